@@ -1,0 +1,51 @@
+#include "base/arena.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+
+enum { ALIGNMENT = 64, BLOCK_SIZE = 8 << 20 };
+
+struct FovArenaBlock {
+  FovArenaBlock *next;
+  size_t size;
+  _Alignas(ALIGNMENT) char data[];
+};
+
+static FovArenaBlock *create_block(size_t size) {
+  FovArenaBlock *block = aligned_alloc(ALIGNMENT, sizeof *block + size);
+  FOV_CHECK(block, "no memory for another %zu bytes", size);
+  *block = (FovArenaBlock){.next = NULL, .size = size};
+  return block;
+}
+
+void *fov_arena_alloc(FovArena *arena, size_t size) {
+  size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  FovArenaBlock **next = arena->current ? &arena->current->next : &arena->first;
+  if (!arena->current || arena->used + size > arena->current->size) {
+    // A block too small for this request is skipped, in the same place each time round.
+    while (*next && (*next)->size < size) next = &(*next)->next;
+    if (!*next) {
+      *next = create_block(size > BLOCK_SIZE ? size : BLOCK_SIZE);
+      arena->blocks++;
+    }
+    arena->current = *next;
+    arena->used = 0;
+  }
+  void *memory = arena->current->data + arena->used;
+  arena->used += size;
+  return memory;
+}
+
+void fov_arena_rewind(FovArena *arena) {
+  arena->current = NULL;
+  arena->used = 0;
+}
+
+void fov_arena_finish(FovArena *arena) {
+  for (FovArenaBlock *block = arena->first, *next; block; block = next) {
+    next = block->next;
+    free(block);
+  }
+  *arena = (FovArena){0};
+}

@@ -1,0 +1,30 @@
+/** An arena: memory that is handed out forwards and taken back all at once. */
+#ifndef FOV_BASE_ARENA_H
+#define FOV_BASE_ARENA_H
+
+#include <stddef.h>
+
+typedef struct FovArenaBlock FovArenaBlock;
+
+/** Zero-initialise. It grows by blocks and keeps them, so the same work done again allocates
+ * nothing. */
+typedef struct FovArena {
+  FovArenaBlock *first, *current;
+  size_t used;   /**< bytes of the current block */
+  size_t blocks; /**< allocated so far: stands still once the work repeats itself */
+} FovArena;
+
+/** `size` bytes aligned to 64, uninitialised, valid until the arena is rewound; never NULL. Aborts
+ * if the system has no memory left. */
+void *fov_arena_alloc(FovArena *arena, size_t size);
+
+/** Takes everything back. */
+void fov_arena_rewind(FovArena *arena);
+
+/** Frees the blocks. */
+void fov_arena_finish(FovArena *arena);
+
+/** `count` objects of `type` from an arena. */
+#define FOV_NEW(arena, type, count) ((type *)fov_arena_alloc(arena, (size_t)(count) * sizeof(type)))
+
+#endif

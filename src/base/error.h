@@ -1,0 +1,44 @@
+/** Errors: what the world does wrong is a status with a message, what the caller does wrong aborts. */
+#ifndef FOV_BASE_ERROR_H
+#define FOV_BASE_ERROR_H
+
+typedef enum FovStatus {
+  FOV_OK = 0,
+  FOV_ERR_USAGE,     /**< an option, key or argument is wrong */
+  FOV_ERR_IO,        /**< a file cannot be opened, read or written */
+  FOV_ERR_FORMAT,    /**< a file is not what its name says */
+  FOV_ERR_MEMORY,    /**< memory ran out */
+  FOV_ERR_NUMBER,    /**< a loss or gradient is not finite */
+  FOV_ERR_INTERRUPT, /**< the user asked to stop */
+} FovStatus;
+
+/**
+ * Records a message for this thread and returns `status`, so that a failure is one statement.
+ *
+ * The message is one line that names the object, what was expected, what was found and, where
+ * there is one, the remedy. Messages longer than 1023 bytes are cut.
+ */
+FovStatus fov_fail(FovStatus status, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
+
+/** The message of this thread's last fov_fail; "" before the first. Valid until the next one. */
+const char *fov_error_message(void);
+
+/** Prints file, line, the failed condition and a formatted message to stderr and aborts. */
+_Noreturn void fov_abort(const char *file, int line, const char *condition, const char *format, ...)
+    __attribute__((format(printf, 4, 5), cold));
+
+/** Aborts with the message if `condition` is false: for the caller's bugs only. */
+#define FOV_CHECK(condition, ...)                                                                  \
+  do {                                                                                             \
+    if (!(condition)) fov_abort(__FILE__, __LINE__, #condition, __VA_ARGS__);                      \
+  } while (0)
+
+/** Returns from the calling function if `expression` is not FOV_OK. */
+#define FOV_TRY(expression)                                                                        \
+  do {                                                                                             \
+    FovStatus fov_try_status = (expression);                                                       \
+    if (fov_try_status != FOV_OK) return fov_try_status;                                           \
+  } while (0)
+
+#endif

@@ -1,0 +1,41 @@
+/** Files that are read whole within a bound and replaced whole or not at all. */
+#ifndef FOV_BASE_FILE_H
+#define FOV_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+/** A file being written beside the one it will replace. Zero-initialise before begin. */
+typedef struct FovReplace {
+  FILE *stream; /**< write here */
+  char *path, *beside;
+} FovReplace;
+
+/** Opens a new file in the folder of `path`, under a name that starts with a dot. */
+FovStatus fov_replace_begin(FovReplace *replace, const char *path);
+
+/** Flushes, fsyncs, renames over `path`, fsyncs the folder. On failure `path` is untouched and
+ * the new file is removed. Either way `replace` is finished. */
+FovStatus fov_replace_commit(FovReplace *replace);
+
+/** Removes the new file. Does nothing after a commit or before a begin. */
+void fov_replace_abort(FovReplace *replace);
+
+/** Replaces `path` by `size` bytes of `data`. */
+FovStatus fov_file_write(const char *path, const void *data, size_t size);
+
+/**
+ * Reads a whole regular file into malloc'd memory, with a zero byte after its end.
+ *
+ * Fails, naming the path and both sizes, if it is larger than `limit` bytes; nothing is allocated
+ * before the size is known to fit. The caller frees *data.
+ */
+FovStatus fov_file_read(char **data, size_t *size, const char *path, size_t limit);
+
+bool fov_file_exists(const char *path);
+
+#endif

@@ -1,0 +1,50 @@
+/** Random numbers: PCG32 (O'Neill 2014, XSH-RR 64/32) with named, randomly accessible streams. */
+#ifndef FOV_BASE_RNG_H
+#define FOV_BASE_RNG_H
+
+#include <stdint.h>
+
+/** What a draw is for; streams of different purposes never share a number. */
+typedef enum FovStream {
+  FOV_STREAM_INIT,   /**< initial parameters; index = parameter */
+  FOV_STREAM_DATA,   /**< the order of training cases; index = epoch */
+  FOV_STREAM_ENV,    /**< what an environment draws; index = case */
+  FOV_STREAM_POLICY, /**< what a policy samples; index = episode */
+} FovStream;
+
+typedef struct FovRng {
+  uint64_t state;
+  uint64_t increment; /**< odd */
+} FovRng;
+
+/** Seeds as the reference implementation does (its `pcg32_srandom`). */
+void fov_rng_seed(FovRng *rng, uint64_t seed, uint64_t sequence);
+
+/**
+ * The generator number `index` of a stream: a pure function of its arguments.
+ *
+ * State and increment are both hashed from all three, so that neighbouring indices are unrelated;
+ * a run can be resumed, or cut into any number of workers, without storing generators.
+ */
+FovRng fov_rng_stream(uint64_t seed, FovStream stream, uint64_t index);
+
+uint32_t fov_rng_u32(FovRng *rng);
+
+/** Uniform on 0 … bound−1 without bias; `bound` > 0. */
+uint32_t fov_rng_below(FovRng *rng, uint32_t bound);
+
+/** Uniform on [0, 1), a multiple of 2^-24. */
+float fov_rng_uniform(FovRng *rng);
+
+/** Standard normal (Box and Muller 1958); always two draws. */
+float fov_rng_normal(FovRng *rng);
+
+/**
+ * Where `i` goes in the pseudo-random permutation of 0 … size−1 that `key` names; 0 <= i < size.
+ *
+ * A four-round Feistel network with cycle walking (Black and Rogaway 2002): a shuffled epoch
+ * without a table, so any position can be asked for at once.
+ */
+uint64_t fov_rng_permute(uint64_t i, uint64_t size, uint64_t key);
+
+#endif

@@ -1,0 +1,22 @@
+#include "base/team.h"
+
+#include <omp.h>
+
+#include "base/error.h"
+
+void fov_team_run(int threads, int tasks, FovWork *work, void *context) {
+  FOV_CHECK(threads >= 1 && threads <= FOV_MAX_THREADS, "%d threads", threads);
+#pragma omp parallel num_threads(threads)
+  {
+    // A team of one does not count as parallel: without this a library called from a task would
+    // start a team of its own there, and its sums would have other bits.
+    omp_set_num_threads(1);
+#pragma omp for schedule(dynamic, 1)
+    for (int task = 0; task < tasks; task++) work(context, task, omp_get_thread_num());
+  }
+}
+
+int fov_team_default_threads(void) {
+  int threads = omp_get_num_procs();
+  return threads < FOV_MAX_THREADS ? threads : FOV_MAX_THREADS;
+}

@@ -1,0 +1,20 @@
+/** A team of worker threads that shares out numbered tasks. */
+#ifndef FOV_BASE_TEAM_H
+#define FOV_BASE_TEAM_H
+
+enum { FOV_MAX_THREADS = 256 };
+
+/** One task; `worker` (0 … threads−1) names the thread, for scratch memory of its own. */
+typedef void FovWork(void *context, int task, int worker);
+
+/**
+ * Runs tasks 0 … tasks−1 on up to `threads` threads and returns when all are done.
+ *
+ * Which worker gets which task is not fixed, so a task's result must not depend on the worker.
+ */
+void fov_team_run(int threads, int tasks, FovWork *work, void *context);
+
+/** Processors that this process may run on, at most FOV_MAX_THREADS. */
+int fov_team_default_threads(void);
+
+#endif
