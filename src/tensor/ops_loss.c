@@ -1,0 +1,111 @@
+#include "tensor/ops.h"
+
+void fov_log_softmax(real *log_probabilities, const real *logits, int rows, int cols) {
+  for (int b = 0; b < rows; b++, log_probabilities += cols, logits += cols) {
+    real top = logits[0], sum = 0;
+    for (int j = 1; j < cols; j++) top = logits[j] > top ? logits[j] : top;
+    for (int j = 0; j < cols; j++) sum += fov_exp(logits[j] - top);
+    real log_sum = top + (real)log(sum);
+    for (int j = 0; j < cols; j++) log_probabilities[j] = logits[j] - log_sum;
+  }
+}
+
+typedef struct CrossEntropy {
+  FovVar *logits, *y;
+  const real *log_probabilities;
+  const int *labels;
+} CrossEntropy;
+
+static void cross_entropy_backward(FovTape *tape, void *saved) {
+  CrossEntropy *op = saved;
+  int cols = op->logits->cols;
+  real *dlogits = fov_grad(tape, op->logits);
+  for (int b = 0; b < op->y->rows; b++, dlogits += cols) {
+    const real *log_p = op->log_probabilities + (size_t)b * cols;
+    real dy = op->y->grad[b];
+    for (int j = 0; j < cols; j++) dlogits[j] += dy * fov_exp(log_p[j]);
+    dlogits[op->labels[b]] -= dy;
+  }
+}
+
+FovVar *fov_cross_entropy(FovTape *tape, real *log_probabilities, FovVar *logits,
+                          const int *labels) {
+  int rows = logits->rows, cols = logits->cols;
+  real *log_p = FOV_NEW(tape->arena, real, (size_t)rows * cols);
+  int *kept = FOV_NEW(tape->arena, int, rows);
+  fov_log_softmax(log_p, logits->value, rows, cols);
+  FovVar *y = fov_result(tape, rows, 1, logits->learned);
+  for (int b = 0; b < rows; b++) {
+    FOV_CHECK(labels[b] >= 0 && labels[b] < cols, "label %d of %d classes", labels[b], cols);
+    kept[b] = labels[b];
+    y->value[b] = -log_p[(size_t)b * cols + labels[b]];
+  }
+  if (log_probabilities) memcpy(log_probabilities, log_p, (size_t)rows * cols * sizeof(real));
+  CrossEntropy *op = FOV_NEW(tape->arena, CrossEntropy, 1);
+  *op = (CrossEntropy){.logits = logits, .y = y, .log_probabilities = log_p, .labels = kept};
+  fov_note(tape, y, NULL, cross_entropy_backward, op);
+  return y;
+}
+
+typedef struct Gaussian {
+  FovVar *mean, *y;
+  const real *sample, *sigma;
+} Gaussian;
+
+static void gaussian_backward(FovTape *tape, void *saved) {
+  Gaussian *op = saved;
+  int cols = op->mean->cols;
+  real *dmean = fov_grad(tape, op->mean);
+  for (int b = 0, i = 0; b < op->mean->rows; b++)
+    for (int j = 0; j < cols; j++, i++)
+      dmean[i] +=
+          op->y->grad[b] * (op->sample[i] - op->mean->value[i]) / (op->sigma[j] * op->sigma[j]);
+}
+
+/** A constant's copy in the arena, since the caller's may be gone when the tape goes back. */
+static const real *keep(FovTape *tape, const real *values, size_t count) {
+  return memcpy(FOV_NEW(tape->arena, real, count), values, count * sizeof(real));
+}
+
+FovVar *fov_gaussian_log_prob(FovTape *tape, FovVar *mean, const real *sample, const real *sigma) {
+  int rows = mean->rows, cols = mean->cols;
+  FovVar *y = fov_result(tape, rows, 1, mean->learned);
+  for (int b = 0, i = 0; b < rows; b++) {
+    y->value[b] = 0;
+    for (int j = 0; j < cols; j++, i++) {
+      real z = (sample[i] - mean->value[i]) / sigma[j];
+      y->value[b] -= z * z / 2 + (real)(log(sigma[j]) + 0.91893853320467274178); // log √(2π)
+    }
+  }
+  Gaussian *op = FOV_NEW(tape->arena, Gaussian, 1);
+  *op = (Gaussian){.mean = mean,
+                   .y = y,
+                   .sample = keep(tape, sample, (size_t)rows * cols),
+                   .sigma = keep(tape, sigma, (size_t)cols)};
+  fov_note(tape, y, NULL, gaussian_backward, op);
+  return y;
+}
+
+typedef struct SquaredError {
+  FovVar *x, *y;
+  const real *target;
+} SquaredError;
+
+static void squared_error_backward(FovTape *tape, void *saved) {
+  SquaredError *op = saved;
+  real *dx = fov_grad(tape, op->x);
+  for (int b = 0; b < op->x->rows; b++) dx[b] += op->y->grad[b] * (op->x->value[b] - op->target[b]);
+}
+
+FovVar *fov_squared_error(FovTape *tape, FovVar *x, const real *target) {
+  FOV_CHECK(x->cols == 1, "a column is expected, not [%d, %d]", x->rows, x->cols);
+  FovVar *y = fov_result(tape, x->rows, 1, x->learned);
+  for (int b = 0; b < x->rows; b++) {
+    real difference = x->value[b] - target[b];
+    y->value[b] = difference * difference / 2;
+  }
+  SquaredError *op = FOV_NEW(tape->arena, SquaredError, 1);
+  *op = (SquaredError){.x = x, .y = y, .target = keep(tape, target, (size_t)x->rows)};
+  fov_note(tape, y, NULL, squared_error_backward, op);
+  return y;
+}

@@ -1,0 +1,79 @@
+#include "tensor/params.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+
+/** Parameters start on cache lines, so that no two are written through one by two threads. */
+enum { ALIGNMENT = 64, STEP = ALIGNMENT / sizeof(real) };
+
+int fov_params_add(FovParams *params, const char *name, int rows, int cols, FovInit init,
+                   real scale) {
+  FOV_CHECK(params->count < FOV_MAX_PARAMS, "%s: more than %d parameters", name, FOV_MAX_PARAMS);
+  FOV_CHECK(strlen(name) < FOV_PARAM_NAME, "%s: longer than %d bytes", name, FOV_PARAM_NAME - 1);
+  FOV_CHECK(rows > 0 && cols > 0, "%s: [%d, %d]", name, rows, cols);
+  for (int i = 0; i < params->count; i++)
+    FOV_CHECK(strcmp(params->list[i].name, name) != 0, "two parameters named %s", name);
+  FovParam *param = &params->list[params->count];
+  *param =
+      (FovParam){.rows = rows, .cols = cols, .init = init, .scale = scale, .offset = params->size};
+  snprintf(param->name, sizeof param->name, "%s", name);
+  params->size += ((size_t)rows * cols + STEP - 1) / STEP * STEP;
+  return params->count++;
+}
+
+size_t fov_params_learned(const FovParams *params) {
+  size_t learned = 0;
+  for (int i = 0; i < params->count; i++)
+    learned += (size_t)params->list[i].rows * params->list[i].cols;
+  return learned;
+}
+
+static void init_uniform(real *values, size_t count, real bound, FovRng *rng) {
+  for (size_t i = 0; i < count; i++) values[i] = bound * (2 * fov_rng_uniform(rng) - 1);
+}
+
+static void init_param(real *values, const FovParam *param, FovRng *rng) {
+  size_t count = (size_t)param->rows * param->cols;
+  memset(values, 0, count * sizeof *values);
+  switch (param->init) {
+  case FOV_INIT_ZERO:
+    break;
+  case FOV_INIT_UNIFORM:
+    init_uniform(values, count, param->scale / (real)sqrt(param->cols), rng);
+    break;
+  case FOV_INIT_HE:
+    init_uniform(values, count, param->scale * (real)sqrt(6.0 / param->cols), rng);
+    break;
+  case FOV_INIT_IDENTITY:
+    for (int i = 0; i < param->rows && i < param->cols; i++)
+      values[(size_t)i * param->cols + i] = param->scale;
+    break;
+  case FOV_INIT_FORGET:
+    for (size_t i = count / 4; i < count / 2; i++) values[i] = param->scale;
+    break;
+  }
+}
+
+void fov_params_init(real *values, const FovParams *params, uint64_t seed) {
+  for (int i = 0; i < params->count; i++) {
+    FovRng rng = fov_rng_stream(seed, FOV_STREAM_INIT, (uint64_t)i);
+    init_param(values + params->list[i].offset, &params->list[i], &rng);
+  }
+}
+
+real *fov_params_block(const FovParams *params) {
+  size_t bytes = params->size * sizeof(real);
+  real *block = aligned_alloc(ALIGNMENT, bytes);
+  if (block) memset(block, 0, bytes);
+  return block;
+}
+
+const char *fov_params_name_at(const FovParams *params, size_t index) {
+  int i = params->count - 1;
+  while (i > 0 && params->list[i].offset > index) i--;
+  return params->list[i].name;
+}

@@ -1,0 +1,52 @@
+/** Learned parameters: named matrices that live side by side in one block. */
+#ifndef FOV_TENSOR_PARAMS_H
+#define FOV_TENSOR_PARAMS_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/real.h"
+
+enum { FOV_MAX_PARAMS = 64, FOV_PARAM_NAME = 48 };
+
+typedef enum FovInit {
+  FOV_INIT_ZERO,
+  FOV_INIT_UNIFORM, /**< U(−1/√cols, 1/√cols), cols being the inputs of a row */
+  FOV_INIT_HE,      /**< U(−√(6/cols), √(6/cols)): keeps a ReLU's variance (He et al. 2015) */
+  FOV_INIT_IDENTITY, /**< ones on the diagonal (Le, Jaitly and Hinton 2015) */
+  FOV_INIT_FORGET,   /**< ones in the second quarter: an LSTM that remembers (Gers et al. 2000) */
+} FovInit;
+
+typedef struct FovParam {
+  char name[FOV_PARAM_NAME];
+  int rows, cols; /**< a weight is [outputs, inputs], a bias [1, outputs] */
+  FovInit init;
+  real scale;    /**< factor on the initial values */
+  size_t offset; /**< of its first number in a block */
+} FovParam;
+
+/** The layout of a block. Zero-initialise; written while a model is built, const afterwards.
+ * Values, gradients, moments and averages are blocks of `size` numbers in this layout. */
+typedef struct FovParams {
+  FovParam list[FOV_MAX_PARAMS];
+  int count;
+  size_t size; /**< numbers in a block, padding included */
+} FovParams;
+
+/** Adds a parameter and returns its number; `name` must be new. */
+int fov_params_add(FovParams *params, const char *name, int rows, int cols, FovInit init,
+                   real scale);
+
+/** Numbers that are learned: the block without its padding. */
+size_t fov_params_learned(const FovParams *params);
+
+/** Writes initial values; each parameter draws from its own stream of `seed`. */
+void fov_params_init(real *values, const FovParams *params, uint64_t seed);
+
+/** A zeroed block, aligned to 64; NULL if memory is short. Freed with free. */
+real *fov_params_block(const FovParams *params);
+
+/** The name of the parameter whose range holds number `index` of a block. */
+const char *fov_params_name_at(const FovParams *params, size_t index);
+
+#endif
