@@ -1,0 +1,117 @@
+#include "model/agent.h"
+
+#include "tensor/ops.h"
+
+static const char *const firsts[] = {"centre", "random", "learned", NULL};
+static const char *const means[] = {"linear", "tanh", NULL};
+static const char *const stops[] = {"none", "baseline", "location", "both", NULL};
+
+const FovOption fov_agent_options[] = {
+    FOV_INT(FovAgentOptions, glimpses, "6", 1, FOV_MAX_GLIMPSES, "T: glimpses of an episode"),
+    FOV_CHOICE(FovAgentOptions, first, "centre", firsts, "where the first glimpse falls"),
+    FOV_CHOICE(FovAgentOptions, mean, "linear", means,
+               "location network's output; tanh keeps it in the image"),
+    FOV_CHOICE(FovAgentOptions, stop_gradient, "none", stops,
+               "heads whose gradient stops before the core"),
+    FOV_OPTIONS_END,
+};
+
+const FovOption fov_glimpse_options[] = {
+    FOV_INT(FovGlimpseOptions, what, "128", 1, 8192, "units that encode what is seen"),
+    FOV_INT(FovGlimpseOptions, where, "128", 1, 8192, "units that encode where"),
+    FOV_INT(FovGlimpseOptions, width, "256", 1, 8192, "units of the glimpse vector g_t"),
+    FOV_OPTIONS_END,
+};
+
+static int add_bias(FovParams *params, const char *name, int width) {
+  return fov_params_add(params, name, 1, width, FOV_INIT_ZERO, 0);
+}
+
+static void add_glimpse_network(FovAgent *agent, const FovGlimpseOptions *glimpse) {
+  FovParams *params = &agent->params;
+  FovAgentIds *id = &agent->ids;
+  int features = fov_sensor_features(&agent->sensor, agent->channels);
+  id->what_w = fov_params_add(params, "what.w", glimpse->what, features, FOV_INIT_HE, 1);
+  id->what_bias = add_bias(params, "what.bias", glimpse->what);
+  id->where_w = fov_params_add(params, "where.w", glimpse->where, 2, FOV_INIT_UNIFORM, 1);
+  id->where_bias = fov_params_add(params, "where.bias", 1, glimpse->where, FOV_INIT_UNIFORM, 1);
+  id->glimpse_what =
+      fov_params_add(params, "glimpse.what", glimpse->width, glimpse->what, FOV_INIT_UNIFORM, 1);
+  id->glimpse_where =
+      fov_params_add(params, "glimpse.where", glimpse->width, glimpse->where, FOV_INIT_UNIFORM, 1);
+  id->glimpse_bias = add_bias(params, "glimpse.bias", glimpse->width);
+}
+
+static void add_heads(FovAgent *agent) {
+  FovParams *params = &agent->params;
+  FovAgentIds *id = &agent->ids;
+  int width = agent->core_layout.width;
+  // Small at the start: a policy that first looks near the centre, an answer that is undecided.
+  id->location_w = fov_params_add(params, "location.w", 2, width, FOV_INIT_UNIFORM, 0.1f);
+  id->location_bias = add_bias(params, "location.bias", 2);
+  id->class_w = fov_params_add(params, "class.w", agent->actions, width, FOV_INIT_UNIFORM, 1);
+  id->class_bias = add_bias(params, "class.bias", agent->actions);
+  id->baseline_w = fov_params_add(params, "baseline.w", 1, width, FOV_INIT_UNIFORM, 0.1f);
+  id->baseline_bias = add_bias(params, "baseline.bias", 1);
+}
+
+void fov_agent_build(FovAgent *agent, const FovAgentOptions *options,
+                     const FovGlimpseOptions *glimpse, const FovSensor *sensor, const FovCore *core,
+                     const void *core_options, int channels, int actions) {
+  *agent = (FovAgent){.options = *options,
+                      .sensor = *sensor,
+                      .core = core,
+                      .channels = channels,
+                      .actions = actions};
+  add_glimpse_network(agent, glimpse);
+  core->build(&agent->core_layout, &agent->params, core_options, glimpse->width);
+  add_heads(agent);
+}
+
+void fov_agent_see(FovCoreState *state, const FovAgent *agent, FovTape *tape, FovVar *rho,
+                   FovVar *l_t) {
+  FovVar *p = tape->params;
+  const FovAgentIds *id = &agent->ids;
+  FovVar *h_g = fov_linear(tape, rho, &p[id->what_w], &p[id->what_bias], FOV_RELU);
+  FovVar *h_l = fov_linear(tape, l_t, &p[id->where_w], &p[id->where_bias], FOV_RELU);
+  FovVar *g_t = fov_linear2(tape, h_g, &p[id->glimpse_what], h_l, &p[id->glimpse_where],
+                            &p[id->glimpse_bias], FOV_RELU);
+  agent->core->step(state, &agent->core_layout, tape, g_t);
+}
+
+FovCoreState fov_agent_begin(const FovAgent *agent, FovTape *tape, int lanes) {
+  FovVar *h_0 = fov_constant(tape, lanes, agent->core_layout.width);
+  memset(h_0->value, 0, (size_t)h_0->rows * h_0->cols * sizeof(real));
+  return (FovCoreState){.h = h_0};
+}
+
+static FovVar *head(FovTape *tape, FovVar *h_t, int w, int bias, bool stop,
+                    FovActivation activation) {
+  if (stop) h_t = fov_stop_gradient(tape, h_t);
+  return fov_linear(tape, h_t, &tape->params[w], &tape->params[bias], activation);
+}
+
+FovVar *fov_agent_mean(const FovAgent *agent, FovTape *tape, const FovCoreState *state) {
+  int stop = agent->options.stop_gradient;
+  return head(tape, state->h, agent->ids.location_w, agent->ids.location_bias,
+              stop == FOV_STOP_LOCATION || stop == FOV_STOP_BOTH,
+              agent->options.mean ? FOV_TANH : FOV_LINEAR);
+}
+
+FovVar *fov_agent_logits(const FovAgent *agent, FovTape *tape, const FovCoreState *state) {
+  return head(tape, state->h, agent->ids.class_w, agent->ids.class_bias, false, FOV_LINEAR);
+}
+
+FovVar *fov_agent_baseline(const FovAgent *agent, FovTape *tape, const FovCoreState *state) {
+  int stop = agent->options.stop_gradient;
+  return head(tape, state->h, agent->ids.baseline_w, agent->ids.baseline_bias,
+              stop == FOV_STOP_BASELINE || stop == FOV_STOP_BOTH, FOV_LINEAR);
+}
+
+double fov_agent_flops(const FovAgent *agent) {
+  double weights = 0;
+  for (int i = 0; i < agent->params.count; i++)
+    if (agent->params.list[i].rows > 1)
+      weights += (double)agent->params.list[i].rows * agent->params.list[i].cols;
+  return 2 * weights;
+}

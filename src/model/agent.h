@@ -1,0 +1,93 @@
+/**
+ * The agent of Mnih et al. 2014, section 3.1: glimpse network, core and heads, composed.
+ *
+ * An Agent only describes: it is const once built. Its parameters are a block of numbers in the
+ * layout of `params`, and one episode's state is on a tape.
+ */
+#ifndef FOV_MODEL_AGENT_H
+#define FOV_MODEL_AGENT_H
+
+#include "model/core.h"
+#include "sensor/sensor.h"
+
+/** Where the first glimpse falls. */
+typedef enum FovFirst {
+  FOV_FIRST_CENTRE,
+  FOV_FIRST_RANDOM,  /**< uniform over the image */
+  FOV_FIRST_LEARNED, /**< the policy's choice from h_0 = 0 */
+} FovFirst;
+
+/** Which heads' gradients do not reach the core. */
+typedef enum FovStop {
+  FOV_STOP_NONE,     /**< none: Mnih et al. 2014, eq. 2, over all parameters */
+  FOV_STOP_BASELINE, /**< the baseline's */
+  FOV_STOP_LOCATION, /**< the location network's */
+  FOV_STOP_BOTH,     /**< both: the core learns from the answer alone, as many repositories do */
+} FovStop;
+
+typedef struct FovAgentOptions {
+  int glimpses;      /**< T */
+  int first;         /**< FovFirst */
+  int mean;          /**< 0: linear, 1: tanh */
+  int stop_gradient; /**< FovStop */
+} FovAgentOptions;
+
+/** Widths of the glimpse network g_t = relu(Linear(h_g) + Linear(h_l)). */
+typedef struct FovGlimpseOptions {
+  int what;  /**< units of h_g = relu(Linear(rho)) */
+  int where; /**< units of h_l = relu(Linear(l)) */
+  int width; /**< units of g_t */
+} FovGlimpseOptions;
+
+extern const FovOption fov_agent_options[], fov_glimpse_options[];
+
+enum { FOV_MAX_GLIMPSES = 64 };
+
+/** Numbers of the parameters, by what they belong to; a bias follows its weight. */
+typedef struct FovAgentIds {
+  int what_w, what_bias, where_w, where_bias;
+  int glimpse_what, glimpse_where, glimpse_bias;
+  int location_w, location_bias, class_w, class_bias, baseline_w, baseline_bias;
+} FovAgentIds;
+
+typedef struct FovAgent {
+  FovAgentOptions options;
+  FovSensor sensor;
+  const FovCore *core;
+  FovCoreLayout core_layout;
+  int channels; /**< C */
+  int actions;  /**< A */
+  FovParams params;
+  FovAgentIds ids;
+} FovAgent;
+
+/** Builds an agent for images of `channels` and `actions` classes. core_options: `core`'s struct.
+ */
+void fov_agent_build(FovAgent *agent, const FovAgentOptions *options,
+                     const FovGlimpseOptions *glimpse, const FovSensor *sensor, const FovCore *core,
+                     const void *core_options, int channels, int actions);
+
+/**
+ * One glimpse: g_t = f_g(rho, l_t), h_t = f_h(h_{t−1}, g_t).
+ *
+ * rho: [B, S·G·G·C] and l_t: [B, 2], constants: what was seen, and where.
+ */
+void fov_agent_see(FovCoreState *state, const FovAgent *agent, FovTape *tape, FovVar *rho,
+                   FovVar *l_t);
+
+/** h_0 = 0 for `lanes` lanes, for the heads to answer before the first glimpse. */
+FovCoreState fov_agent_begin(const FovAgent *agent, FovTape *tape, int lanes);
+
+/** The mean of the next location's distribution: [B, 2]. */
+FovVar *fov_agent_mean(const FovAgent *agent, FovTape *tape, const FovCoreState *state);
+
+/** Logits of the answer: [B, A]. */
+FovVar *fov_agent_logits(const FovAgent *agent, FovTape *tape, const FovCoreState *state);
+
+/** b_t, the return expected from here on: [B, 1]. */
+FovVar *fov_agent_baseline(const FovAgent *agent, FovTape *tape, const FovCoreState *state);
+
+/** Arithmetic of one glimpse of one lane, forwards: 2 FLOP a multiply-add of every weight. */
+double fov_agent_flops(const FovAgent *agent);
+
+#endif

@@ -1,0 +1,47 @@
+/** A gated recurrent unit (Cho et al. 2014). */
+#include "model/core.h"
+#include "tensor/ops.h"
+
+typedef struct Options {
+  int width;
+} Options;
+
+static const FovOption options[] = {
+    FOV_INT(Options, width, "256", 1, 8192, "D: units of h_t"),
+    FOV_OPTIONS_END,
+};
+
+enum { W, U, BIAS, STATE_BIAS };
+
+static void build(FovCoreLayout *layout, FovParams *params, const void *values, int inputs) {
+  const Options *o = values;
+  int gates = 3 * o->width, *id = layout->params;
+  layout->width = o->width;
+  id[W] = fov_params_add(params, "core.w", gates, inputs, FOV_INIT_UNIFORM, 1);
+  id[U] = fov_params_add(params, "core.u", gates, o->width, FOV_INIT_UNIFORM, 1);
+  id[BIAS] = fov_params_add(params, "core.bias", 1, gates, FOV_INIT_ZERO, 0);
+  id[STATE_BIAS] = fov_params_add(params, "core.state_bias", 1, gates, FOV_INIT_ZERO, 0);
+}
+
+static void step(FovCoreState *state, const FovCoreLayout *layout, FovTape *tape, FovVar *g_t) {
+  FovVar *p = tape->params;
+  const int *id = layout->params;
+  FovVar *h_prev = state->h;
+  if (!h_prev) {
+    // The state's bias stands inside the reset gate's product, so it counts from the first step on.
+    h_prev = fov_constant(tape, g_t->rows, layout->width);
+    memset(h_prev->value, 0, (size_t)h_prev->rows * h_prev->cols * sizeof(real));
+  }
+  FovVar *x = fov_linear(tape, g_t, &p[id[W]], &p[id[BIAS]], FOV_LINEAR);
+  FovVar *h = fov_linear(tape, h_prev, &p[id[U]], &p[id[STATE_BIAS]], FOV_LINEAR);
+  state->h = fov_gru_cell(tape, x, h, h_prev);
+}
+
+const FovCore fov_core_gru = {
+    .plugin = {.name = "gru",
+               .help = "gated recurrent unit (Cho et al. 2014)",
+               .options = options,
+               .options_size = sizeof(Options)},
+    .build = build,
+    .step = step,
+};

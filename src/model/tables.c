@@ -1,0 +1,5 @@
+#include "model/core.h"
+
+extern const FovCore fov_core_rnn, fov_core_lstm, fov_core_gru;
+
+const FovCore *const fov_cores[] = {&fov_core_rnn, &fov_core_lstm, &fov_core_gru, NULL};
