@@ -1,0 +1,96 @@
+#include "envs/idx.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+enum { TYPE_U8 = 0x08, MAX_DIM = 65536, MAX_SIZE = 1 << 30 };
+
+/** Reads up to `size` bytes; fails if the file cannot be read or its compression is damaged. */
+static FovStatus read_some(size_t *got, void *out, size_t size, gzFile file, const char *path) {
+  int count = gzread(file, out, (unsigned)size), code;
+  const char *reason = gzerror(file, &code);
+  // zlib hands out the bytes before a premature end and only then reports it, as Z_BUF_ERROR.
+  if (code == Z_ERRNO) return fov_fail(FOV_ERR_IO, "cannot read %s", reason);
+  if (count < 0 || code != Z_OK)
+    return fov_fail(FOV_ERR_FORMAT, "%s: damaged gzip file (%s); fetch it again", path, reason);
+  *got = (size_t)count;
+  return FOV_OK;
+}
+
+static FovStatus read_exactly(void *out, size_t size, gzFile file, const char *path,
+                              const char *what) {
+  size_t got = 0;
+  FOV_TRY(read_some(&got, out, size, file, path));
+  if (got == size) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT,
+                  "%s: cut short: expected %zu bytes of %s, found %zu; fetch it again", path, size,
+                  what, got);
+}
+
+static uint32_t big_endian(const uint8_t b[4]) {
+  return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+static FovStatus read_magic(gzFile file, const char *path, int ndim) {
+  uint8_t magic[4];
+  FOV_TRY(read_exactly(magic, sizeof magic, file, path, "magic number"));
+  uint32_t expected = TYPE_U8 << 8 | (uint32_t)ndim, found = big_endian(magic);
+  if (found == expected) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT,
+                  "%s: not an IDX file of bytes in %d dimension%s: expected the magic number "
+                  "0x%08x, found 0x%08x",
+                  path, ndim, ndim == 1 ? "" : "s", expected, found);
+}
+
+static FovStatus read_shape(FovIdx *idx, gzFile file, const char *path, int ndim) {
+  uint8_t dims[FOV_IDX_MAX_NDIM][4];
+  FOV_TRY(read_exactly(dims, (size_t)ndim * 4, file, path, "dimensions"));
+  uint64_t size = 1; // At most 2^48: each dimension is bounded before it multiplies.
+  for (int i = 0; i < ndim; i++) {
+    uint32_t dim = big_endian(dims[i]);
+    if (dim < 1 || dim > MAX_DIM)
+      return fov_fail(FOV_ERR_FORMAT, "%s: dimension %d: expected 1 to %d, found %u", path, i,
+                      MAX_DIM, dim);
+    idx->dims[i] = (int)dim;
+    size *= dim;
+  }
+  if (size > MAX_SIZE)
+    return fov_fail(FOV_ERR_FORMAT,
+                    "%s: expected at most %d bytes of data, found a header for %llu", path,
+                    MAX_SIZE, (unsigned long long)size);
+  idx->size = (size_t)size;
+  return FOV_OK;
+}
+
+static FovStatus read_data(FovIdx *idx, gzFile file, const char *path) {
+  idx->data = malloc(idx->size);
+  if (!idx->data) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %zu bytes", path, idx->size);
+  FOV_TRY(read_exactly(idx->data, idx->size, file, path, "data"));
+  // Asking for one byte more also makes zlib compare the checksum at the end.
+  uint8_t extra;
+  size_t got = 0;
+  FOV_TRY(read_some(&got, &extra, 1, file, path));
+  if (got == 0) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT, "%s: too long: expected %zu bytes of data, found more", path,
+                  idx->size);
+}
+
+FovStatus fov_idx_read(FovIdx *idx, const char *path, int ndim) {
+  FOV_CHECK(ndim >= 1 && ndim <= FOV_IDX_MAX_NDIM, "%d dimensions", ndim);
+  *idx = (FovIdx){0};
+  gzFile file = gzopen(path, "rbe");
+  if (!file) return fov_fail(FOV_ERR_IO, "cannot open %s: %s", path, strerror(errno));
+  FovStatus status = read_magic(file, path, ndim);
+  if (status == FOV_OK) status = read_shape(idx, file, path, ndim);
+  if (status == FOV_OK) status = read_data(idx, file, path);
+  gzclose_r(file); // What it could report, read_some has reported.
+  if (status != FOV_OK) fov_idx_finish(idx);
+  return status;
+}
+
+void fov_idx_finish(FovIdx *idx) {
+  free(idx->data);
+  *idx = (FovIdx){0};
+}

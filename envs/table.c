@@ -1,0 +1,11 @@
+/** All environments: a new one is one file and one line in this list. */
+#include "env.h"
+
+extern const FovEnvType fov_env_centred, fov_env_translated, fov_env_cluttered;
+
+const FovEnvType *const fov_envs[] = {
+    &fov_env_centred,
+    &fov_env_translated,
+    &fov_env_cluttered,
+    NULL,
+};

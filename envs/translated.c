@@ -1,0 +1,28 @@
+/**
+ * translated: one digit anywhere on the canvas (Mnih et al. 2014, section 4.1).
+ *
+ * A reset draws the digit's x, then its y, uniformly from all that keep it inside.
+ */
+#include "envs/digits.h"
+
+static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
+  return fov_digits_create(env, sizeof(FovDigits), spec, options, split);
+}
+
+static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
+  const FovDigits *digits = env;
+  lane->label = fov_digits_label(digits, index);
+  fov_digits_clear(digits, lane->image);
+  fov_digits_scatter(digits, lane->image, fov_digits_image(digits, index), rng);
+}
+
+static const FovOption options_table[] = {
+    FOV_DIGITS_OPTIONS,
+    FOV_INT(FovDigitsOptions, size, "60", 1, 4096, "side of the canvas, pixels"), FOV_OPTIONS_END};
+
+const FovEnvType fov_env_translated = {.plugin = {"translated", "a digit anywhere in the image",
+                                                  options_table, sizeof(FovDigitsOptions)},
+                                       .create = create,
+                                       .destroy = fov_digits_destroy,
+                                       .reset = reset,
+                                       .step = fov_digits_step};
