@@ -1,0 +1,44 @@
+/** Evaluation on a fixed set of cases, and intervals that say how sure it is. */
+#ifndef FOV_LEARN_EVALUATE_H
+#define FOV_LEARN_EVALUATE_H
+
+#include "learn/rollout.h"
+
+/** Lanes of one shard: the unit of work, whatever the number of threads. */
+enum { FOV_SHARD = 64 };
+
+/** Memory of the shards and workers of one process: one arena each, kept from use to use. */
+typedef struct FovWorkspace {
+  FovArena *arenas;
+  int count;
+} FovWorkspace;
+
+FovStatus fov_workspace_create(FovWorkspace *workspace, int count);
+void fov_workspace_finish(FovWorkspace *workspace);
+
+typedef struct FovEvaluation {
+  int64_t cases, wrong;
+  double reward; /**< mean return of an episode */
+} FovEvaluation;
+
+typedef struct FovEvaluate {
+  const FovTask *task;
+  const real *values; /**< parameters */
+  int64_t cases;      /**< the first so many cases of the split; at most all */
+  int rollouts;       /**< M: 1 is one deterministic rollout; more are sampled, and their
+                           log-probabilities averaged (Ba et al. 2015) */
+  double progress;    /**< share of training behind the agent: what σ the samples have */
+  uint64_t seed;      /**< of the cases' clutter: the same seed is the same test set */
+  int threads;
+} FovEvaluate;
+
+/** Plays every case; the result does not depend on the number of threads. */
+FovStatus fov_evaluate(FovEvaluation *result, const FovEvaluate *what, FovWorkspace *workspace);
+
+/** Wilson's 95 % interval for a share of `wrong` in `cases` (Wilson 1927); cases > 0. */
+void fov_interval(double *low, double *high, int64_t wrong, int64_t cases);
+
+/** Plans lanes for cases first … first+lanes−1 of a fixed set; [lanes] arrays in the arena. */
+FovPlan fov_plan_cases(FovArena *arena, int64_t first, int lanes, uint64_t seed, uint64_t repeat);
+
+#endif

@@ -1,0 +1,37 @@
+/** Adam (Kingma and Ba 2015). */
+#include "learn/adam.h"
+
+static const FovOption options[] = {
+    FOV_REAL(FovAdamOptions, beta1, "0.9", 0, 0.9999, "decay of the first moment"),
+    FOV_REAL(FovAdamOptions, beta2, "0.999", 0, 0.999999, "decay of the second moment"),
+    FOV_REAL(FovAdamOptions, epsilon, "1e-8", 1e-12, 1, "added to the root of the second moment"),
+    FOV_OPTIONS_END,
+};
+
+FOV_KERNEL
+void fov_adam_step(const FovOptimiserStep *step, const FovAdamOptions *o) {
+  real *restrict value = step->value, *restrict m = step->first, *restrict v = step->second;
+  const real *restrict g = step->gradient;
+  real beta1 = (real)o->beta1, beta2 = (real)o->beta2, epsilon = (real)o->epsilon;
+  real rate = (real)(step->rate / (1 - pow(o->beta1, (double)step->update)));
+  real correct = (real)(1 / (1 - pow(o->beta2, (double)step->update)));
+  real keep = (real)(1 - step->rate * o->decay), scale = step->scale;
+  for (size_t i = 0; i < step->count; i++) {
+    real g_i = g[i] * scale;
+    m[i] = beta1 * m[i] + (1 - beta1) * g_i;
+    v[i] = beta2 * v[i] + (1 - beta2) * g_i * g_i;
+    value[i] = keep * value[i] - rate * m[i] / ((real)sqrt(v[i] * correct) + epsilon);
+  }
+}
+
+static void step_adam(const FovOptimiserStep *step, const void *values) {
+  fov_adam_step(step, values);
+}
+
+const FovOptimiser fov_optimiser_adam = {
+    .plugin = {.name = "adam",
+               .help = "Kingma and Ba 2015",
+               .options = options,
+               .options_size = sizeof(FovAdamOptions)},
+    .step = step_adam,
+};

@@ -1,0 +1,12 @@
+/** log p(label): the bound that variational attention climbs (Ba, Mnih and Kavukcuoglu 2015). */
+#include "learn/plugins.h"
+
+static real value(real earned, const real *log_probabilities, int label) {
+  (void)earned;
+  return log_probabilities[label];
+}
+
+const FovReward fov_reward_log_probability = {
+    .plugin = {.name = "log_probability", .help = "log p(label), in nats (Ba et al. 2015)"},
+    .value = value,
+};

@@ -1,0 +1,20 @@
+#include "learn/plugins.h"
+
+extern const FovPolicy fov_policy_gaussian, fov_policy_random;
+extern const FovReward fov_reward_correct, fov_reward_log_probability;
+extern const FovBaseline fov_baseline_learned, fov_baseline_average, fov_baseline_leave_one_out,
+    fov_baseline_none;
+extern const FovEstimator fov_estimator_reinforce;
+extern const FovOptimiser fov_optimiser_adam, fov_optimiser_adamw, fov_optimiser_sgd;
+
+const FovPolicy *const fov_policies[] = {&fov_policy_gaussian, &fov_policy_random, NULL};
+
+const FovReward *const fov_rewards[] = {&fov_reward_correct, &fov_reward_log_probability, NULL};
+
+const FovBaseline *const fov_baselines[] = {&fov_baseline_learned, &fov_baseline_average,
+                                            &fov_baseline_leave_one_out, &fov_baseline_none, NULL};
+
+const FovEstimator *const fov_estimators[] = {&fov_estimator_reinforce, NULL};
+
+const FovOptimiser *const fov_optimisers[] = {&fov_optimiser_adam, &fov_optimiser_adamw,
+                                              &fov_optimiser_sgd, NULL};

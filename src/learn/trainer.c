@@ -1,0 +1,360 @@
+#include "learn/trainer.h"
+
+#include <stdlib.h>
+
+#include "base/team.h"
+#include "learn/schedule.h"
+#include "tensor/ops.h"
+
+static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
+static const char *const answers[] = {"last", "every", NULL};
+
+const FovOption fov_train_options[] = {
+    FOV_LONG(FovTrainOptions, episodes, "1000000", 1, 1e12, "episodes of the whole training"),
+    FOV_INT(FovTrainOptions, batch, "256", 1, 65536, "B: episodes of one update"),
+    FOV_INT(FovTrainOptions, copies, "1", 1, FOV_SHARD,
+            "K: episodes on the same image; divides batch and 64"),
+    FOV_REAL(FovTrainOptions, rate, "1e-3", 0, 100, "learning rate"),
+    FOV_CHOICE(FovTrainOptions, schedule, "cosine", schedules,
+               "of the learning rate; linear and cosine end at 0"),
+    FOV_REAL(FovTrainOptions, warmup, "0.01", 0, 1,
+             "share of the training over which the rate rises from 0"),
+    FOV_REAL(FovTrainOptions, clip, "5", 0, 1e9, "global norm that gradients are cut to; 0: none"),
+    FOV_REAL(FovTrainOptions, average, "0.999", 0, 0.999999,
+             "decay of the averaged weights that are evaluated; 0: none"),
+    FOV_REAL(FovTrainOptions, reinforce, "1", 0, 1e6, "weight of the policy's loss"),
+    FOV_REAL(FovTrainOptions, regression, "1", 0, 1e6, "weight of the baseline's loss"),
+    FOV_CHOICE(FovTrainOptions, answer, "last", answers,
+               "glimpses after which the answer is trained"),
+    FOV_OPTIONS_END,
+};
+
+/** Numbers of a block that one task reduces and steps: fixed, so that sums have one order. */
+enum { CHUNK = 16384 };
+
+struct FovTrainer {
+  FovTraining training;
+  FovTrainerState state;
+  FovWorkspace workspace;
+  int threads, shards, chunks;
+  real *gradient, **shard_gradients;
+  FovSums *shard_sums;
+  double *chunk_squares;
+  real scale, rate; /**< of the step at hand */
+};
+
+static FovStatus check_options(const FovTraining *training) {
+  const FovTrainOptions *o = &training->options;
+  if (o->batch % o->copies != 0 || FOV_SHARD % o->copies != 0)
+    return fov_fail(FOV_ERR_USAGE,
+                    "train.copies = %d: expected a number that divides train.batch = %d and %d",
+                    o->copies, o->batch, FOV_SHARD);
+  if (o->copies < training->baseline->least_copies)
+    return fov_fail(FOV_ERR_USAGE, "baseline = %s needs train.copies of %d or more, found %d",
+                    training->baseline->plugin.name, training->baseline->least_copies, o->copies);
+  return FOV_OK;
+}
+
+static FovStatus allocate(FovTrainer *trainer) {
+  const FovParams *params = &trainer->training.task.agent->params;
+  FovTrainerState *state = &trainer->state;
+  int arenas = trainer->threads > trainer->shards ? trainer->threads : trainer->shards;
+  FOV_TRY(fov_workspace_create(&trainer->workspace, arenas));
+  trainer->shard_gradients = calloc((size_t)trainer->shards, sizeof *trainer->shard_gradients);
+  trainer->shard_sums = calloc((size_t)trainer->shards, sizeof *trainer->shard_sums);
+  trainer->chunk_squares = calloc((size_t)trainer->chunks, sizeof *trainer->chunk_squares);
+  real **blocks[] = {&state->value, &state->first, &state->second, &state->average,
+                     &trainer->gradient};
+  bool complete = trainer->shard_gradients && trainer->shard_sums && trainer->chunk_squares;
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    complete = (*blocks[i] = fov_params_block(params)) && complete;
+  for (int s = 0; trainer->shard_gradients && s < trainer->shards; s++)
+    complete = (trainer->shard_gradients[s] = fov_params_block(params)) && complete;
+  return complete ? FOV_OK
+                  : fov_fail(FOV_ERR_MEMORY, "no memory for %d gradients of %zu numbers",
+                             trainer->shards, params->size);
+}
+
+FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, int threads) {
+  *trainer = NULL;
+  FOV_TRY(check_options(training));
+  FovTrainer *t = calloc(1, sizeof *t);
+  if (!t) return fov_fail(FOV_ERR_MEMORY, "no memory for a trainer");
+  const FovParams *params = &training->task.agent->params;
+  t->training = *training;
+  t->threads = threads;
+  t->shards = (training->options.batch + FOV_SHARD - 1) / FOV_SHARD;
+  t->chunks = (int)((params->size + CHUNK - 1) / CHUNK);
+  FovStatus status = allocate(t);
+  if (status != FOV_OK) {
+    fov_trainer_destroy(t);
+    return status;
+  }
+  fov_params_init(t->state.value, params, training->seed);
+  memcpy(t->state.average, t->state.value, params->size * sizeof(real));
+  *trainer = t;
+  return FOV_OK;
+}
+
+void fov_trainer_destroy(FovTrainer *trainer) {
+  if (!trainer) return;
+  FovTrainerState *state = &trainer->state;
+  fov_workspace_finish(&trainer->workspace);
+  for (int s = 0; trainer->shard_gradients && s < trainer->shards; s++)
+    free(trainer->shard_gradients[s]);
+  void *owned[] = {state->value,        state->first,          state->second,
+                   state->average,      trainer->gradient,     trainer->shard_gradients,
+                   trainer->shard_sums, trainer->chunk_squares};
+  for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+  free(trainer);
+}
+
+/** Plans the lanes of a shard of the next update: every epoch sees each case once, in an order of
+ * its own; the copies of an image share its environment stream. */
+static FovPlan plan_shard(const FovTrainer *trainer, FovArena *arena, int shard) {
+  const FovTrainOptions *o = &trainer->training.options;
+  int64_t first = trainer->state.update * o->batch + (int64_t)shard * FOV_SHARD;
+  int left = o->batch - shard * FOV_SHARD, lanes = left < FOV_SHARD ? left : FOV_SHARD;
+  uint64_t seed = trainer->training.seed, cases = (uint64_t)trainer->training.task.env->spec.cases;
+  int64_t *plan_cases = FOV_NEW(arena, int64_t, lanes);
+  FovRng *env_rng = FOV_NEW(arena, FovRng, lanes), *policy_rng = FOV_NEW(arena, FovRng, lanes);
+  for (int b = 0; b < lanes; b++) {
+    uint64_t episode = (uint64_t)(first + b), image = episode / (uint64_t)o->copies;
+    FovRng order = fov_rng_stream(seed, FOV_STREAM_DATA, image / cases);
+    plan_cases[b] = (int64_t)fov_rng_permute(image % cases, cases, order.state);
+    env_rng[b] = fov_rng_stream(seed, FOV_STREAM_ENV, image);
+    policy_rng[b] = fov_rng_stream(seed, FOV_STREAM_POLICY, episode);
+  }
+  return (FovPlan){
+      .lanes = lanes,
+      .cases = plan_cases,
+      .env_rng = env_rng,
+      .policy_rng = policy_rng,
+      .choice = fov_task_choice(&trainer->training.task, fov_trainer_progress(trainer), false),
+      .predict = trainer->training.baseline->learned,
+      .every = o->answer == 1};
+}
+
+/** A seed of `weight` for each of `lanes` lanes. */
+static const real *constant_seed(FovArena *arena, double weight, int lanes) {
+  real *seed = FOV_NEW(arena, real, lanes);
+  for (int b = 0; b < lanes; b++) seed[b] = (real)weight;
+  return seed;
+}
+
+/** The answer's share of the hybrid loss: cross-entropy of the true label. */
+static void seed_answer(FovTape *tape, FovSums *sums, const FovRollout *rollout,
+                        const FovTrainOptions *o) {
+  int T = rollout->glimpses, B = rollout->lanes;
+  double weight = 1.0 / o->batch / (o->answer == 1 ? T : 1);
+  const real *seed = constant_seed(tape->arena, weight, B);
+  for (int t = 0; t < T; t++) {
+    if (!rollout->logits[t]) continue;
+    FovVar *loss = fov_cross_entropy(tape, NULL, rollout->logits[t], rollout->labels);
+    fov_seed(tape, loss, seed);
+    for (int b = 0; t == T - 1 && b < B; b++) sums->class_loss += loss->value[b];
+  }
+}
+
+/** The head's prediction at the choice of each glimpse, gathered as [T, B]; 0 where none is made.
+ */
+static real *gather_predictions(FovArena *arena, const FovRollout *rollout) {
+  int T = rollout->glimpses, B = rollout->lanes;
+  real *predicted = FOV_NEW(arena, real, T * B);
+  memset(predicted, 0, (size_t)T * B * sizeof *predicted);
+  for (int t = 0; t < T; t++)
+    if (rollout->baseline[t])
+      memcpy(predicted + t * B, rollout->baseline[t]->value, (size_t)B * sizeof *predicted);
+  return predicted;
+}
+
+/** The baseline's share: squared error of b_t to the return R_t. */
+static void seed_baseline(FovTape *tape, FovSums *sums, const FovRollout *rollout,
+                          const FovTrainOptions *o) {
+  int T = rollout->glimpses, B = rollout->lanes, predicted = 0;
+  const real *seed = constant_seed(tape->arena, o->regression / o->batch, B);
+  double total = 0;
+  for (int t = 0; t < T; t++) {
+    if (!rollout->baseline[t]) continue;
+    FovVar *loss = fov_squared_error(tape, rollout->baseline[t], rollout->returns + t * B);
+    fov_seed(tape, loss, seed);
+    for (int b = 0; b < B; b++) total += 2 * loss->value[b];
+    predicted++;
+  }
+  if (predicted) sums->baseline_loss += total / predicted;
+}
+
+/** The policy's share: log π of each choice, weighted by the estimator. */
+static void seed_policy(FovTape *tape, const FovTraining *training, const FovRollout *rollout,
+                        double average_return) {
+  int T = rollout->glimpses, B = rollout->lanes;
+  real *b = FOV_NEW(tape->arena, real, T * B), *weights = FOV_NEW(tape->arena, real, T * B);
+  FovBaselineInput input = {.returns = rollout->returns,
+                            .predicted = gather_predictions(tape->arena, rollout),
+                            .average = (real)average_return,
+                            .glimpses = T,
+                            .lanes = B,
+                            .copies = training->options.copies};
+  training->baseline->values(b, &input);
+  training->estimator->weights(weights, rollout->returns, b, T, B);
+  for (int i = 0; i < T * B; i++)
+    weights[i] *= (real)(training->options.reinforce / training->options.batch);
+  for (int t = 0; t < T; t++)
+    if (rollout->log_prob[t]) fov_seed(tape, rollout->log_prob[t], weights + t * B);
+}
+
+static void train_shard(void *context, int shard, int worker) {
+  (void)worker;
+  FovTrainer *trainer = context;
+  const FovTraining *training = &trainer->training;
+  const FovParams *params = &training->task.agent->params;
+  // The memory is the shard's, not the worker's: it has its final size after the first update,
+  // whichever worker comes by.
+  FovArena *arena = &trainer->workspace.arenas[shard];
+  FovSums *sums = &trainer->shard_sums[shard];
+  *sums = (FovSums){0};
+  fov_arena_rewind(arena);
+  memset(trainer->shard_gradients[shard], 0, params->size * sizeof(real));
+
+  FovTape tape;
+  FovRollout rollout;
+  fov_tape_begin(&tape, arena, params, trainer->state.value, trainer->shard_gradients[shard]);
+  FovPlan plan = plan_shard(trainer, arena, shard);
+  fov_rollout_run(&rollout, &tape, &training->task, &plan);
+  seed_answer(&tape, sums, &rollout, &training->options);
+  seed_baseline(&tape, sums, &rollout, &training->options);
+  seed_policy(&tape, training, &rollout, trainer->state.average_return);
+  fov_tape_backward(&tape);
+
+  sums->episodes = rollout.lanes;
+  for (int b = 0; b < rollout.lanes; b++) {
+    sums->wrong += rollout.answers[b] != rollout.labels[b];
+    sums->reward += rollout.returns[b];
+  }
+}
+
+FOV_KERNEL
+static void add_block(real *restrict sum, const real *restrict x, size_t count) {
+  for (size_t i = 0; i < count; i++) sum[i] += x[i];
+}
+
+static size_t chunk_size(const FovTrainer *trainer, int chunk) {
+  size_t left = trainer->training.task.agent->params.size - (size_t)chunk * CHUNK;
+  return left < CHUNK ? left : CHUNK;
+}
+
+/** Adds the shards' gradients in order and sums their squares. */
+static void reduce_chunk(void *context, int chunk, int worker) {
+  (void)worker;
+  FovTrainer *trainer = context;
+  size_t start = (size_t)chunk * CHUNK, count = chunk_size(trainer, chunk);
+  real *gradient = trainer->gradient + start;
+  memcpy(gradient, trainer->shard_gradients[0] + start, count * sizeof(real));
+  for (int s = 1; s < trainer->shards; s++)
+    add_block(gradient, trainer->shard_gradients[s] + start, count);
+  double squares = 0;
+  for (size_t i = 0; i < count; i++) squares += (double)gradient[i] * (double)gradient[i];
+  trainer->chunk_squares[chunk] = squares;
+}
+
+/** Polyak's average with a short memory at first, so that the initial weights are soon forgotten.
+ */
+FOV_KERNEL
+static void average_block(real *restrict average, const real *restrict value, real decay,
+                          size_t count) {
+  for (size_t i = 0; i < count; i++) average[i] += (1 - decay) * (value[i] - average[i]);
+}
+
+static void step_chunk(void *context, int chunk, int worker) {
+  (void)worker;
+  FovTrainer *trainer = context;
+  FovTrainerState *state = &trainer->state;
+  size_t start = (size_t)chunk * CHUNK, count = chunk_size(trainer, chunk);
+  FovOptimiserStep step = {.value = state->value + start,
+                           .first = state->first + start,
+                           .second = state->second + start,
+                           .gradient = trainer->gradient + start,
+                           .count = count,
+                           .scale = trainer->scale,
+                           .rate = trainer->rate,
+                           .update = state->update + 1};
+  trainer->training.optimiser->step(&step, trainer->training.optimiser_options);
+  double done = (double)state->update, young = (1 + done) / (10 + done);
+  double decay = trainer->training.options.average;
+  average_block(state->average + start, state->value + start, (real)(young < decay ? young : decay),
+                count);
+}
+
+static FovStatus refuse_number(const FovTrainer *trainer) {
+  const FovParams *params = &trainer->training.task.agent->params;
+  for (size_t i = 0; i < params->size; i++)
+    if (!isfinite(trainer->gradient[i]))
+      return fov_fail(FOV_ERR_NUMBER,
+                      "update %lld: the gradient of %s is not finite; try a lower train.rate or "
+                      "train.clip",
+                      (long long)trainer->state.update + 1, fov_params_name_at(params, i));
+  return fov_fail(FOV_ERR_NUMBER, "update %lld: a loss is not finite; try a lower train.rate",
+                  (long long)trainer->state.update + 1);
+}
+
+static void add_sums(FovSums *sums, const FovSums *more) {
+  sums->episodes += more->episodes;
+  sums->wrong += more->wrong;
+  sums->reward += more->reward;
+  sums->class_loss += more->class_loss;
+  sums->baseline_loss += more->baseline_loss;
+}
+
+FovStatus fov_trainer_update(FovTrainer *trainer) {
+  FovTrainerState *state = &trainer->state;
+  const FovTrainOptions *o = &trainer->training.options;
+  fov_team_run(trainer->threads, trainer->shards, train_shard, trainer);
+  fov_team_run(trainer->threads, trainer->chunks, reduce_chunk, trainer);
+
+  FovSums sums = {.updates = 1};
+  double squares = 0;
+  for (int s = 0; s < trainer->shards; s++) add_sums(&sums, &trainer->shard_sums[s]);
+  for (int c = 0; c < trainer->chunks; c++) squares += trainer->chunk_squares[c];
+  double norm = sqrt(squares);
+  if (!isfinite(norm + sums.class_loss + sums.baseline_loss)) return refuse_number(trainer);
+
+  trainer->scale = (real)(o->clip > 0 && norm > o->clip ? o->clip / norm : 1);
+  trainer->rate = (real)fov_trainer_rate(trainer);
+  fov_team_run(trainer->threads, trainer->chunks, step_chunk, trainer);
+
+  double mean_return = sums.reward / (double)sums.episodes;
+  state->average_return += (state->update ? 0.05 : 1) * (mean_return - state->average_return);
+  add_sums(&state->sums, &sums);
+  state->sums.updates++;
+  state->sums.gradient_norm += norm;
+  state->update++;
+  return FOV_OK;
+}
+
+FovTrainerState *fov_trainer_state(FovTrainer *trainer) {
+  return &trainer->state;
+}
+
+const real *fov_trainer_weights(const FovTrainer *trainer) {
+  return trainer->training.options.average > 0 ? trainer->state.average : trainer->state.value;
+}
+
+int64_t fov_trainer_updates(const FovTrainer *trainer) {
+  const FovTrainOptions *o = &trainer->training.options;
+  return (o->episodes + o->batch - 1) / o->batch;
+}
+
+double fov_trainer_progress(const FovTrainer *trainer) {
+  return (double)trainer->state.update / (double)fov_trainer_updates(trainer);
+}
+
+double fov_trainer_rate(const FovTrainer *trainer) {
+  const FovTrainOptions *o = &trainer->training.options;
+  // The middle of the update stands for it, so that neither the first nor the last has a rate of 0.
+  double middle = ((double)trainer->state.update + 0.5) / (double)fov_trainer_updates(trainer);
+  return o->rate * fov_schedule((FovSchedule)o->schedule, middle < 1 ? middle : 1, o->warmup);
+}
+
+FovWorkspace *fov_trainer_workspace(FovTrainer *trainer) {
+  return &trainer->workspace;
+}
