@@ -1,0 +1,75 @@
+#include <string.h>
+
+#include "config/internal.h"
+
+enum { HELP_COLUMN = 34, HELP_WIDTH = 100 };
+
+/** Prints the words of `text`, in lines from HELP_COLUMN to HELP_WIDTH, and ends the last line. */
+static void print_wrapped(FILE *stream, const char *text) {
+  int column = HELP_COLUMN;
+  for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+    int length = (int)strcspn(text, " ");
+    if (column == HELP_COLUMN || column + 1 + length <= HELP_WIDTH) {
+      column += fprintf(stream, "%s%.*s", column > HELP_COLUMN ? " " : "", length, text);
+    } else {
+      fprintf(stream, "\n%*s%.*s", HELP_COLUMN, "", length, text);
+      column = HELP_COLUMN + length;
+    }
+    text += length;
+  }
+  fputc('\n', stream);
+}
+
+/** Prints what to type on the left and what it means on the right. */
+static void print_entry(FILE *stream, int indent, const char *label, const char *help) {
+  int width = HELP_COLUMN - indent;
+  if ((int)strlen(label) < width)
+    fprintf(stream, "%*s%-*s", indent, "", width, label);
+  else
+    fprintf(stream, "%*s%s\n%*s", indent, "", label, HELP_COLUMN, "");
+  print_wrapped(stream, help);
+}
+
+/** Prints `prefix.name = default`, as it can be typed, and what it accepts. */
+static void print_option(FILE *stream, int indent, const char *prefix, const FovOption *option) {
+  char label[FOV_PHRASE_SIZE], accepts[FOV_PHRASE_SIZE], help[2 * FOV_PHRASE_SIZE];
+  snprintf(label, sizeof label, "%s%s%s = %s", prefix, *prefix ? "." : "", option->name,
+           option->fallback);
+  fov_value_describe(accepts, option);
+  if (option->type == FOV_OPTION_STRING)
+    snprintf(help, sizeof help, "%s", option->help);
+  else
+    snprintf(help, sizeof help, "%s (%s)", option->help, accepts);
+  print_entry(stream, indent, label, help);
+}
+
+static void print_options(FILE *stream, int indent, const char *prefix, const FovOption *options) {
+  for (; options && options->name; options++) print_option(stream, indent, prefix, options);
+}
+
+static void print_plugins(FILE *stream, int indent, const char *prefix,
+                          const FovPlugin *const *table) {
+  for (; *table; table++) {
+    print_entry(stream, indent, (*table)->name, (*table)->help);
+    print_options(stream, indent + 2, prefix, (*table)->options);
+  }
+}
+
+void fov_config_help(const FovConfig *config, FILE *stream) {
+  for (size_t i = 0; i < config->group_count; i++) {
+    if (i > 0) fputc('\n', stream);
+    print_options(stream, 0, config->groups[i].prefix, config->groups[i].options);
+  }
+  for (size_t i = 0; i < config->slot_count; i++) {
+    const FovSlot *slot = &config->slots[i];
+    char label[FOV_PHRASE_SIZE];
+    snprintf(label, sizeof label, "%s = %s", slot->key, slot->fallback);
+    if (i > 0 || config->group_count > 0) fputc('\n', stream);
+    print_entry(stream, 0, label, slot->help);
+    print_plugins(stream, 2, slot->key, slot->table);
+  }
+}
+
+void fov_plugin_help(const FovPlugin *const *table, FILE *stream) {
+  print_plugins(stream, 0, "", table);
+}

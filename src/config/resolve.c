@@ -1,0 +1,177 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/internal.h"
+
+const FovPlugin *fov_plugin_find(const FovPlugin *const *table, const char *name) {
+  for (; *table; table++)
+    if (strcmp((*table)->name, name) == 0) return *table;
+  return NULL;
+}
+
+static const FovOption *find_option(const FovOption *options, const char *name) {
+  for (; options && options->name; options++)
+    if (strcmp(options->name, name) == 0) return options;
+  return NULL;
+}
+
+/** What follows `prefix.` in the key, or NULL; all of the key if the prefix is "". */
+static const char *after_prefix(const char *key, const char *prefix) {
+  size_t length = strlen(prefix);
+  if (length == 0) return key;
+  return strncmp(key, prefix, length) == 0 && key[length] == '.' ? key + length + 1 : NULL;
+}
+
+/** Whether the setting chooses the slot's plug-in. */
+static bool is_choice(const FovSetting *setting, const FovSlot *slot) {
+  return strcmp(setting->key, slot->key) == 0;
+}
+
+/** The plug-in that the setting names. */
+static FovStatus named_plugin(const FovPlugin **plugin, const FovSlot *slot,
+                              const FovSetting *setting) {
+  *plugin = fov_plugin_find(slot->table, setting->value);
+  if (*plugin) return FOV_OK;
+  const char *names[FOV_MAX_NAMES];
+  size_t count = 0;
+  for (; slot->table[count] && count < FOV_MAX_NAMES; count++)
+    names[count] = slot->table[count]->name;
+  return fov_name_refuse(setting, names, count);
+}
+
+/** The slot's plug-in after the settings of `source` and those before it. */
+static FovStatus choose_plugin(const FovPlugin **plugin, const FovSlot *slot,
+                               const FovSettings *settings, size_t source) {
+  *plugin = fov_plugin_find(slot->table, slot->fallback);
+  FOV_CHECK(*plugin, "%s has no plug-in '%s', its default", slot->key, slot->fallback);
+  for (size_t i = 0; i < settings->count && settings->list[i].source <= source; i++)
+    if (is_choice(&settings->list[i], slot))
+      FOV_TRY(named_plugin(plugin, slot, &settings->list[i]));
+  return FOV_OK;
+}
+
+static FovStatus fill_slot(FovSlot *slot, const FovSettings *settings) {
+  FOV_TRY(choose_plugin(&slot->plugin, slot, settings, settings->source));
+  if (!slot->plugin->options) return FOV_OK;
+  slot->values = calloc(1, slot->plugin->options_size);
+  if (!slot->values) return fov_fail(FOV_ERR_MEMORY, "no memory for the options of %s", slot->key);
+  fov_value_defaults(slot->values, slot->plugin->options);
+  return FOV_OK;
+}
+
+/** Every key that the configuration knows now; what does not fit is not suggested. */
+typedef struct Keys {
+  const char *names[FOV_MAX_NAMES];
+  char text[FOV_MAX_NAMES][64];
+  size_t count;
+} Keys;
+
+static void add_key(Keys *keys, const char *prefix, const char *name) {
+  if (keys->count == FOV_MAX_NAMES) return;
+  char *text = keys->text[keys->count];
+  snprintf(text, sizeof *keys->text, "%s%s%s", prefix, *prefix ? "." : "", name);
+  keys->names[keys->count++] = text;
+}
+
+static void add_options(Keys *keys, const char *prefix, const FovOption *options) {
+  for (; options && options->name; options++) add_key(keys, prefix, options->name);
+}
+
+static const char *last_part(const char *key) {
+  const char *dot = strrchr(key, '.');
+  return dot ? dot + 1 : key;
+}
+
+/** A key that looks alike, or else one that is right but for what stands before the dot. */
+static const char *nearest_key(const Keys *keys, const char *key) {
+  const char *nearest = fov_nearest(key, keys->names, keys->count);
+  for (size_t i = 0; i < keys->count && !nearest; i++)
+    if (strcmp(last_part(key), last_part(keys->names[i])) == 0) nearest = keys->names[i];
+  return nearest;
+}
+
+static FovStatus refuse_key(const FovConfig *config, const FovSetting *setting) {
+  Keys keys = {.count = 0};
+  for (size_t i = 0; i < config->group_count; i++)
+    add_options(&keys, config->groups[i].prefix, config->groups[i].options);
+  for (size_t i = 0; i < config->slot_count; i++) {
+    add_key(&keys, "", config->slots[i].key);
+    add_options(&keys, config->slots[i].key, config->slots[i].plugin->options);
+  }
+  const char *nearest = nearest_key(&keys, setting->key);
+  if (!nearest)
+    return fov_fail(FOV_ERR_USAGE, "%s: unknown key '%.80s'; fovea list settings shows all",
+                    setting->where, setting->key);
+  return fov_fail(FOV_ERR_USAGE, "%s: unknown key '%.80s'; did you mean '%s'?", setting->where,
+                  setting->key, nearest);
+}
+
+/** Refuses an option that `plugin` does not have: it is another's, or nobody's. */
+static FovStatus refuse_option(const FovConfig *config, const FovSlot *slot,
+                               const FovPlugin *plugin, const FovSetting *setting,
+                               const char *name) {
+  const char *owners[FOV_MAX_NAMES];
+  size_t count = 0;
+  for (size_t i = 0; slot->table[i] && count < FOV_MAX_NAMES; i++)
+    if (find_option(slot->table[i]->options, name)) owners[count++] = slot->table[i]->name;
+  if (count == 0) return refuse_key(config, setting);
+  char list[FOV_PHRASE_SIZE];
+  fov_name_list(list, "", owners, count);
+  return fov_fail(FOV_ERR_USAGE, "%s: %s belongs to %s = %s, but %s = %s here", setting->where,
+                  setting->key, slot->key, list, slot->key, plugin->name);
+}
+
+/**
+ * Sets an option of the plug-in that was chosen when the setting was given.
+ *
+ * Where a later source has chosen another since, the setting holds for that one if it has the
+ * option, and is dropped otherwise: a command line may switch a plug-in that a file has tuned.
+ */
+static FovStatus set_slot(const FovConfig *config, const FovSlot *slot, const FovSettings *settings,
+                          const FovSetting *setting, const char *name) {
+  const FovPlugin *then;
+  FOV_TRY(choose_plugin(&then, slot, settings, setting->source));
+  if (!find_option(then->options, name)) return refuse_option(config, slot, then, setting, name);
+  const FovOption *option = find_option(slot->plugin->options, name);
+  return option ? fov_value_set(slot->values, option, setting) : FOV_OK;
+}
+
+static FovStatus set(const FovConfig *config, const FovSettings *settings,
+                     const FovSetting *setting) {
+  for (size_t i = 0; i < config->group_count; i++) {
+    const FovGroup *group = &config->groups[i];
+    const char *name = after_prefix(setting->key, group->prefix);
+    const FovOption *option = name ? find_option(group->options, name) : NULL;
+    if (option) return fov_value_set(group->values, option, setting);
+  }
+  for (size_t i = 0; i < config->slot_count; i++) {
+    const FovSlot *slot = &config->slots[i];
+    if (is_choice(setting, slot)) return FOV_OK;
+    const char *name = after_prefix(setting->key, slot->key);
+    if (name) return set_slot(config, slot, settings, setting, name);
+  }
+  return refuse_key(config, setting);
+}
+
+static FovStatus resolve(const FovConfig *config, const FovSettings *settings) {
+  for (size_t i = 0; i < config->group_count; i++)
+    fov_value_defaults(config->groups[i].values, config->groups[i].options);
+  for (size_t i = 0; i < config->slot_count; i++) FOV_TRY(fill_slot(&config->slots[i], settings));
+  for (size_t i = 0; i < settings->count; i++) FOV_TRY(set(config, settings, &settings->list[i]));
+  return FOV_OK;
+}
+
+FovStatus fov_config_resolve(FovConfig *config, const FovSettings *settings) {
+  fov_config_finish(config);
+  FovStatus status = resolve(config, settings);
+  if (status != FOV_OK) fov_config_finish(config);
+  return status;
+}
+
+void fov_config_finish(FovConfig *config) {
+  for (size_t i = 0; i < config->slot_count; i++) {
+    free(config->slots[i].values);
+    config->slots[i].values = NULL;
+    config->slots[i].plugin = NULL;
+  }
+}
