@@ -1,0 +1,130 @@
+#include "record/run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/gemm.h"
+
+char *fov_run_path(char *path, const FovRun *run, const char *name) {
+  snprintf(path, FOV_PATH_SIZE, "%s/%s", run->dir, name);
+  return path;
+}
+
+static FovStatus make_folders(const char *dir) {
+  char part[FOV_PATH_SIZE];
+  snprintf(part, sizeof part, "%s", dir);
+  for (char *slash = part + 1;; slash++) {
+    char end = *slash;
+    if (end != '/' && end != '\0') continue;
+    *slash = '\0';
+    if (mkdir(part, 0777) != 0 && errno != EEXIST)
+      return fov_fail(FOV_ERR_IO, "%s: cannot make the folder: %s", part, strerror(errno));
+    if (end == '\0') return FOV_OK;
+    *slash = end;
+  }
+}
+
+/** A folder with files but no configuration of ours is somebody else's. */
+static FovStatus check_ours(const FovRun *run) {
+  char path[FOV_PATH_SIZE];
+  if (fov_file_exists(fov_run_path(path, run, FOV_RUN_CONFIG))) return FOV_OK;
+  DIR *folder = opendir(run->dir);
+  if (!folder) return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", run->dir, strerror(errno));
+  bool foreign = false;
+  // Hidden files and the log are what a start that was cut off leaves.
+  for (const struct dirent *entry; !foreign && (entry = readdir(folder));)
+    foreign = entry->d_name[0] != '.' && strcmp(entry->d_name, FOV_RUN_LOG) != 0;
+  closedir(folder);
+  if (foreign)
+    return fov_fail(FOV_ERR_USAGE, "%s: holds files, but no run; choose another --run", run->dir);
+  return FOV_OK;
+}
+
+static FovStatus lock_log(FovRun *run) {
+  char path[FOV_PATH_SIZE];
+  run->log =
+      open(fov_run_path(path, run, FOV_RUN_LOG), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (run->log < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+  if (flock(run->log, LOCK_EX | LOCK_NB) == 0) return FOV_OK;
+  fov_run_close(run);
+  return fov_fail(FOV_ERR_USAGE, "%s: another process is training in it", run->dir);
+}
+
+FovStatus fov_run_open(FovRun *run, const char *dir, bool resume) {
+  *run = (FovRun){.log = -1};
+  if (strlen(dir) == 0 || strlen(dir) >= sizeof run->dir)
+    return fov_fail(FOV_ERR_USAGE, "--run: expected a path of 1 to %zu bytes, found %zu",
+                    sizeof run->dir - 1, strlen(dir));
+  snprintf(run->dir, sizeof run->dir, "%s", dir);
+  FOV_TRY(make_folders(dir));
+  FOV_TRY(check_ours(run));
+  FOV_TRY(lock_log(run));
+  char path[FOV_PATH_SIZE];
+  run->resumed = fov_file_exists(fov_run_path(path, run, FOV_RUN_LAST));
+  if (!run->resumed || resume) return FOV_OK;
+  fov_run_close(run);
+  return fov_fail(FOV_ERR_USAGE,
+                  "%s: there is a run already; add --resume to go on with it, or choose another "
+                  "--run",
+                  dir);
+}
+
+void fov_run_close(FovRun *run) {
+  if (run->log >= 0) close(run->log);
+  run->log = -1;
+}
+
+static void write_time(char *text, size_t size) {
+  time_t now = time(NULL);
+  struct tm parts;
+  gmtime_r(&now, &parts);
+  strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &parts);
+}
+
+FovStatus fov_run_log(const FovRun *run, const char *format, ...) {
+  char line[2048], stamp[32];
+  write_time(stamp, sizeof stamp);
+  int start = snprintf(line, sizeof line, "%s ", stamp);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line + start, sizeof line - (size_t)start - 1, format, arguments);
+  va_end(arguments);
+  size_t length = strlen(line);
+  line[length++] = '\n';
+  if (write(run->log, line, length) == (ssize_t)length) return FOV_OK;
+  return fov_fail(FOV_ERR_IO, "%s/%s: cannot write: %s", run->dir, FOV_RUN_LOG, strerror(errno));
+}
+
+FovStatus fov_run_tell(const FovRun *run, const FovRunFacts *facts) {
+  struct utsname host = {0};
+  char stamp[32];
+  uname(&host);
+  write_time(stamp, sizeof stamp);
+  json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i}", "fovea", FOV_VERSION, "time",
+                           stamp, "host", host.nodename, "machine", host.machine, "gemm",
+                           fov_gemm_library(), "command", facts->command, "seed",
+                           (json_int_t)facts->seed, "threads", facts->threads);
+  json_t *outcome = json_string(facts->outcome);
+  char *text = NULL;
+  if (root && outcome && json_object_set(root, "outcome", outcome) == 0)
+    text = json_dumps(root, JSON_INDENT(2));
+  json_decref(outcome);
+  json_decref(root);
+  if (!text) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %s", run->dir, FOV_RUN_JSON);
+  char path[FOV_PATH_SIZE];
+  FovStatus status = fov_file_write(fov_run_path(path, run, FOV_RUN_JSON), text, strlen(text));
+  free(text);
+  return status;
+}

@@ -1,0 +1,57 @@
+/** A run directory: what an experiment leaves behind. */
+#ifndef FOV_RECORD_RUN_H
+#define FOV_RECORD_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum { FOV_PATH_SIZE = 4096 };
+
+/** The files of a run. */
+#define FOV_RUN_CONFIG "config.ini"       /**< the resolved configuration */
+#define FOV_RUN_JSON "run.json"           /**< version, host, libraries, seed, outcome */
+#define FOV_RUN_LOG "log.txt"             /**< what was said, with the time */
+#define FOV_RUN_PROGRESS "progress.csv"   /**< one row an evaluation */
+#define FOV_RUN_LAST "last.safetensors"   /**< the checkpoint to resume from */
+#define FOV_RUN_BEST "best.safetensors"   /**< the one that did best on validation */
+#define FOV_RUN_TRACE "trace.safetensors" /**< episodes of the newest evaluation */
+
+/** An open run; only one process holds it. */
+typedef struct FovRun {
+  char dir[FOV_PATH_SIZE / 2];
+  int log;      /**< descriptor of log.txt, locked */
+  bool resumed; /**< it has a checkpoint to go on from */
+} FovRun;
+
+/** What run.json tells. */
+typedef struct FovRunFacts {
+  const char *command; /**< as typed */
+  int64_t seed;
+  int threads;
+  const char *outcome; /**< "running", "finished", "interrupted" or the error */
+} FovRunFacts;
+
+/**
+ * Opens `dir` to train in it, making it and its parents if need be.
+ *
+ * A run that has a checkpoint is only opened if `resume`, one without is begun afresh either way.
+ * Fails if another process holds it, or if it holds files but no run of ours.
+ */
+FovStatus fov_run_open(FovRun *run, const char *dir, bool resume);
+
+/** Releases the run. */
+void fov_run_close(FovRun *run);
+
+/** Writes `dir`/`name` into path [FOV_PATH_SIZE] and returns path. */
+char *fov_run_path(char *path, const FovRun *run, const char *name);
+
+/** Appends one line to log.txt, after the time (UTC). */
+FovStatus fov_run_log(const FovRun *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Replaces run.json. */
+FovStatus fov_run_tell(const FovRun *run, const FovRunFacts *facts);
+
+#endif

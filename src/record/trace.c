@@ -1,0 +1,224 @@
+#include "record/trace.h"
+
+#include <errno.h>
+#include <float.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/safetensors.h"
+
+/** One array of a trace: how it is stored and which numbers may stand in it. */
+typedef struct Field {
+  const char *name;
+  const char *shape; /**< a letter a dimension, of the legend in `extent` */
+  FovDtype dtype;
+  size_t offset; /**< of its pointer in FovTrace */
+  float min, max;
+  bool absent; /**< NaN is allowed: there was no such number */
+} Field;
+
+#define FIELD(field, shape, dtype, ...)                                                            \
+  { #field, shape, dtype, offsetof(FovTrace, field), __VA_ARGS__ }
+
+// Bytes come last, so that every array is aligned in the file.
+static const Field fields[] = {
+    FIELD(locations, "ET2", FOV_DTYPE_F32, -1, 1, false),
+    FIELD(means, "ET2", FOV_DTYPE_F32, -FLT_MAX, FLT_MAX, true),
+    FIELD(sigmas, "ET2", FOV_DTYPE_F32, 0, FLT_MAX, true),
+    FIELD(probabilities, "ETA", FOV_DTYPE_F32, 0, 1, false),
+    FIELD(baselines, "ET", FOV_DTYPE_F32, -FLT_MAX, FLT_MAX, true),
+    FIELD(rewards, "ET", FOV_DTYPE_F32, -FLT_MAX, FLT_MAX, false),
+    FIELD(labels, "E", FOV_DTYPE_I32, 0, 0, false),
+    FIELD(answers, "E", FOV_DTYPE_I32, 0, 0, false),
+    FIELD(images, "EHWC", FOV_DTYPE_U8, 0, 0, false),
+    FIELD(retina, "ETSGGC", FOV_DTYPE_U8, 0, 0, false),
+};
+enum { FIELDS = sizeof fields / sizeof fields[0] };
+
+#define FORMAT "fovea-trace"
+#define VERSION "1"
+
+static int64_t extent(const FovTrace *trace, char letter) {
+  static const char letters[] = "ETHWCAGS";
+  const int extents[] = {trace->episodes, trace->glimpses, trace->height, trace->width,
+                         trace->channels, trace->actions,  trace->side,   trace->scales};
+  const char *found = strchr(letters, letter);
+  return found ? extents[found - letters] : letter - '0';
+}
+
+// Copied, not cast: a `float *` may not be read through a `void **`.
+static void *get(const FovTrace *trace, const Field *field) {
+  void *data;
+  memcpy(&data, (const char *)trace + field->offset, sizeof data);
+  return data;
+}
+
+static void set(FovTrace *trace, const Field *field, void *data) {
+  memcpy((char *)trace + field->offset, &data, sizeof data);
+}
+
+static FovBlob describe(const FovTrace *trace, const Field *field) {
+  FovBlob blob = {.dtype = field->dtype, .data = get(trace, field)};
+  snprintf(blob.name, sizeof blob.name, "%s", field->name);
+  for (const char *letter = field->shape; *letter; letter++)
+    blob.shape[blob.dims++] = extent(trace, *letter);
+  return blob;
+}
+
+FovStatus fov_trace_allocate(FovTrace *trace) {
+  for (int i = 0; i < FIELDS; i++) set(trace, &fields[i], NULL);
+  for (int i = 0; i < FIELDS; i++) {
+    FovBlob blob = describe(trace, &fields[i]);
+    size_t size = fov_blob_size(&blob);
+    FOV_CHECK(size > 0, "a trace without %s: set all sizes first", blob.name);
+    void *data = calloc(1, size);
+    if (!data) {
+      fov_trace_finish(trace);
+      return fov_fail(FOV_ERR_MEMORY, "no memory for a trace's %s: %zu bytes", blob.name, size);
+    }
+    set(trace, &fields[i], data);
+  }
+  return FOV_OK;
+}
+
+void fov_trace_finish(FovTrace *trace) {
+  for (int i = 0; i < FIELDS; i++) free(get(trace, &fields[i]));
+  *trace = (FovTrace){0};
+}
+
+static FovStatus check_reals(const FovBlob *blob, const Field *field, const char *path) {
+  const float *values = blob->data;
+  size_t count = fov_blob_size(blob) / sizeof *values;
+  for (size_t i = 0; i < count; i++) {
+    bool good =
+        isnan(values[i]) ? field->absent : values[i] >= field->min && values[i] <= field->max;
+    if (!good)
+      return fov_fail(FOV_ERR_FORMAT, "%s: '%s': number %zu is %g, expected %g to %g%s", path,
+                      field->name, i, (double)values[i], (double)field->min, (double)field->max,
+                      field->absent ? " or NaN" : "");
+  }
+  return FOV_OK;
+}
+
+static FovStatus check_classes(const FovBlob *blob, int actions, const char *path) {
+  const int32_t *values = blob->data;
+  for (int64_t i = 0; i < blob->shape[0]; i++)
+    if (values[i] < 0 || values[i] >= actions)
+      return fov_fail(FOV_ERR_FORMAT, "%s: '%s': number %jd is %d, expected 0 to %d", path,
+                      blob->name, (intmax_t)i, (int)values[i], actions - 1);
+  return FOV_OK;
+}
+
+static FovStatus check_values(const FovTrace *trace, const Field *field, const char *path) {
+  FovBlob blob = describe(trace, field);
+  if (field->dtype == FOV_DTYPE_F32) return check_reals(&blob, field, path);
+  if (field->dtype == FOV_DTYPE_I32) return check_classes(&blob, trace->actions, path);
+  return FOV_OK; // every byte is a brightness
+}
+
+FovStatus fov_trace_write(const FovTrace *trace, const char *path) {
+  FovBlob blobs[FIELDS];
+  for (int i = 0; i < FIELDS; i++) {
+    FOV_TRY(check_values(trace, &fields[i], path));
+    blobs[i] = describe(trace, &fields[i]);
+  }
+  char side[16], scales[16], update[24];
+  snprintf(side, sizeof side, "%d", trace->side);
+  snprintf(scales, sizeof scales, "%d", trace->scales);
+  snprintf(update, sizeof update, "%" PRId64, trace->update);
+  const FovText texts[] = {{"format", FORMAT},
+                           {"version", VERSION},
+                           {"side", side},
+                           {"scales", scales},
+                           {"update", update}};
+  return fov_safetensors_write(path, blobs, FIELDS, texts, sizeof texts / sizeof texts[0]);
+}
+
+static FovStatus require_text(const FovSafetensors *file, const char *path, const char *key,
+                              const char *expected) {
+  const char *text = fov_safetensors_text(file, key);
+  if (text && strcmp(text, expected) == 0) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT, "%s: %s '%.32s', expected '%s', as 'fovea trace' writes it", path,
+                  key, text ? text : "", expected);
+}
+
+static FovStatus read_number(int64_t *number, const FovSafetensors *file, const char *path,
+                             const char *key, int64_t min, int64_t max) {
+  const char *text = fov_safetensors_text(file, key);
+  char *end = NULL;
+  errno = 0;
+  *number = text ? strtoll(text, &end, 10) : 0;
+  if (text && end != text && *end == '\0' && errno == 0 && *number >= min && *number <= max)
+    return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT, "%s: %s '%.32s', expected a number from %jd to %jd", path, key,
+                  text ? text : "", (intmax_t)min, (intmax_t)max);
+}
+
+/** Reads a positive extent of a blob. */
+static FovStatus read_extent(int *size, const FovBlob *blob, int dim, const char *path) {
+  if (blob->shape[dim] < 1 || blob->shape[dim] > INT_MAX)
+    return fov_fail(FOV_ERR_FORMAT, "%s: '%s': extent %d is %jd, expected 1 to %d", path,
+                    blob->name, dim, (intmax_t)blob->shape[dim], INT_MAX);
+  *size = (int)blob->shape[dim];
+  return FOV_OK;
+}
+
+static FovStatus read_sizes(FovTrace *trace, const FovSafetensors *file, const char *path) {
+  int64_t side, scales;
+  FOV_TRY(read_number(&side, file, path, "side", 1, INT_MAX));
+  FOV_TRY(read_number(&scales, file, path, "scales", 1, INT_MAX));
+  FOV_TRY(read_number(&trace->update, file, path, "update", 0, INT64_MAX));
+  trace->side = (int)side;
+  trace->scales = (int)scales;
+  const int64_t any[] = {-1, -1, -1, -1};
+  const FovBlob *images, *answers;
+  FOV_TRY(fov_safetensors_require(&images, file, "images", FOV_DTYPE_U8, 4, any));
+  FOV_TRY(read_extent(&trace->episodes, images, 0, path));
+  FOV_TRY(read_extent(&trace->height, images, 1, path));
+  FOV_TRY(read_extent(&trace->width, images, 2, path));
+  FOV_TRY(read_extent(&trace->channels, images, 3, path));
+  FOV_TRY(fov_safetensors_require(&answers, file, "probabilities", FOV_DTYPE_F32, 3, any));
+  FOV_TRY(read_extent(&trace->glimpses, answers, 1, path));
+  return read_extent(&trace->actions, answers, 2, path);
+}
+
+/** Every array must have the sizes' shape, so the file's own size bounds what is allocated. */
+static FovStatus require_arrays(const FovBlob *arrays[], const FovTrace *trace,
+                                const FovSafetensors *file) {
+  for (int i = 0; i < FIELDS; i++) {
+    FovBlob want = describe(trace, &fields[i]);
+    FOV_TRY(
+        fov_safetensors_require(&arrays[i], file, want.name, want.dtype, want.dims, want.shape));
+  }
+  return FOV_OK;
+}
+
+static FovStatus load(FovTrace *trace, const FovSafetensors *file, const char *path) {
+  const FovBlob *arrays[FIELDS];
+  FOV_TRY(require_text(file, path, "format", FORMAT));
+  FOV_TRY(require_text(file, path, "version", VERSION));
+  FOV_TRY(read_sizes(trace, file, path));
+  FOV_TRY(require_arrays(arrays, trace, file));
+  FOV_TRY(fov_trace_allocate(trace));
+  for (int i = 0; i < FIELDS; i++) {
+    memcpy(get(trace, &fields[i]), arrays[i]->data, fov_blob_size(arrays[i]));
+    FOV_TRY(check_values(trace, &fields[i], path));
+  }
+  return FOV_OK;
+}
+
+FovStatus fov_trace_read(FovTrace *trace, const char *path) {
+  *trace = (FovTrace){0};
+  FovSafetensors *file;
+  FOV_TRY(fov_safetensors_open(&file, path));
+  FovStatus status = load(trace, file, path);
+  if (status != FOV_OK) fov_trace_finish(trace);
+  fov_safetensors_close(file);
+  return status;
+}

@@ -1,0 +1,193 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+static char folder[256], path[512];
+
+static int enter(void **state) {
+  (void)state;
+  const char *tmp = getenv("TMPDIR");
+  snprintf(folder, sizeof folder, "%s/fovea-file-XXXXXX", tmp ? tmp : "/tmp");
+  if (!mkdtemp(folder)) return -1;
+  snprintf(path, sizeof path, "%s/x.txt", folder);
+  return 0;
+}
+
+static int leave(void **state) {
+  (void)state;
+  unlink(path);
+  return rmdir(folder); // fails if a test left a file behind
+}
+
+static int count_files(void) {
+  DIR *dir = opendir(folder);
+  int count = 0;
+  for (struct dirent *entry; (entry = readdir(dir));)
+    count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+  closedir(dir);
+  return count;
+}
+
+static void assert_content(const char *expected) {
+  char *data;
+  size_t size;
+  assert_int_equal(fov_file_read(&data, &size, path, 1 << 20), FOV_OK);
+  assert_int_equal(size, strlen(expected));
+  assert_string_equal(data, expected);
+  free(data);
+}
+
+static void assert_message(const char *part) {
+  if (!strstr(fov_error_message(), part)) fail_msg("'%s' lacks '%s'", fov_error_message(), part);
+}
+
+static void test_write_replaces(void **state) {
+  (void)state;
+  assert_false(fov_file_exists(path));
+  assert_int_equal(fov_file_write(path, "a longer text", 13), FOV_OK);
+  assert_content("a longer text");
+  assert_int_equal(fov_file_write(path, "short", 5), FOV_OK);
+  assert_content("short");
+  assert_int_equal(fov_file_write(path, "", 0), FOV_OK);
+  assert_content("");
+  assert_int_equal(count_files(), 1);
+}
+
+static void test_write_in_the_current_folder(void **state) {
+  (void)state;
+  int before = open(".", O_RDONLY);
+  assert_int_equal(chdir(folder), 0);
+  assert_int_equal(fov_file_write("x.txt", "here", 4), FOV_OK);
+  assert_int_equal(fchdir(before), 0);
+  close(before);
+  assert_content("here");
+}
+
+static void test_the_old_file_stays_until_commit(void **state) {
+  (void)state;
+  FovReplace replace;
+  assert_int_equal(fov_file_write(path, "old", 3), FOV_OK);
+  assert_int_equal(fov_replace_begin(&replace, path), FOV_OK);
+  fputs("new", replace.stream);
+  fflush(replace.stream);
+  assert_content("old");
+  assert_int_equal(fov_replace_commit(&replace), FOV_OK);
+  assert_content("new");
+  fov_replace_abort(&replace);
+  assert_content("new");
+}
+
+static void test_abort_leaves_nothing(void **state) {
+  (void)state;
+  FovReplace replace = {0};
+  fov_replace_abort(&replace);
+  assert_int_equal(fov_replace_begin(&replace, path), FOV_OK);
+  assert_int_equal(count_files(), 1);
+  fov_replace_abort(&replace);
+  assert_int_equal(count_files(), 0);
+}
+
+static void test_a_stale_file_or_planted_link_is_not_followed(void **state) {
+  (void)state;
+  char stale[600], victim[512];
+  snprintf(stale, sizeof stale, "%s/.x.txt.%ld.tmp", folder, (long)getpid());
+  snprintf(victim, sizeof victim, "%s/victim", folder);
+  assert_int_equal(symlink(victim, stale), 0);
+  assert_int_equal(fov_file_write(path, "x", 1), FOV_OK);
+  assert_false(fov_file_exists(victim));
+  assert_int_equal(count_files(), 1);
+}
+
+/** A limit on the file size stands in for a full disk. */
+static void test_a_full_disk_keeps_the_old_file(void **state) {
+  (void)state;
+  static char data[100000];
+  assert_int_equal(fov_file_write(path, "old", 3), FOV_OK);
+  struct rlimit before, small;
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  small = before;
+  small.rlim_cur = 50000;
+  signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+  FovStatus status = fov_file_write(path, data, sizeof data);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  assert_int_equal(status, FOV_ERR_IO);
+  assert_message("x.txt: cannot write: File too large");
+  assert_content("old");
+  assert_int_equal(count_files(), 1);
+}
+
+static void test_a_missing_folder_is_named(void **state) {
+  (void)state;
+  char missing[600];
+  snprintf(missing, sizeof missing, "%s/none/x.txt", folder);
+  assert_int_equal(fov_file_write(missing, "x", 1), FOV_ERR_IO);
+  assert_message("none/x.txt: cannot create: No such file or directory");
+}
+
+static void test_a_folder_is_not_replaced(void **state) {
+  (void)state;
+  assert_int_equal(mkdir(path, 0777), 0);
+  assert_int_equal(fov_file_write(path, "x", 1), FOV_ERR_IO);
+  assert_message("x.txt: cannot write: Is a directory");
+  assert_int_equal(count_files(), 1);
+  assert_int_equal(rmdir(path), 0);
+}
+
+static void test_read_keeps_its_limit(void **state) {
+  (void)state;
+  char *data;
+  size_t size;
+  assert_int_equal(fov_file_write(path, "12345", 5), FOV_OK);
+  assert_int_equal(fov_file_read(&data, &size, path, 5), FOV_OK);
+  assert_memory_equal(data, "12345", 6);
+  free(data);
+  assert_int_equal(fov_file_read(&data, &size, path, 4), FOV_ERR_FORMAT);
+  assert_null(data);
+  assert_message("x.txt: 5 bytes, expected at most 4");
+}
+
+static void test_read_refuses_what_is_no_file(void **state) {
+  (void)state;
+  char *data;
+  size_t size;
+  assert_int_equal(fov_file_read(&data, &size, path, 10), FOV_ERR_IO);
+  assert_message("x.txt: cannot open: No such file or directory");
+  assert_int_equal(fov_file_read(&data, &size, folder, 1 << 20), FOV_ERR_IO);
+  assert_message("not a regular file");
+  assert_int_equal(mkfifo(path, 0666), 0);
+  assert_int_equal(fov_file_read(&data, &size, path, 10), FOV_ERR_IO);
+  assert_message("not a regular file");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(test_write_replaces),
+      TEST(test_write_in_the_current_folder),
+      TEST(test_the_old_file_stays_until_commit),
+      TEST(test_abort_leaves_nothing),
+      TEST(test_a_stale_file_or_planted_link_is_not_followed),
+      TEST(test_a_full_disk_keeps_the_old_file),
+      TEST(test_a_missing_folder_is_named),
+      TEST(test_a_folder_is_not_replaced),
+      TEST(test_read_keeps_its_limit),
+      TEST(test_read_refuses_what_is_no_file),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,371 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/rng.h"
+#include "record/safetensors.h"
+
+static char folder[256], path[512];
+
+static int enter(void **state) {
+  (void)state;
+  const char *tmp = getenv("TMPDIR");
+  snprintf(folder, sizeof folder, "%s/fovea-safetensors-XXXXXX", tmp ? tmp : "/tmp");
+  if (!mkdtemp(folder)) return -1;
+  snprintf(path, sizeof path, "%s/x.safetensors", folder);
+  return 0;
+}
+
+static int leave(void **state) {
+  (void)state;
+  unlink(path);
+  return rmdir(folder);
+}
+
+static void assert_message(const char *part) {
+  if (!strstr(fov_error_message(), part)) fail_msg("'%s' lacks '%s'", fov_error_message(), part);
+}
+
+/** Plain writing: replacing with fsync would make thousands of hostile files slow. */
+static void put_file(const void *data, size_t size) {
+  FILE *stream = fopen(path, "wb");
+  assert_non_null(stream);
+  assert_int_equal(fwrite(data, 1, size, stream), size);
+  assert_int_equal(fclose(stream), 0);
+}
+
+/** Writes a file of this header, as it is, and `data_size` bytes 0, 1, 2 … */
+static void put_header(const char *header, size_t data_size) {
+  uint8_t bytes[4096];
+  uint64_t length = strlen(header);
+  assert_true(8 + length + data_size <= sizeof bytes);
+  memcpy(bytes, &length, 8);
+  memcpy(bytes + 8, header, length);
+  for (size_t i = 0; i < data_size; i++) bytes[8 + length + i] = (uint8_t)i;
+  put_file(bytes, 8 + length + data_size);
+}
+
+static void assert_refused(const char *message) {
+  FovSafetensors *file;
+  assert_int_equal(fov_safetensors_open(&file, path), FOV_ERR_FORMAT);
+  assert_null(file);
+  assert_message("x.safetensors: ");
+  assert_message(message);
+}
+
+static float weights[6] = {1, -2, 3.5f, 0, 1e-30f, -1e30f};
+static int32_t labels[3] = {1, -2, 3};
+static int64_t step = 1234567890123;
+static double loss[2] = {0.1, -0.2};
+static uint8_t pixels[5] = {0, 1, 2, 254, 255};
+
+static const FovBlob blobs[] = {
+    {"step", FOV_DTYPE_I64, 0, {0}, &step},
+    {"loss", FOV_DTYPE_F64, 1, {2}, loss},
+    {"net.weight", FOV_DTYPE_F32, 2, {2, 3}, weights},
+    {"empty", FOV_DTYPE_F32, 2, {0, 7}, NULL},
+    {"also empty", FOV_DTYPE_F32, 1, {0}, NULL},
+    {"labels", FOV_DTYPE_I32, 1, {3}, labels},
+    {"pixels", FOV_DTYPE_U8, 1, {5}, pixels},
+};
+enum { BLOBS = sizeof blobs / sizeof blobs[0] };
+static const FovText texts[] = {{"z", "last"}, {"a", "f\"i\nr\\st é"}};
+
+static void write_sample(void) {
+  assert_int_equal(fov_safetensors_write(path, blobs, BLOBS, texts, 2), FOV_OK);
+}
+
+static void test_round_trip(void **state) {
+  (void)state;
+  write_sample();
+  FovSafetensors *file;
+  assert_int_equal(fov_safetensors_open(&file, path), FOV_OK);
+  assert_int_equal(fov_safetensors_count(file), BLOBS);
+  for (size_t i = 0; i < BLOBS; i++) {
+    const FovBlob *blob = fov_safetensors_at(file, i);
+    assert_string_equal(blob->name, blobs[i].name);
+    assert_int_equal(blob->dtype, blobs[i].dtype);
+    assert_int_equal(blob->dims, blobs[i].dims);
+    for (int k = 0; k < blob->dims; k++) assert_int_equal(blob->shape[k], blobs[i].shape[k]);
+    if (blobs[i].data) assert_memory_equal(blob->data, blobs[i].data, fov_blob_size(&blobs[i]));
+    assert_ptr_equal(fov_safetensors_find(file, blobs[i].name), blob);
+  }
+  assert_string_equal(fov_safetensors_text(file, "a"), "f\"i\nr\\st é");
+  assert_string_equal(fov_safetensors_text(file, "z"), "last");
+  assert_null(fov_safetensors_text(file, "b"));
+  assert_null(fov_safetensors_find(file, "none"));
+  fov_safetensors_close(file);
+}
+
+static void test_bytes_are_canonical(void **state) {
+  (void)state;
+  static const char expected[] =
+      "\x98\0\0\0\0\0\0\0"
+      "{\"__metadata__\":{\"a\":\"x\",\"b\":\"y\"},"
+      "\"labels\":{\"dtype\":\"I32\",\"shape\":[3],\"data_offsets\":[0,12]},"
+      "\"s\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[12,13]}}      "
+      "\x01\0\0\0\xfe\xff\xff\xff\x03\0\0\0\xff";
+  const FovBlob two[] = {{"labels", FOV_DTYPE_I32, 1, {3}, labels},
+                         {"s", FOV_DTYPE_U8, 0, {0}, &pixels[4]}};
+  const FovText pair[] = {{"b", "y"}, {"a", "x"}};
+  assert_int_equal(fov_safetensors_write(path, two, 2, pair, 2), FOV_OK);
+  char *data;
+  size_t size;
+  assert_int_equal(fov_file_read(&data, &size, path, 4096), FOV_OK);
+  assert_int_equal(size, sizeof expected - 1);
+  assert_memory_equal(data, expected, size);
+  free(data);
+}
+
+static void test_nothing_is_a_file_too(void **state) {
+  (void)state;
+  assert_int_equal(fov_safetensors_write(path, NULL, 0, NULL, 0), FOV_OK);
+  FovSafetensors *file;
+  assert_int_equal(fov_safetensors_open(&file, path), FOV_OK);
+  assert_int_equal(fov_safetensors_count(file), 0);
+  assert_null(fov_safetensors_text(file, "a"));
+  fov_safetensors_close(file);
+}
+
+static void test_text_that_is_not_utf8_is_refused(void **state) {
+  (void)state;
+  const FovText bad = {"config", "\xff"};
+  assert_int_equal(fov_safetensors_write(path, NULL, 0, &bad, 1), FOV_ERR_FORMAT);
+  assert_message("'config' is not UTF-8");
+  assert_false(fov_file_exists(path));
+}
+
+static void test_require(void **state) {
+  (void)state;
+  write_sample();
+  FovSafetensors *file;
+  const FovBlob *blob;
+  assert_int_equal(fov_safetensors_open(&file, path), FOV_OK);
+  const int64_t exact[] = {2, 3}, any[] = {-1, 3}, wrong[] = {-1, 4};
+#define REQUIRE(...) fov_safetensors_require(&blob, file, __VA_ARGS__)
+  assert_int_equal(REQUIRE("net.weight", FOV_DTYPE_F32, 2, exact), FOV_OK);
+  assert_float_equal(((float *)blob->data)[2], 3.5f, 0);
+  assert_int_equal(REQUIRE("net.weight", FOV_DTYPE_F32, 2, any), FOV_OK);
+  assert_int_equal(REQUIRE("net.weight", FOV_DTYPE_F32, -1, NULL), FOV_OK);
+  assert_int_equal(REQUIRE("step", FOV_DTYPE_I64, 0, NULL), FOV_OK);
+  assert_int_equal(REQUIRE("none", FOV_DTYPE_F32, -1, NULL), FOV_ERR_FORMAT);
+  assert_message("has no 'none'");
+  assert_int_equal(REQUIRE("net.weight", FOV_DTYPE_I32, 2, exact), FOV_ERR_FORMAT);
+  assert_message("'net.weight' is of F32, expected I32");
+  assert_int_equal(REQUIRE("net.weight", FOV_DTYPE_F32, 2, wrong), FOV_ERR_FORMAT);
+  assert_message("'net.weight' has shape [2, 3], expected [any, 4]");
+  assert_null(blob);
+  assert_int_equal(REQUIRE("net.weight", FOV_DTYPE_F32, 1, exact), FOV_ERR_FORMAT);
+#undef REQUIRE
+  fov_safetensors_close(file);
+}
+
+/** Foreign writers may sort entries by name and need not pad, so data may lie anywhere. */
+static void test_foreign_order_and_alignment(void **state) {
+  (void)state;
+  for (int pad = 0; pad < 8; pad++) {
+    char header[256];
+    snprintf(header, sizeof header,
+             "{\"b\":{\"shape\":[2],\"data_offsets\":[1,9],\"dtype\":\"I32\"},"
+             "\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}%*s",
+             pad, "");
+    put_header(header, 9);
+    FovSafetensors *file;
+    assert_int_equal(fov_safetensors_open(&file, path), FOV_OK);
+    assert_string_equal(fov_safetensors_at(file, 0)->name, "a");
+    const int32_t *b = fov_safetensors_at(file, 1)->data;
+    assert_int_equal((uintptr_t)b % sizeof *b, 0);
+    assert_int_equal(b[0], 0x04030201);
+    assert_int_equal(b[1], 0x08070605);
+    fov_safetensors_close(file);
+  }
+}
+
+#define ENTRY(name, dtype, shape, offsets)                                                         \
+  "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" offsets "}"
+
+static void test_bad_headers_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *header, *message;
+    size_t data_size;
+  } cases[] = {
+      {"[]", "without '{'", 0},
+      {" {}", "without '{'", 0},
+      {"{", "header, byte", 0},
+      {"{}{}", "header, byte", 0},
+      {"{}", "1 bytes of data, but the entries end at 0", 1},
+      {"{\"a\":1}", "'a': ", 0},
+      {"{\"a\":{}}", "'a': ", 0},
+      {"{\"__metadata__\":[]}", "__metadata__ is not an object", 0},
+      {"{\"__metadata__\":{\"k\":1}}", "'k' is not a string", 0},
+      {"{" ENTRY("a", "F16", "[2]", "[0,4]") "}", "'a': dtype 'F16', expected U8, I32", 4},
+      {"{" ENTRY("a", "F32", "[2]", "[0,4]") "}", "4 bytes of data do not fill its shape", 4},
+      {"{" ENTRY("a", "F32", "[1]", "[0,8]") "}", "8 bytes of data do not fill its shape", 8},
+      {"{" ENTRY("a", "F32", "[1]", "[0,4]") "}", "0 to 4, expected a range within the 3", 3},
+      {"{" ENTRY("a", "F32", "[1]", "[4,0]") "}", "'a': offsets 4 to 0", 4},
+      {"{" ENTRY("a", "F32", "[1]", "[-4,0]") "}", "'a': offsets -4 to 0", 4},
+      {"{" ENTRY("a", "F32", "[-1]", "[0,4]") "}", "extent 0 of the shape", 4},
+      {"{" ENTRY("a", "F32", "[1.0]", "[0,4]") "}", "extent 0 of the shape", 4},
+      {"{" ENTRY("a", "F32", "4", "[0,4]") "}", "'a': a shape of", 4},
+      {"{" ENTRY("a", "F32", "[1,1,1,1,1,1,1]", "[0,4]") "}", "a shape of 7 extents", 4},
+      {"{" ENTRY("a", "F32", "[1]", "[0,4,8]") "}", "'a': ", 4},
+      {"{" ENTRY("a", "F32", "[1]", "[0.0,4]") "}", "'a': ", 4},
+      {"{" ENTRY("a", "F32", "[1],\"x\":0", "[0,4]") "}", "'a': ", 4},
+      {"{" ENTRY("a", "U8", "[4611686018427387904,4]", "[0,0]") "}", "do not fill its shape", 0},
+      {"{" ENTRY("a", "F64", "[2305843009213693952]", "[0,0]") "}", "do not fill its shape", 0},
+      {"{" ENTRY("a", "U8", "[9223372036854775808]", "[0,0]") "}", "header, byte", 0},
+      {"{" ENTRY("a", "U8", "[2]", "[0,2]") "," ENTRY("b", "U8", "[2]", "[1,3]") "}",
+       "'b' begins at byte 1 of the data, expected 2: an overlap", 3},
+      {"{" ENTRY("a", "U8", "[1]", "[0,1]") "," ENTRY("b", "U8", "[1]", "[2,3]") "}",
+       "'b' begins at byte 2 of the data, expected 1: a hole", 3},
+      {"{" ENTRY("a", "U8", "[1]", "[1,2]") "}", "'a' begins at byte 1", 2},
+      {"{" ENTRY("a", "U8", "[1]", "[0,1]") "}", "2 bytes of data, but the entries end at 1", 2},
+      {"{" ENTRY("a", "U8", "[1]", "[0,1]") "," ENTRY("a", "U8", "[1]", "[1,2]") "}",
+       "duplicate object key", 2},
+      {"{\"a\\u0000b\":1}", "header, byte", 0},
+      {"{\"\xff\":1}", "header, byte", 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    put_header(cases[i].header, cases[i].data_size);
+    assert_refused(cases[i].message);
+  }
+}
+
+static void test_a_long_name_is_refused(void **state) {
+  (void)state;
+  char header[512], name[FOV_BLOB_NAME + 1];
+  memset(name, 'n', sizeof name);
+  for (int length = FOV_BLOB_NAME - 1; length <= FOV_BLOB_NAME; length++) {
+    snprintf(header, sizeof header,
+             "{\"%.*s\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1]}}", length, name);
+    put_header(header, 1);
+    FovSafetensors *file;
+    bool fits = length < FOV_BLOB_NAME;
+    assert_int_equal(fov_safetensors_open(&file, path), fits ? FOV_OK : FOV_ERR_FORMAT);
+    fov_safetensors_close(file);
+  }
+  assert_message("a name of 96 bytes, expected at most 95");
+}
+
+static void test_header_length_is_bounded(void **state) {
+  (void)state;
+  const uint64_t lengths[] = {0, 3, 100000001, UINT64_MAX, UINT64_MAX - 7, 1ull << 63};
+  for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+    char bytes[10];
+    memcpy(bytes, &lengths[i], 8);
+    memcpy(bytes + 8, "{}", 2);
+    put_file(bytes, sizeof bytes);
+    assert_refused("not a safetensors file");
+  }
+}
+
+static void test_deep_nesting_is_refused(void **state) {
+  (void)state;
+  enum { DEPTH = 1 << 20 };
+  char *bytes = malloc(8 + 5 + DEPTH);
+  const uint64_t length = 5 + DEPTH;
+  memcpy(bytes, &length, 8);
+  memcpy(bytes + 8, "{\"a\":", 5);
+  memset(bytes + 13, '[', DEPTH);
+  put_file(bytes, 13 + DEPTH);
+  free(bytes);
+  assert_refused("header, byte");
+}
+
+static void test_every_truncation_is_refused(void **state) {
+  (void)state;
+  write_sample();
+  char *data;
+  size_t size;
+  assert_int_equal(fov_file_read(&data, &size, path, 1 << 20), FOV_OK);
+  for (size_t cut = 0; cut < size; cut++) {
+    put_file(data, cut);
+    assert_refused("");
+  }
+  put_file(data, size + 1); // the reader's zero byte stands behind the end
+  assert_refused("but the entries end at");
+  free(data);
+}
+
+/** Reads every byte the file hands out, for the sanitizers to judge. */
+static unsigned touch(const FovSafetensors *file) {
+  unsigned sum = 0;
+  for (size_t i = 0; i < fov_safetensors_count(file); i++) {
+    const FovBlob *blob = fov_safetensors_at(file, i);
+    assert_int_equal((uintptr_t)blob->data % fov_dtype_size(blob->dtype), 0);
+    for (size_t k = 0; k < fov_blob_size(blob); k++) sum += ((const uint8_t *)blob->data)[k];
+  }
+  return sum;
+}
+
+static void test_flipped_bits_never_crash(void **state) {
+  (void)state;
+  write_sample();
+  char *data;
+  size_t size, opened = 0;
+  assert_int_equal(fov_file_read(&data, &size, path, 1 << 20), FOV_OK);
+  FovRng rng;
+  fov_rng_seed(&rng, 1, 1);
+  for (int trial = 0; trial < 4000; trial++) {
+    char *copy = malloc(size);
+    memcpy(copy, data, size);
+    for (uint32_t flips = 1 + fov_rng_below(&rng, 3); flips > 0; flips--)
+      copy[fov_rng_below(&rng, (uint32_t)size)] ^= (char)(1 << fov_rng_below(&rng, 8));
+    put_file(copy, size);
+    free(copy);
+    FovSafetensors *file;
+    if (fov_safetensors_open(&file, path) == FOV_OK)
+      opened += touch(file) > 0;
+    else
+      assert_null(file);
+    fov_safetensors_close(file);
+  }
+  assert_in_range(opened, 1, 3999); // flips in the data are legal, flips in the header are not
+  free(data);
+}
+
+static void test_what_is_no_file_is_refused(void **state) {
+  (void)state;
+  FovSafetensors *file;
+  assert_int_equal(fov_safetensors_open(&file, path), FOV_ERR_IO);
+  assert_message("cannot open: No such file or directory");
+  assert_int_equal(fov_safetensors_open(&file, folder), FOV_ERR_IO);
+  assert_message("not a regular file");
+  assert_int_equal(mkfifo(path, 0666), 0);
+  assert_int_equal(fov_safetensors_open(&file, path), FOV_ERR_IO);
+  assert_message("not a regular file");
+  fov_safetensors_close(NULL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(test_round_trip),
+      TEST(test_bytes_are_canonical),
+      TEST(test_nothing_is_a_file_too),
+      TEST(test_text_that_is_not_utf8_is_refused),
+      TEST(test_require),
+      TEST(test_foreign_order_and_alignment),
+      TEST(test_bad_headers_are_refused),
+      TEST(test_a_long_name_is_refused),
+      TEST(test_header_length_is_bounded),
+      TEST(test_deep_nesting_is_refused),
+      TEST(test_every_truncation_is_refused),
+      TEST(test_flipped_bits_never_crash),
+      TEST(test_what_is_no_file_is_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

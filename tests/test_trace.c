@@ -1,0 +1,287 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/rng.h"
+#include "record/safetensors.h"
+#include "record/trace.h"
+
+static char folder[256], path[512];
+
+static int enter(void **state) {
+  (void)state;
+  const char *tmp = getenv("TMPDIR");
+  snprintf(folder, sizeof folder, "%s/fovea-trace-XXXXXX", tmp ? tmp : "/tmp");
+  if (!mkdtemp(folder)) return -1;
+  snprintf(path, sizeof path, "%s/x.safetensors", folder);
+  return 0;
+}
+
+static int leave(void **state) {
+  (void)state;
+  unlink(path);
+  return rmdir(folder);
+}
+
+static void assert_message(const char *part) {
+  if (!strstr(fov_error_message(), part)) fail_msg("'%s' lacks '%s'", fov_error_message(), part);
+}
+
+enum { E = 2, T = 3, H = 5, W = 7, C = 3, A = 4, G = 2, S = 2 };
+
+/** A trace in which every number differs from its neighbours. */
+static FovTrace make_trace(void) {
+  FovTrace trace = {.episodes = E,
+                    .glimpses = T,
+                    .height = H,
+                    .width = W,
+                    .channels = C,
+                    .actions = A,
+                    .side = G,
+                    .scales = S,
+                    .update = 123456789012};
+  assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
+  for (int i = 0; i < E * H * W * C; i++) trace.images[i] = (uint8_t)i;
+  for (int i = 0; i < E * T * S * G * G * C; i++) trace.retina[i] = (uint8_t)(255 - i);
+  for (int i = 0; i < E * T * 2; i++) {
+    trace.locations[i] = -1 + 2 * (float)i / (E * T * 2 - 1);
+    trace.means[i] = i < 2 ? NAN : 1.5f * (float)i;
+    trace.sigmas[i] = i < 2 ? NAN : 0.1f * (float)i;
+  }
+  for (int i = 0; i < E * T * A; i++) trace.probabilities[i] = (float)i / (E * T * A - 1);
+  for (int i = 0; i < E * T; i++) {
+    trace.baselines[i] = i == 1 ? NAN : -(float)i;
+    trace.rewards[i] = (float)i;
+  }
+  for (int i = 0; i < E; i++) {
+    trace.labels[i] = i;
+    trace.answers[i] = A - 1 - i;
+  }
+  return trace;
+}
+
+static void test_arrays_start_at_zero(void **state) {
+  (void)state;
+  FovTrace trace = {.episodes = 2,
+                    .glimpses = 1,
+                    .height = 1,
+                    .width = 1,
+                    .channels = 1,
+                    .actions = 2,
+                    .side = 1,
+                    .scales = 1};
+  assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
+  assert_float_equal(trace.probabilities[2 * 1 * 2 - 1], 0, 0);
+  assert_int_equal(trace.answers[1], 0);
+  fov_trace_finish(&trace);
+  assert_null(trace.images);
+  fov_trace_finish(&trace);
+}
+
+#define ASSERT_SAME(field, count)                                                                  \
+  assert_memory_equal(read.field, trace.field, (count) * sizeof *trace.field)
+
+static void test_round_trip(void **state) {
+  (void)state;
+  FovTrace trace = make_trace(), read;
+  assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
+  assert_int_equal(fov_trace_read(&read, path), FOV_OK);
+  assert_int_equal(read.episodes, E);
+  assert_int_equal(read.glimpses, T);
+  assert_int_equal(read.height, H);
+  assert_int_equal(read.width, W);
+  assert_int_equal(read.channels, C);
+  assert_int_equal(read.actions, A);
+  assert_int_equal(read.side, G);
+  assert_int_equal(read.scales, S);
+  assert_int_equal(read.update, 123456789012);
+  ASSERT_SAME(images, E * H * W * C);
+  ASSERT_SAME(retina, E * T * S * G * G * C);
+  ASSERT_SAME(locations, E * T * 2);
+  ASSERT_SAME(means, E * T * 2);
+  ASSERT_SAME(sigmas, E * T * 2);
+  ASSERT_SAME(probabilities, E * T * A);
+  ASSERT_SAME(baselines, E * T);
+  ASSERT_SAME(rewards, E * T);
+  ASSERT_SAME(labels, E);
+  ASSERT_SAME(answers, E);
+  fov_trace_finish(&read);
+  fov_trace_finish(&trace);
+}
+
+static void test_the_file_speaks_for_itself(void **state) {
+  (void)state;
+  FovTrace trace = make_trace();
+  assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
+  fov_trace_finish(&trace);
+  FovSafetensors *file;
+  const FovBlob *blob;
+  assert_int_equal(fov_safetensors_open(&file, path), FOV_OK);
+  assert_string_equal(fov_safetensors_text(file, "format"), "fovea-trace");
+  assert_string_equal(fov_safetensors_text(file, "version"), "1");
+  assert_string_equal(fov_safetensors_text(file, "update"), "123456789012");
+  const int64_t retina[] = {E, T, S, G, G, C};
+  assert_int_equal(fov_safetensors_require(&blob, file, "retina", FOV_DTYPE_U8, 6, retina), FOV_OK);
+  fov_safetensors_close(file);
+}
+
+/** Lays `value` over element `index` of one array in the file of a good trace and reads it. */
+static void assert_poison_refused(const char *field, size_t index, const void *value, size_t size,
+                                  const char *message) {
+  FovTrace trace = make_trace();
+  assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
+  fov_trace_finish(&trace);
+  char *data;
+  size_t length;
+  assert_int_equal(fov_file_read(&data, &length, path, 1 << 20), FOV_OK);
+  FovSafetensors *file;
+  assert_int_equal(fov_safetensors_open(&file, path), FOV_OK);
+  const char *base = fov_safetensors_at(file, 0)->data;
+  const char *array = fov_safetensors_find(file, field)->data;
+  uint64_t header;
+  memcpy(&header, data, 8);
+  memcpy(data + 8 + header + (array - base) + index * size, value, size);
+  fov_safetensors_close(file);
+  assert_int_equal(fov_file_write(path, data, length), FOV_OK);
+  free(data);
+  assert_int_equal(fov_trace_read(&trace, path), FOV_ERR_FORMAT);
+  assert_null(trace.images);
+  assert_message("x.safetensors: ");
+  assert_message(message);
+}
+
+static void test_numbers_out_of_range_are_refused(void **state) {
+  (void)state;
+  const float nan = NAN, inf = INFINITY, two = 2, minus = -0.25f, far = -1.5f;
+  const int32_t four = A, negative = -1;
+#define POISON(field, index, value, message)                                                       \
+  assert_poison_refused(field, index, &value, sizeof value, message)
+  POISON("locations", 3, nan, "'locations': number 3 is nan, expected -1 to 1");
+  POISON("locations", 4, far, "'locations': number 4 is -1.5, expected -1 to 1");
+  POISON("means", 5, inf, "'means': number 5 is inf");
+  POISON("sigmas", 6, minus, "'sigmas': number 6 is -0.25, expected 0 to");
+  POISON("probabilities", E * T * A - 1, two, "'probabilities': number 23 is 2, expected 0 to 1");
+  POISON("probabilities", 0, nan, "'probabilities': number 0 is nan");
+  POISON("baselines", 0, inf, "'baselines': number 0 is inf");
+  POISON("rewards", 1, nan, "'rewards': number 1 is nan");
+  POISON("labels", 1, four, "'labels': number 1 is 4, expected 0 to 3");
+  POISON("answers", 0, negative, "'answers': number 0 is -1, expected 0 to 3");
+#undef POISON
+}
+
+static void test_write_refuses_what_read_would(void **state) {
+  (void)state;
+  FovTrace trace = make_trace();
+  trace.rewards[0] = NAN;
+  assert_int_equal(fov_trace_write(&trace, path), FOV_ERR_FORMAT);
+  assert_message("'rewards': number 0 is nan");
+  assert_false(fov_file_exists(path));
+  fov_trace_finish(&trace);
+}
+
+/** Writes the texts and the arrays that decide the sizes, with one text changed. */
+static void assert_texts_refused(const char *key, const char *value, const char *message) {
+  FovText texts[] = {
+      {"format", "fovea-trace"}, {"version", "1"}, {"side", "2"}, {"scales", "2"}, {"update", "0"}};
+  for (int i = 0; i < 5; i++)
+    if (strcmp(texts[i].key, key) == 0) texts[i].value = value;
+  static uint8_t image[E * H * W * C];
+  static float probabilities[E * T * A];
+  const FovBlob blobs[] = {
+      {"probabilities", FOV_DTYPE_F32, 3, {E, T, A}, probabilities},
+      {"images", FOV_DTYPE_U8, 4, {E, H, W, C}, image},
+  };
+  assert_int_equal(fov_safetensors_write(path, blobs, 2, texts, 5), FOV_OK);
+  FovTrace trace;
+  assert_int_equal(fov_trace_read(&trace, path), FOV_ERR_FORMAT);
+  assert_message(message);
+}
+
+static void test_bad_texts_are_refused(void **state) {
+  (void)state;
+  assert_texts_refused("format", "checkpoint", "format 'checkpoint', expected 'fovea-trace'");
+  assert_texts_refused("version", "2", "version '2', expected '1'");
+  assert_texts_refused("side", "0", "side '0', expected a number from 1");
+  assert_texts_refused("side", "2x", "side '2x', expected a number");
+  assert_texts_refused("scales", "", "scales '', expected a number");
+  assert_texts_refused("scales", "2147483648", "scales '2147483648', expected a number");
+  assert_texts_refused("update", "9223372036854775808", "expected a number from 0 to");
+  assert_texts_refused("none", "", "has no 'locations'");
+}
+
+/** Sizes of empty arrays cost nothing to claim, so they must not reach an allocation. */
+static void test_huge_empty_sizes_are_refused(void **state) {
+  (void)state;
+  const FovText texts[] = {
+      {"format", "fovea-trace"}, {"version", "1"}, {"side", "1"}, {"scales", "1"}, {"update", "0"}};
+  const FovBlob blob = {"images", FOV_DTYPE_U8, 4, {INT32_MAX, 0, 1, 1}, NULL};
+  assert_int_equal(fov_safetensors_write(path, &blob, 1, texts, 5), FOV_OK);
+  FovTrace trace;
+  assert_int_equal(fov_trace_read(&trace, path), FOV_ERR_FORMAT);
+  assert_message("'images': extent 1 is 0, expected 1 to 2147483647");
+}
+
+static void test_another_retina_is_refused(void **state) {
+  (void)state;
+  FovTrace trace = make_trace();
+  trace.side = 1; // every array is large enough, but the retina is written with another shape
+  assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
+  trace.side = G;
+  fov_trace_finish(&trace);
+  char *data;
+  size_t size;
+  assert_int_equal(fov_file_read(&data, &size, path, 1 << 20), FOV_OK);
+  char *side = strstr(data + 8, "\"side\":\"1\"");
+  assert_non_null(side);
+  side[8] = '2';
+  assert_int_equal(fov_file_write(path, data, size), FOV_OK);
+  free(data);
+  assert_int_equal(fov_trace_read(&trace, path), FOV_ERR_FORMAT);
+  assert_message("'retina' has shape [2, 3, 2, 1, 1, 3], expected [2, 3, 2, 2, 2, 3]");
+}
+
+static void test_flipped_bits_never_crash(void **state) {
+  (void)state;
+  FovTrace trace = make_trace();
+  assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
+  fov_trace_finish(&trace);
+  char *data;
+  size_t size;
+  assert_int_equal(fov_file_read(&data, &size, path, 1 << 20), FOV_OK);
+  FovRng rng;
+  fov_rng_seed(&rng, 1, 1);
+  for (int trial = 0; trial < 2000; trial++) {
+    uint32_t at = fov_rng_below(&rng, (uint32_t)size), bit = 1u << fov_rng_below(&rng, 8);
+    data[at] ^= (char)bit;
+    FILE *stream = fopen(path, "wb");
+    assert_int_equal(fwrite(data, 1, size, stream), size);
+    fclose(stream);
+    if (fov_trace_read(&trace, path) == FOV_OK) assert_in_range(trace.labels[E - 1], 0, A - 1);
+    fov_trace_finish(&trace);
+    data[at] ^= (char)bit;
+  }
+  free(data);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(test_arrays_start_at_zero),          TEST(test_round_trip),
+      TEST(test_the_file_speaks_for_itself),    TEST(test_numbers_out_of_range_are_refused),
+      TEST(test_write_refuses_what_read_would), TEST(test_bad_texts_are_refused),
+      TEST(test_huge_empty_sizes_are_refused),  TEST(test_another_retina_is_refused),
+      TEST(test_flipped_bits_never_crash),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
