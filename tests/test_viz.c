@@ -1,0 +1,478 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <gif_lib.h>
+
+#include "draw.h"
+#include "record/progress.h"
+#include "viz/scene.h"
+
+/** fontconfig keeps its cache until the process ends; the leak checker need not say so. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) {
+  return "leak:libfontconfig";
+}
+
+static char folder[256];
+
+static int make_folder(void **state) {
+  (void)state;
+  const char *temporary = getenv("TMPDIR");
+  snprintf(folder, sizeof folder, "%s/fovea-viz-XXXXXX", temporary ? temporary : "/tmp");
+  return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+  (void)state;
+  char command[sizeof folder + 16];
+  snprintf(command, sizeof command, "rm -r '%s'", folder);
+  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+}
+
+static void assert_fails(FovStatus found, FovStatus expected, const char *mentions) {
+  assert_int_equal(found, expected);
+  assert_non_null(strstr(fov_error_message(), mentions));
+  assert_null(strchr(fov_error_message(), '\n'));
+}
+
+/* ---- pictures, read back ---- */
+
+static uint32_t pixel(cairo_surface_t *picture, double x, double y) {
+  const unsigned char *data = cairo_image_surface_get_data(picture);
+  uint32_t rgb;
+  memcpy(&rgb, data + (int)y * cairo_image_surface_get_stride(picture) + 4 * (int)x, sizeof rgb);
+  return rgb & 0xffffff;
+}
+
+static cairo_surface_t *read_png(const char *path, int width, int height) {
+  cairo_surface_t *picture = cairo_image_surface_create_from_png(path);
+  assert_int_equal(cairo_surface_status(picture), CAIRO_STATUS_SUCCESS);
+  assert_int_equal(cairo_image_surface_get_width(picture), width);
+  assert_int_equal(cairo_image_surface_get_height(picture), height);
+  return picture;
+}
+
+static uint32_t rgb_of(FovColor color) {
+  return (uint32_t)lround(255 * color.r) << 16 | (uint32_t)lround(255 * color.g) << 8 |
+         (uint32_t)lround(255 * color.b);
+}
+
+static int count_pixels(cairo_surface_t *picture, FovBox box, uint32_t rgb) {
+  int count = 0;
+  for (double y = box.y; y < box.y + box.h; y++)
+    for (double x = box.x; x < box.x + box.w; x++) count += pixel(picture, x, y) == rgb;
+  return count;
+}
+
+/* ---- axes ---- */
+
+static void assert_ticks(FovAxis axis, int wanted, const double *expected, int count) {
+  double ticks[FOV_TICKS];
+  assert_int_equal(fov_axis_ticks(ticks, &axis, wanted), count);
+  for (int i = 0; i < count; i++) assert_float_equal(ticks[i], expected[i], 1e-12);
+}
+
+static void test_ticks_are_round(void **state) {
+  (void)state;
+  assert_ticks((FovAxis){.lo = 0, .hi = 1}, 6, (double[]){0, 0.2, 0.4, 0.6, 0.8, 1}, 6);
+  assert_ticks((FovAxis){.lo = -0.7, .hi = 1.2}, 4, (double[]){-0.5, 0, 0.5, 1}, 4);
+  assert_ticks((FovAxis){.lo = 0, .hi = 3e6}, 3, (double[]){0, 1e6, 2e6, 3e6}, 4);
+  assert_ticks((FovAxis){.lo = 1.5, .hi = 60, .log = true}, 6, (double[]){2, 5, 10, 20, 50}, 5);
+  assert_ticks((FovAxis){.lo = 0.5, .hi = 5000, .log = true}, 6, (double[]){1, 10, 100, 1000}, 4);
+}
+
+static void test_axis_maps_its_ends_and_middle(void **state) {
+  (void)state;
+  FovAxis linear = {.lo = -1, .hi = 3, .from = 100, .to = 20};
+  assert_float_equal(fov_axis_at(&linear, -1), 100, 1e-9);
+  assert_float_equal(fov_axis_at(&linear, 1), 60, 1e-9);
+  FovAxis log = {.lo = 1, .hi = 100, .from = 0, .to = 10, .log = true};
+  assert_float_equal(fov_axis_at(&log, 10), 5, 1e-9);
+  assert_float_equal(fov_axis_at(&log, -2), 0, 1e-9); // a band below zero ends at the edge
+}
+
+/* ---- curves ---- */
+
+/** A run with the errors given at episodes 0, step, 2 step, … */
+static void write_run(const char *name, int64_t step, const double *errors, int count) {
+  char path[300];
+  assert_int_equal(mkdir(name, 0700), 0);
+  snprintf(path, sizeof path, "%s/progress.csv", name);
+  for (int i = 0; i < count; i++) {
+    FovProgress row = {
+        .update = i, .episodes = i * step, .valid_error = errors[i], .valid_reward = 1 - errors[i]};
+    assert_int_equal(fov_progress_append(path, &row), FOV_OK);
+  }
+}
+
+static const FovBox left_panel = {136, 150, 828, 590}; // pixels, with two to a unit
+
+static void test_one_seed_is_a_line_without_a_band(void **state) {
+  (void)state;
+  write_run("single", 1000, (double[]){0.9, 0.5, 0.45}, 3);
+  assert_int_equal(fov_draw_curves("single.png", (const char *[]){"single"}, 1), FOV_OK);
+  cairo_surface_t *picture = read_png("single.png", 2000, 840);
+  assert_int_equal(pixel(picture, 2, 2), 0xffffff);
+  assert_true(count_pixels(picture, left_panel, 0x0072b2) > 1000);
+  assert_int_equal(count_pixels(picture, left_panel, 0xd6e9f3), 0); // the band's tint
+  cairo_surface_destroy(picture);
+}
+
+/** The rows of the pixel column `x` that are line or band of the first experiment. */
+static int curve_thickness(cairo_surface_t *picture, int x) {
+  int count = 0;
+  for (double y = left_panel.y; y < left_panel.y + left_panel.h; y++)
+    count += (pixel(picture, x, y) >> 16) < 0xda; // less red than paper and grid lines
+  return count;
+}
+
+static int grid_spacing(cairo_surface_t *picture, int x) {
+  int lines[8], count = 0;
+  for (double y = left_panel.y; y < left_panel.y + left_panel.h && count < 8; y++)
+    if (pixel(picture, x, y) == 0xdfe3e8 && pixel(picture, x, y - 1) != 0xdfe3e8)
+      lines[count++] = (int)y;
+  assert_int_equal(count, 5); // 50, 60, 70, 80, 90 %
+  return lines[1] - lines[0];
+}
+
+static void test_seeds_become_a_mean_and_student_band(void **state) {
+  (void)state;
+  // Half way between the rows the mean is 70 %, the band ± 4.303 / √3 / 2 = ± 1.242 %.
+  write_run("band-s0", 1000, (double[]){0.9, 0.49}, 2);
+  write_run("band-s1", 1000, (double[]){0.9, 0.50}, 2);
+  write_run("band-s12", 1000, (double[]){0.9, 0.51}, 2);
+  const char *runs[] = {"band-s0", "band-s1", "band-s12/"};
+  assert_int_equal(fov_draw_curves("band.png", runs, 3), FOV_OK);
+  cairo_surface_t *picture = read_png("band.png", 2000, 840);
+  double expected = 2 * 1.242 * grid_spacing(picture, 900) / 10;
+  assert_in_range(curve_thickness(picture, 550), (int)expected - 2, (int)expected + 3);
+  cairo_surface_destroy(picture);
+}
+
+static void test_experiments_have_their_own_colours(void **state) {
+  (void)state;
+  write_run("colour-a", 1000, (double[]){0.9, 0.02}, 2); // more than a decade: logarithmic
+  write_run("colour-b", 2000, (double[]){0.8, 0.3}, 2);
+  const char *runs[] = {"colour-a", "colour-b"};
+  assert_int_equal(fov_draw_curves("colour.png", runs, 2), FOV_OK);
+  cairo_surface_t *picture = read_png("colour.png", 2000, 840);
+  assert_true(count_pixels(picture, left_panel, 0x0072b2) > 500);
+  assert_true(count_pixels(picture, left_panel, 0xd55e00) > 500);
+  cairo_surface_destroy(picture);
+}
+
+static void assert_begins(const char *path, const char *start) {
+  char *data = NULL;
+  size_t size = 0;
+  assert_int_equal(fov_file_read(&data, &size, path, 1 << 24), FOV_OK);
+  assert_true(size > 2000);
+  assert_memory_equal(data, start, strlen(start));
+  free(data);
+}
+
+static void test_curves_as_svg_and_pdf(void **state) {
+  (void)state;
+  write_run("vector", 1000, (double[]){0.9, 0.5}, 2);
+  const char *runs[] = {"vector"};
+  assert_int_equal(fov_draw_curves("vector.svg", runs, 1), FOV_OK);
+  assert_int_equal(fov_draw_curves("vector.PDF", runs, 1), FOV_OK);
+  assert_begins("vector.svg", "<?xml");
+  assert_begins("vector.PDF", "%PDF");
+}
+
+static void test_curves_leave_out_empty_cells(void **state) {
+  (void)state;
+  write_run("nan", 1000, (double[]){0.9, NAN, 0.5}, 3);
+  write_run("all-nan", 1000, (double[]){NAN, NAN}, 2);
+  assert_int_equal(fov_draw_curves("nan.png", (const char *[]){"nan"}, 1), FOV_OK);
+  assert_fails(fov_draw_curves("nan.png", (const char *[]){"all-nan"}, 1), FOV_ERR_FORMAT,
+               "all-nan");
+}
+
+static void test_curves_refuse_what_they_cannot_draw(void **state) {
+  (void)state;
+  write_run("good", 1000, (double[]){0.9, 0.5}, 2);
+  write_run("apart-s0", 1000, (double[]){0.9, 0.5}, 2);
+  assert_int_equal(mkdir("apart-s1", 0700), 0);
+  FovProgress row = {.episodes = 7, .valid_error = 0.5};
+  assert_int_equal(fov_progress_append("apart-s1/progress.csv", &row), FOV_OK);
+  assert_int_equal(mkdir("bare", 0700), 0);
+  const char *good[] = {"good", "good/"}, *apart[] = {"apart-s0", "apart-s1"};
+  assert_fails(fov_draw_curves("x.jpg", good, 1), FOV_ERR_USAGE, ".png, .svg or .pdf");
+  assert_fails(fov_draw_curves("x.png", good, 0), FOV_ERR_USAGE, "no runs");
+  assert_fails(fov_draw_curves("x.png", good, 2), FOV_ERR_USAGE, "twice");
+  assert_fails(fov_draw_curves("x.png", apart, 2), FOV_ERR_FORMAT, "apart-s0");
+  assert_fails(fov_draw_curves("x.png", (const char *[]){"bare"}, 1), FOV_ERR_IO, "progress.csv");
+  assert_fails(fov_draw_curves("x.png", (const char *[]){"none"}, 1), FOV_ERR_IO, "none");
+  assert_int_not_equal(fov_draw_curves("none/x.png", good, 1), FOV_OK);
+  assert_false(fov_file_exists("x.png"));
+}
+
+static void test_a_run_without_rows_is_an_error(void **state) {
+  (void)state;
+  write_run("rowless", 1000, (double[]){0.9}, 1);
+  assert_int_equal(fov_progress_truncate("rowless/progress.csv", -1), FOV_OK);
+  assert_fails(fov_draw_curves("x.png", (const char *[]){"rowless"}, 1), FOV_ERR_FORMAT, "no rows");
+}
+
+/* ---- episodes ---- */
+
+enum { GLIMPSES = 3, CLASSES = 4, SIZE = 32, SIDE = 8, SCALES = 2, RETINA_GREY = 123 };
+
+static FovTrace make_trace(int channels) {
+  FovTrace trace = {.episodes = 2,
+                    .glimpses = GLIMPSES,
+                    .height = SIZE,
+                    .width = SIZE,
+                    .channels = channels,
+                    .actions = CLASSES,
+                    .side = SIDE,
+                    .scales = SCALES};
+  assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
+  memset(trace.retina, RETINA_GREY, (size_t)2 * GLIMPSES * SCALES * SIDE * SIDE * channels);
+  for (int i = 0; i < 2 * GLIMPSES; i++) {
+    trace.means[2 * i] = trace.means[2 * i + 1] = NAN;
+    trace.sigmas[2 * i] = trace.sigmas[2 * i + 1] = trace.baselines[i] = NAN;
+    trace.locations[2 * i] = 0.2f * (i % GLIMPSES);
+    trace.probabilities[CLASSES * i + 1] = 1;
+  }
+  trace.labels[0] = trace.answers[0] = trace.answers[1] = 1;
+  return trace;
+}
+
+static FovScene make_scene(const FovTrace *trace) {
+  return (FovScene){.trace = trace, .width = 1280, .height = 720, .theme = &fov_theme_dark};
+}
+
+static cairo_surface_t *draw(const FovScene *scene) {
+  cairo_surface_t *picture =
+      cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)scene->width, (int)scene->height);
+  cairo_t *cr = cairo_create(picture);
+  fov_scene_draw(cr, scene);
+  assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
+  cairo_destroy(cr);
+  cairo_surface_flush(picture);
+  return picture;
+}
+
+static void test_patch_lies_where_the_sensor_looked(void **state) {
+  (void)state;
+  FovTrace trace = make_trace(1);
+  FovScene scene = make_scene(&trace);
+  trace.locations[0] = 0.5;    // the centre: column 24
+  trace.locations[1] = -0.51f; // 7.84, so row 8
+  FovBox image = fov_scene_image(&scene);
+  double unit = image.w / SIZE;
+  FovBox fovea = fov_scene_patch(&scene, 0), outer = fov_scene_patch(&scene, 1);
+  assert_float_equal(fovea.x, image.x + 20 * unit, 1e-6);
+  assert_float_equal(fovea.y, image.y + 4 * unit, 1e-6);
+  assert_float_equal(fovea.w, SIDE * unit, 1e-6);
+  assert_float_equal(outer.x, image.x + 16 * unit, 1e-6);
+  assert_float_equal(outer.y, image.y, 1e-6);
+  assert_float_equal(outer.h, 2 * SIDE * unit, 1e-6);
+  fov_trace_finish(&trace);
+}
+
+static void test_squares_have_their_scales_colours(void **state) {
+  (void)state;
+  FovTrace trace = make_trace(1);
+  FovScene scene = make_scene(&trace);
+  cairo_surface_t *picture = draw(&scene);
+  for (int s = 0; s < SCALES; s++) {
+    FovBox square = fov_scene_patch(&scene, s);
+    uint32_t color = rgb_of(fov_theme_dark.series[s]);
+    assert_int_equal(pixel(picture, round(square.x + square.w), round(square.y)), color);
+    assert_int_equal(pixel(picture, round(square.x), round(square.y + square.h)), color);
+  }
+  cairo_surface_destroy(picture);
+  fov_trace_finish(&trace);
+}
+
+static void test_image_pixels_are_sharp_and_true(void **state) {
+  (void)state;
+  FovTrace trace = make_trace(3);
+  FovScene scene = make_scene(&trace);
+  static const uint8_t colour[] = {200, 100, 50};
+  memcpy(trace.images + (3 * SIZE + 5) * 3, colour, 3); // row 3, column 5
+  cairo_surface_t *picture = draw(&scene);
+  FovBox image = fov_scene_image(&scene);
+  double unit = image.w / SIZE;
+  FovBox box = {ceil(image.x + 5 * unit) + 1, ceil(image.y + 3 * unit) + 1, floor(unit) - 3,
+                floor(unit) - 3};
+  assert_int_equal(count_pixels(picture, box, 0xc86432), (int)(box.w * box.h));
+  assert_int_equal(pixel(picture, box.x + unit, box.y), 0);
+  assert_int_equal(pixel(picture, box.x, box.y + unit), 0);
+  FovBox right = {640, 60, 640, 300};
+  assert_true(count_pixels(picture, right, RETINA_GREY * 0x010101) > SCALES * 30000);
+  cairo_surface_destroy(picture);
+  fov_trace_finish(&trace);
+}
+
+static void test_policy_and_baseline_appear_only_if_there_are_any(void **state) {
+  (void)state;
+  FovTrace trace = make_trace(1);
+  FovScene scene = make_scene(&trace);
+  scene.glimpse = 1;
+  uint32_t policy = rgb_of(fov_theme_dark.policy), panel = rgb_of(fov_theme_dark.panel);
+  FovBox view = {20, 60, 600, 600}, column = {650, 60, 620, 650};
+  cairo_surface_t *without = draw(&scene);
+  trace.means[2] = trace.means[3] = trace.sigmas[2] = trace.sigmas[3] = 0.2f;
+  trace.baselines[2] = 0.5;
+  cairo_surface_t *with = draw(&scene);
+  assert_int_equal(count_pixels(without, view, policy), 0);
+  assert_true(count_pixels(with, view, policy) > 50);
+  assert_int_equal(count_pixels(without, column, panel), 0); // the plot's mark of this glimpse
+  assert_true(count_pixels(with, column, panel) > 5000);
+  cairo_surface_destroy(without);
+  cairo_surface_destroy(with);
+  fov_trace_finish(&trace);
+}
+
+static void test_a_wrong_answer_looks_different(void **state) {
+  (void)state;
+  FovTrace trace = make_trace(1);
+  FovScene scene = make_scene(&trace);
+  FovBox title = {0, 0, 1280, 55};
+  for (scene.episode = 0; scene.episode < 2; scene.episode++) { // answered 1; labels 1 and 0
+    cairo_surface_t *picture = draw(&scene);
+    int right = count_pixels(picture, title, rgb_of(fov_theme_dark.right));
+    int wrong = count_pixels(picture, title, rgb_of(fov_theme_dark.wrong));
+    assert_true(scene.episode == 0 ? right > 50 && wrong == 0 : wrong > 50 && right == 0);
+    cairo_surface_destroy(picture);
+  }
+  fov_trace_finish(&trace);
+}
+
+static void test_every_size_draws(void **state) {
+  (void)state;
+  static const double sizes[][2] = {{320, 180}, {320, 1000}, {1500, 180}, {640, 360}, {2560, 1440}};
+  FovTrace trace = make_trace(1);
+  trace.baselines[0] = 0.5;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    FovScene scene = make_scene(&trace);
+    scene.width = sizes[i][0];
+    scene.height = sizes[i][1];
+    FovBox image = fov_scene_image(&scene);
+    assert_true(image.w >= 100 && image.x + image.w < scene.width);
+    assert_true(image.h >= 100 && image.y + image.h < scene.height);
+    cairo_surface_destroy(draw(&scene));
+  }
+  fov_trace_finish(&trace);
+}
+
+static void test_png_shows_the_last_moment(void **state) {
+  (void)state;
+  FovTrace trace = make_trace(1);
+  assert_int_equal(fov_trace_write(&trace, "last.trace"), FOV_OK);
+  const FovDrawEpisode what = {.episode = 1, .width = 800, .height = 450};
+  assert_int_equal(fov_draw_episode("last.png", "last.trace", &what), FOV_OK);
+  cairo_surface_t *picture = read_png("last.png", 800, 450);
+  FovScene scene = make_scene(&trace);
+  scene.episode = 1;
+  scene.glimpse = GLIMPSES - 1;
+  scene.width = 800;
+  scene.height = 450;
+  cairo_surface_t *expected = draw(&scene);
+  for (int y = 0; y < 450; y++)
+    for (int x = 0; x < 800; x++) assert_int_equal(pixel(picture, x, y), pixel(expected, x, y));
+  cairo_surface_destroy(expected);
+  cairo_surface_destroy(picture);
+  fov_trace_finish(&trace);
+}
+
+/** A frame's colour at a place. */
+static uint32_t gif_pixel(const GifFileType *gif, int frame, double x, double y) {
+  const SavedImage *image = &gif->SavedImages[frame];
+  GifByteType index = image->RasterBits[(int)y * gif->SWidth + (int)x];
+  GifColorType color = image->ImageDesc.ColorMap->Colors[index];
+  return (uint32_t)color.Red << 16 | (uint32_t)color.Green << 8 | color.Blue;
+}
+
+static void assert_near(uint32_t a, uint32_t b, int most) {
+  for (int shift = 0; shift < 24; shift += 8)
+    assert_true(abs((int)(a >> shift & 255) - (int)(b >> shift & 255)) <= most);
+}
+
+static void test_gif_holds_every_moment(void **state) {
+  (void)state;
+  FovTrace trace = make_trace(1);
+  assert_int_equal(fov_trace_write(&trace, "all.trace"), FOV_OK);
+  const FovDrawEpisode what = {.width = 640, .height = 360};
+  assert_int_equal(fov_draw_episode("all.gif", "all.trace", &what), FOV_OK);
+  GifFileType *gif = DGifOpenFileName("all.gif", NULL);
+  assert_non_null(gif);
+  assert_int_equal(DGifSlurp(gif), GIF_OK);
+  assert_int_equal(gif->ImageCount, GLIMPSES);
+  assert_int_equal(gif->SWidth, 640);
+  assert_int_equal(gif->SHeight, 360);
+  const ExtensionBlock *loop = gif->SavedImages[0].ExtensionBlocks;
+  assert_memory_equal(loop[0].Bytes, "NETSCAPE2.0", 11);
+  assert_memory_equal(loop[1].Bytes, "\1\0\0", 3); // for ever
+  for (int t = 0; t < GLIMPSES; t++) {
+    GraphicsControlBlock control;
+    assert_int_equal(DGifSavedExtensionToGCB(gif, t, &control), GIF_OK);
+    assert_int_equal(control.DelayTime, t == GLIMPSES - 1 ? 150 : 70);
+    FovScene scene = make_scene(&trace);
+    scene.width = 640;
+    scene.height = 360;
+    scene.glimpse = t;
+    FovBox square = fov_scene_patch(&scene, 0);
+    assert_near(gif_pixel(gif, t, round(square.x + square.w), round(square.y)),
+                rgb_of(fov_theme_dark.series[0]), 12);
+    assert_near(gif_pixel(gif, t, 1, 1), rgb_of(fov_theme_dark.paper), 1);
+  }
+  assert_int_equal(DGifCloseFile(gif, NULL), GIF_OK);
+  fov_trace_finish(&trace);
+}
+
+static void test_episodes_refuse_what_they_cannot_draw(void **state) {
+  (void)state;
+  FovTrace trace = make_trace(1);
+  assert_int_equal(fov_trace_write(&trace, "a.trace"), FOV_OK);
+  fov_trace_finish(&trace);
+  const FovDrawEpisode first = {0}, beyond = {.episode = 2}, tiny = {.width = 100, .height = 720},
+                       vast = {.width = 1280, .height = 100000};
+  assert_fails(fov_draw_episode("y.mp4", "a.trace", &first), FOV_ERR_USAGE, ".png or .gif");
+  assert_fails(fov_draw_episode("y.png", "a.trace", &beyond), FOV_ERR_USAGE, "episodes 0 to 1");
+  assert_fails(fov_draw_episode("y.png", "a.trace", &tiny), FOV_ERR_USAGE, "100 × 720");
+  assert_fails(fov_draw_episode("y.gif", "a.trace", &vast), FOV_ERR_USAGE, "100000");
+  assert_int_not_equal(fov_draw_episode("y.gif", "none.trace", &first), FOV_OK);
+  assert_int_not_equal(fov_draw_episode("none/y.gif", "a.trace", &first), FOV_OK);
+  assert_false(fov_file_exists("y.png"));
+  assert_false(fov_file_exists("y.gif"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_ticks_are_round),
+      cmocka_unit_test(test_axis_maps_its_ends_and_middle),
+      cmocka_unit_test(test_one_seed_is_a_line_without_a_band),
+      cmocka_unit_test(test_seeds_become_a_mean_and_student_band),
+      cmocka_unit_test(test_experiments_have_their_own_colours),
+      cmocka_unit_test(test_curves_as_svg_and_pdf),
+      cmocka_unit_test(test_curves_leave_out_empty_cells),
+      cmocka_unit_test(test_curves_refuse_what_they_cannot_draw),
+      cmocka_unit_test(test_a_run_without_rows_is_an_error),
+      cmocka_unit_test(test_patch_lies_where_the_sensor_looked),
+      cmocka_unit_test(test_squares_have_their_scales_colours),
+      cmocka_unit_test(test_image_pixels_are_sharp_and_true),
+      cmocka_unit_test(test_policy_and_baseline_appear_only_if_there_are_any),
+      cmocka_unit_test(test_a_wrong_answer_looks_different),
+      cmocka_unit_test(test_every_size_draws),
+      cmocka_unit_test(test_png_shows_the_last_moment),
+      cmocka_unit_test(test_gif_holds_every_moment),
+      cmocka_unit_test(test_episodes_refuse_what_they_cannot_draw),
+  };
+  return cmocka_run_group_tests_name("viz", tests, make_folder, remove_folder);
+}

@@ -1,0 +1,222 @@
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gif_lib.h>
+
+#include "draw.h"
+#include "viz/scene.h"
+
+enum { MAX_SIDE = 8192 };              // pixels of a picture's side: bounds its memory
+enum { DELAY = 70, LAST_DELAY = 150 }; // of a GIF's frames, in hundredths of a second
+enum { BINS = 1 << 15, COLORS = 256 }; // 5 bits a channel; of a GIF's palette
+
+/** The pixels of a frame that share a coarse colour. */
+typedef struct Bin {
+  uint32_t count;
+  uint64_t sum[3];    // of red, green, blue
+  GifPixelType index; // in the palette
+} Bin;
+
+/** A GIF being written a frame at a time: its memory does not grow with their number. */
+typedef struct Gif {
+  FovReplace file;
+  GifFileType *gif;
+  cairo_surface_t *surface;
+  int width, height;
+  Bin *bins;          // [BINS]
+  Bin **popular;      // [BINS], those in use, most pixels first
+  GifPixelType *line; // [width]
+} Gif;
+
+static uint32_t *surface_row(const Gif *g, int y) {
+  size_t stride = cairo_image_surface_get_stride(g->surface);
+  return (uint32_t *)(void *)(cairo_image_surface_get_data(g->surface) + y * stride);
+}
+
+static Bin *bin_of(const Gif *g, uint32_t rgb) {
+  return &g->bins[(rgb >> 9 & 0x7c00) | (rgb >> 6 & 0x3e0) | (rgb >> 3 & 0x1f)];
+}
+
+static void count_colors(Gif *g) {
+  memset(g->bins, 0, BINS * sizeof *g->bins);
+  for (int y = 0; y < g->height; y++)
+    for (int x = 0; x < g->width; x++) {
+      uint32_t rgb = surface_row(g, y)[x];
+      Bin *bin = bin_of(g, rgb);
+      bin->count++;
+      for (int c = 0; c < 3; c++) bin->sum[c] += rgb >> (16 - 8 * c) & 255;
+    }
+}
+
+static GifColorType mean_color(const Bin *bin) {
+  uint32_t n = bin->count;
+  return (GifColorType){(GifByteType)((bin->sum[0] + n / 2) / n),
+                        (GifByteType)((bin->sum[1] + n / 2) / n),
+                        (GifByteType)((bin->sum[2] + n / 2) / n)};
+}
+
+static int more_pixels(const void *a, const void *b) {
+  const Bin *x = *(Bin *const *)a, *y = *(Bin *const *)b;
+  if (x->count != y->count) return x->count < y->count ? 1 : -1;
+  return (x > y) - (x < y); // one order on every machine
+}
+
+static GifPixelType nearest_color(const GifColorType palette[COLORS], GifColorType color) {
+  int best = 0, best_distance = INT32_MAX;
+  for (int i = 0; i < COLORS; i++) {
+    int r = color.Red - palette[i].Red, g = color.Green - palette[i].Green;
+    int b = color.Blue - palette[i].Blue, distance = 3 * r * r + 6 * g * g + b * b;
+    if (distance >= best_distance) continue;
+    best_distance = distance;
+    best = i;
+  }
+  return (GifPixelType)best;
+}
+
+/** Gives the most frequent colours a place each, and the others the nearest of these: flat areas
+ * and text stay exact, only soft edges are approximated. */
+static void choose_palette(GifColorType palette[COLORS], Gif *g) {
+  size_t used = 0;
+  for (size_t i = 0; i < BINS; i++)
+    if (g->bins[i].count > 0) g->popular[used++] = &g->bins[i];
+  qsort(g->popular, used, sizeof *g->popular, more_pixels);
+  memset(palette, 0, COLORS * sizeof *palette);
+  for (size_t i = 0; i < used; i++) {
+    GifColorType color = mean_color(g->popular[i]);
+    if (i < COLORS) palette[i] = color;
+    g->popular[i]->index = i < COLORS ? (GifPixelType)i : nearest_color(palette, color);
+  }
+}
+
+static bool put_delay(Gif *g, int delay) {
+  GraphicsControlBlock control = {
+      .DisposalMode = DISPOSE_DO_NOT, .DelayTime = delay, .TransparentColor = NO_TRANSPARENT_COLOR};
+  GifByteType bytes[4];
+  size_t size = EGifGCBToExtension(&control, bytes);
+  return EGifPutExtension(g->gif, GRAPHICS_EXT_FUNC_CODE, (int)size, bytes) == GIF_OK;
+}
+
+static bool put_frame(Gif *g, int delay) {
+  GifColorType palette[COLORS];
+  count_colors(g);
+  choose_palette(palette, g);
+  ColorMapObject *map = GifMakeMapObject(COLORS, palette);
+  bool ok = map && put_delay(g, delay) &&
+            EGifPutImageDesc(g->gif, 0, 0, g->width, g->height, false, map) == GIF_OK;
+  GifFreeMapObject(map);
+  for (int y = 0; ok && y < g->height; y++) {
+    for (int x = 0; x < g->width; x++) g->line[x] = bin_of(g, surface_row(g, y)[x])->index;
+    ok = EGifPutLine(g->gif, g->line, g->width) == GIF_OK;
+  }
+  return ok;
+}
+
+/** The header, and Netscape's block that asks to loop forever. */
+static bool put_header(Gif *g) {
+  EGifSetGifVersion(g->gif, true);
+  return EGifPutScreenDesc(g->gif, g->width, g->height, 8, 0, NULL) == GIF_OK &&
+         EGifPutExtensionLeader(g->gif, APPLICATION_EXT_FUNC_CODE) == GIF_OK &&
+         EGifPutExtensionBlock(g->gif, 11, "NETSCAPE2.0") == GIF_OK &&
+         EGifPutExtensionBlock(g->gif, 3, (GifByteType[]){1, 0, 0}) == GIF_OK &&
+         EGifPutExtensionTrailer(g->gif) == GIF_OK;
+}
+
+static bool put_episode(Gif *g, FovScene scene) {
+  if (!put_header(g)) return false;
+  for (scene.glimpse = 0; scene.glimpse < scene.trace->glimpses; scene.glimpse++) {
+    cairo_t *cr = cairo_create(g->surface);
+    fov_scene_draw(cr, &scene);
+    bool drawn = cairo_status(cr) == CAIRO_STATUS_SUCCESS;
+    cairo_destroy(cr);
+    cairo_surface_flush(g->surface);
+    bool last = scene.glimpse == scene.trace->glimpses - 1;
+    if (!drawn || !put_frame(g, last ? LAST_DELAY : DELAY)) return false;
+  }
+  return true;
+}
+
+static int write_gif(GifFileType *gif, const GifByteType *data, int size) {
+  return (int)fwrite(data, 1, (size_t)size, gif->UserData);
+}
+
+static FovStatus gif_begin(Gif *g, const char *path) {
+  g->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, g->width, g->height);
+  g->bins = calloc(BINS, sizeof *g->bins);
+  g->popular = calloc(BINS, sizeof *g->popular);
+  g->line = calloc((size_t)g->width, sizeof *g->line);
+  if (cairo_surface_status(g->surface) || !g->bins || !g->popular || !g->line)
+    return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %d × %d pixels", path, g->width, g->height);
+  FOV_TRY(fov_replace_begin(&g->file, path));
+  g->gif = EGifOpen(g->file.stream, write_gif, NULL);
+  return g->gif ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "%s: no memory for a GIF", path);
+}
+
+static void gif_finish(Gif *g) {
+  fov_replace_abort(&g->file); // does nothing after the commit
+  cairo_surface_destroy(g->surface);
+  free(g->bins);
+  free(g->popular);
+  free(g->line);
+}
+
+static FovStatus write_all(Gif *g, const FovScene *scene, const char *path) {
+  FOV_TRY(gif_begin(g, path));
+  bool written = put_episode(g, *scene);
+  if (EGifCloseFile(g->gif, NULL) == GIF_OK && written) return fov_replace_commit(&g->file);
+  return fov_fail(FOV_ERR_IO, "%s: the GIF is not written whole: is the disk full?", path);
+}
+
+static FovStatus draw_gif(const char *path, const FovScene *scene) {
+  Gif g = {.width = (int)scene->width, .height = (int)scene->height};
+  FovStatus status = write_all(&g, scene, path);
+  gif_finish(&g);
+  return status;
+}
+
+static FovStatus draw_png(const char *path, FovScene scene) {
+  FovCanvas canvas = {0};
+  FOV_TRY(fov_canvas_begin(&canvas, path, scene.width, scene.height, 1));
+  scene.glimpse = scene.trace->glimpses - 1;
+  fov_scene_draw(canvas.cr, &scene);
+  return fov_canvas_commit(&canvas);
+}
+
+static FovStatus draw_scene(const char *path, const FovScene *scene, const char *trace_path) {
+  int episodes = scene->trace->episodes;
+  if (scene->episode < 0 || scene->episode >= episodes)
+    return fov_fail(FOV_ERR_USAGE, "%s: no episode %d: it holds episodes 0 to %d", trace_path,
+                    scene->episode, episodes - 1);
+  if (scene->trace->scales > FOV_SERIES)
+    return fov_fail(FOV_ERR_FORMAT, "%s: a retina of %d scales: at most %d can be told apart",
+                    trace_path, scene->trace->scales, FOV_SERIES);
+  return fov_has_ending(path, ".gif") ? draw_gif(path, scene) : draw_png(path, *scene);
+}
+
+static FovStatus check_size(int width, int height) {
+  if (width >= FOV_SCENE_MIN_WIDTH && width <= MAX_SIDE && height >= FOV_SCENE_MIN_HEIGHT &&
+      height <= MAX_SIDE)
+    return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "a picture of %d × %d pixels: expected %d × %d to %d × %d", width,
+                  height, FOV_SCENE_MIN_WIDTH, FOV_SCENE_MIN_HEIGHT, MAX_SIDE, MAX_SIDE);
+}
+
+FovStatus fov_draw_episode(const char *path, const char *trace_path, const FovDrawEpisode *what) {
+  if (!fov_has_ending(path, ".png") && !fov_has_ending(path, ".gif"))
+    return fov_fail(FOV_ERR_USAGE, "%s: expected a name that ends in .png or .gif", path);
+  int width = what->width ? what->width : FOV_SCENE_WIDTH;
+  int height = what->height ? what->height : FOV_SCENE_HEIGHT;
+  FOV_TRY(check_size(width, height));
+  FovTrace trace = {0};
+  FOV_TRY(fov_trace_read(&trace, trace_path));
+  FovScene scene = {.trace = &trace,
+                    .episode = what->episode,
+                    .width = width,
+                    .height = height,
+                    .theme = &fov_theme_dark};
+  FovStatus status = draw_scene(path, &scene, trace_path);
+  fov_trace_finish(&trace);
+  return status;
+}

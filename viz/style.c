@@ -1,0 +1,174 @@
+#include "viz/style.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+
+#define RGB(hex)                                                                                   \
+  { ((hex) >> 16) / 255.0, ((hex) >> 8 & 255) / 255.0, ((hex)&255) / 255.0 }
+
+const FovTheme fov_theme_light = {
+    .paper = RGB(0xffffff),
+    .panel = RGB(0xffffff),
+    .ink = RGB(0x1f2328),
+    .quiet = RGB(0x59636e),
+    .rule = RGB(0xdfe3e8),
+    .path = RGB(0xf0e442),
+    .policy = RGB(0xd55e00),
+    .right = RGB(0x009e73),
+    .wrong = RGB(0xd55e00),
+    .series = {RGB(0x0072b2), RGB(0xd55e00), RGB(0x009e73), RGB(0xcc79a7), RGB(0xe69f00),
+               RGB(0x56b4e9), RGB(0x000000)},
+};
+
+// Okabe-Ito too, with the dark members lightened to keep their contrast on a dark ground.
+const FovTheme fov_theme_dark = {
+    .paper = RGB(0x14171c),
+    .panel = RGB(0x1e232a),
+    .ink = RGB(0xeceff3),
+    .quiet = RGB(0x98a2ae),
+    .rule = RGB(0x3a434e),
+    .path = RGB(0xf0e442),
+    .policy = RGB(0xff7f2a),
+    .right = RGB(0x1fc796),
+    .wrong = RGB(0xff7f2a),
+    .series = {RGB(0x56b4e9), RGB(0xe69f00), RGB(0x1fc796), RGB(0xe08dbd), RGB(0xf0e442),
+               RGB(0xff7f2a), RGB(0x4a9be0)},
+};
+
+void fov_set_color(cairo_t *cr, FovColor color, double alpha) {
+  cairo_set_source_rgba(cr, color.r, color.g, color.b, alpha);
+}
+
+void fov_fill_box(cairo_t *cr, FovBox box, FovColor color) {
+  fov_set_color(cr, color, 1);
+  cairo_rectangle(cr, box.x, box.y, box.w, box.h);
+  cairo_fill(cr);
+}
+
+void fov_stroke_box(cairo_t *cr, FovBox box, FovColor color, double line) {
+  fov_set_color(cr, color, 1);
+  cairo_set_line_width(cr, line);
+  cairo_rectangle(cr, box.x, box.y, box.w, box.h);
+  cairo_stroke(cr);
+}
+
+void fov_line(cairo_t *cr, double x0, double y0, double x1, double y1) {
+  cairo_move_to(cr, x0, y0);
+  cairo_line_to(cr, x1, y1);
+  cairo_stroke(cr);
+}
+
+void fov_set_font(cairo_t *cr, double size, bool bold) {
+  cairo_font_weight_t weight = bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL;
+  cairo_select_font_face(cr, "sans", CAIRO_FONT_SLANT_NORMAL, weight);
+  cairo_set_font_size(cr, size);
+}
+
+double fov_text_width(cairo_t *cr, const char *text) {
+  cairo_text_extents_t extents;
+  cairo_text_extents(cr, text, &extents);
+  return extents.x_advance;
+}
+
+double fov_text(cairo_t *cr, double x, double y, FovAlign align, const char *format, ...) {
+  char text[256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  double width = fov_text_width(cr, text);
+  static const double shift[] = {0, 0.5, 1};
+  cairo_move_to(cr, x - shift[align] * width, y);
+  cairo_show_text(cr, text);
+  cairo_new_path(cr);
+  return width;
+}
+
+double fov_axis_at(const FovAxis *axis, double value) {
+  double lo = axis->lo, hi = axis->hi;
+  if (axis->log) {
+    value = log10(fmax(value, lo));
+    lo = log10(lo);
+    hi = log10(hi);
+  }
+  return axis->from + (value - lo) / (hi - lo) * (axis->to - axis->from);
+}
+
+static int log_ticks(double ticks[FOV_TICKS], const FovAxis *axis) {
+  static const double mantissas[] = {1, 2, 5};
+  int each = axis->hi / axis->lo > 2000 ? 1 : 3, count = 0;
+  for (int power = (int)floor(log10(axis->lo)); pow(10, power) <= axis->hi; power++)
+    for (int i = 0; i < each && count < FOV_TICKS; i++) {
+      double tick = mantissas[i] * pow(10, power);
+      if (tick >= axis->lo && tick <= axis->hi) ticks[count++] = tick;
+    }
+  return count;
+}
+
+/** The smallest of 1, 2, 5 × 10^k that cuts `span` into no more than `wanted` parts. */
+static double round_step(double span, int wanted) {
+  double decade = pow(10, floor(log10(span / wanted)));
+  double mantissa = span / wanted / decade;
+  return decade * (mantissa <= 1 ? 1 : mantissa <= 2 ? 2 : mantissa <= 5 ? 5 : 10);
+}
+
+int fov_axis_ticks(double ticks[FOV_TICKS], const FovAxis *axis, int wanted) {
+  FOV_CHECK(axis->hi > axis->lo, "an axis from %g to %g", axis->lo, axis->hi);
+  FOV_CHECK(wanted > 0 && wanted < FOV_TICKS - 1, "%d ticks wanted", wanted);
+  if (axis->log) return log_ticks(ticks, axis);
+  double step = round_step(axis->hi - axis->lo, wanted), slack = 1e-9;
+  int count = 0;
+  for (double k = ceil(axis->lo / step - slack); k <= axis->hi / step + slack; k++)
+    if (count < FOV_TICKS) ticks[count++] = k == 0 ? 0 : k * step; // k may be −0
+  return count;
+}
+
+bool fov_has_ending(const char *path, const char *ending) {
+  size_t path_length = strlen(path), length = strlen(ending);
+  return path_length > length && strcasecmp(path + path_length - length, ending) == 0;
+}
+
+static cairo_status_t write_stream(void *stream, const unsigned char *data, unsigned size) {
+  return fwrite(data, 1, size, stream) == size ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+}
+
+FovStatus fov_canvas_begin(FovCanvas *canvas, const char *path, double width, double height,
+                           double density) {
+  FOV_TRY(fov_replace_begin(&canvas->file, path));
+  FILE *stream = canvas->file.stream;
+  bool svg = fov_has_ending(path, ".svg"), pdf = fov_has_ending(path, ".pdf");
+  canvas->raster = !svg && !pdf;
+  cairo_surface_t *surface =
+      svg   ? cairo_svg_surface_create_for_stream(write_stream, stream, width, height)
+      : pdf ? cairo_pdf_surface_create_for_stream(write_stream, stream, width, height)
+            : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)lround(width * density),
+                                         (int)lround(height * density));
+  if (canvas->raster) cairo_surface_set_device_scale(surface, density, density);
+  canvas->cr = cairo_create(surface); // inherits a failed surface's status, seen at commit
+  cairo_surface_destroy(surface);
+  return FOV_OK;
+}
+
+FovStatus fov_canvas_commit(FovCanvas *canvas) {
+  cairo_surface_t *surface = cairo_surface_reference(cairo_get_target(canvas->cr));
+  cairo_status_t status = cairo_status(canvas->cr);
+  cairo_destroy(canvas->cr);
+  canvas->cr = NULL;
+  if (!status && canvas->raster)
+    status = cairo_surface_write_to_png_stream(surface, write_stream, canvas->file.stream);
+  cairo_surface_finish(surface);
+  if (!status) status = cairo_surface_status(surface);
+  cairo_surface_destroy(surface);
+  if (!status) return fov_replace_commit(&canvas->file);
+  FovStatus kind = status == CAIRO_STATUS_NO_MEMORY ? FOV_ERR_MEMORY : FOV_ERR_IO;
+  fov_fail(kind, "%s: the picture is not written: %s", canvas->file.path,
+           cairo_status_to_string(status));
+  fov_replace_abort(&canvas->file);
+  return kind;
+}

@@ -1,0 +1,90 @@
+/** What every picture shares: colours, type, axes, and a canvas that becomes a file whole. */
+#ifndef FOV_VIZ_STYLE_H
+#define FOV_VIZ_STYLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <cairo.h>
+
+#include "base/error.h"
+#include "base/file.h"
+
+typedef struct FovColor {
+  double r, g, b; /**< 0 … 1 */
+} FovColor;
+
+/** A rectangle in the canvas's units, (x, y) its top left corner. */
+typedef struct FovBox {
+  double x, y, w, h;
+} FovBox;
+
+enum { FOV_SERIES = 7 };
+
+/** Colours by role; `series` tell things of one kind apart (Okabe and Ito 2008). */
+typedef struct FovTheme {
+  FovColor paper;              /**< behind everything */
+  FovColor panel;              /**< behind an image or a plot */
+  FovColor ink, quiet, rule;   /**< text; secondary text; thin lines */
+  FovColor path, policy;       /**< glimpses so far; what the policy meant */
+  FovColor right, wrong;       /**< of an answer */
+  FovColor series[FOV_SERIES]; /**< scales of a retina, experiments of a plot */
+} FovTheme;
+
+extern const FovTheme fov_theme_light, fov_theme_dark;
+
+void fov_set_color(cairo_t *cr, FovColor color, double alpha);
+
+/** Fills a box with a colour. */
+void fov_fill_box(cairo_t *cr, FovBox box, FovColor color);
+
+/** Strokes a box, the line centred on its edge. */
+void fov_stroke_box(cairo_t *cr, FovBox box, FovColor color, double line);
+
+void fov_line(cairo_t *cr, double x0, double y0, double x1, double y1);
+
+typedef enum FovAlign { FOV_ALIGN_LEFT, FOV_ALIGN_CENTER, FOV_ALIGN_RIGHT } FovAlign;
+
+/** Sets the face and size (in canvas units) of the texts that follow. */
+void fov_set_font(cairo_t *cr, double size, bool bold);
+
+double fov_text_width(cairo_t *cr, const char *text);
+
+/** Draws a formatted line of at most 255 bytes on the baseline `y`; returns its width. */
+double fov_text(cairo_t *cr, double x, double y, FovAlign align, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/** Maps the values lo … hi to the canvas's from … to, by their logarithm if `log` (then lo > 0). */
+typedef struct FovAxis {
+  double lo, hi, from, to;
+  bool log;
+} FovAxis;
+
+/** Where a value lies on the canvas; a logarithmic axis clamps it to lo. */
+double fov_axis_at(const FovAxis *axis, double value);
+
+enum { FOV_TICKS = 32 };
+
+/** Fills ticks with round values (1, 2, 5 × 10^k) of the axis, about `wanted` of them on a linear
+ * one; returns how many. */
+int fov_axis_ticks(double ticks[FOV_TICKS], const FovAxis *axis, int wanted);
+
+/** A picture on its way to a file. Zero-initialise before begin. */
+typedef struct FovCanvas {
+  cairo_t *cr;
+  FovReplace file;
+  bool raster;
+} FovCanvas;
+
+/** True if `path` ends in `ending`, in upper or lower case. */
+bool fov_has_ending(const char *path, const char *ending);
+
+/** Opens a picture of width × height units; .svg and .pdf by the ending of `path`, else a PNG of
+ * `density` pixels a unit. */
+FovStatus fov_canvas_begin(FovCanvas *canvas, const char *path, double width, double height,
+                           double density);
+
+/** Replaces the file; on failure it is untouched. Either way the canvas is finished. */
+FovStatus fov_canvas_commit(FovCanvas *canvas);
+
+#endif
