@@ -1,0 +1,140 @@
+#include "cli/experiment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "record/checkpoint.h"
+#include "record/run.h"
+
+static const FovOption general_options[] = {
+    FOV_LONG(FovGeneralOptions, seed, "0", 0, 9e15, "of everything random in a training"),
+    FOV_OPTIONS_END,
+};
+
+static const FovOption eval_options[] = {
+    FOV_LONG(FovEvalOptions, seed, "2014", 0, 9e15, "of the fixed validation and test sets"),
+    FOV_INT(FovEvalOptions, times, "40", 1, 100000, "evaluations during a training, evenly spaced"),
+    FOV_LONG(FovEvalOptions, cases, "0", 0, 1e9, "of the validation split, in each; 0: all"),
+    FOV_INT(FovEvalOptions, episodes, "32", 1, 100000, "recorded for the viewer at each"),
+    FOV_OPTIONS_END,
+};
+
+/** A table of plug-ins as a table of what they start with. */
+#define TABLE(plugins) ((const FovPlugin *const *)(plugins))
+
+FovStatus fov_experiment_init(FovExperiment *experiment) {
+  *experiment = (FovExperiment){
+      .slots =
+          {
+              [FOV_SLOT_ENV] = {"env", "the world", TABLE(fov_envs), "cluttered", NULL, NULL},
+              [FOV_SLOT_CORE] = {"core", "what remembers", TABLE(fov_cores), "rnn", NULL, NULL},
+              [FOV_SLOT_POLICY] = {"policy", "chooses where to look", TABLE(fov_policies),
+                                   "gaussian", NULL, NULL},
+              [FOV_SLOT_REWARD] = {"reward", "what an answer earns", TABLE(fov_rewards), "correct",
+                                   NULL, NULL},
+              [FOV_SLOT_BASELINE] = {"baseline", "subtracted from the return", TABLE(fov_baselines),
+                                     "learned", NULL, NULL},
+              [FOV_SLOT_ESTIMATOR] = {"estimator", "of the policy's gradient",
+                                      TABLE(fov_estimators), "reinforce", NULL, NULL},
+              [FOV_SLOT_OPTIMISER] = {"optimiser", "takes the steps", TABLE(fov_optimisers), "adam",
+                                      NULL, NULL},
+          },
+  };
+  FovExperiment *e = experiment;
+  const FovGroup groups[FOV_GROUPS] = {
+      {"", fov_agent_options, &e->agent_options}, {"", general_options, &e->general},
+      {"sensor", fov_sensor_options, &e->sensor}, {"glimpse", fov_glimpse_options, &e->glimpse},
+      {"train", fov_train_options, &e->train},    {"eval", eval_options, &e->eval},
+  };
+  memcpy(e->groups, groups, sizeof groups);
+  e->config = (FovConfig){e->groups, FOV_GROUPS, e->slots, FOV_SLOTS};
+  return fov_settings_create(&e->settings);
+}
+
+void fov_experiment_finish(FovExperiment *experiment) {
+  fov_config_finish(&experiment->config);
+  fov_settings_destroy(experiment->settings);
+  experiment->settings = NULL;
+}
+
+FovStatus fov_experiment_resolve(FovExperiment *experiment) {
+  return fov_config_resolve(&experiment->config, experiment->settings);
+}
+
+/** The plug-in a slot holds, as its own kind. */
+#define CHOSEN(experiment, slot) ((const void *)(experiment)->slots[slot].plugin)
+
+void fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec) {
+  fov_agent_build(&experiment->agent, &experiment->agent_options, &experiment->glimpse,
+                  &experiment->sensor, CHOSEN(experiment, FOV_SLOT_CORE),
+                  experiment->slots[FOV_SLOT_CORE].values, spec->channels, spec->actions);
+}
+
+FovStatus fov_experiment_env(FovEnv *env, const FovExperiment *experiment, FovSplit split) {
+  return fov_env_create(env, CHOSEN(experiment, FOV_SLOT_ENV),
+                        experiment->slots[FOV_SLOT_ENV].values, split);
+}
+
+FovTask fov_experiment_task(const FovExperiment *experiment, const FovEnv *env) {
+  return (FovTask){.agent = &experiment->agent,
+                   .env = env,
+                   .policy = CHOSEN(experiment, FOV_SLOT_POLICY),
+                   .policy_options = experiment->slots[FOV_SLOT_POLICY].values,
+                   .reward = CHOSEN(experiment, FOV_SLOT_REWARD)};
+}
+
+FovTraining fov_experiment_training(const FovExperiment *experiment, const FovEnv *env) {
+  return (FovTraining){.task = fov_experiment_task(experiment, env),
+                       .baseline = CHOSEN(experiment, FOV_SLOT_BASELINE),
+                       .estimator = CHOSEN(experiment, FOV_SLOT_ESTIMATOR),
+                       .optimiser = CHOSEN(experiment, FOV_SLOT_OPTIMISER),
+                       .optimiser_options = experiment->slots[FOV_SLOT_OPTIMISER].values,
+                       .options = experiment->train,
+                       .seed = (uint64_t)experiment->general.seed};
+}
+
+static FovStatus find_checkpoint(char *path, size_t size, const char *source) {
+  struct stat status;
+  bool folder = stat(source, &status) == 0 && S_ISDIR(status.st_mode);
+  int length = folder ? snprintf(path, size, "%s/%s", source, FOV_RUN_BEST)
+                      : snprintf(path, size, "%s", source);
+  if (length < 0 || (size_t)length >= size)
+    return fov_fail(FOV_ERR_USAGE, "%.64s…: a path of more than %zu bytes", source, size - 1);
+  return FOV_OK;
+}
+
+FovStatus fov_trained_load(FovTrained *trained, const char *source, char **changes, int count,
+                           FovSplit split) {
+  *trained = (FovTrained){0};
+  FovExperiment *experiment = &trained->experiment;
+  FOV_TRY(fov_experiment_init(experiment));
+  FOV_TRY(find_checkpoint(trained->path, sizeof trained->path, source));
+  char *config;
+  FOV_TRY(fov_checkpoint_config(&config, trained->path));
+  FovStatus status = fov_settings_parse(experiment->settings, config, trained->path);
+  free(config);
+  FOV_TRY(status);
+  for (int i = 0; i < count; i++) FOV_TRY(fov_settings_add(experiment->settings, changes[i]));
+  FOV_TRY(fov_experiment_resolve(experiment));
+  FOV_TRY(fov_experiment_env(&trained->env, experiment, split));
+  fov_experiment_build(experiment, &trained->env.spec);
+  trained->values = fov_params_block(&experiment->agent.params);
+  if (!trained->values) return fov_fail(FOV_ERR_MEMORY, "%s: no memory to load it", source);
+  return fov_checkpoint_load_weights(trained->values, &trained->update, &experiment->agent.params,
+                                     experiment->train.average > 0, trained->path);
+}
+
+void fov_trained_finish(FovTrained *trained) {
+  free(trained->values);
+  fov_env_finish(&trained->env);
+  fov_experiment_finish(&trained->experiment);
+}
+
+double fov_trained_progress(const FovTrained *trained) {
+  const FovTrainOptions *o = &trained->experiment.train;
+  double updates = (double)((o->episodes + o->batch - 1) / o->batch);
+  double progress = (double)trained->update / updates;
+  return progress < 1 ? progress : 1;
+}

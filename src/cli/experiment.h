@@ -1,0 +1,84 @@
+/** An experiment: what the configuration says, made into agent, environments and training. */
+#ifndef FOV_CLI_EXPERIMENT_H
+#define FOV_CLI_EXPERIMENT_H
+
+#include "config/config.h"
+#include "learn/trainer.h"
+
+enum {
+  FOV_SLOT_ENV,
+  FOV_SLOT_CORE,
+  FOV_SLOT_POLICY,
+  FOV_SLOT_REWARD,
+  FOV_SLOT_BASELINE,
+  FOV_SLOT_ESTIMATOR,
+  FOV_SLOT_OPTIMISER,
+  FOV_SLOTS,
+};
+enum { FOV_GROUPS = 6 };
+
+/** Options that belong to no part in particular. */
+typedef struct FovGeneralOptions {
+  int64_t seed;
+} FovGeneralOptions;
+
+/** How the training is watched, and how the final figures are made. */
+typedef struct FovEvalOptions {
+  int64_t seed;  /**< of the fixed validation and test sets */
+  int times;     /**< evaluations during a training, evenly spaced */
+  int64_t cases; /**< of the validation split, in each; 0: all */
+  int episodes;  /**< recorded for the viewer at each */
+} FovEvalOptions;
+
+typedef struct FovExperiment {
+  FovSettings *settings;
+  FovGroup groups[FOV_GROUPS];
+  FovSlot slots[FOV_SLOTS];
+  FovConfig config;
+  FovGeneralOptions general;
+  FovAgentOptions agent_options;
+  FovGlimpseOptions glimpse;
+  FovSensor sensor;
+  FovTrainOptions train;
+  FovEvalOptions eval;
+  FovAgent agent; /**< built by fov_experiment_build */
+} FovExperiment;
+
+/** Ready for settings. Finished by fov_experiment_finish, also after a failure. */
+FovStatus fov_experiment_init(FovExperiment *experiment);
+void fov_experiment_finish(FovExperiment *experiment);
+
+/** Resolves the settings gathered in `experiment->settings`. */
+FovStatus fov_experiment_resolve(FovExperiment *experiment);
+
+/** Builds the agent for an environment of this experiment. */
+void fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec);
+
+/** Creates the experiment's environment for a split. */
+FovStatus fov_experiment_env(FovEnv *env, const FovExperiment *experiment, FovSplit split);
+
+/** The task on `env`; the agent must have been built. */
+FovTask fov_experiment_task(const FovExperiment *experiment, const FovEnv *env);
+
+/** The training on `env`; the agent must have been built. */
+FovTraining fov_experiment_training(const FovExperiment *experiment, const FovEnv *env);
+
+/** An agent with its weights, read from a run's best checkpoint or a checkpoint file. */
+typedef struct FovTrained {
+  FovExperiment experiment;
+  FovEnv env;
+  real *values;
+  int64_t update;
+  char path[4096]; /**< of the checkpoint */
+} FovTrained;
+
+/** Loads `source`, a run directory or a checkpoint, with `count` key=value `changes` on top of its
+ * configuration, for one split. Finished by fov_trained_finish, also after a failure. */
+FovStatus fov_trained_load(FovTrained *trained, const char *source, char **changes, int count,
+                           FovSplit split);
+void fov_trained_finish(FovTrained *trained);
+
+/** Share of its training that is behind a loaded agent. */
+double fov_trained_progress(const FovTrained *trained);
+
+#endif
