@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -143,9 +144,45 @@ static void test_a_folder_is_not_replaced(void **state) {
   (void)state;
   assert_int_equal(mkdir(path, 0777), 0);
   assert_int_equal(fov_file_write(path, "x", 1), FOV_ERR_IO);
-  assert_message("x.txt: cannot write: Is a directory");
+  assert_message("x.txt: cannot write: not a regular file");
   assert_int_equal(count_files(), 1);
   assert_int_equal(rmdir(path), 0);
+}
+
+static void test_a_device_is_not_replaced(void **state) {
+  (void)state;
+  assert_int_equal(symlink("/dev/null", path), 0);
+  assert_int_equal(fov_file_write(path, "x", 1), FOV_ERR_IO);
+  assert_message("x.txt: cannot write: not a regular file");
+}
+
+/** Makes an empty file of that name in the folder. */
+static void touch(const char *name) {
+  char file[600];
+  snprintf(file, sizeof file, "%s/%s", folder, name);
+  int fd = open(file, O_WRONLY | O_CREAT, 0666);
+  assert_true(fd >= 0);
+  close(fd);
+}
+
+static void test_a_sweep_takes_what_the_dead_left(void **state) {
+  (void)state;
+  pid_t dead = fork(); // Its id stays free for a while.
+  if (dead == 0) _exit(0);
+  assert_int_equal(waitpid(dead, NULL, 0), dead);
+  char left[64], alive[64];
+  snprintf(left, sizeof left, ".x.txt.%ld.tmp", (long)dead);
+  snprintf(alive, sizeof alive, ".x.txt.%ld.tmp", (long)getpid());
+  const char *const stay[] = {alive, "x.txt", ".x.txt", "x.1.tmp", ".x.tmp", ".tmp", ".x.1a.tmp"};
+  touch(left);
+  for (size_t i = 0; i < sizeof stay / sizeof *stay; i++) touch(stay[i]);
+  assert_int_equal(fov_replace_sweep(folder), FOV_OK);
+  assert_int_equal(count_files(), sizeof stay / sizeof *stay);
+  for (size_t i = 0; i < sizeof stay / sizeof *stay; i++) {
+    char file[600];
+    snprintf(file, sizeof file, "%s/%s", folder, stay[i]);
+    assert_int_equal(unlink(file), 0);
+  }
 }
 
 static void test_read_keeps_its_limit(void **state) {
@@ -186,6 +223,8 @@ int main(void) {
       TEST(test_a_full_disk_keeps_the_old_file),
       TEST(test_a_missing_folder_is_named),
       TEST(test_a_folder_is_not_replaced),
+      TEST(test_a_device_is_not_replaced),
+      TEST(test_a_sweep_takes_what_the_dead_left),
       TEST(test_read_keeps_its_limit),
       TEST(test_read_refuses_what_is_no_file),
   };

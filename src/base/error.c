@@ -17,7 +17,9 @@ FovStatus fov_fail(FovStatus status, const char *format, ...) {
   return status;
 }
 
-const char *fov_error_message(void) { return message; }
+const char *fov_error_message(void) {
+  return message;
+}
 
 void fov_abort(const char *file, int line, const char *condition, const char *format, ...) {
   fprintf(stderr, "%s:%d: check failed: %s: ", file, line, condition);

@@ -1,4 +1,5 @@
-/** Errors: what the world does wrong is a status with a message, what the caller does wrong aborts. */
+/** Errors: what the world does wrong is a status with a message, what the caller does wrong aborts.
+ */
 #ifndef FOV_BASE_ERROR_H
 #define FOV_BASE_ERROR_H
 

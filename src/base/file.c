@@ -1,7 +1,9 @@
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,6 +31,11 @@ static void forget(FovReplace *replace) {
 }
 
 FovStatus fov_replace_begin(FovReplace *replace, const char *path) {
+  *replace = (FovReplace){0};
+  struct stat old;
+  // The rename would put a file in the place of /dev/null.
+  if (stat(path, &old) == 0 && !S_ISREG(old.st_mode))
+    return fov_fail(FOV_ERR_IO, "%s: cannot write: not a regular file", path);
   *replace = (FovReplace){.path = strdup(path), .beside = name_beside(path)};
   if (!replace->path || !replace->beside) {
     forget(replace);
@@ -106,6 +113,26 @@ void fov_replace_abort(FovReplace *replace) {
   fclose(replace->stream);
   unlink(replace->beside);
   forget(replace);
+}
+
+/** Whether a name is one of name_beside's, and its process is no more. */
+static bool is_left_over(const char *name) {
+  const char *end = strrchr(name, '.'), *id = end;
+  if (*name != '.' || strcmp(end, ".tmp") != 0) return false;
+  while (id > name && id[-1] != '.') id--;
+  char *stop;
+  long process = strtol(id, &stop, 10);
+  return process > 0 && stop == end && kill((pid_t)process, 0) != 0 && errno == ESRCH;
+}
+
+FovStatus fov_replace_sweep(const char *folder) {
+  DIR *stream = opendir(folder);
+  if (!stream) return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", folder, strerror(errno));
+  // One that cannot be removed does no harm.
+  for (const struct dirent *entry; (entry = readdir(stream));)
+    if (is_left_over(entry->d_name)) unlinkat(dirfd(stream), entry->d_name, 0);
+  closedir(stream);
+  return FOV_OK;
 }
 
 FovStatus fov_file_write(const char *path, const void *data, size_t size) {

@@ -25,6 +25,9 @@ FovStatus fov_replace_commit(FovReplace *replace);
 /** Removes the new file. Does nothing after a commit or before a begin. */
 void fov_replace_abort(FovReplace *replace);
 
+/** Removes from a folder the new files of processes that were killed before their commit. */
+FovStatus fov_replace_sweep(const char *folder);
+
 /** Replaces `path` by `size` bytes of `data`. */
 FovStatus fov_file_write(const char *path, const void *data, size_t size);
 

@@ -9,8 +9,9 @@
 /**
  * C = op(A) · op(B) + beta · C, all row-major and dense, on the calling thread only.
  *
- * c: [m, n]. a: [m, k], or [k, m] if `a_transposed`. b: [k, n], or [n, k] if `b_transposed`.
- * beta 0 overwrites C without reading it. The same arguments give the same bits on one machine.
+ * c: [m, n]. a: [m, k], or [k, m] if `a_transposed`. b: [k, n], or [n, k] if `b_transposed`; never
+ * both transposed. beta 0 overwrites C without reading it. The same arguments give the same bits on
+ * one machine.
  */
 void fov_gemm(real *c, const real *a, const real *b, bool a_transposed, bool b_transposed, int m,
               int n, int k, real beta);

@@ -27,18 +27,19 @@ typedef struct FovOption {
 } FovOption;
 
 #define FOV_INT(S, field, fallback, min, max, help)                                                \
-  {#field, FOV_OPTION_INT, offsetof(S, field), min, max, NULL, fallback, help}
+  { #field, FOV_OPTION_INT, offsetof(S, field), min, max, NULL, fallback, help }
 #define FOV_LONG(S, field, fallback, min, max, help)                                               \
-  {#field, FOV_OPTION_LONG, offsetof(S, field), min, max, NULL, fallback, help}
+  { #field, FOV_OPTION_LONG, offsetof(S, field), min, max, NULL, fallback, help }
 #define FOV_REAL(S, field, fallback, min, max, help)                                               \
-  {#field, FOV_OPTION_REAL, offsetof(S, field), min, max, NULL, fallback, help}
+  { #field, FOV_OPTION_REAL, offsetof(S, field), min, max, NULL, fallback, help }
 #define FOV_BOOL(S, field, fallback, help)                                                         \
-  {#field, FOV_OPTION_BOOL, offsetof(S, field), 0, 0, NULL, fallback, help}
+  { #field, FOV_OPTION_BOOL, offsetof(S, field), 0, 0, NULL, fallback, help }
 #define FOV_CHOICE(S, field, fallback, choices, help)                                              \
-  {#field, FOV_OPTION_CHOICE, offsetof(S, field), 0, 0, choices, fallback, help}
+  { #field, FOV_OPTION_CHOICE, offsetof(S, field), 0, 0, choices, fallback, help }
 #define FOV_STRING(S, field, fallback, help)                                                       \
-  {#field, FOV_OPTION_STRING, offsetof(S, field), 0, 0, NULL, fallback, help}
-#define FOV_OPTIONS_END {NULL, 0, 0, 0, 0, NULL, NULL, NULL}
+  { #field, FOV_OPTION_STRING, offsetof(S, field), 0, 0, NULL, fallback, help }
+#define FOV_OPTIONS_END                                                                            \
+  { NULL, 0, 0, 0, 0, NULL, NULL, NULL }
 
 /** What every plug-in starts with; its struct's first member, so a table can be read without
  * knowing the kind. */

@@ -25,7 +25,8 @@ typedef float real;
 /** Inlined even into a FOV_KERNEL, which otherwise would call the slow version. */
 #define FOV_INLINE static inline __attribute__((always_inline))
 
-/** e^x with a relative error under 2e-7, vectorisable; x is clamped to ±87. Exact libm in double. */
+/** e^x with a relative error under 2e-7, vectorisable; x is clamped to ±87. Exact libm in double.
+ */
 FOV_INLINE real fov_exp(real x) {
 #ifdef FOV_DOUBLE
   return exp(x);
@@ -52,9 +53,13 @@ FOV_INLINE real fov_exp(real x) {
 }
 
 /** 1 / (1 + e^−x), absolute error under 2e-7. */
-FOV_INLINE real fov_sigmoid(real x) { return 1 / (1 + fov_exp(-x)); }
+FOV_INLINE real fov_sigmoid(real x) {
+  return 1 / (1 + fov_exp(-x));
+}
 
 /** Hyperbolic tangent, absolute error under 3e-7. */
-FOV_INLINE real fov_tanh(real x) { return 1 - 2 / (fov_exp(2 * x) + 1); }
+FOV_INLINE real fov_tanh(real x) {
+  return 1 - 2 / (fov_exp(2 * x) + 1);
+}
 
 #endif

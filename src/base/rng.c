@@ -42,7 +42,9 @@ uint32_t fov_rng_below(FovRng *rng, uint32_t bound) {
   return (uint32_t)(product >> 32);
 }
 
-float fov_rng_uniform(FovRng *rng) { return (float)(fov_rng_u32(rng) >> 8) * 0x1p-24f; }
+float fov_rng_uniform(FovRng *rng) {
+  return (float)(fov_rng_u32(rng) >> 8) * 0x1p-24f;
+}
 
 float fov_rng_normal(FovRng *rng) {
   float u = 1.0f - fov_rng_uniform(rng), v = fov_rng_uniform(rng);
@@ -51,7 +53,7 @@ float fov_rng_normal(FovRng *rng) {
 
 uint64_t fov_rng_permute(uint64_t i, uint64_t size, uint64_t key) {
   FOV_CHECK(i < size, "position %llu of %llu", (unsigned long long)i, (unsigned long long)size);
-  int half = 1;
+  int half = 4; // four rounds of fewer bits are visibly uneven
   while (half < 32 && 1ull << (2 * half) < size) half++;
   uint64_t mask = (1ull << half) - 1;
   do {

@@ -8,8 +8,7 @@ static const FovOption options[] = {
     FOV_OPTIONS_END,
 };
 
-FOV_KERNEL
-void fov_adam_step(const FovOptimiserStep *step, const FovAdamOptions *o) {
+FOV_KERNEL static void step_block(const FovOptimiserStep *step, const FovAdamOptions *o) {
   real *restrict value = step->value, *restrict m = step->first, *restrict v = step->second;
   const real *restrict g = step->gradient;
   real beta1 = (real)o->beta1, beta2 = (real)o->beta2, epsilon = (real)o->epsilon;
@@ -22,6 +21,10 @@ void fov_adam_step(const FovOptimiserStep *step, const FovAdamOptions *o) {
     v[i] = beta2 * v[i] + (1 - beta2) * g_i * g_i;
     value[i] = keep * value[i] - rate * m[i] / ((real)sqrt(v[i] * correct) + epsilon);
   }
+}
+
+void fov_adam_step(const FovOptimiserStep *step, const FovAdamOptions *values) {
+  step_block(step, values);
 }
 
 static void step_adam(const FovOptimiserStep *step, const void *values) {

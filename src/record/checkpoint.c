@@ -94,10 +94,13 @@ static FovStatus load_block(real *block, const FovSafetensors *file, const char 
   return FOV_OK;
 }
 
-static FovStatus load_scalar(void *data, const FovSafetensors *file, const char *name,
-                             FovDtype dtype) {
+static FovStatus load_scalar(void *data, const FovSafetensors *file, const char *path,
+                             const char *name, FovDtype dtype) {
   const FovBlob *blob;
   FOV_TRY(fov_safetensors_require(&blob, file, name, dtype, 0, NULL));
+  // The best error is infinite before the first evaluation.
+  if (dtype == FOV_DTYPE_F64 && isnan(*(const double *)blob->data))
+    return fov_fail(FOV_ERR_FORMAT, "%s: %s is not a number", path, name);
   memcpy(data, blob->data, fov_dtype_size(dtype));
   return FOV_OK;
 }
@@ -110,8 +113,8 @@ static FovStatus load_all(FovTrainerState *state, FovBest *best, const FovParams
   Scalar scalars[SCALARS];
   scalars_of(scalars, state, best);
   for (int i = 0; i < SCALARS; i++)
-    FOV_TRY(load_scalar(scalars[i].data, file, scalars[i].name, scalars[i].dtype));
-  FOV_TRY(load_scalar(&best->update, file, "state.best_update", FOV_DTYPE_I64));
+    FOV_TRY(load_scalar(scalars[i].data, file, path, scalars[i].name, scalars[i].dtype));
+  FOV_TRY(load_scalar(&best->update, file, path, "state.best_update", FOV_DTYPE_I64));
   if (state->update < 0 || state->sums.updates < 0 || state->sums.updates > state->update)
     return fov_fail(FOV_ERR_FORMAT, "%s: state.update is %lld with %lld updates to report", path,
                     (long long)state->update, (long long)state->sums.updates);
@@ -132,7 +135,7 @@ FovStatus fov_checkpoint_load_weights(real *values, int64_t *update, const FovPa
   FovSafetensors *file;
   FOV_TRY(fov_safetensors_open(&file, path));
   FovStatus status = load_block(values, file, path, params, averaged ? "average." : "");
-  if (status == FOV_OK) status = load_scalar(update, file, "state.update", FOV_DTYPE_I64);
+  if (status == FOV_OK) status = load_scalar(update, file, path, "state.update", FOV_DTYPE_I64);
   fov_safetensors_close(file);
   return status;
 }

@@ -13,7 +13,7 @@
 
 /** How well the run has done so far. */
 typedef struct FovBest {
-  double error;   /**< fraction of the validation split; 1 before the first evaluation */
+  double error;   /**< fraction of the validation split; infinite before the first evaluation */
   int64_t update; /**< when it was reached */
 } FovBest;
 

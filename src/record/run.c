@@ -71,6 +71,7 @@ FovStatus fov_run_open(FovRun *run, const char *dir, bool resume) {
   FOV_TRY(make_folders(dir));
   FOV_TRY(check_ours(run));
   FOV_TRY(lock_log(run));
+  FOV_TRY(fov_replace_sweep(dir));
   char path[FOV_PATH_SIZE];
   run->resumed = fov_file_exists(fov_run_path(path, run, FOV_RUN_LAST));
   if (!run->resumed || resume) return FOV_OK;
@@ -101,10 +102,24 @@ FovStatus fov_run_log(const FovRun *run, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(line + start, sizeof line - (size_t)start - 1, format, arguments);
   va_end(arguments);
+  for (char *end = line; (end = strchr(end, '\n'));) *end = ' ';
   size_t length = strlen(line);
   line[length++] = '\n';
   if (write(run->log, line, length) == (ssize_t)length) return FOV_OK;
   return fov_fail(FOV_ERR_IO, "%s/%s: cannot write: %s", run->dir, FOV_RUN_LOG, strerror(errno));
+}
+
+/** JSON is UTF-8, but a path need not be: then whatever is not ASCII becomes '?'. */
+static json_t *make_string(const char *text) {
+  json_t *string = json_string(text);
+  if (string) return string;
+  char *ascii = strdup(text);
+  if (!ascii) return NULL;
+  for (char *c = ascii; *c; c++)
+    if (*c & 0x80) *c = '?';
+  string = json_string(ascii);
+  free(ascii);
+  return string;
 }
 
 FovStatus fov_run_tell(const FovRun *run, const FovRunFacts *facts) {
@@ -112,15 +127,14 @@ FovStatus fov_run_tell(const FovRun *run, const FovRunFacts *facts) {
   char stamp[32];
   uname(&host);
   write_time(stamp, sizeof stamp);
-  json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i}", "fovea", FOV_VERSION, "time",
-                           stamp, "host", host.nodename, "machine", host.machine, "gemm",
-                           fov_gemm_library(), "command", facts->command, "seed",
-                           (json_int_t)facts->seed, "threads", facts->threads);
-  json_t *outcome = json_string(facts->outcome);
+  json_t *root =
+      json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:i}", "fovea", FOV_VERSION, "time", stamp, "host",
+                host.nodename, "machine", host.machine, "gemm", fov_gemm_library(), "seed",
+                (json_int_t)facts->seed, "threads", facts->threads);
   char *text = NULL;
-  if (root && outcome && json_object_set(root, "outcome", outcome) == 0)
+  if (json_object_set_new(root, "command", make_string(facts->command)) == 0 &&
+      json_object_set_new(root, "outcome", make_string(facts->outcome)) == 0)
     text = json_dumps(root, JSON_INDENT(2));
-  json_decref(outcome);
   json_decref(root);
   if (!text) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %s", run->dir, FOV_RUN_JSON);
   char path[FOV_PATH_SIZE];

@@ -24,7 +24,8 @@ static Span make_span(real location, int extent, int width) {
   double place = fmin(fmax((double)location, -1e6), 1e6);
   int64_t start = (int64_t)floor((place + 1) / 2 * extent + 0.5) - width / 2;
   int64_t begin = start < 0 ? 0 : start, end = start + width < extent ? start + width : extent;
-  return (Span){.start = start, .begin = begin, .end = end < begin ? begin : end};
+  // A patch wholly outside covers nothing, from 0 on, so that no pointer leaves its array.
+  return begin < end ? (Span){.start = start, .begin = begin, .end = end} : (Span){0};
 }
 
 /**

@@ -36,9 +36,10 @@ int fov_sensor_features(const FovSensor *sensor, int channels);
 /**
  * Takes one glimpse.
  *
- * glimpse: [S, G, G, C]. x, y: any finite numbers. The pixel that the patches are centred on is the
- * nearest to the location: patch s starts at round((x + 1) / 2 · W) − side·2^s / 2 (an odd width
- * has its extra pixel on the right and below).
+ * glimpse: [S, G, G, C]. x, y: any numbers; infinities and NaN lie outside. The pixel that the
+ * patches are centred on is the nearest to the location: patch s starts at
+ * round((x + 1) / 2 · W) − side·2^s / 2, halves rounded up (an odd width has its extra pixel on the
+ * right and below).
  */
 void fov_sensor_look(real *glimpse, const FovSensor *sensor, const FovImage *image, real x, real y);
 

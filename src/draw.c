@@ -1,0 +1,19 @@
+/** Stands in for viz/ in a program that is built without it. */
+#include "draw.h"
+
+static FovStatus refuse(const char *path) {
+  return fov_fail(FOV_ERR_USAGE,
+                  "%s: this program was built without drawing; install cairo and giflib and build "
+                  "it with -Dviz=enabled",
+                  path);
+}
+
+FovStatus fov_draw_curves(const char *path, const char *const *runs, size_t count) {
+  (void)runs, (void)count;
+  return refuse(path);
+}
+
+FovStatus fov_draw_episode(const char *path, const char *trace, const FovDrawEpisode *what) {
+  (void)trace, (void)what;
+  return refuse(path);
+}

@@ -1,0 +1,41 @@
+/** Assertions that several tests share; include after cmocka.h. */
+#ifndef FOV_TESTS_CHECK_H
+#define FOV_TESTS_CHECK_H
+
+#include <math.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/** Fails unless |actual − expected| <= tolerance, which no NaN is; the rest says, as printf does,
+ * which number it is. */
+#define assert_near(actual, expected, tolerance, ...)                                              \
+  do {                                                                                             \
+    double near_actual = (double)(actual), near_expected = (double)(expected);                     \
+    if (!(fabs(near_actual - near_expected) <= (double)(tolerance))) {                             \
+      print_error(__VA_ARGS__);                                                                    \
+      fail_msg(" is %.17g, expected %.17g within %g", near_actual, near_expected,                  \
+               (double)(tolerance));                                                               \
+    }                                                                                              \
+  } while (0)
+
+/** Whether `work` aborts; it runs in a process of its own, whose complaint nobody sees. */
+static inline bool aborts(void (*work)(void)) {
+  fflush(NULL);
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    if (!freopen("/dev/null", "w", stderr)) _exit(1);
+    work();
+    _exit(0);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+#endif

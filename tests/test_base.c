@@ -1,0 +1,469 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <omp.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/gemm.h"
+#include "base/rng.h"
+#include "base/team.h"
+#include "tests/check.h"
+
+static void pcg32_gives_the_published_numbers(void **state) {
+  (void)state;
+  static const uint32_t published[] = {0xa15c02b7, 0x7b47f409, 0xba1d3330,
+                                       0x83d2f293, 0xbfa4784b, 0xcbed606e};
+  FovRng rng;
+  fov_rng_seed(&rng, 42, 54);
+  for (int i = 0; i < 6; i++) assert_int_equal(fov_rng_u32(&rng), published[i]);
+}
+
+enum { LANES = 96, DRAWS = 4096 };
+
+/** Draws `rng`'s uniforms, shifted and scaled to mean 0 and length 1. */
+static void draw_lane(float lane[DRAWS], FovRng rng) {
+  double sum = 0, squares = 0;
+  for (int i = 0; i < DRAWS; i++) sum += lane[i] = fov_rng_uniform(&rng);
+  for (int i = 0; i < DRAWS; i++) lane[i] -= (float)(sum / DRAWS);
+  for (int i = 0; i < DRAWS; i++) squares += lane[i] * lane[i];
+  for (int i = 0; i < DRAWS; i++) lane[i] /= (float)sqrt(squares);
+}
+
+static void assert_uncorrelated(float lanes[LANES][DRAWS], const char *what) {
+  for (int a = 0; a < LANES; a++)
+    for (int b = 0; b < a; b++) {
+      float r = 0;
+      for (int i = 0; i < DRAWS; i++) r += lanes[a][i] * lanes[b][i];
+      assert_near(r, 0, 5 / sqrt(DRAWS), "correlation of %s %d and %d", what, a, b);
+    }
+}
+
+static void neighbouring_streams_are_uncorrelated(void **state) {
+  (void)state;
+  static float lanes[LANES][DRAWS];
+  for (int i = 0; i < LANES; i++)
+    draw_lane(lanes[i], fov_rng_stream(7, FOV_STREAM_POLICY, (uint64_t)i));
+  assert_uncorrelated(lanes, "indices");
+  for (int i = 0; i < LANES; i++)
+    draw_lane(lanes[i], fov_rng_stream((uint64_t)i, FOV_STREAM_POLICY, 7));
+  assert_uncorrelated(lanes, "seeds");
+  // All four purposes, over seeds and indices that are each other's.
+  for (int i = 0; i < LANES; i++)
+    draw_lane(lanes[i], fov_rng_stream((uint64_t)(i / 4 % 5), (FovStream)(i % 4), i / 20u));
+  assert_uncorrelated(lanes, "purposes");
+}
+
+static int by_value(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static void no_two_streams_start_alike(void **state) {
+  (void)state;
+  enum { SIDE = 64, COUNT = 4 * SIDE * SIDE };
+  static uint64_t starts[COUNT];
+  for (unsigned i = 0; i < COUNT; i++) {
+    FovRng rng = fov_rng_stream(i / 4 % SIDE, (FovStream)(i % 4), i / 4 / SIDE);
+    assert_int_equal(rng.increment & 1, 1);
+    starts[i] = (uint64_t)fov_rng_u32(&rng) << 32;
+    starts[i] |= fov_rng_u32(&rng);
+  }
+  qsort(starts, COUNT, sizeof *starts, by_value);
+  for (int i = 1; i < COUNT; i++) assert_true(starts[i] != starts[i - 1]);
+}
+
+static void a_stream_is_a_function_of_its_arguments(void **state) {
+  (void)state;
+  FovRng a = fov_rng_stream(3, FOV_STREAM_ENV, 1ull << 40), b = a;
+  fov_rng_u32(&b);
+  FovRng again = fov_rng_stream(3, FOV_STREAM_ENV, 1ull << 40);
+  assert_memory_equal(&again, &a, sizeof a);
+}
+
+/** Fails if `count` draws fall into `cells` equally likely cells too unevenly, or too evenly: more
+ * than some ten standard deviations of the statistic off. */
+static void assert_even(const int *seen, int cells, int count, const char *what) {
+  double chi_square = 0, expected = (double)count / cells, freedom = cells - 1;
+  for (int i = 0; i < cells; i++)
+    chi_square += (seen[i] - expected) * (seen[i] - expected) / expected;
+  assert_near(chi_square, freedom, 10 * sqrt(2 * freedom), "chi square of %s %d", what, cells);
+}
+
+static void below_is_even_and_inside(void **state) {
+  (void)state;
+  static const uint32_t bounds[] = {2, 3, 10, 97, 1000};
+  enum { COUNT = 100000 };
+  FovRng rng = fov_rng_stream(1, FOV_STREAM_DATA, 0);
+  for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+    int seen[1000] = {0};
+    for (int n = 0; n < COUNT; n++) {
+      uint32_t drawn = fov_rng_below(&rng, bounds[i]);
+      assert_in_range(drawn, 0, bounds[i] - 1);
+      seen[drawn]++;
+    }
+    assert_even(seen, (int)bounds[i], COUNT, "numbers below");
+  }
+  for (int n = 0; n < 100; n++) assert_int_equal(fov_rng_below(&rng, 1), 0);
+}
+
+static void below_has_no_bias_where_it_would_be_largest(void **state) {
+  (void)state;
+  // 2^32 numbers onto 3 · 2^30 places: without rejection every third place is hit twice.
+  enum { COUNT = 30000 };
+  FovRng rng = fov_rng_stream(1, FOV_STREAM_DATA, 1);
+  int remainders[3] = {0}, thirds[3] = {0};
+  for (int n = 0; n < COUNT; n++) {
+    uint32_t drawn = fov_rng_below(&rng, 3u << 30);
+    remainders[drawn % 3]++;
+    thirds[drawn >> 30]++;
+  }
+  assert_even(remainders, 3, COUNT, "remainders by");
+  assert_even(thirds, 3, COUNT, "thirds,");
+}
+
+static void draw_below_nothing(void) {
+  fov_rng_below(&(FovRng){1, 1}, 0);
+}
+
+static void an_empty_range_aborts(void **state) {
+  (void)state;
+  assert_true(aborts(draw_below_nothing));
+}
+
+static void uniform_fills_its_range(void **state) {
+  (void)state;
+  enum { COUNT = 200000 };
+  FovRng rng = fov_rng_stream(2, FOV_STREAM_ENV, 0);
+  double sum = 0, squares = 0;
+  int halves[24] = {0};
+  for (int i = 0; i < COUNT; i++) {
+    float u = fov_rng_uniform(&rng), steps = u * 0x1p24f;
+    assert_true(u >= 0 && u < 1 && steps == floorf(steps));
+    for (int bit = 0; bit < 24; bit++) halves[bit] += (int)steps >> bit & 1;
+    sum += u, squares += u * u;
+  }
+  assert_near(sum / COUNT, 0.5, 5 * sqrt(1 / 12.0 / COUNT), "mean");
+  assert_near(squares / COUNT, 1 / 3.0, 5 * sqrt(4 / 45.0 / COUNT), "mean square");
+  for (int bit = 0; bit < 24; bit++)
+    assert_near(halves[bit], COUNT / 2, 5 * sqrt(COUNT / 4), "ones in bit %d", bit);
+}
+
+static void normal_has_the_moments_of_a_normal(void **state) {
+  (void)state;
+  enum { COUNT = 200000 };
+  FovRng rng = fov_rng_stream(2, FOV_STREAM_POLICY, 0);
+  double moments[5] = {0}, lag = 0, previous = 0;
+  for (int i = 0; i < COUNT; i++) {
+    double z = fov_rng_normal(&rng), power = 1;
+    for (int m = 0; m < 5; m++, power *= z) moments[m] += power / COUNT;
+    lag += z * previous / COUNT;
+    previous = z;
+  }
+  // The variances of the sample moments are 1, 2, 15 and 96 over the count.
+  assert_near(moments[1], 0, 5 * sqrt(1.0 / COUNT), "mean");
+  assert_near(moments[2], 1, 5 * sqrt(2.0 / COUNT), "variance");
+  assert_near(moments[3], 0, 5 * sqrt(15.0 / COUNT), "third moment");
+  assert_near(moments[4], 3, 5 * sqrt(96.0 / COUNT), "fourth moment");
+  assert_near(lag, 0, 5 * sqrt(1.0 / COUNT), "correlation with the one before");
+}
+
+static void normal_always_takes_two_draws(void **state) {
+  (void)state;
+  FovRng a = fov_rng_stream(5, FOV_STREAM_POLICY, 9), b = a;
+  for (int i = 0; i < 1000; i++) {
+    fov_rng_normal(&a);
+    fov_rng_u32(&b), fov_rng_u32(&b);
+    assert_true(a.state == b.state);
+  }
+}
+
+static void permute_reaches_every_place_once(void **state) {
+  (void)state;
+  static const uint64_t sizes[] = {1, 2, 3, 4, 5, 10, 97, 1000, 50000};
+  static char seen[50000];
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+    for (uint64_t key = 0; key < 3; key++) {
+      memset(seen, 0, sizeof seen);
+      for (uint64_t i = 0; i < sizes[s]; i++) {
+        uint64_t place = fov_rng_permute(i, sizes[s], key);
+        assert_true(place < sizes[s]);
+        assert_int_equal(seen[place]++, 0);
+      }
+    }
+}
+
+static void permute_shuffles_anew_for_every_key(void **state) {
+  (void)state;
+  enum { SIZE = 1000, KEYS = 20, COUNT = 20000 };
+  for (uint64_t key = 0; key < KEYS; key++) {
+    int in_place = 0, as_before = 0, in_order = 0;
+    for (uint64_t i = 0; i < SIZE; i++) {
+      uint64_t place = fov_rng_permute(i, SIZE, key);
+      in_place += place == i;
+      as_before += place == fov_rng_permute(i, SIZE, key + 1);
+      in_order += place + 1 == fov_rng_permute((i + 1) % SIZE, SIZE, key);
+    }
+    // Each is Poisson of mean 1 for random permutations.
+    assert_in_range(in_place, 0, 9);
+    assert_in_range(as_before, 0, 9);
+    assert_in_range(in_order, 0, 9);
+  }
+  for (uint64_t size = 2; size <= 10; size++) {
+    int seen[10] = {0};
+    for (uint64_t key = 0; key < COUNT; key++) seen[fov_rng_permute(size - 1, size, key)]++;
+    assert_even(seen, (int)size, COUNT, "places of");
+  }
+}
+
+/** Sizes around the alignment and the block's size, and two far beyond it. */
+static const size_t sizes[] = {1,        64, 0,       63,      65,      3 << 20,
+                               20 << 20, 7,  6 << 20, 3 << 20, 9 << 20, 100};
+
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+/** Allocates every size, filling each with its own byte. */
+static void fill(FovArena *arena, char *pieces[SIZES]) {
+  for (int i = 0; i < SIZES; i++) {
+    pieces[i] = fov_arena_alloc(arena, sizes[i]);
+    assert_non_null(pieces[i]);
+    assert_int_equal((uintptr_t)pieces[i] % 64, 0);
+    memset(pieces[i], i + 1, sizes[i]);
+  }
+}
+
+static void arena_pieces_do_not_overlap(void **state) {
+  (void)state;
+  FovArena arena = {0};
+  char *pieces[SIZES];
+  fill(&arena, pieces);
+  for (int i = 0; i < SIZES; i++)
+    for (size_t j = 0; j < sizes[i]; j++) {
+      if (pieces[i][j] != i + 1) fail_msg("byte %zu of piece %d was overwritten", j, i);
+    }
+  fov_arena_finish(&arena);
+}
+
+static void arena_repeats_without_growing(void **state) {
+  (void)state;
+  FovArena arena = {0};
+  char *pieces[SIZES], *again[SIZES];
+  fill(&arena, pieces);
+  size_t blocks = arena.blocks;
+  assert_in_range(blocks, 3, SIZES);
+  // Smaller work in between fits into what there is and leaves the places as they were.
+  fov_arena_rewind(&arena);
+  assert_non_null(fov_arena_alloc(&arena, 1000));
+  for (int round = 0; round < 3; round++) {
+    fov_arena_rewind(&arena);
+    fill(&arena, again);
+    assert_memory_equal(again, pieces, sizeof pieces);
+  }
+  assert_int_equal(arena.blocks, blocks);
+  fov_arena_finish(&arena);
+  assert_int_equal(arena.blocks, 0);
+  fov_arena_finish(&arena);
+}
+
+static void arena_grows_by_blocks(void **state) {
+  (void)state;
+  FovArena arena = {0};
+  for (int i = 0; i < 10000; i++) {
+    int *numbers = FOV_NEW(&arena, int, 16);
+    numbers[15] = i;
+  }
+  assert_int_equal(arena.blocks, 1);
+  fov_arena_finish(&arena);
+}
+
+/** One product, of matrices as fov_gemm takes them. */
+typedef struct Product {
+  int m, n, k;
+  bool a_transposed, b_transposed;
+  real beta;
+} Product;
+
+static real *random_matrix(size_t count, FovRng *rng) {
+  real *x = malloc(count * sizeof *x);
+  assert_non_null(x);
+  for (size_t i = 0; i < count; i++) x[i] = 2 * fov_rng_uniform(rng) - 1;
+  return x;
+}
+
+/** Row i, column j of op(A) · op(B), by the definition. */
+static double product_at(const Product *p, const real *a, const real *b, int i, int j) {
+  double sum = 0;
+  for (int l = 0; l < p->k; l++)
+    sum += (double)(p->a_transposed ? a[l * p->m + i] : a[i * p->k + l]) *
+           (p->b_transposed ? b[j * p->k + l] : b[l * p->n + j]);
+  return sum;
+}
+
+static void assert_product(Product p) {
+  FovRng rng = fov_rng_stream(1, FOV_STREAM_DATA, (uint64_t)(p.m * 1000000 + p.n * 1000 + p.k));
+  size_t count = (size_t)p.m * p.n;
+  real *a = random_matrix((size_t)p.m * p.k, &rng), *b = random_matrix((size_t)p.k * p.n, &rng);
+  real *before = random_matrix(count, &rng), *c = malloc(count * sizeof *c);
+  real *again = malloc(count * sizeof *again);
+  assert_true(c && again);
+  for (size_t i = 0; i < count && p.beta == 0; i++) before[i] = NAN;
+  memcpy(c, before, count * sizeof *c);
+  memcpy(again, before, count * sizeof *c);
+  fov_gemm(c, a, b, p.a_transposed, p.b_transposed, p.m, p.n, p.k, p.beta);
+  fov_gemm(again, a, b, p.a_transposed, p.b_transposed, p.m, p.n, p.k, p.beta);
+  assert_memory_equal(again, c, count * sizeof *c);
+  for (int i = 0, at = 0; i < p.m; i++)
+    for (int j = 0; j < p.n; j++, at++) {
+      double expected = product_at(&p, a, b, i, j) + (p.beta == 0 ? 0 : p.beta * before[at]);
+      assert_near(c[at], expected, 1e-6 * (1 + p.k / 8), "[%d, %d]%s x [%d, %d]%s at %d, %d", p.m,
+                  p.k, p.a_transposed ? "T" : "", p.k, p.n, p.b_transposed ? "T" : "", i, j);
+    }
+  free(a), free(b), free(before), free(c), free(again);
+}
+
+static void gemm_follows_the_definition(void **state) {
+  (void)state;
+  static const int shapes[][3] = {{1, 1, 1},    {1, 3, 17},   {3, 1, 2},   {17, 65, 3},
+                                  {64, 64, 64}, {65, 17, 64}, {20, 1, 65}, {2, 33, 432},
+                                  {1, 64, 65},  {33, 2, 432}};
+  static const real betas[] = {0, 1, 0.5f};
+  for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+    for (int beta = 0; beta < 3; beta++)
+      for (int transposed = 0; transposed < 3; transposed++)
+        assert_product((Product){.m = shapes[s][0],
+                                 .n = shapes[s][1],
+                                 .k = shapes[s][2],
+                                 .a_transposed = transposed == 1,
+                                 .b_transposed = transposed == 2,
+                                 .beta = betas[beta]});
+  assert_true(*fov_gemm_library());
+}
+
+enum { TASKS = 100 };
+
+typedef struct Roll {
+  int threads;
+  atomic_int done[TASKS], busy[FOV_MAX_THREADS], faults;
+} Roll;
+
+/** Counts itself, and as faults what no task may see; asserting is for the main thread. */
+static void answer(void *context, int task, int worker) {
+  Roll *roll = context;
+  if (worker < 0 || worker >= roll->threads)
+    roll->faults++;
+  else if (atomic_exchange(&roll->busy[worker], 1))
+    roll->faults++;
+  if (omp_get_max_threads() != 1) roll->faults++;
+  usleep(100); // so that tasks of different workers overlap
+  roll->done[task]++;
+  if (worker >= 0 && worker < roll->threads) roll->busy[worker] = 0;
+}
+
+static void team_does_every_task_once(void **state) {
+  (void)state;
+  static const int counts[] = {0, 1, 2, 7, TASKS};
+  int threads_outside = omp_get_max_threads();
+  for (int threads = 1; threads <= 5; threads++)
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+      static Roll roll;
+      roll = (Roll){.threads = threads};
+      fov_team_run(threads, counts[c], answer, &roll);
+      assert_int_equal(roll.faults, 0);
+      for (int task = 0; task < TASKS; task++)
+        assert_int_equal(roll.done[task], task < counts[c] ? 1 : 0);
+    }
+  assert_int_equal(omp_get_max_threads(), threads_outside);
+  assert_in_range(fov_team_default_threads(), 1, FOV_MAX_THREADS);
+}
+
+static void run_without_threads(void) {
+  fov_team_run(0, 1, answer, &(Roll){0});
+}
+
+static void a_team_of_nobody_aborts(void **state) {
+  (void)state;
+  assert_true(aborts(run_without_threads));
+}
+
+enum { CHUNK = 1000, CHUNKS = 2000 };
+
+/** exp, sigmoid and tanh as the kernels of the program compute them. */
+FOV_KERNEL static void apply_all(real *exps, real *sigmoids, real *tanhs, const real *x,
+                                 int count) {
+  for (int i = 0; i < count; i++) exps[i] = fov_exp(x[i]);
+  for (int i = 0; i < count; i++) sigmoids[i] = fov_sigmoid(x[i]);
+  for (int i = 0; i < count; i++) tanhs[i] = fov_tanh(x[i]);
+}
+
+/** Sweeps −limit … limit densely and keeps the largest errors: relative for exp, else absolute. */
+static void measure_errors(double worst[3], double limit) {
+  real x[CHUNK], y[3][CHUNK];
+  for (int chunk = 0; chunk < CHUNKS; chunk++) {
+    for (int i = 0; i < CHUNK; i++)
+      x[i] = (real)(limit * (2.0 * (chunk * CHUNK + i) / (CHUNK * CHUNKS - 1) - 1));
+    apply_all(y[0], y[1], y[2], x, CHUNK);
+    for (int i = 0; i < CHUNK; i++) {
+      double e = exp(x[i]);
+      worst[0] = fmax(worst[0], fabs(y[0][i] / e - 1));
+      worst[1] = fmax(worst[1], fabs(y[1][i] - e / (1 + e)));
+      worst[2] = fmax(worst[2], fabs(y[2][i] - tanh(x[i])));
+      assert_false(isnan(y[0][i]) || isnan(y[1][i]) || isnan(y[2][i]));
+    }
+  }
+}
+
+static void exp_sigmoid_and_tanh_keep_their_bounds(void **state) {
+  (void)state;
+  double worst[3] = {0};
+  measure_errors(worst, 87);
+  measure_errors(worst, 2);
+  assert_near(worst[0], 0, 2e-7, "relative error of exp");
+  assert_near(worst[1], 0, 2e-7, "absolute error of sigmoid");
+  assert_near(worst[2], 0, 3e-7, "absolute error of tanh");
+  assert_true(fov_exp(0) == 1 && fov_sigmoid(0) == 0.5f && fov_tanh(0) == 0);
+}
+
+static void far_arguments_are_clamped_and_nan_stays(void **state) {
+  (void)state;
+  real x[] = {87, 88, 1e30f, INFINITY, -87, -88, -1e30f, -INFINITY, NAN}, y[3][9];
+  apply_all(y[0], y[1], y[2], x, 9);
+  for (int i = 0; i < 4; i++) {
+    assert_near(y[0][i] / exp(87), 1, 2e-7, "exp of %g", (double)x[i]);
+    assert_near(y[0][4 + i] / exp(-87), 1, 2e-7, "exp of %g", (double)x[4 + i]);
+    assert_true(y[1][i] == 1 && y[2][i] == 1 && y[2][4 + i] == -1);
+    assert_near(y[1][4 + i], 0, 2e-38, "sigmoid of %g", (double)x[4 + i]);
+  }
+  assert_true(isnan(y[0][8]) && isnan(y[1][8]) && isnan(y[2][8]));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(pcg32_gives_the_published_numbers),
+      cmocka_unit_test(neighbouring_streams_are_uncorrelated),
+      cmocka_unit_test(no_two_streams_start_alike),
+      cmocka_unit_test(a_stream_is_a_function_of_its_arguments),
+      cmocka_unit_test(below_is_even_and_inside),
+      cmocka_unit_test(below_has_no_bias_where_it_would_be_largest),
+      cmocka_unit_test(an_empty_range_aborts),
+      cmocka_unit_test(uniform_fills_its_range),
+      cmocka_unit_test(normal_has_the_moments_of_a_normal),
+      cmocka_unit_test(normal_always_takes_two_draws),
+      cmocka_unit_test(permute_reaches_every_place_once),
+      cmocka_unit_test(permute_shuffles_anew_for_every_key),
+      cmocka_unit_test(arena_pieces_do_not_overlap),
+      cmocka_unit_test(arena_repeats_without_growing),
+      cmocka_unit_test(arena_grows_by_blocks),
+      cmocka_unit_test(gemm_follows_the_definition),
+      cmocka_unit_test(team_does_every_task_once),
+      cmocka_unit_test(a_team_of_nobody_aborts),
+      cmocka_unit_test(exp_sigmoid_and_tanh_keep_their_bounds),
+      cmocka_unit_test(far_arguments_are_clamped_and_nan_stays),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

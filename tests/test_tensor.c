@@ -1,0 +1,840 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/rng.h"
+#include "model/core.h"
+#include "tensor/ops.h"
+#include "tests/check.h"
+
+_Static_assert(sizeof(real) == sizeof(double), "finite differences need -DFOV_DOUBLE");
+
+/* ---- Gradients by finite differences ---- */
+
+enum { MAX_INPUTS = 6, MAX_OUTPUTS = 4, ALL = -1 };
+
+/** Builds results `y` (NULL-terminated) from inputs `x`; x[i] is NULL from the last input on. */
+typedef void Forward(FovVar *y[], FovTape *tape, FovVar *x[], const void *context);
+
+/** A function of parameters whose gradient is to be checked. Its loss is a weighted sum of all
+ * numbers of all results. */
+typedef struct Subject {
+  const char *name;
+  FovParams params;
+  Forward *forward;
+  const void *context;
+  int only; /**< the one parameter that reaches `forward` with a gradient, or ALL */
+} Subject;
+
+/** A weight of either sign for each number of a result, so that no two count alike. */
+static real weight_of(int output, int i) {
+  return sin(1 + 7 * output + 3 * i);
+}
+
+static real add_loss(const FovVar *y, int output) {
+  real loss = 0;
+  for (int i = 0; i < y->rows * y->cols; i++) loss += weight_of(output, i) * y->value[i];
+  return loss;
+}
+
+static void seed_loss(FovTape *tape, FovVar *y, int output) {
+  real *grad = fov_grad(tape, y);
+  for (int i = 0; i < y->rows * y->cols; i++) grad[i] += weight_of(output, i);
+}
+
+/** The loss, and what backward adds to `gradient` unless that is NULL. */
+static real run(const Subject *subject, FovArena *arena, const real *values, real *gradient) {
+  FovTape tape;
+  FovVar *x[MAX_INPUTS + 1] = {NULL}, *y[MAX_OUTPUTS + 1] = {NULL};
+  fov_arena_rewind(arena);
+  fov_tape_begin(&tape, arena, &subject->params, values, gradient);
+  for (int i = 0; i < subject->params.count && i < MAX_INPUTS; i++) {
+    bool flows = subject->only == ALL || subject->only == i;
+    x[i] = flows ? &tape.params[i] : fov_stop_gradient(&tape, &tape.params[i]);
+  }
+  subject->forward(y, &tape, x, subject->context);
+  real loss = 0;
+  for (int i = 0; y[i]; i++) {
+    loss += add_loss(y[i], i);
+    if (y[i]->learned) seed_loss(&tape, y[i], i);
+    assert_false(y[i]->learned && !gradient);
+  }
+  if (gradient)
+    fov_tape_backward(&tape);
+  else
+    assert_null(tape.last);
+  return loss;
+}
+
+static void fill_random(real *values, size_t count, uint64_t index) {
+  FovRng rng = fov_rng_stream(11, FOV_STREAM_INIT, index);
+  for (size_t i = 0; i < count; i++) values[i] = fov_rng_normal(&rng) / 2;
+}
+
+/** (L(v + e) − L(v − e)) / 2e for one value. */
+static real central_difference(const Subject *subject, FovArena *arena, const real *values,
+                               real *value) {
+  const real kept = *value, e = 1e-5;
+  *value = kept + e;
+  real above = run(subject, arena, values, NULL);
+  *value = kept - e;
+  real below = run(subject, arena, values, NULL);
+  *value = kept;
+  return (above - below) / (2 * e);
+}
+
+/** What stood in the gradient before backward, which must add to it. */
+static const real BEFORE = 0.25;
+
+static void assert_param_gradient(const Subject *subject, FovArena *arena, int number, real *values,
+                                  const real *gradient) {
+  const FovParam *param = &subject->params.list[number];
+  bool flows = subject->only == ALL || subject->only == number;
+  real largest = 0;
+  for (int i = 0; i < param->rows * param->cols; i++) {
+    size_t at = param->offset + (size_t)i;
+    real expected = flows ? central_difference(subject, arena, values, values + at) : 0;
+    assert_near(gradient[at] - BEFORE, expected, flows ? 1e-8 * (1 + fabs(expected)) : 0,
+                "%s: gradient of %s[%d]", subject->name, param->name, i);
+    largest = fmax(largest, fabs(expected));
+  }
+  if (flows && largest < 1e-4) fail_msg("%s does not depend on %s", subject->name, param->name);
+}
+
+static void assert_gradient(const Subject *subject) {
+  FovArena arena = {0};
+  real *values = fov_params_block(&subject->params), *gradient = fov_params_block(&subject->params);
+  assert_true(values && gradient);
+  fill_random(values, subject->params.size, (uint64_t)subject->params.size);
+  for (size_t i = 0; i < subject->params.size; i++) gradient[i] = BEFORE;
+  real loss = run(subject, &arena, values, gradient);
+  // Inference computes the same bits.
+  assert_true(loss == run(subject, &arena, values, NULL));
+  for (int i = 0; i < subject->params.count; i++)
+    assert_param_gradient(subject, &arena, i, values, gradient);
+  free(values), free(gradient);
+  fov_arena_finish(&arena);
+}
+
+/* ---- A case for every operation ---- */
+
+/** One operation (`op` is its name in ops.h) in one of its uses. */
+typedef struct Case {
+  const char *op, *use;
+  Forward *forward;
+  FovActivation activation;
+  int shapes[MAX_INPUTS][2]; /**< rows and columns of each input; ends with 0 */
+} Case;
+
+static void linear(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  const Case *c = context;
+  y[0] = fov_linear(tape, x[0], x[1], x[2], c->activation);
+}
+
+/** The same operation with its x used again: through its own result, and beside it. */
+static void linear_twice(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  const Case *c = context;
+  FovVar *once = fov_linear(tape, x[0], x[1], x[2], c->activation);
+  y[0] = fov_linear(tape, once, x[1], x[2], c->activation);
+  y[1] = fov_linear(tape, x[0], x[1], NULL, c->activation);
+  y[2] = once;
+}
+
+static void linear2(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  const Case *c = context;
+  y[0] = fov_linear2(tape, x[0], x[1], x[3], x[4], x[2], c->activation);
+}
+
+static void linear2_shared(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  const Case *c = context;
+  y[0] = fov_linear2(tape, x[0], x[1], x[0], x[1], x[2], c->activation);
+}
+
+static void add(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_add(tape, x[0], x[1]);
+}
+
+static void add_to_itself(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  FovVar *twice = fov_add(tape, x[0], x[0]);
+  y[0] = fov_add(tape, twice, x[0]);
+  y[1] = twice;
+}
+
+static void lstm(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  fov_lstm_cell(&y[0], &y[1], tape, x[0], x[1]);
+}
+
+static void lstm_h(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  FovVar *c_t;
+  fov_lstm_cell(&y[0], &c_t, tape, x[0], x[1]);
+}
+
+static void lstm_c(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  FovVar *h_t;
+  fov_lstm_cell(&h_t, &y[0], tape, x[0], x[1]);
+}
+
+/** Two steps on the same gates, the cell's own result carried on. */
+static void lstm_twice(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  FovVar *c_1;
+  fov_lstm_cell(&y[0], &c_1, tape, x[0], x[1]);
+  fov_lstm_cell(&y[1], &y[2], tape, x[0], c_1);
+}
+
+static void gru(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_gru_cell(tape, x[0], x[1], x[2]);
+}
+
+static void gru_twice(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_gru_cell(tape, x[0], x[0], x[1]);
+  y[1] = fov_gru_cell(tape, x[0], x[0], y[0]);
+}
+
+static void cross_entropy(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_cross_entropy(tape, NULL, x[0], (int[]){2, 0, 3});
+  y[1] = fov_cross_entropy(tape, NULL, x[0], (int[]){2, 1, 0});
+}
+
+static void gaussian(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  real sample[] = {0.1, -0.7, 1.3, 0.4, -2, 0.9};
+  y[0] = fov_gaussian_log_prob(tape, x[0], sample, (real[]){0.3, 1.7});
+  y[1] = fov_gaussian_log_prob(tape, x[0], sample, (real[]){2, 0.5});
+}
+
+static void squared_error(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_squared_error(tape, x[0], (real[]){0.5, -1.5, 4});
+  y[1] = fov_squared_error(tape, x[0], (real[]){0, 1, 2});
+}
+
+static const Case cases[] = {
+    {"fov_linear", "linear", linear, FOV_LINEAR, {{3, 4}, {5, 4}, {1, 5}}},
+    {"fov_linear", "relu", linear, FOV_RELU, {{3, 4}, {5, 4}, {1, 5}}},
+    {"fov_linear", "tanh", linear, FOV_TANH, {{3, 4}, {5, 4}, {1, 5}}},
+    {"fov_linear", "without bias", linear, FOV_LINEAR, {{3, 4}, {5, 4}}},
+    {"fov_linear", "relu without bias", linear, FOV_RELU, {{3, 4}, {5, 4}}},
+    {"fov_linear", "twice, linear", linear_twice, FOV_LINEAR, {{3, 4}, {4, 4}, {1, 4}}},
+    {"fov_linear", "twice, relu", linear_twice, FOV_RELU, {{3, 4}, {4, 4}, {1, 4}}},
+    {"fov_linear", "twice, tanh", linear_twice, FOV_TANH, {{3, 4}, {4, 4}, {1, 4}}},
+    {"fov_linear2", "linear", linear2, FOV_LINEAR, {{3, 4}, {5, 4}, {1, 5}, {3, 2}, {5, 2}}},
+    {"fov_linear2", "relu", linear2, FOV_RELU, {{3, 4}, {5, 4}, {1, 5}, {3, 2}, {5, 2}}},
+    {"fov_linear2", "tanh", linear2, FOV_TANH, {{3, 4}, {5, 4}, {1, 5}, {3, 2}, {5, 2}}},
+    {"fov_linear2", "without h", linear2, FOV_TANH, {{3, 4}, {5, 4}, {1, 5}}},
+    {"fov_linear2", "x as h, w as u", linear2_shared, FOV_TANH, {{3, 4}, {5, 4}, {1, 5}}},
+    {"fov_add", "two", add, 0, {{3, 4}, {3, 4}}},
+    {"fov_add", "to itself", add_to_itself, 0, {{3, 4}}},
+    {"fov_lstm_cell", "both results", lstm, 0, {{3, 8}, {3, 2}}},
+    {"fov_lstm_cell", "h_t only", lstm_h, 0, {{3, 8}, {3, 2}}},
+    {"fov_lstm_cell", "c_t only", lstm_c, 0, {{3, 8}, {3, 2}}},
+    {"fov_lstm_cell", "without c_prev", lstm, 0, {{3, 8}}},
+    {"fov_lstm_cell", "twice", lstm_twice, 0, {{3, 8}, {3, 2}}},
+    {"fov_lstm_cell", "twice, without c_prev", lstm_twice, 0, {{3, 8}}},
+    {"fov_gru_cell", "all", gru, 0, {{3, 6}, {3, 6}, {3, 2}}},
+    {"fov_gru_cell", "without h_prev", gru, 0, {{3, 6}, {3, 6}}},
+    {"fov_gru_cell", "twice, x as h", gru_twice, 0, {{3, 6}, {3, 2}}},
+    {"fov_gru_cell", "twice, x as h, without h_prev", gru_twice, 0, {{3, 6}}},
+    {"fov_cross_entropy", "two labels a row", cross_entropy, 0, {{3, 4}}},
+    {"fov_gaussian_log_prob", "two sigmas", gaussian, 0, {{3, 2}}},
+    {"fov_squared_error", "two targets", squared_error, 0, {{3, 1}}},
+};
+
+enum { CASES = sizeof cases / sizeof *cases };
+
+static void add_inputs(FovParams *params, const Case *c) {
+  for (int i = 0; i < MAX_INPUTS && c->shapes[i][0]; i++) {
+    char name[] = {'x', (char)('0' + i), '\0'};
+    fov_params_add(params, name, c->shapes[i][0], c->shapes[i][1], FOV_INIT_ZERO, 0);
+  }
+}
+
+/** Every input learned at once, then each alone among constants. */
+static void every_operation_has_its_gradient(void **state) {
+  (void)state;
+  for (int i = 0; i < CASES; i++) {
+    char name[96];
+    Subject subject = {.name = name, .forward = cases[i].forward, .context = &cases[i]};
+    add_inputs(&subject.params, &cases[i]);
+    for (subject.only = ALL; subject.only < subject.params.count; subject.only++) {
+      snprintf(name, sizeof name, "%s (%s; learned: %s)", cases[i].op, cases[i].use,
+               subject.only == ALL ? "all" : subject.params.list[subject.only].name);
+      assert_gradient(&subject);
+    }
+  }
+}
+
+/** Blanks the comments of C text. */
+static void blank_comments(char *text) {
+  for (char *start = text; (start = strstr(start, "/*"));) {
+    char *end = strstr(start, "*/");
+    assert_non_null(end);
+    memset(start, ' ', (size_t)(end - start) + 2);
+  }
+}
+
+static bool has_case(const char *name, size_t length) {
+  for (int i = 0; i < CASES; i++)
+    if (strlen(cases[i].op) == length && strncmp(cases[i].op, name, length) == 0) return true;
+  return false;
+}
+
+/** Every function of ops.h that takes or gives a FovVar is an operation, and has a case above. */
+static void every_operation_has_a_case(void **state) {
+  (void)state;
+  const char *root = getenv("FOVEA_SOURCE");
+  char path[1024], *text, *rest;
+  size_t size;
+  snprintf(path, sizeof path, "%s/src/tensor/ops.h", root ? root : ".");
+  if (fov_file_read(&text, &size, path, 1 << 20) != FOV_OK) fail_msg("%s", fov_error_message());
+  blank_comments(text);
+  int found = 0;
+  for (char *line = strtok_r(text, ";", &rest); line; line = strtok_r(NULL, ";", &rest)) {
+    char *end = strchr(line, '('), *name = end;
+    if (!end || !strstr(line, "FovVar")) continue;
+    while (name > line && (isalnum((unsigned char)name[-1]) || name[-1] == '_')) name--;
+    if (!has_case(name, (size_t)(end - name)))
+      fail_msg("%.*s of ops.h has no gradient case", (int)(end - name), name);
+    found++;
+  }
+  assert_true(found >= 8);
+  free(text);
+}
+
+/* ---- The cores ---- */
+
+/** Sets options to their defaults, as config does from text, but `width` to 5. */
+static void set_default(void *values, const FovOption *option) {
+  void *field = (char *)values + option->offset;
+  const char *text = strcmp(option->name, "width") == 0 ? "5" : option->fallback;
+  switch (option->type) {
+  case FOV_OPTION_INT:
+    *(int *)field = atoi(text);
+    break;
+  case FOV_OPTION_LONG:
+    *(int64_t *)field = atoll(text);
+    break;
+  case FOV_OPTION_REAL:
+    *(double *)field = atof(text);
+    break;
+  case FOV_OPTION_BOOL:
+    *(bool *)field = strchr("ty1", *text) || strcmp(text, "on") == 0;
+    break;
+  case FOV_OPTION_CHOICE:
+    for (int i = 0; option->choices[i]; i++)
+      if (strcmp(option->choices[i], text) == 0) *(int *)field = i;
+    break;
+  case FOV_OPTION_STRING:
+    snprintf(field, FOV_STRING_SIZE, "%s", text);
+    break;
+  }
+}
+
+enum { STEPS = 3, LANES = 2, INPUTS = 4, WIDTH = 5 };
+
+typedef struct CoreCase {
+  const FovCore *core;
+  FovCoreLayout layout;
+} CoreCase;
+
+/** Parameters x0, x1, x2 are the glimpses; then come the core's. */
+static void build_core(CoreCase *c, FovParams *params, const FovCore *core) {
+  void *options = calloc(1, core->plugin.options_size + 1);
+  assert_non_null(options);
+  for (const FovOption *o = core->plugin.options; o && o->name; o++) set_default(options, o);
+  *c = (CoreCase){.core = core};
+  add_inputs(params, &(Case){.shapes = {{LANES, INPUTS}, {LANES, INPUTS}, {LANES, INPUTS}}});
+  core->build(&c->layout, params, options, INPUTS);
+  free(options);
+}
+
+static void steps(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  const CoreCase *c = context;
+  FovCoreState core_state = {0};
+  for (int t = 0; t < STEPS; t++) {
+    c->core->step(&core_state, &c->layout, tape, x[t]);
+    y[t] = core_state.h;
+  }
+}
+
+static void every_core_has_its_gradient(void **state) {
+  (void)state;
+  for (const FovCore *const *core = fov_cores; *core; core++) {
+    CoreCase c;
+    Subject subject = {.name = (*core)->plugin.name, .forward = steps, .context = &c, .only = ALL};
+    build_core(&c, &subject.params, *core);
+    assert_gradient(&subject);
+  }
+}
+
+static void every_core_keeps_its_contract(void **state) {
+  (void)state;
+  for (const FovCore *const *core = fov_cores; *core; core++) {
+    CoreCase c;
+    FovParams params = {0};
+    build_core(&c, &params, *core);
+    assert_true(*(*core)->plugin.name && *(*core)->plugin.help);
+    assert_int_equal(c.layout.width, WIDTH);
+    assert_in_range(params.count, STEPS + 1, STEPS + FOV_CORE_PARAMS);
+    for (int i = STEPS; i < params.count; i++)
+      assert_int_equal(strncmp(params.list[i].name, "core.", 5), 0);
+  }
+}
+
+/** Fails unless h is `expected` [rows, WIDTH]; sums may be taken in another order. */
+static void assert_state(const FovVar *h, const real *expected, int rows, const char *what) {
+  assert_int_equal(h->rows, rows);
+  assert_int_equal(h->cols, WIDTH);
+  for (int i = 0; i < rows * WIDTH; i++) assert_near(h->value[i], expected[i], 1e-13, "%s", what);
+}
+
+/** A first step from a state of written zeros is one from NULL; a second one differs from it; and a
+ * lane's result depends on no other lane. */
+static void assert_memory_of(const CoreCase *c, FovTape *tape) {
+  FovCoreState first = {0}, zeros = {.h = fov_constant(tape, LANES, WIDTH)}, alone = {0};
+  FovVar *g_t = &tape->params[0], *lane = fov_constant(tape, 1, INPUTS);
+  memset(zeros.h->value, 0, LANES * WIDTH * sizeof(real));
+  memcpy(lane->value, g_t->value + INPUTS, INPUTS * sizeof(real));
+  c->core->step(&first, &c->layout, tape, g_t);
+  c->core->step(&zeros, &c->layout, tape, g_t);
+  c->core->step(&alone, &c->layout, tape, lane);
+  assert_state(zeros.h, first.h->value, LANES, c->core->plugin.name);
+  assert_state(alone.h, first.h->value + WIDTH, 1, c->core->plugin.name);
+  FovCoreState second = first;
+  c->core->step(&second, &c->layout, tape, g_t);
+  c->core->step(&alone, &c->layout, tape, lane);
+  assert_memory_not_equal(second.h->value, first.h->value, LANES * WIDTH * sizeof(real));
+  assert_state(alone.h, second.h->value + WIDTH, 1, c->core->plugin.name);
+}
+
+static void every_core_remembers(void **state) {
+  (void)state;
+  for (const FovCore *const *core = fov_cores; *core; core++) {
+    CoreCase c;
+    FovParams params = {0};
+    FovArena arena = {0};
+    FovTape tape;
+    build_core(&c, &params, *core);
+    real *values = fov_params_block(&params);
+    assert_non_null(values);
+    fill_random(values, params.size, 1);
+    fov_tape_begin(&tape, &arena, &params, values, NULL);
+    assert_memory_of(&c, &tape);
+    free(values);
+    fov_arena_finish(&arena);
+  }
+}
+
+/* ---- Values, against the equations ---- */
+
+/** A tape of inference over no parameters, for the tests of values. */
+static FovArena scratch;
+static FovTape tape;
+
+static int begin(void **state) {
+  (void)state;
+  fov_tape_begin(&tape, &scratch, &(FovParams){0}, NULL, NULL);
+  return 0;
+}
+
+static int finish(void **state) {
+  (void)state;
+  fov_arena_finish(&scratch);
+  return 0;
+}
+
+static FovVar *constant(int rows, int cols, uint64_t index) {
+  FovVar *x = fov_constant(&tape, rows, cols);
+  fill_random(x->value, (size_t)rows * cols, index);
+  return x;
+}
+
+static real at(const FovVar *x, int row, int col) {
+  return x->value[row * x->cols + col];
+}
+
+static real sigmoid(real x) {
+  return 1 / (1 + exp(-x));
+}
+
+static real activated(real x, FovActivation activation) {
+  return activation == FOV_RELU ? fmax(x, 0) : activation == FOV_TANH ? tanh(x) : x;
+}
+
+static void linear_computes_its_equation(void **state) {
+  (void)state;
+  FovVar *x = constant(3, 4, 1), *w = constant(5, 4, 2), *bias = constant(1, 5, 3);
+  FovVar *h = constant(3, 2, 4), *u = constant(5, 2, 5);
+  for (FovActivation act = FOV_LINEAR; act <= FOV_TANH; act++) {
+    FovVar *y = fov_linear(&tape, x, w, bias, act);
+    FovVar *y2 = fov_linear2(&tape, x, w, h, u, bias, act);
+    assert_true(y->rows == 3 && y->cols == 5 && y2->rows == 3 && y2->cols == 5);
+    for (int b = 0; b < 3; b++)
+      for (int e = 0; e < 5; e++) {
+        real sum = at(bias, 0, e);
+        for (int d = 0; d < 4; d++) sum += at(x, b, d) * at(w, e, d);
+        assert_near(at(y, b, e), activated(sum, act), 1e-14, "[%d, %d]", b, e);
+        for (int d = 0; d < 2; d++) sum += at(h, b, d) * at(u, e, d);
+        assert_near(at(y2, b, e), activated(sum, act), 1e-14, "[%d, %d] of two", b, e);
+      }
+  }
+}
+
+static void add_adds(void **state) {
+  (void)state;
+  FovVar *a = constant(2, 3, 1), *b = constant(2, 3, 2), *y = fov_add(&tape, a, b);
+  for (int i = 0; i < 6; i++) assert_true(y->value[i] == a->value[i] + b->value[i]);
+}
+
+static void lstm_computes_its_equations(void **state) {
+  (void)state;
+  enum { D = 3 };
+  FovVar *gates = constant(2, 4 * D, 1), *c_prev = constant(2, D, 2);
+  for (int with = 0; with < 2; with++) {
+    FovVar *h_t, *c_t;
+    fov_lstm_cell(&h_t, &c_t, &tape, gates, with ? c_prev : NULL);
+    for (int b = 0; b < 2; b++)
+      for (int j = 0; j < D; j++) {
+        real i = sigmoid(at(gates, b, j)), f = sigmoid(at(gates, b, D + j));
+        real g = tanh(at(gates, b, 2 * D + j)), o = sigmoid(at(gates, b, 3 * D + j));
+        real c = f * (with ? at(c_prev, b, j) : 0) + i * g;
+        assert_near(at(c_t, b, j), c, 1e-14, "c_t[%d, %d]", b, j);
+        assert_near(at(h_t, b, j), o * tanh(c), 1e-14, "h_t[%d, %d]", b, j);
+      }
+  }
+}
+
+static void gru_computes_its_equations(void **state) {
+  (void)state;
+  enum { D = 3 };
+  FovVar *x = constant(2, 3 * D, 1), *h = constant(2, 3 * D, 2), *h_prev = constant(2, D, 3);
+  for (int with = 0; with < 2; with++) {
+    FovVar *h_t = fov_gru_cell(&tape, x, h, with ? h_prev : NULL);
+    for (int b = 0; b < 2; b++)
+      for (int j = 0; j < D; j++) {
+        real r = sigmoid(at(x, b, j) + at(h, b, j));
+        real z = sigmoid(at(x, b, D + j) + at(h, b, D + j));
+        real n = tanh(at(x, b, 2 * D + j) + r * at(h, b, 2 * D + j));
+        real expected = (1 - z) * n + z * (with ? at(h_prev, b, j) : 0);
+        assert_near(at(h_t, b, j), expected, 1e-14, "h_t[%d, %d]", b, j);
+      }
+  }
+}
+
+static void cross_entropy_computes_its_equation(void **state) {
+  (void)state;
+  FovVar *logits = constant(3, 4, 1);
+  // A softmax does not change with a shift, however large.
+  for (int j = 0; j < 4; j++) logits->value[4 + j] += 1e4, logits->value[8 + j] -= 1e4;
+  static const int labels[] = {3, 0, 1};
+  real log_p[12];
+  FovVar *y = fov_cross_entropy(&tape, log_p, logits, labels);
+  assert_true(y->rows == 3 && y->cols == 1);
+  for (int b = 0; b < 3; b++) {
+    real shift = at(logits, b, 0), sum = 0;
+    for (int j = 0; j < 4; j++) sum += exp(at(logits, b, j) - shift);
+    for (int j = 0; j < 4; j++)
+      assert_near(log_p[4 * b + j], log(exp(at(logits, b, j) - shift) / sum), 1e-11, "[%d, %d]", b,
+                  j);
+    assert_true(y->value[b] == -log_p[4 * b + labels[b]]);
+  }
+  real again[12];
+  fov_log_softmax(again, logits->value, 3, 4);
+  assert_memory_equal(again, log_p, sizeof log_p);
+}
+
+static void a_hopeless_logit_costs_what_it_is(void **state) {
+  (void)state;
+  FovVar *logits = fov_constant(&tape, 1, 2);
+  logits->value[0] = 5000, logits->value[1] = -5000;
+  assert_true(fov_cross_entropy(&tape, NULL, logits, (int[]){1})->value[0] == 10000);
+  assert_true(fov_cross_entropy(&tape, NULL, logits, (int[]){0})->value[0] == 0);
+}
+
+static void gaussian_computes_its_density(void **state) {
+  (void)state;
+  static const real sample[] = {0.1, -0.7, 1.3, 0.4}, sigma[] = {0.3, 1.7};
+  FovVar *mean = constant(2, 2, 1), *y = fov_gaussian_log_prob(&tape, mean, sample, sigma);
+  assert_true(y->rows == 2 && y->cols == 1);
+  for (int b = 0; b < 2; b++) {
+    real density = 1;
+    for (int j = 0; j < 2; j++) {
+      real d = sample[2 * b + j] - at(mean, b, j);
+      density *= exp(-d * d / (2 * sigma[j] * sigma[j])) / (sigma[j] * sqrt(2 * M_PI));
+    }
+    assert_near(exp(y->value[b]), density, 1e-14, "density %d", b);
+  }
+}
+
+static void squared_error_is_half_the_square(void **state) {
+  (void)state;
+  FovVar *x = fov_constant(&tape, 2, 1);
+  x->value[0] = 3, x->value[1] = -1;
+  FovVar *y = fov_squared_error(&tape, x, (real[]){1, 4});
+  assert_true(y->value[0] == 2 && y->value[1] == 12.5);
+}
+
+/* ---- The tape ---- */
+
+/** Two parameters, x [2, 1] = (3, 5) and w [1, 1] = 2, and their gradient. */
+typedef struct Small {
+  FovParams params;
+  real *values, *gradient;
+  FovVar *x, *w;
+} Small;
+
+static void small_begin(Small *small) {
+  *small = (Small){0};
+  fov_params_add(&small->params, "x", 2, 1, FOV_INIT_ZERO, 0);
+  fov_params_add(&small->params, "w", 1, 1, FOV_INIT_ZERO, 0);
+  small->values = fov_params_block(&small->params);
+  small->gradient = fov_params_block(&small->params);
+  assert_true(small->values && small->gradient);
+  fov_tape_begin(&tape, &scratch, &small->params, small->values, small->gradient);
+  small->x = &tape.params[0], small->w = &tape.params[1];
+  small->x->value[0] = 3, small->x->value[1] = 5, small->w->value[0] = 2;
+}
+
+static void small_finish(Small *small) {
+  free(small->values);
+  free(small->gradient);
+}
+
+static void stop_gradient_keeps_the_value_and_stops(void **state) {
+  (void)state;
+  Small small;
+  small_begin(&small);
+  FovVar *y = fov_linear(&tape, small.x, small.w, NULL, FOV_LINEAR);
+  FovVar *stopped = fov_stop_gradient(&tape, y);
+  assert_memory_equal(stopped->value, y->value, 2 * sizeof(real));
+  assert_true(y->learned && !stopped->learned);
+  FovVar *z = fov_linear(&tape, stopped, small.w, NULL, FOV_LINEAR);
+  fov_seed(&tape, z, (real[]){1, 10});
+  fov_tape_backward(&tape);
+  assert_true(small.x->grad[0] == 0 && small.x->grad[1] == 0);
+  // z = w · stop(w x): only the outer w counts, dz/dw = w x.
+  assert_true(small.w->grad[0] == 6 + 10 * 10);
+  assert_null(y->grad);
+  small_finish(&small);
+}
+
+static void what_depends_on_constants_alone_is_not_noted(void **state) {
+  (void)state;
+  Small small;
+  small_begin(&small);
+  FovVar *stopped = fov_stop_gradient(&tape, small.x), *y = fov_add(&tape, stopped, stopped);
+  assert_true(y->value[1] == 10 && !y->learned);
+  assert_null(tape.last);
+  small_finish(&small);
+}
+
+static void seeds_add_up_and_unseeded_results_are_skipped(void **state) {
+  (void)state;
+  Small small;
+  small_begin(&small);
+  FovVar *unseeded = fov_linear(&tape, small.x, small.w, NULL, FOV_LINEAR);
+  FovVar *y = fov_add(&tape, small.x, small.x);
+  FovVar *after = fov_add(&tape, unseeded, y);
+  fov_seed(&tape, y, (real[]){1, -1});
+  fov_seed(&tape, y, (real[]){2, 5});
+  fov_tape_backward(&tape);
+  assert_true(small.x->grad[0] == 6 && small.x->grad[1] == 8 && small.w->grad[0] == 0);
+  assert_null(unseeded->grad);
+  assert_null(after->grad);
+  small_finish(&small);
+}
+
+/** The caller's labels, samples and targets may be gone when the tape goes back. */
+static void operations_keep_their_own_constants(void **state) {
+  (void)state;
+  Small small;
+  small_begin(&small);
+  real target[] = {1, 1}, sigma[] = {1};
+  int labels[] = {0, 0};
+  fov_seed(&tape, fov_squared_error(&tape, small.x, target), (real[]){1, 1});
+  fov_seed(&tape, fov_gaussian_log_prob(&tape, small.x, target, sigma), (real[]){1, 1});
+  FovVar *logits = fov_linear(&tape, small.x, fov_stop_gradient(&tape, small.x), NULL, FOV_LINEAR);
+  fov_seed(&tape, fov_cross_entropy(&tape, NULL, logits, labels), (real[]){0, 0});
+  target[0] = target[1] = sigma[0] = NAN;
+  labels[0] = labels[1] = INT32_MAX;
+  fov_tape_backward(&tape);
+  // d/dx of (x − 1)² / 2 − (x − 1)² / 2.
+  assert_true(small.x->grad[0] == 0 && small.x->grad[1] == 0);
+  small_finish(&small);
+}
+
+static void multiply_misfits(void) {
+  fov_linear(&tape, fov_constant(&tape, 2, 3), fov_constant(&tape, 4, 5), NULL, FOV_LINEAR);
+}
+
+static void add_misfits(void) {
+  fov_add(&tape, fov_constant(&tape, 2, 3), fov_constant(&tape, 3, 2));
+}
+
+static void label_beyond(void) {
+  fov_cross_entropy(&tape, NULL, constant(1, 3, 1), (int[]){3});
+}
+
+static void misfits_abort(void **state) {
+  (void)state;
+  assert_true(aborts(multiply_misfits));
+  assert_true(aborts(add_misfits));
+  assert_true(aborts(label_beyond));
+}
+
+/* ---- The parameters ---- */
+
+static void params_lie_apart_and_aligned(void **state) {
+  (void)state;
+  static const int shapes[][2] = {{1, 1}, {8, 1}, {3, 3}, {1, 64}, {7, 5}};
+  FovParams params = {0};
+  size_t end = 0, learned = 0;
+  for (int i = 0; i < 5; i++) {
+    char name[] = {'p', (char)('0' + i), '\0'};
+    size_t count = (size_t)shapes[i][0] * shapes[i][1];
+    assert_int_equal(fov_params_add(&params, name, shapes[i][0], shapes[i][1], 0, 0), i);
+    size_t offset = params.list[i].offset;
+    assert_int_equal(offset * sizeof(real) % 64, 0);
+    assert_true(offset >= end && params.size >= offset + count);
+    end = offset + count, learned += count;
+  }
+  assert_int_equal(params.count, 5);
+  assert_int_equal(fov_params_learned(&params), learned);
+  real *block = fov_params_block(&params);
+  assert_int_equal((uintptr_t)block % 64, 0);
+  for (size_t i = 0; i < params.size; i++) assert_true(block[i] == 0);
+  free(block);
+}
+
+static void name_at_names_the_parameter(void **state) {
+  (void)state;
+  FovParams params = {0};
+  fov_params_add(&params, "first", 1, 3, FOV_INIT_ZERO, 0);
+  fov_params_add(&params, "second", 5, 7, FOV_INIT_ZERO, 0);
+  fov_params_add(&params, "third", 1, 1, FOV_INIT_ZERO, 0);
+  for (int i = 0; i < 3; i++) {
+    size_t start = params.list[i].offset;
+    size_t end = start + (size_t)params.list[i].rows * params.list[i].cols;
+    assert_string_equal(fov_params_name_at(&params, start), params.list[i].name);
+    assert_string_equal(fov_params_name_at(&params, end - 1), params.list[i].name);
+  }
+  assert_string_equal(params.list[1].name, "second");
+}
+
+/** Fails unless the numbers are evenly spread over ±bound and fill it. */
+static void assert_spread(const real *values, int count, real bound, const char *what) {
+  real sum = 0, squares = 0, largest = 0;
+  for (int i = 0; i < count; i++) {
+    sum += values[i], squares += values[i] * values[i];
+    largest = fmax(largest, fabs(values[i]));
+  }
+  assert_true(largest <= bound * (1 + 1e-12));
+  assert_near(largest, bound, 0.01 * bound, "largest of %s", what);
+  assert_near(sum / count, 0, 5 * bound / sqrt(3.0 * count), "mean of %s", what);
+  assert_near(squares / count, bound * bound / 3, 0.1 * bound * bound, "variance of %s", what);
+}
+
+static void init_writes_what_it_says(void **state) {
+  (void)state;
+  FovParams params = {0};
+  fov_params_add(&params, "zero", 3, 5, FOV_INIT_ZERO, 1);
+  fov_params_add(&params, "uniform", 50, 25, FOV_INIT_UNIFORM, 2);
+  fov_params_add(&params, "he", 50, 24, FOV_INIT_HE, 0.5);
+  fov_params_add(&params, "identity", 3, 5, FOV_INIT_IDENTITY, 0.75);
+  fov_params_add(&params, "forget", 1, 12, FOV_INIT_FORGET, 1.5);
+  real *block = fov_params_block(&params);
+  assert_non_null(block);
+  for (size_t i = 0; i < params.size; i++) block[i] = NAN;
+  fov_params_init(block, &params, 1);
+  const FovParam *p = params.list;
+  for (int i = 0; i < 15; i++) assert_true(block[p[0].offset + i] == 0);
+  assert_spread(block + p[1].offset, 50 * 25, 2 / sqrt(25), "uniform");
+  assert_spread(block + p[2].offset, 50 * 24, 0.5 * sqrt(6.0 / 24), "he");
+  for (int i = 0; i < 15; i++) assert_true(block[p[3].offset + i] == (i / 5 == i % 5 ? 0.75 : 0));
+  for (int i = 0; i < 12; i++) assert_true(block[p[4].offset + i] == (i / 3 == 1 ? 1.5 : 0));
+  free(block);
+}
+
+/** Initial values of the second of two parameters, the first being [rows, 3]. */
+static void init_second(real values[8], int rows, uint64_t seed) {
+  FovParams params = {0};
+  fov_params_add(&params, "first", rows, 3, FOV_INIT_UNIFORM, 1);
+  fov_params_add(&params, "second", 2, 4, FOV_INIT_UNIFORM, 1);
+  real *block = fov_params_block(&params);
+  assert_non_null(block);
+  fov_params_init(block, &params, seed);
+  memcpy(values, block + params.list[1].offset, 8 * sizeof *values);
+  free(block);
+}
+
+static void a_parameter_draws_from_its_own_stream(void **state) {
+  (void)state;
+  real a[8], other_shape[8], other_seed[8];
+  init_second(a, 2, 1);
+  init_second(other_shape, 20, 1);
+  init_second(other_seed, 2, 2);
+  assert_memory_equal(other_shape, a, sizeof a);
+  assert_memory_not_equal(other_seed, a, sizeof a);
+}
+
+static void add_twice(void) {
+  FovParams params = {0};
+  fov_params_add(&params, "same", 1, 1, FOV_INIT_ZERO, 0);
+  fov_params_add(&params, "other", 1, 1, FOV_INIT_ZERO, 0);
+  fov_params_add(&params, "same", 1, 1, FOV_INIT_ZERO, 0);
+}
+
+static void add_empty(void) {
+  fov_params_add(&(FovParams){0}, "empty", 0, 1, FOV_INIT_ZERO, 0);
+}
+
+static void a_name_taken_or_an_empty_shape_aborts(void **state) {
+  (void)state;
+  assert_true(aborts(add_twice));
+  assert_true(aborts(add_empty));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_operation_has_its_gradient),
+      cmocka_unit_test(every_operation_has_a_case),
+      cmocka_unit_test(every_core_has_its_gradient),
+      cmocka_unit_test(every_core_keeps_its_contract),
+      cmocka_unit_test(every_core_remembers),
+      cmocka_unit_test_setup_teardown(linear_computes_its_equation, begin, finish),
+      cmocka_unit_test_setup_teardown(add_adds, begin, finish),
+      cmocka_unit_test_setup_teardown(lstm_computes_its_equations, begin, finish),
+      cmocka_unit_test_setup_teardown(gru_computes_its_equations, begin, finish),
+      cmocka_unit_test_setup_teardown(cross_entropy_computes_its_equation, begin, finish),
+      cmocka_unit_test_setup_teardown(a_hopeless_logit_costs_what_it_is, begin, finish),
+      cmocka_unit_test_setup_teardown(gaussian_computes_its_density, begin, finish),
+      cmocka_unit_test_setup_teardown(squared_error_is_half_the_square, begin, finish),
+      cmocka_unit_test_setup_teardown(stop_gradient_keeps_the_value_and_stops, begin, finish),
+      cmocka_unit_test_setup_teardown(what_depends_on_constants_alone_is_not_noted, begin, finish),
+      cmocka_unit_test_setup_teardown(seeds_add_up_and_unseeded_results_are_skipped, begin, finish),
+      cmocka_unit_test_setup_teardown(operations_keep_their_own_constants, begin, finish),
+      cmocka_unit_test_setup_teardown(misfits_abort, begin, finish),
+      cmocka_unit_test(params_lie_apart_and_aligned),
+      cmocka_unit_test(name_at_names_the_parameter),
+      cmocka_unit_test(init_writes_what_it_says),
+      cmocka_unit_test(a_parameter_draws_from_its_own_stream),
+      cmocka_unit_test(a_name_taken_or_an_empty_shape_aborts),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,912 @@
+/** Rollouts, the trainer and evaluation, on a toy world (tests/toy.h). Meant for both builds, float
+ * and double; linked with malloc and its kin wrapped, so that allocations can be counted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "toy.h"
+
+/* ---- allocations of the code that is linked with --wrap ---- */
+
+static atomic_int allocations;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+void *__wrap_malloc(size_t size) {
+  allocations++;
+  return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+  allocations++;
+  return __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size) {
+  allocations++;
+  return __real_realloc(memory, size);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+  allocations++;
+  return __real_aligned_alloc(alignment, size);
+}
+
+/* ---- helpers ---- */
+
+#define assert_close(value, expected, tolerance)                                                   \
+  assert_near(value, expected, tolerance, "%s", #value)
+
+static real *copy_block(const Toy *toy, const real *block) {
+  real *copy = fov_params_block(&toy->experiment.agent.params);
+  assert_non_null(copy);
+  return memcpy(copy, block, toy_block_bytes(toy));
+}
+
+static const FovParam *find_param(const Toy *toy, const char *name) {
+  const FovParams *params = &toy->experiment.agent.params;
+  for (int i = 0; i < params->count; i++)
+    if (!strcmp(params->list[i].name, name)) return &params->list[i];
+  fail_msg("no parameter %s", name);
+  return NULL;
+}
+
+static size_t count_of(const FovParam *param) {
+  return (size_t)param->rows * (size_t)param->cols;
+}
+
+static bool starts_with(const char *name, const char *prefix) {
+  return !strncmp(name, prefix, strlen(prefix));
+}
+
+/** A step against the gradient; with PLAIN settings an update is exactly value −= gradient. */
+#define DESCENT                                                                                    \
+  "optimiser = sgd\noptimiser.momentum = 0\ntrain.schedule = constant\ntrain.warmup = 0\n"
+#define PLAIN DESCENT "train.rate = 1\ntrain.clip = 0\n"
+
+/** The gradient that a trainer of PLAIN settings steps by at `values`, on the episodes of its first
+ * update, or of the update at which it stands if `go_on`. */
+static void take_gradient(real *gradient, FovTrainer *trainer, const Toy *toy, const real *values,
+                          bool go_on) {
+  FovTrainerState *state = fov_trainer_state(trainer);
+  if (!go_on) state->update = 0;
+  state->sums = (FovSums){0};
+  memcpy(state->value, values, toy_block_bytes(toy));
+  memset(state->first, 0, toy_block_bytes(toy));
+  toy_train(trainer, 1);
+  for (size_t i = 0; i < toy->experiment.agent.params.size; i++)
+    gradient[i] = values[i] - state->value[i];
+}
+
+/** Its weights at the start, made larger so that what is seen and where matters. */
+static real *lively_values(const Toy *toy) {
+  const FovParams *params = &toy->experiment.agent.params;
+  real *values = fov_params_block(params);
+  assert_non_null(values);
+  fov_params_init(values, params, 5);
+  FovRng rng = fov_rng_stream(5, FOV_STREAM_INIT, 1000);
+  for (int i = 0; i < params->count; i++)
+    for (size_t j = 0; j < count_of(&params->list[i]); j++)
+      values[params->list[i].offset + j] += (real)0.4 * fov_rng_normal(&rng);
+  return values;
+}
+
+/* ---- rollouts ---- */
+
+/** A rollout of the toy's first cases and all that it lives in. */
+typedef struct Played {
+  FovArena arena;
+  FovTape tape;
+  FovRollout rollout;
+  FovPlan plan;
+  FovRng start[FOV_SHARD]; /**< the policy's generators before they were moved on */
+} Played;
+
+static void play(Played *played, const Toy *toy, const real *values, int lanes) {
+  *played = (Played){0};
+  fov_tape_begin(&played->tape, &played->arena, &toy->experiment.agent.params, values, NULL);
+  FovPlan *plan = &played->plan;
+  *plan = fov_plan_cases(&played->arena, 0, lanes, 9, 0);
+  plan->choice = fov_task_choice(&toy->task, 0, false);
+  plan->predict = plan->every = true;
+  memcpy(played->start, plan->policy_rng, (size_t)lanes * sizeof(FovRng));
+  fov_rollout_run(&played->rollout, &played->tape, &toy->task, plan);
+}
+
+/** log π is of the raw sample, even where the eye stays at the border. */
+static void test_log_prob_belongs_to_the_raw_sample(void **state) {
+  (void)state;
+  Toy toy;
+  Played p;
+  toy_create(&toy, "policy.sigma = 8\nfirst = learned\n");
+  real *values = lively_values(&toy);
+  play(&p, &toy, values, 16);
+  int cut = 0;
+  // 8 of 20 pixels are 0.8 of the 2 units that the image is wide.
+  for (int t = 0; t < p.rollout.glimpses; t++)
+    for (int b = 0; b < 16; b++) {
+      double log_prob = -log(2 * M_PI * 0.8 * 0.8);
+      for (int j = 0; j < 2; j++) {
+        double z = (double)fov_rng_normal(&p.start[b]);
+        double raw = (double)p.rollout.mean[t]->value[2 * b + j] + 0.8 * z;
+        log_prob -= z * z / 2;
+        assert_close(p.rollout.location[t]->value[2 * b + j], fmin(fmax(raw, -1), 1), 1e-6);
+        cut += fabs(raw) > 1;
+      }
+      assert_close(p.rollout.log_prob[t]->value[b], log_prob, 1e-4);
+    }
+  assert_in_range(cut, 10, 80);
+  fov_arena_finish(&p.arena);
+  free(values);
+  toy_finish(&toy);
+}
+
+static void test_a_rollout_sees_what_is_where_it_looks(void **state) {
+  (void)state;
+  Toy toy;
+  Played p;
+  toy_create(&toy, "reward = log_probability\n");
+  real *values = lively_values(&toy);
+  play(&p, &toy, values, 16);
+  const FovRollout *r = &p.rollout;
+  for (int t = 0; t < 3; t++)
+    for (int b = 0; b < 16; b++) {
+      real glimpse[16];
+      const FovImage image = {
+          .bytes = r->images[b], .height = TOY_SIDE, .width = TOY_SIDE, .channels = 1};
+      const real *l = r->location[t]->value + 2 * b;
+      fov_sensor_look(glimpse, &toy.experiment.sensor, &image, l[0], l[1]);
+      assert_memory_equal(glimpse, r->rho[t]->value + 16 * b, sizeof glimpse);
+      // Everything is earned at the end, so every return is that.
+      real earned = r->log_probabilities[TOY_ACTIONS * b + r->labels[b]];
+      assert_true(r->rewards[16 * t + b] == (t == 2 ? earned : 0));
+      assert_true(r->returns[16 * t + b] == earned);
+    }
+  fov_arena_finish(&p.arena);
+  free(values);
+  toy_finish(&toy);
+}
+
+static void test_the_first_glimpse_is_where_it_was_asked_for(void **state) {
+  (void)state;
+  const char *firsts[] = {"first = centre", "first = random", "first = learned"};
+  for (int first = 0; first < 3; first++) {
+    Toy toy;
+    Played p;
+    toy_create(&toy, firsts[first]);
+    real *values = lively_values(&toy);
+    play(&p, &toy, values, 16);
+    for (int b = 0; b < 16; b++)
+      for (int j = 0; j < 2; j++) {
+        real uniform = 2 * fov_rng_uniform(&p.start[b]) - 1,
+             l = p.rollout.location[0]->value[2 * b + j];
+        if (first == FOV_FIRST_CENTRE) assert_true(l == 0);
+        if (first == FOV_FIRST_RANDOM) assert_true(l == uniform);
+        // From h_0 = 0 the mean is the bias.
+        if (first == FOV_FIRST_LEARNED)
+          assert_true(p.rollout.mean[0]->value[2 * b + j] ==
+                      values[find_param(&toy, "location.bias")->offset + (size_t)j]);
+      }
+    assert_int_equal(p.rollout.mean[0] != NULL, first == FOV_FIRST_LEARNED);
+    assert_int_equal(p.rollout.log_prob[0] != NULL, first == FOV_FIRST_LEARNED);
+    assert_int_equal(p.rollout.baseline[0] != NULL, first == FOV_FIRST_LEARNED);
+    for (int t = 0; t < 3; t++) assert_non_null(p.rollout.logits[t]);
+    fov_arena_finish(&p.arena);
+    free(values);
+    toy_finish(&toy);
+  }
+}
+
+/* ---- gradients ---- */
+
+#ifdef FOV_DOUBLE // Single precision needs steps so long that they cross the kinks of ReLUs.
+
+/** The loss whose gradient the trainer takes when nothing is drawn from a learned policy. */
+static double loss_of(FovTrainer *trainer, const Toy *toy, const real *values, real *scratch) {
+  take_gradient(scratch, trainer, toy, values, false);
+  const FovSums *sums = &fov_trainer_state(trainer)->sums;
+  // Half the square, at each of the two glimpses that are predicted; the sum is their mean.
+  return (sums->class_loss + sums->baseline_loss) / (double)sums->episodes;
+}
+
+/** Each parameter's gradient along a random direction, against a central difference of the loss. */
+static void check_gradient(const char *settings) {
+  Toy toy;
+  toy_create(&toy, settings);
+  const FovParams *params = &toy.experiment.agent.params;
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  real *values = lively_values(&toy), *moved = copy_block(&toy, values);
+  real *gradient = copy_block(&toy, values), *scratch = copy_block(&toy, values);
+  take_gradient(gradient, trainer, &toy, values, false);
+  const double h = 1e-6;
+  for (int i = 0; i < params->count; i++) {
+    const FovParam *param = &params->list[i];
+    FovRng rng = fov_rng_stream(7, FOV_STREAM_INIT, (uint64_t)i);
+    double slope = 0, loss[2];
+    real direction[1024];
+    assert_in_range(count_of(param), 1, 1024);
+    for (size_t j = 0; j < count_of(param); j++) {
+      direction[j] = fov_rng_normal(&rng) / (real)sqrt((double)count_of(param));
+      slope += (double)direction[j] * (double)gradient[param->offset + j];
+    }
+    for (int side = 0; side < 2; side++) {
+      memcpy(moved, values, toy_block_bytes(&toy));
+      for (size_t j = 0; j < count_of(param); j++)
+        moved[param->offset + j] += (real)(side ? h : -h) * direction[j];
+      loss[side] = loss_of(trainer, &toy, moved, scratch);
+    }
+    double difference = (loss[1] - loss[0]) / (2 * h);
+    if (!(fabs(slope - difference) <= 1e-6 * (1 + fabs(difference))))
+      fail_msg("%s: gradient of %s is %.9g, difference %.9g", settings, param->name, slope,
+               difference);
+  }
+  free(values), free(moved), free(gradient), free(scratch);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+}
+
+#define NO_POLICY PLAIN "policy = random\nbaseline = learned\n"
+
+static void test_the_whole_gradient_is_the_loss_s_difference(void **state) {
+  (void)state;
+  check_gradient(NO_POLICY "core = rnn\n");
+  check_gradient(NO_POLICY "core = lstm\n");
+  check_gradient(NO_POLICY "core = gru\n");
+}
+
+#endif
+
+/** The answer trained after every glimpse: the mean of the losses of as many trainings as there are
+ * glimpses, each of which ends at one of them. */
+static void test_answers_after_every_glimpse_weigh_the_same(void **state) {
+  (void)state;
+  real *gradients[4], *values = NULL;
+  size_t size = 0;
+  for (int i = 0; i < 4; i++) {
+    Toy toy;
+    char settings[512];
+    snprintf(settings, sizeof settings,
+             PLAIN "policy = random\nbaseline = none\nglimpses = %d\ntrain.answer = %s\n",
+             i == 0 ? 3 : i, i == 0 ? "every" : "last");
+    toy_create(&toy, settings);
+    if (!values) values = lively_values(&toy);
+    gradients[i] = copy_block(&toy, values);
+    size = toy.experiment.agent.params.size;
+    FovTrainer *trainer = toy_trainer(&toy, 1);
+    take_gradient(gradients[i], trainer, &toy, values, false);
+    fov_trainer_destroy(trainer);
+    toy_finish(&toy);
+  }
+  for (size_t j = 0; j < size; j++)
+    assert_close(gradients[0][j], (gradients[1][j] + gradients[2][j] + gradients[3][j]) / 3, 1e-6);
+  for (int i = 0; i < 4; i++) free(gradients[i]);
+  free(values);
+}
+
+/** The gradients of one update with some weights of the losses, all else being equal. */
+static real *gradient_with(const char *stop, double reinforce, double regression) {
+  Toy toy;
+  char settings[512];
+  snprintf(settings, sizeof settings,
+           PLAIN "stop_gradient = %s\ntrain.reinforce = %g\ntrain.regression = %g\n", stop,
+           reinforce, regression);
+  toy_create(&toy, settings);
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  real *values = lively_values(&toy), *gradient = copy_block(&toy, values);
+  take_gradient(gradient, trainer, &toy, values, false);
+  free(values);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+  return gradient;
+}
+
+/** Whether two gradients differ in a parameter whose name starts so. */
+static bool differs(const real *a, const real *b, const char *prefix) {
+  Toy toy;
+  toy_create(&toy, "");
+  const FovParams *params = &toy.experiment.agent.params;
+  bool found = false;
+  for (int i = 0; i < params->count; i++)
+    for (size_t j = 0; starts_with(params->list[i].name, prefix) && j < count_of(&params->list[i]);
+         j++)
+      found = found || a[params->list[i].offset + j] != b[params->list[i].offset + j];
+  toy_finish(&toy);
+  return found;
+}
+
+static void test_heads_reach_the_core_only_if_they_may(void **state) {
+  (void)state;
+  const struct {
+    const char *stop;
+    bool location, baseline; /**< whether it reaches the core */
+  } known[] = {{"none", true, true},
+               {"baseline", true, false},
+               {"location", false, true},
+               {"both", false, false}};
+  for (int i = 0; i < 4; i++) {
+    real *all = gradient_with(known[i].stop, 1, 1);
+    real *no_policy = gradient_with(known[i].stop, 0, 1);
+    real *no_baseline = gradient_with(known[i].stop, 1, 0);
+    const char *below[] = {"core.", "glimpse.", "what.", "where."};
+    for (int j = 0; j < 4; j++) {
+      assert_int_equal(differs(all, no_policy, below[j]), known[i].location);
+      assert_int_equal(differs(all, no_baseline, below[j]), known[i].baseline);
+    }
+    assert_true(differs(all, no_policy, "location.") && !differs(all, no_policy, "baseline."));
+    assert_true(differs(all, no_baseline, "baseline.") && !differs(all, no_baseline, "location."));
+    assert_false(differs(all, no_policy, "class.") || differs(all, no_baseline, "class."));
+    free(all), free(no_policy), free(no_baseline);
+  }
+}
+
+/** The answer's loss does not flow back through where it was looked. */
+static void test_no_gradient_flows_through_the_sample(void **state) {
+  (void)state;
+  real *gradient = gradient_with("none", 0, 1);
+  Toy toy;
+  toy_create(&toy, "");
+  real *zero = fov_params_block(&toy.experiment.agent.params);
+  assert_false(differs(gradient, zero, "location."));
+  assert_true(differs(gradient, zero, "where.") && differs(gradient, zero, "core."));
+  free(zero), free(gradient);
+  toy_finish(&toy);
+}
+
+/* ---- the policy's gradient, whole ---- */
+
+/** Raw locations fall into CELLS × CELLS cells: those of the image, small enough for the eye to be
+ * on one pixel in each, and what lies beyond its borders, where the eye stays at the border. */
+enum { INNER = 80, CELLS = INNER + 2, REPEATS = 600 };
+static const double sigma = 0.4;
+
+static double edge(int cell) {
+  return cell == 0 ? -INFINITY : cell == CELLS ? INFINITY : 2. * (cell - 1) / INNER - 1;
+}
+
+static double node(int cell) {
+  return fmin(fmax((2. * cell - 1) / INNER - 1, -1), 1);
+}
+
+/** The normal's mass in a cell, and how it grows with the mean. */
+static double mass_of(double *slope, int cell, double mean) {
+  double low = (edge(cell) - mean) / sigma, high = (edge(cell + 1) - mean) / sigma;
+  *slope = (exp(-low * low / 2) - exp(-high * high / 2)) / (sqrt(2 * M_PI) * sigma);
+  return (erf(high / sqrt(2)) - erf(low / sqrt(2))) / 2;
+}
+
+/** A policy that looks at one row of cells, one of them in each lane. */
+static int row;
+
+static FovVar *choose_row(real *location, FovTape *tape, FovVar *mean, const FovChoice *choice,
+                          FovRng *rng, int lanes) {
+  (void)tape, (void)mean, (void)choice, (void)rng;
+  for (int b = 0; b < lanes; b++) {
+    location[2 * b] = (real)node(b);
+    location[2 * b + 1] = (real)node(row);
+  }
+  return NULL;
+}
+
+/** Adds −dE[R]/dmean of one case with two glimpses: the sum of R over all cells. */
+static void integrate(double gradient[2], const Toy *toy, const real *values, int64_t index) {
+  const FovPolicy row_policy = {.learned = true, .choose = choose_row};
+  FovTask task = toy->task;
+  FovArena arena = {0};
+  FovRng rng[CELLS] = {{0}};
+  int64_t cases[CELLS];
+  task.policy = &row_policy;
+  for (int b = 0; b < CELLS; b++) cases[b] = index;
+  for (row = 0; row < CELLS; row++) {
+    FovTape tape;
+    FovRollout r;
+    FovPlan plan = {.lanes = CELLS, .cases = cases, .env_rng = rng, .policy_rng = rng};
+    fov_arena_rewind(&arena);
+    fov_tape_begin(&tape, &arena, &toy->experiment.agent.params, values, NULL);
+    fov_rollout_run(&r, &tape, &task, &plan);
+    const real *mean = r.mean[1]->value;
+    for (int b = 0; b < CELLS; b++) {
+      double dx, dy, x = mass_of(&dx, b, (double)mean[0]), y = mass_of(&dy, row, (double)mean[1]);
+      gradient[0] -= (double)r.returns[b] * dx * y;
+      gradient[1] -= (double)r.returns[b] * x * dy;
+    }
+  }
+  fov_arena_finish(&arena);
+}
+
+#define TWO_GLIMPSES "glimpses = 2\nenv.cases = 6\ntrain.batch = 96\n"
+
+/** Weights that answer well where the pattern is seen, and look where it hardly is. */
+static real *skilled_values(void) {
+  Toy toy;
+  toy_create(&toy, TWO_GLIMPSES "policy = random\nbaseline = none\ntrain.rate = 0.01\n");
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  toy_train(trainer, 300);
+  real *values = copy_block(&toy, fov_trainer_state(trainer)->value);
+  size_t bias = find_param(&toy, "location.bias")->offset;
+  values[bias] = (real)0.3, values[bias + 1] = (real)0.3;
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+  return values;
+}
+
+/** The trainer's own gradient of location.bias, averaged over many updates, is the exact one to
+ * 99.9 %, and large enough for that to mean something. */
+static void check_policy_gradient(const char *baseline, const char *reward, const real *values) {
+  Toy toy;
+  char settings[512];
+  snprintf(settings, sizeof settings,
+           PLAIN TWO_GLIMPSES "policy.sigma = 4\ntrain.copies = 4\nbaseline = %s\nreward = %s\n",
+           baseline, reward);
+  toy_create(&toy, settings);
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  size_t bias = find_param(&toy, "location.bias")->offset;
+  real *gradient = copy_block(&toy, values);
+  double exact[2] = {0}, sum[2] = {0}, squares[2] = {0};
+  for (int64_t i = 0; i < 6; i++) integrate(exact, &toy, values, i);
+  for (int i = 0; i < REPEATS; i++) {
+    take_gradient(gradient, trainer, &toy, values, true);
+    for (int j = 0; j < 2; j++) sum[j] += (double)gradient[bias + (size_t)j];
+    for (int j = 0; j < 2; j++) squares[j] += pow((double)gradient[bias + (size_t)j], 2);
+  }
+  for (int j = 0; j < 2; j++) {
+    double mean = sum[j] / REPEATS, wanted = exact[j] / 6;
+    double error = sqrt((squares[j] / REPEATS - mean * mean) / REPEATS);
+    if (!(fabs(mean - wanted) < 3.29 * error) || !(error < hypot(exact[0], exact[1]) / 12))
+      fail_msg("%s, %s: %c is %g +- %g, expected %g", baseline, reward, "xy"[j], mean, error,
+               wanted);
+  }
+  free(gradient);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+}
+
+static void test_the_policy_gradient_is_exact_on_average(void **state) {
+  (void)state;
+  real *values = skilled_values();
+  for (const FovBaseline *const *b = fov_baselines; *b; b++)
+    for (const FovReward *const *r = fov_rewards; *r; r++)
+      check_policy_gradient((*b)->plugin.name, (*r)->plugin.name, values);
+  free(values);
+}
+
+/* ---- the trainer ---- */
+
+/** Four shards, the last of them short, and more numbers than one task steps. */
+#define MANY "train.batch = 200\ncore.width = 150\n"
+
+static void test_threads_do_not_change_a_bit(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, MANY);
+  FovTrainer *alone = toy_trainer(&toy, 1);
+  toy_train(alone, 4);
+  for (int threads = 2; threads <= 4; threads++) {
+    FovTrainer *together = toy_trainer(&toy, threads);
+    toy_train(together, 4);
+    assert_same_state(&toy, alone, together);
+    fov_trainer_destroy(together);
+  }
+  fov_trainer_destroy(alone);
+  toy_finish(&toy);
+}
+
+static void test_the_seed_decides(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "");
+  FovTrainer *one = toy_trainer(&toy, 1), *same = toy_trainer(&toy, 1);
+  toy.training.seed++;
+  FovTrainer *other = toy_trainer(&toy, 1);
+  assert_memory_not_equal(fov_trainer_state(one)->value, fov_trainer_state(other)->value,
+                          toy_block_bytes(&toy));
+  // From the same weights, other episodes alone make the difference.
+  memcpy(fov_trainer_state(other)->value, fov_trainer_state(one)->value, toy_block_bytes(&toy));
+  toy_train(one, 1), toy_train(same, 1), toy_train(other, 1);
+  assert_same_state(&toy, one, same);
+  assert_memory_not_equal(fov_trainer_state(one)->value, fov_trainer_state(other)->value,
+                          toy_block_bytes(&toy));
+  fov_trainer_destroy(one), fov_trainer_destroy(same), fov_trainer_destroy(other);
+  toy_finish(&toy);
+}
+
+static void test_every_case_comes_once_an_epoch(void **state) {
+  (void)state;
+  enum { CASES = 24, COPIES = 4 };
+  Toy toy;
+  toy_create(&toy, "env.cases = 24\ntrain.batch = 32\ntrain.copies = 4\n");
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  toy_resets = 0;
+  toy_train(trainer, 6);
+  assert_int_equal(toy_resets, 2 * CASES * COPIES);
+  int64_t place[2][CASES], moved = 0;
+  memset(place, -1, sizeof place);
+  for (int image = 0; image < 2 * CASES; image++) {
+    const ToyReset *copies = toy_log + image * COPIES;
+    int64_t *seen = &place[image / CASES][copies[0].index];
+    assert_int_equal(*seen, -1);
+    *seen = image;
+    for (int k = 1; k < COPIES; k++) assert_memory_equal(&copies[k], &copies[0], sizeof *copies);
+  }
+  for (int i = 0; i < CASES; i++) {
+    moved += place[1][i] - CASES != place[0][i];
+    // The same case, a second time: another order, another clutter.
+    assert_int_not_equal(toy_log[place[0][i] * COPIES].draw, toy_log[place[1][i] * COPIES].draw);
+  }
+  assert_true(moved > CASES / 2);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+}
+
+static void test_the_average_follows_its_formula(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "train.average = 0.15\n");
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  const FovTrainerState *s = fov_trainer_state(trainer);
+  real *before = copy_block(&toy, s->average);
+  assert_memory_equal(before, s->value, toy_block_bytes(&toy));
+  // (1 + n) / (10 + n) while that is less than the decay asked for.
+  const double decays[] = {0.1, 0.15, 0.15};
+  for (int n = 0; n < 3; n++) {
+    memcpy(before, s->average, toy_block_bytes(&toy));
+    toy_train(trainer, 1);
+    for (size_t i = 0; i < toy.experiment.agent.params.size; i++)
+      assert_close(s->average[i], decays[n] * before[i] + (1 - decays[n]) * s->value[i], 1e-6);
+  }
+  assert_ptr_equal(fov_trainer_weights(trainer), s->average);
+  free(before);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+}
+
+static void test_without_an_average_the_parameters_are_evaluated(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "train.average = 0\n");
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  assert_ptr_equal(fov_trainer_weights(trainer), fov_trainer_state(trainer)->value);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+}
+
+static void test_the_average_return_moves_slowly(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "");
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  const FovTrainerState *s = fov_trainer_state(trainer);
+  double average = 0, before = 0;
+  for (int n = 0; n < 4; n++) {
+    toy_train(trainer, 1);
+    double mean = (s->sums.reward - before) / toy.training.options.batch;
+    average += (n ? 0.05 : 1) * (mean - average);
+    before = s->sums.reward;
+    assert_close(s->average_return, average, 1e-12);
+  }
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+}
+
+/** The length of the first step at a rate of 1, and the gradient's norm as reported. */
+static double step_length(double *norm, const char *settings) {
+  Toy toy;
+  toy_create(&toy, settings);
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  const FovTrainerState *s = fov_trainer_state(trainer);
+  real *before = copy_block(&toy, s->value);
+  toy_train(trainer, 1);
+  double squares = 0;
+  for (size_t i = 0; i < toy.experiment.agent.params.size; i++)
+    squares += pow((double)s->value[i] - (double)before[i], 2);
+  *norm = s->sums.gradient_norm;
+  free(before);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+  return sqrt(squares);
+}
+
+static void test_the_gradient_is_clipped_to_its_norm(void **state) {
+  (void)state;
+  double norm, clipped_norm, loose_norm;
+  double whole = step_length(&norm, PLAIN);
+  assert_close(whole, norm, 1e-5 * norm);
+  assert_true(norm > 0.1);
+  assert_close(step_length(&clipped_norm, DESCENT "train.rate = 1\ntrain.clip = 0.05\n"), 0.05,
+               1e-6);
+  assert_true(clipped_norm == norm);
+  assert_close(step_length(&loose_norm, DESCENT "train.rate = 1\ntrain.clip = 1000\n"), whole, 0);
+}
+
+static void test_rate_and_progress_follow_the_updates(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "train.episodes = 310\ntrain.batch = 32\ntrain.rate = 0.5\n"
+                   "train.schedule = linear\ntrain.warmup = 0\n");
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  assert_int_equal(fov_trainer_updates(trainer), 10);
+  for (int i = 0; i < 10; i++) {
+    assert_close(fov_trainer_progress(trainer), i / 10., 1e-12);
+    assert_close(fov_trainer_rate(trainer), 0.5 * (1 - (i + 0.5) / 10), 1e-12);
+    toy_train(trainer, 1);
+  }
+  const FovSums *sums = &fov_trainer_state(trainer)->sums;
+  assert_int_equal(sums->episodes, 320);
+  assert_int_equal(sums->updates, 10);
+  assert_close(sums->reward, 320 - sums->wrong, 1e-9);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+}
+
+static void assert_create_refuses(const char *settings, const char *message) {
+  Toy toy;
+  FovTrainer *trainer;
+  toy_create(&toy, settings);
+  assert_int_equal(fov_trainer_create(&trainer, &toy.training, 1), FOV_ERR_USAGE);
+  assert_null(trainer);
+  assert_message(message);
+  toy_finish(&toy);
+}
+
+static void test_copies_that_do_not_fit_are_refused(void **state) {
+  (void)state;
+  assert_create_refuses("train.copies = 5\n", "train.copies = 5: expected a number that divides "
+                                              "train.batch = 32 and 64");
+  assert_create_refuses("train.batch = 48\ntrain.copies = 3\n", "train.copies = 3");
+  assert_create_refuses("train.batch = 34\ntrain.copies = 4\n", "train.copies = 4");
+  assert_create_refuses("baseline = leave_one_out\n",
+                        "baseline = leave_one_out needs train.copies of 2 or more, found 1");
+}
+
+static void test_a_number_that_is_not_finite_stops_before_the_step(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "policy = random\nstop_gradient = both\n");
+  FovTrainer *trainer = toy_trainer(&toy, 1), *well = toy_trainer(&toy, 1);
+  toy_train(trainer, 2), toy_train(well, 2);
+  real *poisoned = &fov_trainer_state(trainer)->value[find_param(&toy, "baseline.bias")->offset];
+  real kept = *poisoned;
+  *poisoned = NAN;
+  assert_int_equal(fov_trainer_update(trainer), FOV_ERR_NUMBER);
+  assert_message("update 3: the gradient of baseline.w is not finite");
+  *poisoned = kept;
+  assert_same_state(&toy, trainer, well);
+  toy_train(trainer, 1), toy_train(well, 1);
+  assert_same_state(&toy, trainer, well);
+  fov_trainer_destroy(trainer), fov_trainer_destroy(well);
+  toy_finish(&toy);
+}
+
+static void test_a_rate_too_high_is_told(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, DESCENT "train.rate = 100\ntrain.clip = 0\n");
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  FovStatus status = FOV_OK;
+  int done = -1;
+  while (status == FOV_OK && done < 200) status = fov_trainer_update(trainer), done++;
+  assert_int_equal(status, FOV_ERR_NUMBER);
+  assert_int_equal(fov_trainer_state(trainer)->update, done);
+  char message[64];
+  snprintf(message, sizeof message, "update %d: ", done + 1);
+  assert_message(message);
+  assert_message("try a lower train.rate");
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+}
+
+static size_t blocks_of(FovTrainer *trainer) {
+  const FovWorkspace *workspace = fov_trainer_workspace(trainer);
+  size_t blocks = 0;
+  for (int i = 0; i < workspace->count; i++) blocks += workspace->arenas[i].blocks;
+  return blocks;
+}
+
+static void test_nothing_is_allocated_after_the_first_update(void **state) {
+  (void)state;
+  const char *cores[] = {MANY "core = rnn\n", MANY "core = lstm\n", MANY "core = gru\n"};
+  for (int i = 0; i < 3; i++) {
+    Toy toy;
+    toy_create(&toy, cores[i]);
+    int before = allocations;
+    FovTrainer *trainer = toy_trainer(&toy, 2);
+    toy_train(trainer, 1);
+    assert_true(allocations > before);
+    before = allocations;
+    size_t blocks = blocks_of(trainer);
+    assert_true(blocks > 0);
+    toy_train(trainer, 5);
+    assert_int_equal(allocations, before);
+    assert_int_equal(blocks_of(trainer), blocks);
+    fov_trainer_destroy(trainer);
+    toy_finish(&toy);
+  }
+}
+
+/* ---- evaluation ---- */
+
+static FovEvaluation evaluate(const Toy *toy, const real *values, int rollouts, int threads) {
+  FovWorkspace workspace;
+  FovEvaluation result;
+  assert_int_equal(fov_workspace_create(&workspace, threads), FOV_OK);
+  const FovEvaluate what = {.task = &toy->task,
+                            .values = values,
+                            .cases = toy->env.spec.cases,
+                            .rollouts = rollouts,
+                            .seed = 9,
+                            .threads = threads};
+  assert_int_equal(fov_evaluate(&result, &what, &workspace), FOV_OK);
+  fov_workspace_finish(&workspace);
+  return result;
+}
+
+static void test_evaluation_does_not_depend_on_the_threads(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "env.cases = 150\nreward = log_probability\n");
+  real *values = lively_values(&toy);
+  for (int rollouts = 1; rollouts <= 5; rollouts += 4) {
+    FovEvaluation alone = evaluate(&toy, values, rollouts, 1);
+    assert_int_equal(alone.cases, 150);
+    for (int threads = 2; threads <= 4; threads++) {
+      FovEvaluation together = evaluate(&toy, values, rollouts, threads);
+      assert_memory_equal(&together, &alone, sizeof alone);
+    }
+  }
+  free(values);
+  toy_finish(&toy);
+}
+
+/** One rollout follows the mean, whatever sigma is; several are sampled. */
+static void test_a_single_rollout_is_deterministic(void **state) {
+  (void)state;
+  const char *settings[] = {"reward = log_probability\npolicy.sigma = 1\n",
+                            "reward = log_probability\npolicy.sigma = 9\n"};
+  FovEvaluation once[2], often[2];
+  for (int i = 0; i < 2; i++) {
+    Toy toy;
+    toy_create(&toy, settings[i]);
+    real *values = lively_values(&toy);
+    once[i] = evaluate(&toy, values, 1, 1);
+    often[i] = evaluate(&toy, values, 3, 1);
+    free(values);
+    toy_finish(&toy);
+  }
+  assert_memory_equal(&once[0], &once[1], sizeof *once);
+  assert_true(often[0].reward != often[1].reward && often[0].reward != once[0].reward);
+}
+
+/** Log-probabilities are summed over the rollouts before the answer is chosen (Ba et al. 2015). */
+static void test_several_rollouts_answer_together(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "glimpses = 2\npolicy.sigma = 9\nreward = log_probability\n");
+  real *values = skilled_values();
+  enum { CASES = 48, ROLLOUTS = 4 };
+  double log_p[CASES][TOY_ACTIONS] = {{0}}, reward = 0;
+  int wrong = 0, alone[ROLLOUTS] = {0};
+  for (int m = 0; m < ROLLOUTS; m++) {
+    FovArena arena = {0};
+    FovTape tape;
+    FovRollout r;
+    fov_tape_begin(&tape, &arena, &toy.experiment.agent.params, values, NULL);
+    FovPlan plan = fov_plan_cases(&arena, 0, CASES, 9, (uint64_t)m);
+    plan.choice = fov_task_choice(&toy.task, 0, false);
+    fov_rollout_run(&r, &tape, &toy.task, &plan);
+    for (int b = 0; b < CASES; b++) {
+      for (int i = 0; i < TOY_ACTIONS; i++)
+        log_p[b][i] += (double)r.log_probabilities[b * TOY_ACTIONS + i];
+      reward += (double)r.returns[b] / ROLLOUTS / CASES;
+      alone[m] += r.answers[b] != r.labels[b];
+    }
+    fov_arena_finish(&arena);
+  }
+  for (int b = 0; b < CASES; b++) {
+    const double *p = log_p[b];
+    wrong += (p[0] >= p[1] && p[0] >= p[2] ? 0 : p[1] >= p[2] ? 1 : 2) != b % TOY_ACTIONS;
+  }
+  FovEvaluation result = evaluate(&toy, values, ROLLOUTS, 1);
+  assert_int_equal(result.cases, CASES);
+  assert_int_equal(result.wrong, wrong);
+  assert_close(result.reward, reward, 1e-5);
+  // Not what the last rollout alone would have answered.
+  assert_int_not_equal(wrong, alone[ROLLOUTS - 1]);
+  free(values);
+  toy_finish(&toy);
+}
+
+static void test_wilson_s_interval(void **state) {
+  (void)state;
+  const struct {
+    int64_t wrong, cases;
+    double low, high;
+  } known[] = {{10, 100, 0.05523, 0.17437},
+               {0, 50, 0, 0.07135},
+               {50, 50, 0.92865, 1},
+               {1, 1, 0.20654, 1},
+               {5, 10, 0.23659, 0.76341}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    double low, high;
+    fov_interval(&low, &high, known[i].wrong, known[i].cases);
+    assert_close(low, known[i].low, 1e-5);
+    assert_close(high, known[i].high, 1e-5);
+  }
+}
+
+/* ---- learning ---- */
+
+/** The share of wrong answers after training with some changes to the settings. */
+static double train_and_test(const char *changes) {
+  Toy toy;
+  char settings[512];
+  snprintf(settings, sizeof settings,
+           "glimpses = 2\nenv.cases = 96\ntrain.batch = 64\n"
+           "train.episodes = 96000\ntrain.rate = 0.005\ntrain.average = 0.99\n%s",
+           changes);
+  toy_create(&toy, settings);
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  toy_train(trainer, (int)fov_trainer_updates(trainer));
+  FovEvaluation result = evaluate(&toy, fov_trainer_weights(trainer), 1, 1);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+  return (double)result.wrong / (double)result.cases;
+}
+
+/** The pattern is seen only by an eye that follows the cue. */
+static void test_where_to_look_is_learned(void **state) {
+  (void)state;
+  double learned = train_and_test("");
+  double random = train_and_test("policy = random\n");
+  double unrewarded = train_and_test("train.reinforce = 0\n");
+  assert_true(learned < 0.1);
+  assert_true(random > 0.4);
+  assert_true(unrewarded > 0.4);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_log_prob_belongs_to_the_raw_sample),
+      cmocka_unit_test(test_a_rollout_sees_what_is_where_it_looks),
+      cmocka_unit_test(test_the_first_glimpse_is_where_it_was_asked_for),
+#ifdef FOV_DOUBLE
+      cmocka_unit_test(test_the_whole_gradient_is_the_loss_s_difference),
+#endif
+      cmocka_unit_test(test_answers_after_every_glimpse_weigh_the_same),
+      cmocka_unit_test(test_heads_reach_the_core_only_if_they_may),
+      cmocka_unit_test(test_no_gradient_flows_through_the_sample),
+      cmocka_unit_test(test_the_policy_gradient_is_exact_on_average),
+      cmocka_unit_test(test_threads_do_not_change_a_bit),
+      cmocka_unit_test(test_the_seed_decides),
+      cmocka_unit_test(test_every_case_comes_once_an_epoch),
+      cmocka_unit_test(test_the_average_follows_its_formula),
+      cmocka_unit_test(test_without_an_average_the_parameters_are_evaluated),
+      cmocka_unit_test(test_the_average_return_moves_slowly),
+      cmocka_unit_test(test_the_gradient_is_clipped_to_its_norm),
+      cmocka_unit_test(test_rate_and_progress_follow_the_updates),
+      cmocka_unit_test(test_copies_that_do_not_fit_are_refused),
+      cmocka_unit_test(test_a_number_that_is_not_finite_stops_before_the_step),
+      cmocka_unit_test(test_a_rate_too_high_is_told),
+      cmocka_unit_test(test_nothing_is_allocated_after_the_first_update),
+      cmocka_unit_test(test_evaluation_does_not_depend_on_the_threads),
+      cmocka_unit_test(test_a_single_rollout_is_deterministic),
+      cmocka_unit_test(test_several_rollouts_answer_together),
+      cmocka_unit_test(test_wilson_s_interval),
+      cmocka_unit_test(test_where_to_look_is_learned),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,47 @@
+/** A toy world and a toy training in it: exact results in little time. */
+#ifndef FOV_TESTS_TOY_H
+#define FOV_TESTS_TOY_H
+
+#include "cli/experiment.h"
+
+enum { TOY_SIDE = 20, TOY_ACTIONS = 3, TOY_LOG = 1024 };
+
+/** The experiment that its settings describe, on the training split. It must not move. */
+typedef struct Toy {
+  FovExperiment experiment;
+  FovEnv env;
+  FovTask task;
+  FovTraining training;
+} Toy;
+
+/** Builds a small agent for the toy world; `settings` are lines of key = value that change it.
+ * Fails the test if they are wrong. */
+void toy_create(Toy *toy, const char *settings);
+void toy_finish(Toy *toy);
+
+/** A trainer for the toy's training; fails the test if there is none. */
+FovTrainer *toy_trainer(const Toy *toy, int threads);
+
+/** Makes so many updates; fails the test if one fails. */
+void toy_train(FovTrainer *trainer, int updates);
+
+/** Bytes of a block of its parameters. */
+size_t toy_block_bytes(const Toy *toy);
+
+/** Fails the test unless two of its trainers are in the same state, bit for bit. */
+void assert_same_state(const Toy *toy, FovTrainer *a, FovTrainer *b);
+
+/** One reset of the toy world. */
+typedef struct ToyReset {
+  int64_t index;
+  uint32_t draw; /**< the first number that its generator gave */
+} ToyReset;
+
+/** The resets of this thread since `toy_resets` was 0; the first TOY_LOG of them. */
+extern _Thread_local ToyReset toy_log[TOY_LOG];
+extern _Thread_local int toy_resets;
+
+/** Fails the test unless the last error message contains `part`. */
+void assert_message(const char *part);
+
+#endif
