@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/file.h"
 
@@ -83,7 +84,8 @@ static FovStatus load(FovDigits *digits, const FovDigitsOptions *options, FovSpl
     return fov_fail(FOV_ERR_USAGE, "env.%s is set without env.%s: expected both or neither",
                     images ? "images" : "labels", images ? "labels" : "images");
   if (!images) return load_split(digits, options, split);
-  return load_pair(digits, options->images, options->labels, options->classes);
+  FOV_TRY(load_pair(digits, options->images, options->labels, options->classes));
+  return split == FOV_SPLIT_TEST ? FOV_OK : keep_part(digits, options->images, split);
 }
 
 static FovStatus lay_canvas(FovDigits *digits, int size) {
@@ -95,6 +97,14 @@ static FovStatus lay_canvas(FovDigits *digits, int size) {
       FOV_ERR_USAGE,
       "env.size = %d: expected a canvas that holds images of %d x %d pixels: set it to %d or more",
       size, width, height, height > width ? height : width);
+}
+
+/** Checksums of the whole files, pictures and labels. */
+static uint64_t digest(const FovDigits *digits) {
+  const FovIdx *images = &digits->images, *labels = &digits->labels;
+  size_t pixels = (size_t)images->dims[0] * (size_t)images->dims[1] * (size_t)images->dims[2];
+  uint64_t high = crc32_z(0, images->data, pixels);
+  return high << 32 | crc32_z(0, labels->data, (size_t)labels->dims[0]);
 }
 
 FovStatus fov_digits_create(void **env, size_t bytes, FovEnvSpec *spec,
@@ -114,7 +124,8 @@ FovStatus fov_digits_create(void **env, size_t bytes, FovEnvSpec *spec,
                        .width = digits->width,
                        .channels = 1,
                        .actions = options->classes,
-                       .cases = digits->count};
+                       .cases = digits->count,
+                       .digest = digest(digits)};
   return FOV_OK;
 }
 

@@ -18,7 +18,7 @@ typedef struct FovDigitsOptions {
   FOV_STRING(FovDigitsOptions, data, "",                                                           \
              "folder of the MNIST files; default $FOVEA_DATA, then ~/.cache/fovea"),               \
       FOV_STRING(FovDigitsOptions, images, "",                                                     \
-                 "IDX file of images for every split, instead of data"),                           \
+                 "IDX file of images instead of data; its last sixth validates, all of it tests"), \
       FOV_STRING(FovDigitsOptions, labels, "", "IDX file of the labels of images"),                \
       FOV_INT(FovDigitsOptions, classes, "10", 2, 256, "labels are 0 to classes - 1")
 

@@ -23,6 +23,7 @@ typedef struct FovEnvSpec {
   int height, width, channels; /**< of the image, in pixels; channels 1 or 3 */
   int actions;                 /**< A: classes of the label */
   int64_t cases;               /**< distinct cases of this split (digits); an epoch */
+  uint64_t digest;             /**< of the data behind the cases: another digest is other data */
   size_t state_size;           /**< bytes of private state a lane needs; may be 0 */
 } FovEnvSpec;
 

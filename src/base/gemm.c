@@ -28,10 +28,18 @@ const char *fov_gemm_library(void) {
 #elif defined(FOV_GEMM_OPENBLAS) && !defined(FOV_DOUBLE)
 
 #include <cblas.h>
+#include <pthread.h>
+
+static pthread_once_t single_threaded = PTHREAD_ONCE_INIT;
+
+/** A setting of the whole process, which two threads must not write at once. */
+static void use_one_thread(void) {
+  openblas_set_num_threads(1);
+}
 
 void fov_gemm(real *c, const real *a, const real *b, bool a_transposed, bool b_transposed, int m,
               int n, int k, real beta) {
-  openblas_set_num_threads(1);
+  pthread_once(&single_threaded, use_one_thread);
   cblas_sgemm(CblasRowMajor, a_transposed ? CblasTrans : CblasNoTrans,
               b_transposed ? CblasTrans : CblasNoTrans, m, n, k, 1, a, a_transposed ? m : k, b,
               b_transposed ? k : n, beta, c, n);

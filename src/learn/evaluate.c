@@ -4,31 +4,6 @@
 
 #include "base/team.h"
 
-FovStatus fov_workspace_create(FovWorkspace *workspace, int count) {
-  workspace->arenas = calloc((size_t)count, sizeof *workspace->arenas);
-  workspace->count = count;
-  return workspace->arenas ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory for %d workers", count);
-}
-
-void fov_workspace_finish(FovWorkspace *workspace) {
-  for (int i = 0; workspace->arenas && i < workspace->count; i++)
-    fov_arena_finish(&workspace->arenas[i]);
-  free(workspace->arenas);
-  *workspace = (FovWorkspace){0};
-}
-
-FovPlan fov_plan_cases(FovArena *arena, int64_t first, int lanes, uint64_t seed, uint64_t repeat) {
-  int64_t *cases = FOV_NEW(arena, int64_t, lanes);
-  FovRng *env_rng = FOV_NEW(arena, FovRng, lanes), *policy_rng = FOV_NEW(arena, FovRng, lanes);
-  for (int b = 0; b < lanes; b++) {
-    cases[b] = first + b;
-    env_rng[b] = fov_rng_stream(seed, FOV_STREAM_ENV, (uint64_t)cases[b]);
-    // Cases fit in 40 bits, so no two of a case's repeats share a stream with another's.
-    policy_rng[b] = fov_rng_stream(seed, FOV_STREAM_POLICY, repeat << 40 | (uint64_t)cases[b]);
-  }
-  return (FovPlan){.lanes = lanes, .cases = cases, .env_rng = env_rng, .policy_rng = policy_rng};
-}
-
 typedef struct Evaluation {
   const FovEvaluate *what;
   FovWorkspace *workspace;
@@ -37,12 +12,8 @@ typedef struct Evaluation {
 } Evaluation;
 
 static void count(FovEvaluation *sums, const FovRollout *rollout, const real *log_p, int actions) {
-  for (int b = 0; b < rollout->lanes; b++, log_p += actions) {
-    int best = 0;
-    for (int a = 1; a < actions; a++)
-      if (log_p[a] > log_p[best]) best = a;
-    sums->wrong += best != rollout->labels[b];
-  }
+  for (int b = 0; b < rollout->lanes; b++)
+    sums->wrong += fov_likeliest(log_p + (size_t)b * actions, actions) != rollout->labels[b];
   sums->cases += rollout->lanes;
 }
 
@@ -60,7 +31,7 @@ static void evaluate_shard(void *context, int shard, int worker) {
     FovTape tape;
     fov_arena_rewind(arena);
     fov_tape_begin(&tape, arena, &agent->params, what->values, NULL);
-    FovPlan plan = fov_plan_cases(arena, first, lanes, what->seed, (uint64_t)m);
+    FovPlan plan = fov_plan_cases(arena, first, lanes, what->seed, what->split, m);
     plan.choice = fov_task_choice(what->task, what->progress, what->rollouts == 1);
     fov_rollout_run(&rollout, &tape, what->task, &plan);
     for (int i = 0; i < lanes * agent->actions; i++) log_p[i] += rollout.log_probabilities[i];
@@ -74,6 +45,7 @@ FovStatus fov_evaluate(FovEvaluation *result, const FovEvaluate *what, FovWorksp
             (long long)what->cases, (long long)what->task->env->spec.cases);
   FOV_CHECK(what->threads <= workspace->count, "%d threads, %d arenas", what->threads,
             workspace->count);
+  FOV_TRY(fov_memory_check(what->threads * fov_shard_bytes(what->task), "this evaluation"));
   int shards = (int)((what->cases + FOV_SHARD - 1) / FOV_SHARD);
   Evaluation evaluation = {.what = what, .workspace = workspace};
   size_t answers = (size_t)what->cases * what->task->agent->actions;

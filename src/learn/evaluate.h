@@ -2,19 +2,7 @@
 #ifndef FOV_LEARN_EVALUATE_H
 #define FOV_LEARN_EVALUATE_H
 
-#include "learn/rollout.h"
-
-/** Lanes of one shard: the unit of work, whatever the number of threads. */
-enum { FOV_SHARD = 64 };
-
-/** Memory of the shards and workers of one process: one arena each, kept from use to use. */
-typedef struct FovWorkspace {
-  FovArena *arenas;
-  int count;
-} FovWorkspace;
-
-FovStatus fov_workspace_create(FovWorkspace *workspace, int count);
-void fov_workspace_finish(FovWorkspace *workspace);
+#include "learn/workspace.h"
 
 typedef struct FovEvaluation {
   int64_t cases, wrong;
@@ -29,6 +17,7 @@ typedef struct FovEvaluate {
                            log-probabilities averaged (Ba et al. 2015) */
   double progress;    /**< share of training behind the agent: what σ the samples have */
   uint64_t seed;      /**< of the cases' clutter: the same seed is the same test set */
+  FovSplit split;     /**< which the environment was made for */
   int threads;
 } FovEvaluate;
 
@@ -37,8 +26,5 @@ FovStatus fov_evaluate(FovEvaluation *result, const FovEvaluate *what, FovWorksp
 
 /** Wilson's 95 % interval for a share of `wrong` in `cases` (Wilson 1927); cases > 0. */
 void fov_interval(double *low, double *high, int64_t wrong, int64_t cases);
-
-/** Plans lanes for cases first … first+lanes−1 of a fixed set; [lanes] arrays in the arena. */
-FovPlan fov_plan_cases(FovArena *arena, int64_t first, int lanes, uint64_t seed, uint64_t repeat);
 
 #endif

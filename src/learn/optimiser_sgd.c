@@ -9,18 +9,21 @@ typedef struct Options {
 static const FovOption options[] = {
     FOV_REAL(Options, momentum, "0.9", 0, 0.9999, "share of the last step that is kept"),
     FOV_BOOL(Options, nesterov, "false", "look ahead along the momentum"),
-    FOV_REAL(Options, decay, "0", 0, 1, "of a weight per update, times the rate"),
+    FOV_REAL(Options, decay, "0", 0, 1,
+             "L2 penalty: this times the weight is added to the gradient"),
     FOV_OPTIONS_END,
 };
 
-FOV_KERNEL
-static void step_sgd(const FovOptimiserStep *step, const void *values) {
+FOV_KERNEL static void step_sgd(const FovOptimiserStep *step, const void *values) {
   const Options *o = values;
+  real *restrict value = step->value, *restrict m = step->first;
+  const real *restrict g = step->gradient;
   real momentum = (real)o->momentum, decay = (real)o->decay, rate = step->rate;
+  real scale = step->scale, now = o->nesterov ? 1 : 0, last = o->nesterov ? momentum : 1;
   for (size_t i = 0; i < step->count; i++) {
-    real g_i = step->gradient[i] * step->scale + decay * step->value[i];
-    real m_i = step->first[i] = momentum * step->first[i] + g_i;
-    step->value[i] -= rate * (o->nesterov ? g_i + momentum * m_i : m_i);
+    real g_i = g[i] * scale + decay * value[i];
+    m[i] = momentum * m[i] + g_i;
+    value[i] -= rate * (now * g_i + last * m[i]);
   }
 }
 

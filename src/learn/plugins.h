@@ -43,7 +43,7 @@ typedef struct FovReward {
  * leave-one-out's own returns, which it leaves out. */
 typedef struct FovBaselineInput {
   const real *returns;   /**< [T, B]: R_t */
-  const real *predicted; /**< [T, B]: the baseline head's; NULL unless `learned` */
+  const real *predicted; /**< [T, B]: the baseline head's; zeros unless `learned` */
   real average;          /**< moving average of the mean return over earlier updates */
   int glimpses, lanes, copies;
 } FovBaselineInput;
@@ -63,7 +63,7 @@ typedef struct FovEstimator {
                   int lanes);
 } FovEstimator;
 
-/** One number's worth of what an optimiser reads and writes, for `count` of them. */
+/** What an optimiser reads and writes: a range of the blocks. */
 typedef struct FovOptimiserStep {
   real *value, *first, *second; /**< [count]: parameters and two moments */
   const real *gradient;         /**< [count] */

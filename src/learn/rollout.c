@@ -56,10 +56,10 @@ static void look(FovVar *rho, const FovTask *task, const FovEnvLane *lanes, cons
   }
 }
 
-static int argmax(const real *x, int count) {
+int fov_likeliest(const real *log_probabilities, int actions) {
   int best = 0;
-  for (int i = 1; i < count; i++)
-    if (x[i] > x[best]) best = i;
+  for (int a = 1; a < actions; a++)
+    if (log_probabilities[a] > log_probabilities[best]) best = a;
   return best;
 }
 
@@ -74,7 +74,7 @@ static void answer(FovRollout *rollout, FovTape *tape, const FovTask *task, FovE
   for (int b = 0; b < B; b++) {
     const real *log_p = rollout->log_probabilities + (size_t)b * A;
     rollout->labels[b] = lanes[b].label;
-    rollout->answers[b] = argmax(log_p, A);
+    rollout->answers[b] = fov_likeliest(log_p, A);
     rollout->images[b] = lanes[b].image;
     fov_env_step(task->env, &lanes[b], rollout->answers[b], &plan->env_rng[b]);
     rollout->rewards[(T - 1) * B + b] = task->reward->value(lanes[b].reward, log_p, lanes[b].label);

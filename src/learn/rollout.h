@@ -46,6 +46,9 @@ typedef struct FovRollout {
 /** The policy's standard deviations in location units, for a share `progress` of the training. */
 FovChoice fov_task_choice(const FovTask *task, double progress, bool deterministic);
 
+/** The action of highest log-probability [A]; the first of equals. */
+int fov_likeliest(const real *log_probabilities, int actions);
+
 /** Plays one episode a lane. */
 void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, const FovPlan *plan);
 

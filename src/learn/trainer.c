@@ -7,7 +7,9 @@
 #include "tensor/ops.h"
 
 static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
-static const char *const answers[] = {"last", "every", NULL};
+
+enum { ANSWER_LAST, ANSWER_EVERY };
+static const char *const answers[] = {[ANSWER_LAST] = "last", [ANSWER_EVERY] = "every", NULL};
 
 const FovOption fov_train_options[] = {
     FOV_LONG(FovTrainOptions, episodes, "1000000", 1, 1e12, "episodes of the whole training"),
@@ -55,6 +57,18 @@ static FovStatus check_options(const FovTraining *training) {
   return FOV_OK;
 }
 
+static int shards_of(const FovTrainOptions *o) {
+  return (o->batch + FOV_SHARD - 1) / FOV_SHARD;
+}
+
+/** Every shard has a gradient and an arena of its own, so a batch's memory grows with it. */
+static FovStatus check_memory(const FovTraining *training) {
+  double block = (double)training->task.agent->params.size * sizeof(real);
+  double shards = shards_of(&training->options);
+  return fov_memory_check((5 + shards) * block + shards * fov_shard_bytes(&training->task),
+                          "this training");
+}
+
 static FovStatus allocate(FovTrainer *trainer) {
   const FovParams *params = &trainer->training.task.agent->params;
   FovTrainerState *state = &trainer->state;
@@ -78,12 +92,13 @@ static FovStatus allocate(FovTrainer *trainer) {
 FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, int threads) {
   *trainer = NULL;
   FOV_TRY(check_options(training));
+  FOV_TRY(check_memory(training));
   FovTrainer *t = calloc(1, sizeof *t);
   if (!t) return fov_fail(FOV_ERR_MEMORY, "no memory for a trainer");
   const FovParams *params = &training->task.agent->params;
   t->training = *training;
   t->threads = threads;
-  t->shards = (training->options.batch + FOV_SHARD - 1) / FOV_SHARD;
+  t->shards = shards_of(&training->options);
   t->chunks = (int)((params->size + CHUNK - 1) / CHUNK);
   FovStatus status = allocate(t);
   if (status != FOV_OK) {
@@ -132,7 +147,7 @@ static FovPlan plan_shard(const FovTrainer *trainer, FovArena *arena, int shard)
       .policy_rng = policy_rng,
       .choice = fov_task_choice(&trainer->training.task, fov_trainer_progress(trainer), false),
       .predict = trainer->training.baseline->learned,
-      .every = o->answer == 1};
+      .every = o->answer == ANSWER_EVERY};
 }
 
 /** A seed of `weight` for each of `lanes` lanes. */
@@ -146,7 +161,7 @@ static const real *constant_seed(FovArena *arena, double weight, int lanes) {
 static void seed_answer(FovTape *tape, FovSums *sums, const FovRollout *rollout,
                         const FovTrainOptions *o) {
   int T = rollout->glimpses, B = rollout->lanes;
-  double weight = 1.0 / o->batch / (o->answer == 1 ? T : 1);
+  double weight = 1.0 / o->batch / (o->answer == ANSWER_EVERY ? T : 1);
   const real *seed = constant_seed(tape->arena, weight, B);
   for (int t = 0; t < T; t++) {
     if (!rollout->logits[t]) continue;
@@ -233,8 +248,7 @@ static void train_shard(void *context, int shard, int worker) {
   }
 }
 
-FOV_KERNEL
-static void add_block(real *restrict sum, const real *restrict x, size_t count) {
+FOV_KERNEL static void add_block(real *restrict sum, const real *restrict x, size_t count) {
   for (size_t i = 0; i < count; i++) sum[i] += x[i];
 }
 
@@ -257,12 +271,9 @@ static void reduce_chunk(void *context, int chunk, int worker) {
   trainer->chunk_squares[chunk] = squares;
 }
 
-/** Polyak's average with a short memory at first, so that the initial weights are soon forgotten.
- */
-FOV_KERNEL
-static void average_block(real *restrict average, const real *restrict value, real decay,
-                          size_t count) {
-  for (size_t i = 0; i < count; i++) average[i] += (1 - decay) * (value[i] - average[i]);
+FOV_KERNEL static void average_block(real *restrict average, const real *restrict value, real gain,
+                                     size_t count) {
+  for (size_t i = 0; i < count; i++) average[i] += gain * (value[i] - average[i]);
 }
 
 static void step_chunk(void *context, int chunk, int worker) {
@@ -279,10 +290,11 @@ static void step_chunk(void *context, int chunk, int worker) {
                            .rate = trainer->rate,
                            .update = state->update + 1};
   trainer->training.optimiser->step(&step, trainer->training.optimiser_options);
+  // Polyak's average, with a short memory at first so that the initial weights are soon forgotten.
   double done = (double)state->update, young = (1 + done) / (10 + done);
   double decay = trainer->training.options.average;
-  average_block(state->average + start, state->value + start, (real)(young < decay ? young : decay),
-                count);
+  average_block(state->average + start, state->value + start,
+                (real)(1 - (young < decay ? young : decay)), count);
 }
 
 static FovStatus refuse_number(const FovTrainer *trainer) {

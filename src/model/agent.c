@@ -3,7 +3,8 @@
 #include "tensor/ops.h"
 
 static const char *const firsts[] = {"centre", "random", "learned", NULL};
-static const char *const means[] = {"linear", "tanh", NULL};
+enum { MEAN_LINEAR, MEAN_TANH };
+static const char *const means[] = {[MEAN_LINEAR] = "linear", [MEAN_TANH] = "tanh", NULL};
 static const char *const stops[] = {"none", "baseline", "location", "both", NULL};
 
 const FovOption fov_agent_options[] = {
@@ -95,7 +96,7 @@ FovVar *fov_agent_mean(const FovAgent *agent, FovTape *tape, const FovCoreState 
   int stop = agent->options.stop_gradient;
   return head(tape, state->h, agent->ids.location_w, agent->ids.location_bias,
               stop == FOV_STOP_LOCATION || stop == FOV_STOP_BOTH,
-              agent->options.mean ? FOV_TANH : FOV_LINEAR);
+              agent->options.mean == MEAN_TANH ? FOV_TANH : FOV_LINEAR);
 }
 
 FovVar *fov_agent_logits(const FovAgent *agent, FovTape *tape, const FovCoreState *state) {
@@ -106,12 +107,4 @@ FovVar *fov_agent_baseline(const FovAgent *agent, FovTape *tape, const FovCoreSt
   int stop = agent->options.stop_gradient;
   return head(tape, state->h, agent->ids.baseline_w, agent->ids.baseline_bias,
               stop == FOV_STOP_BASELINE || stop == FOV_STOP_BOTH, FOV_LINEAR);
-}
-
-double fov_agent_flops(const FovAgent *agent) {
-  double weights = 0;
-  for (int i = 0; i < agent->params.count; i++)
-    if (agent->params.list[i].rows > 1)
-      weights += (double)agent->params.list[i].rows * agent->params.list[i].cols;
-  return 2 * weights;
 }

@@ -87,7 +87,4 @@ FovVar *fov_agent_logits(const FovAgent *agent, FovTape *tape, const FovCoreStat
 /** b_t, the return expected from here on: [B, 1]. */
 FovVar *fov_agent_baseline(const FovAgent *agent, FovTape *tape, const FovCoreState *state);
 
-/** Arithmetic of one glimpse of one lane, forwards: 2 FLOP a multiply-add of every weight. */
-double fov_agent_flops(const FovAgent *agent);
-
 #endif

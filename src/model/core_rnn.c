@@ -6,7 +6,8 @@ typedef struct Options {
   int width, init;
 } Options;
 
-static const char *const inits[] = {"identity", "uniform", NULL};
+enum { IDENTITY, UNIFORM };
+static const char *const inits[] = {[IDENTITY] = "identity", [UNIFORM] = "uniform", NULL};
 
 static const FovOption options[] = {
     FOV_INT(Options, width, "256", 1, 8192, "D: units of h_t"),
@@ -18,7 +19,7 @@ enum { W, U, BIAS };
 
 static void build(FovCoreLayout *layout, FovParams *params, const void *values, int inputs) {
   const Options *o = values;
-  FovInit init = o->init == 0 ? FOV_INIT_IDENTITY : FOV_INIT_UNIFORM;
+  FovInit init = o->init == IDENTITY ? FOV_INIT_IDENTITY : FOV_INIT_UNIFORM;
   layout->width = o->width;
   layout->params[W] = fov_params_add(params, "core.w", o->width, inputs, FOV_INIT_UNIFORM, 1);
   layout->params[U] = fov_params_add(params, "core.u", o->width, o->width, init, 1);
