@@ -8,7 +8,7 @@
 
 static const char *const prefixes[] = {"", "average.", "first.", "second."};
 
-enum { BLOCKS = sizeof prefixes / sizeof *prefixes, SCALARS = 10 };
+enum { BLOCKS = sizeof prefixes / sizeof *prefixes, SCALARS = 11 };
 
 static void blocks_of(real *blocks[BLOCKS], const FovTrainerState *state) {
   real *all[BLOCKS] = {state->value, state->average, state->first, state->second};
@@ -35,23 +35,43 @@ static void scalars_of(Scalar scalars[SCALARS], FovTrainerState *state, FovBest 
       {"state.sums.baseline_loss", FOV_DTYPE_F64, &sums->baseline_loss},
       {"state.sums.gradient_norm", FOV_DTYPE_F64, &sums->gradient_norm},
       {"state.best_error", FOV_DTYPE_F64, &best->error},
+      {"state.best_update", FOV_DTYPE_I64, &best->update},
   };
   memcpy(scalars, all, sizeof all);
 }
 
+/** What a parameter looks like in the file; block: where it is in memory, or NULL. */
 static FovBlob describe(const char *prefix, const FovParam *param, real *block) {
   FovBlob blob = {.dtype = sizeof(real) == 8 ? FOV_DTYPE_F64 : FOV_DTYPE_F32,
                   .dims = 2,
                   .shape = {param->rows, param->cols},
-                  .data = block + param->offset};
+                  .data = block ? block + param->offset : NULL};
   snprintf(blob.name, sizeof blob.name, "%s%s", prefix, param->name);
   return blob;
 }
 
+/** A number that is not finite in memory must never replace a file that is. */
+static FovStatus check_finite(const FovBlob *blob, const char *path) {
+  size_t count = fov_blob_size(blob) / fov_dtype_size(blob->dtype);
+  for (size_t i = 0; i < count; i++) {
+    bool finite = blob->dtype == FOV_DTYPE_F32   ? isfinite(((const float *)blob->data)[i])
+                  : blob->dtype == FOV_DTYPE_F64 ? isfinite(((const double *)blob->data)[i])
+                                                 : ((const int64_t *)blob->data)[i] >= 0;
+    if (!finite)
+      return fov_fail(FOV_ERR_NUMBER, "%s: number %zu of %s is not finite or a negative count",
+                      path, i, blob->name);
+  }
+  return FOV_OK;
+}
+
+static void write_data(char text[32], uint64_t data) {
+  snprintf(text, 32, "%016llx", (unsigned long long)data);
+}
+
 FovStatus fov_checkpoint_save(const char *path, const FovParams *params,
                               const FovTrainerState *state, const FovBest *best,
-                              const char *config) {
-  FovBlob blobs[BLOCKS * FOV_MAX_PARAMS + SCALARS + 1];
+                              const FovIdentity *identity) {
+  FovBlob blobs[BLOCKS * FOV_MAX_PARAMS + SCALARS];
   size_t count = 0;
   real *blocks[BLOCKS];
   blocks_of(blocks, state);
@@ -66,22 +86,58 @@ FovStatus fov_checkpoint_save(const char *path, const FovParams *params,
     blobs[count] = (FovBlob){.dtype = scalars[i].dtype, .data = scalars[i].data};
     snprintf(blobs[count++].name, FOV_BLOB_NAME, "%s", scalars[i].name);
   }
-  blobs[count++] =
-      (FovBlob){.name = "state.best_update", .dtype = FOV_DTYPE_I64, .data = &best_copy.update};
-  const FovText texts[] = {{"config", config}, {"format", "fovea checkpoint 1"}};
+  for (size_t i = 0; i < count; i++) FOV_TRY(check_finite(&blobs[i], path));
+  char data[32];
+  write_data(data, identity->data);
+  const FovText texts[] = {
+      {"config", identity->config}, {"data", data}, {"format", "fovea checkpoint 1"}};
   return fov_safetensors_write(path, blobs, count, texts, sizeof texts / sizeof *texts);
 }
 
-static FovStatus load_param(real *values, const FovSafetensors *file, const char *path,
-                            const FovBlob *expected) {
+/** The line of `text` that position `at` lies in, as printf's width and text. */
+static int line_at(const char **line, const char *text, size_t at) {
+  while (at > 0 && text[at - 1] != '\n') at--;
+  *line = text + at;
+  return (int)strcspn(*line, "\n");
+}
+
+static FovStatus compare(const char *path, const char *kept, const char *kept_data,
+                         const FovIdentity *identity) {
+  const char *config = identity->config, *was, *is;
+  size_t at = 0;
+  while (config[at] && config[at] == kept[at]) at++;
+  if (config[at] != kept[at]) {
+    int was_length = line_at(&was, kept, at), is_length = line_at(&is, config, at);
+    return fov_fail(FOV_ERR_USAGE,
+                    "%s: was begun with '%.*s', not with '%.*s'; choose another --run", path,
+                    was_length, was, is_length, is);
+  }
+  char data[32];
+  write_data(data, identity->data);
+  if (strcmp(kept_data, data) != 0)
+    return fov_fail(FOV_ERR_USAGE,
+                    "%s: was begun on other training data; see env.data and $FOVEA_DATA", path);
+  return FOV_OK;
+}
+
+FovStatus fov_checkpoint_check(const char *path, const FovIdentity *identity) {
+  FovSafetensors *file;
+  FOV_TRY(fov_safetensors_open(&file, path));
+  const char *config = fov_safetensors_text(file, "config");
+  const char *data = fov_safetensors_text(file, "data");
+  FovStatus status = config && data ? compare(path, config, data, identity)
+                                    : fov_fail(FOV_ERR_FORMAT, "%s: not a fovea checkpoint", path);
+  fov_safetensors_close(file);
+  return status;
+}
+
+/** Copies what stands in the file under the expected name, dtype and shape. */
+static FovStatus load_blob(const FovBlob *expected, const FovSafetensors *file, const char *path) {
   const FovBlob *blob;
   FOV_TRY(fov_safetensors_require(&blob, file, expected->name, expected->dtype, expected->dims,
                                   expected->shape));
-  size_t count = fov_blob_size(blob) / sizeof(real);
-  for (size_t i = 0; i < count; i++)
-    if (!isfinite(((const real *)blob->data)[i]))
-      return fov_fail(FOV_ERR_FORMAT, "%s: %s holds a number that is not finite", path, blob->name);
-  memcpy(values, blob->data, count * sizeof(real));
+  FOV_TRY(check_finite(blob, path));
+  memcpy(expected->data, blob->data, fov_blob_size(blob));
   return FOV_OK;
 }
 
@@ -89,20 +145,15 @@ static FovStatus load_block(real *block, const FovSafetensors *file, const char 
                             const FovParams *params, const char *prefix) {
   for (int i = 0; i < params->count; i++) {
     FovBlob expected = describe(prefix, &params->list[i], block);
-    FOV_TRY(load_param(block + params->list[i].offset, file, path, &expected));
+    FOV_TRY(load_blob(&expected, file, path));
   }
   return FOV_OK;
 }
 
-static FovStatus load_scalar(void *data, const FovSafetensors *file, const char *path,
-                             const char *name, FovDtype dtype) {
-  const FovBlob *blob;
-  FOV_TRY(fov_safetensors_require(&blob, file, name, dtype, 0, NULL));
-  // The best error is infinite before the first evaluation.
-  if (dtype == FOV_DTYPE_F64 && isnan(*(const double *)blob->data))
-    return fov_fail(FOV_ERR_FORMAT, "%s: %s is not a number", path, name);
-  memcpy(data, blob->data, fov_dtype_size(dtype));
-  return FOV_OK;
+static FovStatus load_scalar(const Scalar *scalar, const FovSafetensors *file, const char *path) {
+  FovBlob expected = {.dtype = scalar->dtype, .data = scalar->data};
+  snprintf(expected.name, sizeof expected.name, "%s", scalar->name);
+  return load_blob(&expected, file, path);
 }
 
 static FovStatus load_all(FovTrainerState *state, FovBest *best, const FovParams *params,
@@ -112,11 +163,9 @@ static FovStatus load_all(FovTrainerState *state, FovBest *best, const FovParams
   for (int b = 0; b < BLOCKS; b++) FOV_TRY(load_block(blocks[b], file, path, params, prefixes[b]));
   Scalar scalars[SCALARS];
   scalars_of(scalars, state, best);
-  for (int i = 0; i < SCALARS; i++)
-    FOV_TRY(load_scalar(scalars[i].data, file, path, scalars[i].name, scalars[i].dtype));
-  FOV_TRY(load_scalar(&best->update, file, path, "state.best_update", FOV_DTYPE_I64));
-  if (state->update < 0 || state->sums.updates < 0 || state->sums.updates > state->update)
-    return fov_fail(FOV_ERR_FORMAT, "%s: state.update is %lld with %lld updates to report", path,
+  for (int i = 0; i < SCALARS; i++) FOV_TRY(load_scalar(&scalars[i], file, path));
+  if (state->sums.updates > state->update)
+    return fov_fail(FOV_ERR_FORMAT, "%s: state.update is %lld, with %lld updates to report", path,
                     (long long)state->update, (long long)state->sums.updates);
   return FOV_OK;
 }
@@ -130,13 +179,31 @@ FovStatus fov_checkpoint_load(FovTrainerState *state, FovBest *best, const FovPa
   return status;
 }
 
-FovStatus fov_checkpoint_load_weights(real *values, int64_t *update, const FovParams *params,
+static FovStatus load_weights(real **values, int64_t *update, const FovParams *params,
+                              const char *prefix, const FovSafetensors *file, const char *path) {
+  for (int i = 0; i < params->count; i++) {
+    FovBlob expected = describe(prefix, &params->list[i], NULL);
+    const FovBlob *blob;
+    FOV_TRY(fov_safetensors_require(&blob, file, expected.name, expected.dtype, expected.dims,
+                                    expected.shape));
+  }
+  const Scalar scalar = {"state.update", FOV_DTYPE_I64, update};
+  FOV_TRY(load_scalar(&scalar, file, path));
+  *values = fov_params_block(params);
+  if (!*values) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its weights", path);
+  return load_block(*values, file, path, params, prefix);
+}
+
+FovStatus fov_checkpoint_load_weights(real **values, int64_t *update, const FovParams *params,
                                       bool averaged, const char *path) {
+  *values = NULL;
   FovSafetensors *file;
   FOV_TRY(fov_safetensors_open(&file, path));
-  FovStatus status = load_block(values, file, path, params, averaged ? "average." : "");
-  if (status == FOV_OK) status = load_scalar(update, file, path, "state.update", FOV_DTYPE_I64);
+  FovStatus status = load_weights(values, update, params, averaged ? "average." : "", file, path);
   fov_safetensors_close(file);
+  if (status == FOV_OK) return FOV_OK;
+  free(*values);
+  *values = NULL;
   return status;
 }
 

@@ -13,22 +13,32 @@
 
 /** How well the run has done so far. */
 typedef struct FovBest {
-  double error;   /**< fraction of the validation split; infinite before the first evaluation */
+  double error;   /**< fraction of the validation split; 2 before the first evaluation */
   int64_t update; /**< when it was reached */
 } FovBest;
 
-/** Replaces `path` whole. */
+/** What a training is of; a run goes on only with the same. */
+typedef struct FovIdentity {
+  const char *config; /**< the resolved configuration */
+  uint64_t data;      /**< digest of the training data */
+} FovIdentity;
+
+/** Replaces `path` whole; a state with a number that is not finite is refused and `path` stays. */
 FovStatus fov_checkpoint_save(const char *path, const FovParams *params,
                               const FovTrainerState *state, const FovBest *best,
-                              const char *config);
+                              const FovIdentity *identity);
+
+/** Fails, naming the first setting that differs, if `path` is of another training. */
+FovStatus fov_checkpoint_check(const char *path, const FovIdentity *identity);
 
 /** Fills the state; on failure it may be part old, part new. A parameter that is missing or of
  * another shape, and a number that is not finite, are errors that name it. */
 FovStatus fov_checkpoint_load(FovTrainerState *state, FovBest *best, const FovParams *params,
                               const char *path);
 
-/** Fills only the weights to evaluate: the averaged ones if `averaged`. */
-FovStatus fov_checkpoint_load_weights(real *values, int64_t *update, const FovParams *params,
+/** Loads only the weights to evaluate, the averaged ones if `averaged`, into a new block that the
+ * caller frees; nothing is allocated before every shape has been compared. */
+FovStatus fov_checkpoint_load_weights(real **values, int64_t *update, const FovParams *params,
                                       bool averaged, const char *path);
 
 /** The configuration text of a checkpoint, malloc'd. */

@@ -66,6 +66,11 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecord *what, FovWorkspace 
                       .side = agent->sensor.side,
                       .scales = agent->sensor.scales,
                       .update = what->update};
+  double retina = fov_sensor_features(&agent->sensor, agent->channels);
+  double image = (double)spec->height * spec->width * spec->channels;
+  FOV_TRY(fov_memory_check(fov_shard_bytes(what->task) +
+                               episodes * (image + retina * agent->options.glimpses),
+                           "this trace"));
   FOV_TRY(fov_trace_allocate(trace));
   FovArena *arena = &workspace->arenas[0];
   for (int first = 0; first < episodes; first += FOV_SHARD) {
@@ -74,7 +79,7 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecord *what, FovWorkspace 
     FovRollout rollout;
     fov_arena_rewind(arena);
     fov_tape_begin(&tape, arena, &agent->params, what->values, NULL);
-    FovPlan plan = fov_plan_cases(arena, first, lanes, what->seed, 0);
+    FovPlan plan = fov_plan_cases(arena, first, lanes, what->seed, what->split, 0);
     plan.choice = fov_task_choice(what->task, what->progress, !what->sampled);
     plan.predict = what->predict;
     plan.every = true;

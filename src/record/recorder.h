@@ -14,6 +14,7 @@ typedef struct FovRecord {
   double progress; /**< share of training: what σ samples have */
   bool sampled;    /**< sample the policy rather than follow its mean */
   uint64_t seed;
+  FovSplit split; /**< which the environment was made for */
 } FovRecord;
 
 /** Plays the episodes and fills a trace, which the caller finishes. */

@@ -22,6 +22,15 @@ char *fov_run_path(char *path, const FovRun *run, const char *name) {
   return path;
 }
 
+FovStatus fov_run_find(char *path, const char *source, const char *name) {
+  struct stat status;
+  bool folder = stat(source, &status) == 0 && S_ISDIR(status.st_mode);
+  int length = snprintf(path, FOV_PATH_SIZE, folder ? "%s/%s" : "%s", source, name);
+  if (length < FOV_PATH_SIZE) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "%.64s...: a path of more than %d bytes", source,
+                  FOV_PATH_SIZE - 1);
+}
+
 static FovStatus make_folders(const char *dir) {
   char part[FOV_PATH_SIZE];
   snprintf(part, sizeof part, "%s", dir);
@@ -36,20 +45,53 @@ static FovStatus make_folders(const char *dir) {
   }
 }
 
-/** A folder with files but no configuration of ours is somebody else's. */
-static FovStatus check_ours(const FovRun *run) {
-  char path[FOV_PATH_SIZE];
-  if (fov_file_exists(fov_run_path(path, run, FOV_RUN_CONFIG))) return FOV_OK;
+/** Whether a folder without a checkpoint is free to begin in: new, or left by a start that was cut
+ * off, which has its log. Anything else is somebody's. */
+static FovStatus check_free(const FovRun *run) {
   DIR *folder = opendir(run->dir);
+  if (!folder && errno == ENOENT) return FOV_OK;
   if (!folder) return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", run->dir, strerror(errno));
-  bool foreign = false;
-  // Hidden files and the log are what a start that was cut off leaves.
-  for (const struct dirent *entry; !foreign && (entry = readdir(folder));)
-    foreign = entry->d_name[0] != '.' && strcmp(entry->d_name, FOV_RUN_LOG) != 0;
+  bool files = false, log = false, best = false;
+  for (const struct dirent *entry; (entry = readdir(folder));) {
+    // What users put beside the log, pictures and notes, is not written by a run.
+    files = files || (entry->d_name[0] != '.' && strcmp(entry->d_name, FOV_RUN_LOG) != 0);
+    log = log || strcmp(entry->d_name, FOV_RUN_LOG) == 0;
+    best = best || strcmp(entry->d_name, FOV_RUN_BEST) == 0;
+  }
   closedir(folder);
-  if (foreign)
+  if (best)
+    return fov_fail(FOV_ERR_USAGE, "%s: a run that lost its %s; choose another --run", run->dir,
+                    FOV_RUN_LAST);
+  if (files && !log)
     return fov_fail(FOV_ERR_USAGE, "%s: holds files, but no run; choose another --run", run->dir);
   return FOV_OK;
+}
+
+static FovStatus set_dir(FovRun *run, const char *dir) {
+  *run = (FovRun){.log = -1};
+  if (strlen(dir) == 0 || strlen(dir) >= sizeof run->dir)
+    return fov_fail(FOV_ERR_USAGE, "--run: expected a path of 1 to %zu bytes, found %zu",
+                    sizeof run->dir - 1, strlen(dir));
+  snprintf(run->dir, sizeof run->dir, "%s", dir);
+  return FOV_OK;
+}
+
+/** Sets run->resumed. */
+static FovStatus check(FovRun *run, bool resume) {
+  char path[FOV_PATH_SIZE];
+  run->resumed = fov_file_exists(fov_run_path(path, run, FOV_RUN_LAST));
+  if (!run->resumed) return check_free(run);
+  if (resume) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "%s: there is a run already; add --resume to go on with it, or choose another "
+                  "--run",
+                  run->dir);
+}
+
+FovStatus fov_run_check(const char *dir, bool resume) {
+  FovRun run;
+  FOV_TRY(set_dir(&run, dir));
+  return check(&run, resume);
 }
 
 static FovStatus lock_log(FovRun *run) {
@@ -58,28 +100,22 @@ static FovStatus lock_log(FovRun *run) {
       open(fov_run_path(path, run, FOV_RUN_LOG), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (run->log < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
   if (flock(run->log, LOCK_EX | LOCK_NB) == 0) return FOV_OK;
+  int why = errno;
   fov_run_close(run);
+  if (why != EWOULDBLOCK) return fov_fail(FOV_ERR_IO, "%s: cannot lock: %s", path, strerror(why));
   return fov_fail(FOV_ERR_USAGE, "%s: another process is training in it", run->dir);
 }
 
 FovStatus fov_run_open(FovRun *run, const char *dir, bool resume) {
-  *run = (FovRun){.log = -1};
-  if (strlen(dir) == 0 || strlen(dir) >= sizeof run->dir)
-    return fov_fail(FOV_ERR_USAGE, "--run: expected a path of 1 to %zu bytes, found %zu",
-                    sizeof run->dir - 1, strlen(dir));
-  snprintf(run->dir, sizeof run->dir, "%s", dir);
+  FOV_TRY(set_dir(run, dir));
+  FOV_TRY(check(run, resume));
   FOV_TRY(make_folders(dir));
-  FOV_TRY(check_ours(run));
   FOV_TRY(lock_log(run));
-  FOV_TRY(fov_replace_sweep(dir));
-  char path[FOV_PATH_SIZE];
-  run->resumed = fov_file_exists(fov_run_path(path, run, FOV_RUN_LAST));
-  if (!run->resumed || resume) return FOV_OK;
-  fov_run_close(run);
-  return fov_fail(FOV_ERR_USAGE,
-                  "%s: there is a run already; add --resume to go on with it, or choose another "
-                  "--run",
-                  dir);
+  // Another process may have begun between the look and the lock.
+  FovStatus status = check(run, resume);
+  if (status == FOV_OK) status = fov_replace_sweep(dir);
+  if (status != FOV_OK) fov_run_close(run);
+  return status;
 }
 
 void fov_run_close(FovRun *run) {

@@ -34,6 +34,13 @@ typedef struct FovRunFacts {
 } FovRunFacts;
 
 /**
+ * Whether fov_run_open would have a reason to refuse `dir` that can be seen from outside: files
+ * that are not a run's, a run although not `resume`, a run that lost its last checkpoint. Touches
+ * nothing.
+ */
+FovStatus fov_run_check(const char *dir, bool resume);
+
+/**
  * Opens `dir` to train in it, making it and its parents if need be.
  *
  * A run that has a checkpoint is only opened if `resume`, one without is begun afresh either way.
@@ -43,6 +50,10 @@ FovStatus fov_run_open(FovRun *run, const char *dir, bool resume);
 
 /** Releases the run. */
 void fov_run_close(FovRun *run);
+
+/** Resolves `source`: of a folder, the file `name` in it; of anything else, itself. path:
+ * [FOV_PATH_SIZE]. */
+FovStatus fov_run_find(char *path, const char *source, const char *name);
 
 /** Writes `dir`/`name` into path [FOV_PATH_SIZE] and returns path. */
 char *fov_run_path(char *path, const FovRun *run, const char *name);

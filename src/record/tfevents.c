@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,29 @@ FovStatus fov_tfevents_scalar(FovTfevents *events, const char *tag, int64_t step
   put_bytes(&summary, SUMMARY_VALUE, point.bytes, point.size);
   put_bytes(&event, EVENT_SUMMARY, summary.bytes, summary.size);
   return write_record(events, &event);
+}
+
+FovStatus fov_tfevents_row(FovTfevents *events, const FovProgress *row, double wall_time) {
+  const struct {
+    const char *tag;
+    double value;
+  } points[] = {
+      {"train/error", row->train_error},
+      {"train/reward", row->train_reward},
+      {"train/class_loss", row->class_loss},
+      {"train/baseline_loss", row->baseline_loss},
+      {"train/gradient_norm", row->gradient_norm},
+      {"train/rate", row->rate},
+      {"train/sigma", row->sigma},
+      {"train/glimpses_per_second", row->glimpses_per_second},
+      {"valid/error", row->valid_error},
+      {"valid/reward", row->valid_reward},
+  };
+  for (size_t i = 0; i < sizeof points / sizeof *points; i++)
+    if (isfinite(points[i].value))
+      FOV_TRY(fov_tfevents_scalar(events, points[i].tag, row->update, (float)points[i].value,
+                                  wall_time));
+  return FOV_OK;
 }
 
 FovStatus fov_tfevents_flush(FovTfevents *events) {

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "record/progress.h"
 
 enum { FOV_TAG_SIZE = 128 }; /**< bytes of a tag, with its terminator */
 
@@ -24,6 +25,9 @@ FovStatus fov_tfevents_open(FovTfevents **events, const char *folder, double wal
 /** Adds one point to the curve `tag`, e.g. "valid/error". */
 FovStatus fov_tfevents_scalar(FovTfevents *events, const char *tag, int64_t step, float value,
                               double wall_time);
+
+/** Adds a row of progress.csv: one point of each curve that has a number there. */
+FovStatus fov_tfevents_row(FovTfevents *events, const FovProgress *row, double wall_time);
 
 /** Hands all points to the system, so that a watcher sees them. */
 FovStatus fov_tfevents_flush(FovTfevents *events);
