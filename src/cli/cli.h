@@ -15,8 +15,8 @@ typedef struct FovCommand {
 extern const FovCommand fov_command_train, fov_command_eval, fov_command_trace, fov_command_view,
     fov_command_plot, fov_command_list;
 
-/** What to say of `word`, an option that getopt_long refused. */
-FovStatus fov_cli_bad_option(const FovCommand *command, const char *word);
+/** Names the option that getopt_long has just refused. */
+FovStatus fov_cli_bad_option(const FovCommand *command, char **argv);
 
 /** A whole number in an argument, from `min` to `max`; `what` names it in errors. */
 FovStatus fov_cli_number(long long *value, const char *text, const char *what, long long min,

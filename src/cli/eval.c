@@ -6,7 +6,7 @@
 
 #include "base/team.h"
 #include "cli/cli.h"
-#include "cli/experiment.h"
+#include "cli/trained.h"
 
 typedef struct Request {
   const char *source, *images, *labels;
@@ -25,7 +25,9 @@ static FovStatus print_json(const FovTrained *trained, const FovEvaluation *resu
                 "interval", low, high, "reward", result->reward, "rollouts", request->rollouts);
   char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(root);
-  if (!text) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for the result", trained->path);
+  if (!text)
+    return fov_fail(FOV_ERR_MEMORY, "%s: cannot be told as JSON; is its name UTF-8?",
+                    trained->path);
   puts(text);
   free(text);
   return FOV_OK;
@@ -35,7 +37,9 @@ static void print_text(const FovTrained *trained, const FovEvaluation *result,
                        const Request *request, double low, double high) {
   printf("%s (update %lld): %lld cases, %s\n", trained->path, (long long)trained->update,
          (long long)result->cases,
-         request->rollouts == 1 ? "one deterministic rollout" : "sampled rollouts averaged");
+         request->rollouts > 1           ? "sampled rollouts averaged"
+         : trained->task.policy->learned ? "one rollout that follows the policy's mean"
+                                         : "one rollout");
   if (request->rollouts > 1) printf("rollouts     %d\n", request->rollouts);
   printf("error        %.2f %%   (95 %% interval %.2f to %.2f %%; %lld wrong)\n",
          100.0 * (double)result->wrong / (double)result->cases, 100 * low, 100 * high,
@@ -45,13 +49,13 @@ static void print_text(const FovTrained *trained, const FovEvaluation *result,
 
 static FovStatus evaluate(const Request *request, FovTrained *trained) {
   FovWorkspace workspace;
-  FovTask task = fov_experiment_task(&trained->experiment, &trained->env);
-  FovEvaluate what = {.task = &task,
+  FovEvaluate what = {.task = &trained->task,
                       .values = trained->values,
                       .cases = trained->env.spec.cases,
                       .rollouts = request->rollouts,
-                      .progress = fov_trained_progress(trained),
+                      .progress = trained->progress,
                       .seed = (uint64_t)trained->experiment.eval.seed,
+                      .split = trained->split,
                       .threads = request->threads};
   FovEvaluation result;
   FOV_TRY(fov_workspace_create(&workspace, request->threads));
@@ -126,7 +130,7 @@ static FovStatus parse(Request *request, int argc, char **argv) {
       request->threads = (int)number;
       break;
     default:
-      return fov_cli_bad_option(&fov_command_eval, argv[optind - 1]);
+      return fov_cli_bad_option(&fov_command_eval, argv);
     }
   }
   if (optind == argc)

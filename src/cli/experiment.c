@@ -1,12 +1,6 @@
 #include "cli/experiment.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-#include "record/checkpoint.h"
-#include "record/run.h"
 
 static const FovOption general_options[] = {
     FOV_LONG(FovGeneralOptions, seed, "0", 0, 9e15, "of everything random in a training"),
@@ -93,48 +87,4 @@ FovTraining fov_experiment_training(const FovExperiment *experiment, const FovEn
                        .optimiser_options = experiment->slots[FOV_SLOT_OPTIMISER].values,
                        .options = experiment->train,
                        .seed = (uint64_t)experiment->general.seed};
-}
-
-static FovStatus find_checkpoint(char *path, size_t size, const char *source) {
-  struct stat status;
-  bool folder = stat(source, &status) == 0 && S_ISDIR(status.st_mode);
-  int length = folder ? snprintf(path, size, "%s/%s", source, FOV_RUN_BEST)
-                      : snprintf(path, size, "%s", source);
-  if (length < 0 || (size_t)length >= size)
-    return fov_fail(FOV_ERR_USAGE, "%.64s…: a path of more than %zu bytes", source, size - 1);
-  return FOV_OK;
-}
-
-FovStatus fov_trained_load(FovTrained *trained, const char *source, char **changes, int count,
-                           FovSplit split) {
-  *trained = (FovTrained){0};
-  FovExperiment *experiment = &trained->experiment;
-  FOV_TRY(fov_experiment_init(experiment));
-  FOV_TRY(find_checkpoint(trained->path, sizeof trained->path, source));
-  char *config;
-  FOV_TRY(fov_checkpoint_config(&config, trained->path));
-  FovStatus status = fov_settings_parse(experiment->settings, config, trained->path);
-  free(config);
-  FOV_TRY(status);
-  for (int i = 0; i < count; i++) FOV_TRY(fov_settings_add(experiment->settings, changes[i]));
-  FOV_TRY(fov_experiment_resolve(experiment));
-  FOV_TRY(fov_experiment_env(&trained->env, experiment, split));
-  fov_experiment_build(experiment, &trained->env.spec);
-  trained->values = fov_params_block(&experiment->agent.params);
-  if (!trained->values) return fov_fail(FOV_ERR_MEMORY, "%s: no memory to load it", source);
-  return fov_checkpoint_load_weights(trained->values, &trained->update, &experiment->agent.params,
-                                     experiment->train.average > 0, trained->path);
-}
-
-void fov_trained_finish(FovTrained *trained) {
-  free(trained->values);
-  fov_env_finish(&trained->env);
-  fov_experiment_finish(&trained->experiment);
-}
-
-double fov_trained_progress(const FovTrained *trained) {
-  const FovTrainOptions *o = &trained->experiment.train;
-  double updates = (double)((o->episodes + o->batch - 1) / o->batch);
-  double progress = (double)trained->update / updates;
-  return progress < 1 ? progress : 1;
 }

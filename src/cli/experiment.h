@@ -63,22 +63,4 @@ FovTask fov_experiment_task(const FovExperiment *experiment, const FovEnv *env);
 /** The training on `env`; the agent must have been built. */
 FovTraining fov_experiment_training(const FovExperiment *experiment, const FovEnv *env);
 
-/** An agent with its weights, read from a run's best checkpoint or a checkpoint file. */
-typedef struct FovTrained {
-  FovExperiment experiment;
-  FovEnv env;
-  real *values;
-  int64_t update;
-  char path[4096]; /**< of the checkpoint */
-} FovTrained;
-
-/** Loads `source`, a run directory or a checkpoint, with `count` key=value `changes` on top of its
- * configuration, for one split. Finished by fov_trained_finish, also after a failure. */
-FovStatus fov_trained_load(FovTrained *trained, const char *source, char **changes, int count,
-                           FovSplit split);
-void fov_trained_finish(FovTrained *trained);
-
-/** Share of its training that is behind a loaded agent. */
-double fov_trained_progress(const FovTrained *trained);
-
 #endif

@@ -29,8 +29,9 @@ static FovStatus list(const FovExperiment *experiment, const char *word) {
       return fov_plugin_help(experiment->slots[kinds[i].slot].table, stdout), FOV_OK;
   }
   const char *nearest = fov_nearest(word, names, KINDS + 1);
-  return fov_fail(FOV_ERR_USAGE, "nothing to list as '%s'; did you mean '%s'?", word,
-                  nearest ? nearest : names[0]);
+  if (nearest)
+    return fov_fail(FOV_ERR_USAGE, "nothing to list as '%s'; did you mean '%s'?", word, nearest);
+  return fov_fail(FOV_ERR_USAGE, "nothing to list as '%s'; see fovea list --help", word);
 }
 
 static FovStatus run(int argc, char **argv) {

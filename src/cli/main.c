@@ -19,9 +19,12 @@ static void print_help(void) {
   puts("\nfovea COMMAND --help tells more, with examples.");
 }
 
-FovStatus fov_cli_bad_option(const FovCommand *command, const char *word) {
-  return fov_fail(FOV_ERR_USAGE, "%s: unknown option or missing value; see fovea %s --help", word,
-                  command->name);
+FovStatus fov_cli_bad_option(const FovCommand *command, char **argv) {
+  // getopt_long is past a long option, but may still be inside a cluster of short ones.
+  const char *last = argv[optind - 1];
+  char letter[3] = {'-', (char)optopt, 0};
+  return fov_fail(FOV_ERR_USAGE, "%s: unknown option or missing value; see fovea %s --help",
+                  last[0] == '-' && last[1] == '-' ? last : letter, command->name);
 }
 
 FovStatus fov_cli_number(long long *value, const char *text, const char *what, long long min,
@@ -75,7 +78,7 @@ static int exit_code(FovStatus status) {
 int main(int argc, char **argv) {
   FovStatus status = run(argc, argv);
   // What was printed may still sit in a buffer; a full disk shows itself here.
-  if (fflush(stdout) != 0 && status == FOV_OK)
+  if ((ferror(stdout) || fflush(stdout) != 0) && status == FOV_OK)
     status = fov_fail(FOV_ERR_IO, "cannot write the output: %s", strerror(errno));
   if (status != FOV_OK) fprintf(stderr, "fovea: %s\n", fov_error_message());
   return exit_code(status);

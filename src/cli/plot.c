@@ -8,7 +8,7 @@ static FovStatus run(int argc, char **argv) {
   static const struct option options[] = {{"output", required_argument, NULL, 'o'}, {0}};
   const char *output = NULL;
   for (int letter; (letter = getopt_long(argc, argv, "o:", options, NULL)) != -1;) {
-    if (letter != 'o') return fov_cli_bad_option(&fov_command_plot, argv[optind - 1]);
+    if (letter != 'o') return fov_cli_bad_option(&fov_command_plot, argv);
     output = optarg;
   }
   if (optind == argc) return fov_fail(FOV_ERR_USAGE, "no run given; see fovea plot --help");

@@ -4,9 +4,8 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
-#include "cli/experiment.h"
+#include "cli/trained.h"
 #include "record/recorder.h"
-#include "record/run.h"
 
 typedef struct Request {
   const char *source, *output;
@@ -18,17 +17,17 @@ typedef struct Request {
 
 static FovStatus record(const Request *request, const char *path, FovTrained *trained) {
   FovWorkspace workspace;
-  FovTask task = fov_experiment_task(&trained->experiment, &trained->env);
   const FovBaseline *baseline =
       (const FovBaseline *)trained->experiment.slots[FOV_SLOT_BASELINE].plugin;
-  FovRecord what = {.task = &task,
+  FovRecord what = {.task = &trained->task,
                     .values = trained->values,
                     .update = trained->update,
                     .episodes = request->episodes,
                     .predict = baseline->learned,
-                    .progress = fov_trained_progress(trained),
+                    .progress = trained->progress,
                     .sampled = request->sampled,
-                    .seed = (uint64_t)trained->experiment.eval.seed};
+                    .seed = (uint64_t)trained->experiment.eval.seed,
+                    .split = trained->split};
   FovTrace trace;
   FOV_TRY(fov_workspace_create(&workspace, 1));
   FovStatus status = fov_record_trace(&trace, &what, &workspace);
@@ -41,15 +40,18 @@ static FovStatus record(const Request *request, const char *path, FovTrained *tr
 }
 
 /** The trace stands in the run unless told otherwise; a lone checkpoint has no place for it. */
-static FovStatus choose_path(char *path, size_t size, const Request *request) {
+static FovStatus choose_path(char *path, const Request *request) {
   struct stat status;
-  bool folder = stat(request->source, &status) == 0 && S_ISDIR(status.st_mode);
-  if (!request->output && !folder)
+  if (request->output) {
+    if (strlen(request->output) >= FOV_PATH_SIZE)
+      return fov_fail(FOV_ERR_USAGE, "-o: a path of more than %d bytes", FOV_PATH_SIZE - 1);
+    strcpy(path, request->output);
+    return FOV_OK;
+  }
+  if (stat(request->source, &status) != 0 || !S_ISDIR(status.st_mode))
     return fov_fail(FOV_ERR_USAGE, "%s: not a run directory; name the trace with -o FILE",
                     request->source);
-  int length = request->output ? snprintf(path, size, "%s", request->output)
-                               : snprintf(path, size, "%s/%s", request->source, FOV_RUN_TRACE);
-  return length < (int)size ? FOV_OK : fov_fail(FOV_ERR_USAGE, "the trace's path is too long");
+  return fov_run_find(path, request->source, FOV_RUN_TRACE);
 }
 
 static FovStatus parse(Request *request, int argc, char **argv) {
@@ -75,7 +77,7 @@ static FovStatus parse(Request *request, int argc, char **argv) {
       request->sampled = true;
       break;
     default:
-      return fov_cli_bad_option(&fov_command_trace, argv[optind - 1]);
+      return fov_cli_bad_option(&fov_command_trace, argv);
     }
   }
   if (optind == argc)
@@ -90,7 +92,7 @@ static FovStatus run(int argc, char **argv) {
   Request request = {.episodes = 100, .split = FOV_SPLIT_VALID};
   char path[FOV_PATH_SIZE];
   FOV_TRY(parse(&request, argc, argv));
-  FOV_TRY(choose_path(path, sizeof path, &request));
+  FOV_TRY(choose_path(path, &request));
   FovTrained trained;
   FovStatus status = fov_trained_load(&trained, request.source, request.changes,
                                       request.change_count, request.split);

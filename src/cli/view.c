@@ -1,7 +1,5 @@
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "draw.h"
@@ -39,7 +37,7 @@ static FovStatus parse(Request *request, int argc, char **argv) {
       FOV_TRY(parse_size(&request->what, optarg));
       break;
     default:
-      return fov_cli_bad_option(&fov_command_view, argv[optind - 1]);
+      return fov_cli_bad_option(&fov_command_view, argv);
     }
   }
   if (optind + 1 != argc)
@@ -53,12 +51,8 @@ static FovStatus parse(Request *request, int argc, char **argv) {
 static FovStatus run(int argc, char **argv) {
   Request request = {0};
   FOV_TRY(parse(&request, argc, argv));
-  struct stat status;
   char path[FOV_PATH_SIZE];
-  bool folder = stat(request.source, &status) == 0 && S_ISDIR(status.st_mode);
-  int length = folder ? snprintf(path, sizeof path, "%s/%s", request.source, FOV_RUN_TRACE)
-                      : snprintf(path, sizeof path, "%s", request.source);
-  if (length >= (int)sizeof path) return fov_fail(FOV_ERR_USAGE, "the trace's path is too long");
+  FOV_TRY(fov_run_find(path, request.source, FOV_RUN_TRACE));
   FOV_TRY(fov_draw_episode(request.output, path, &request.what));
   printf("%s: episode %d of %s\n", request.output, request.what.episode, path);
   return FOV_OK;

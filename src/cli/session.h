@@ -1,0 +1,53 @@
+/** A training under way: an experiment in its run directory. */
+#ifndef FOV_CLI_SESSION_H
+#define FOV_CLI_SESSION_H
+
+#include <signal.h>
+
+#include "cli/experiment.h"
+#include "record/checkpoint.h"
+#include "record/run.h"
+#include "record/tfevents.h"
+
+/** What was asked for. */
+typedef struct FovTrainRequest {
+  const char *file; /**< the experiment; NULL: the run's own configuration */
+  const char *dir;  /**< the run directory; NULL: runs/EXPERIMENT-sSEED */
+  char **changes;   /**< key=value, applied in order */
+  int change_count;
+  bool resume;
+  int threads;
+  const char *command;                      /**< as typed, for the log */
+  const volatile sig_atomic_t *interrupted; /**< not 0: save and stop */
+} FovTrainRequest;
+
+typedef struct FovSession {
+  const FovTrainRequest *request;
+  FovExperiment experiment;
+  FovEnv train_env, valid_env;
+  FovTraining training;
+  FovTrainer *trainer;
+  FovRun run;
+  FovTfevents *events;
+  FovBest best;
+  char *config;         /**< resolved, as text */
+  int64_t first_update; /**< where this part started */
+  double started;       /**< this part, on the monotonic clock */
+  double earlier;       /**< seconds of earlier parts, as far as progress.csv knows */
+  int64_t timed_update; /**< where busy_seconds starts */
+  double busy_seconds;  /**< of updates since the last evaluation */
+} FovSession;
+
+/** Everything that can be wrong with an experiment is found here, before a file is written. To be
+ * finished by fov_session_finish, also after a failure. */
+FovStatus fov_session_prepare(FovSession *session, const FovTrainRequest *request);
+
+/** Opens the run directory: begins, or goes on from its last checkpoint. */
+FovStatus fov_session_open(FovSession *session);
+
+/** Trains to the end, or until interrupted; run.json and log.txt say how it ended. */
+FovStatus fov_session_train(FovSession *session);
+
+void fov_session_finish(FovSession *session);
+
+#endif

@@ -1,0 +1,25 @@
+/** A trained agent, read from a run or a checkpoint. */
+#ifndef FOV_CLI_TRAINED_H
+#define FOV_CLI_TRAINED_H
+
+#include "cli/experiment.h"
+#include "record/run.h"
+
+typedef struct FovTrained {
+  FovExperiment experiment;
+  FovEnv env;
+  FovSplit split; /**< of `env` */
+  FovTask task;
+  real *values;             /**< the weights to evaluate */
+  int64_t update;           /**< of its training that it was saved at */
+  double progress;          /**< the same as a share, 0 … 1 */
+  char path[FOV_PATH_SIZE]; /**< of the checkpoint */
+} FovTrained;
+
+/** Loads `source`, a run (its best checkpoint) or a checkpoint, with `count` key=value `changes` on
+ * top of its configuration. Finished by fov_trained_finish, also after a failure. */
+FovStatus fov_trained_load(FovTrained *trained, const char *source, char **changes, int count,
+                           FovSplit split);
+void fov_trained_finish(FovTrained *trained);
+
+#endif
