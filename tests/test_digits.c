@@ -74,6 +74,17 @@ static void write_labels(const char *name, int count) {
   assert_int_equal(fov_file_write(path, bytes, (size_t)(8 + count)), FOV_OK);
 }
 
+/** Replaces one byte of a file. */
+static void poke(const char *name, long offset, uint8_t byte) {
+  char path[600];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "r+b");
+  assert_non_null(file);
+  assert_int_equal(fseek(file, offset, SEEK_SET), 0);
+  assert_int_equal(fputc(byte, file), byte);
+  assert_int_equal(fclose(file), 0);
+}
+
 static void assert_refused(const char *name, FovDigitsOptions options, FovSplit split,
                            const char *words) {
   FovEnv env;
@@ -146,17 +157,42 @@ static FovDigitsOptions make_pair_options(const char *images, const char *labels
   return options;
 }
 
+/** All of it to test on; to train on, the last sixth is held out as it is of MNIST. */
 static void reads_one_pair_for_every_split(void **state) {
   (void)state;
+  static const int64_t counts[] = {N - N / 6, N / 6, N}, firsts[] = {0, N - N / 6, 0};
   FovDigitsOptions options = make_pair_options(names[0], names[1]);
   for (FovSplit split = FOV_SPLIT_TRAIN; split <= FOV_SPLIT_TEST; split++) {
     FovEnv env;
     assert_int_equal(fov_env_create(&env, find("centred"), &options, split), FOV_OK);
-    assert_int_equal(env.spec.cases, N);
+    assert_int_equal(env.spec.cases, counts[split]);
     assert_int_equal(env.spec.height, H);
     assert_int_equal(env.spec.width, W);
+    assert_int_equal(fov_digits_image(env.impl, 0).pixels[0], pixel((int)firsts[split], 0, 0));
     fov_env_finish(&env);
   }
+}
+
+static uint64_t digest_of(FovDigitsOptions options) {
+  FovEnv env;
+  assert_int_equal(fov_env_create(&env, find("centred"), &options, FOV_SPLIT_TRAIN), FOV_OK);
+  uint64_t digest = env.spec.digest;
+  fov_env_finish(&env);
+  return digest;
+}
+
+/** One pixel or one label more or less is other data, wherever the files lie. */
+static void digests_the_data(void **state) {
+  (void)state;
+  uint64_t digest = digest_of(make_options(folder, 0));
+  assert_int_equal(digest_of(make_pair_options(names[0], names[1])), digest);
+  poke(names[0], 16 + 3 * H * W, 1);
+  assert_int_not_equal(digest_of(make_options(folder, 0)), digest);
+  write_images(names[0], N, H, W);
+  poke(names[1], 8 + N - 1, 9);
+  assert_int_not_equal(digest_of(make_options(folder, 0)), digest);
+  write_labels(names[1], N);
+  assert_int_equal(digest_of(make_options(folder, 0)), digest);
 }
 
 static void refuses_what_does_not_match(void **state) {
@@ -177,7 +213,8 @@ static void refuses_what_does_not_match(void **state) {
   write_labels("five-labels", 5);
   FovEnv env;
   FovDigitsOptions small = make_pair_options("five", "five-labels");
-  assert_int_equal(fov_env_create(&env, find("centred"), &small, FOV_SPLIT_VALID), FOV_OK);
+  assert_refused("centred", small, FOV_SPLIT_VALID, "expected 6 digits or more");
+  assert_int_equal(fov_env_create(&env, find("centred"), &small, FOV_SPLIT_TEST), FOV_OK);
   fov_env_finish(&env);
   write_images("five", 5, H, 7);
   small.size = 60;
@@ -345,6 +382,7 @@ int main(void) {
       cmocka_unit_test(the_subset_keeps_the_full_sets_order),
       cmocka_unit_test(looks_where_get_mnist_puts_it),
       cmocka_unit_test(reads_one_pair_for_every_split),
+      cmocka_unit_test(digests_the_data),
       cmocka_unit_test(refuses_what_does_not_match),
       cmocka_unit_test(refuses_too_few_to_hold_some_out),
       cmocka_unit_test(centres_the_digit),

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <ftw.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include "record/checkpoint.h"
 #include "record/recorder.h"
 #include "record/run.h"
+#include "record/safetensors.h"
 #include "toy.h"
 
 static char folder[256], path[512];
@@ -42,13 +44,39 @@ static int leave(void **state) {
   return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
+/** A path inside the test's folder. */
+static const char *inside(const char *name) {
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return path;
+}
+
+/** Reads the file at `path` whole. */
+static char *read_path(size_t *size) {
+  char *data;
+  assert_int_equal(fov_file_read(&data, size, path, 1 << 24), FOV_OK);
+  return data;
+}
+
+/* ---- blocks of parameters, counted by the linker's --wrap ---- */
+
+static int blocks;
+
+real *__real_fov_params_block(const FovParams *params);
+real *__wrap_fov_params_block(const FovParams *params);
+
+real *__wrap_fov_params_block(const FovParams *params) {
+  blocks++;
+  return __real_fov_params_block(params);
+}
+
 /* ---- checkpoints ---- */
 
+static const FovIdentity identity = {.config = "core = rnn\nseed = 0\n", .data = 7};
 static const FovBest best = {.error = 0.25, .update = 2};
 
 static void save(const Toy *toy, FovTrainer *trainer) {
   assert_int_equal(fov_checkpoint_save(path, &toy->experiment.agent.params,
-                                       fov_trainer_state(trainer), &best, "core = rnn\n"),
+                                       fov_trainer_state(trainer), &best, &identity),
                    FOV_OK);
 }
 
@@ -92,7 +120,7 @@ static void test_the_same_training_is_the_same_bytes(void **state) {
     FovTrainer *trainer = toy_trainer(&toy, 1 + 2 * i);
     toy_train(trainer, 3);
     save(&toy, trainer);
-    assert_int_equal(fov_file_read(&bytes[i], &sizes[i], path, 1 << 24), FOV_OK);
+    bytes[i] = read_path(&sizes[i]);
     fov_trainer_destroy(trainer);
   }
   assert_int_equal(sizes[0], sizes[1]);
@@ -110,20 +138,35 @@ static void test_weights_and_configuration_alone(void **state) {
   const FovTrainerState *s = fov_trainer_state(trainer);
   toy_train(trainer, 3);
   save(&toy, trainer);
-  real *values = fov_params_block(params);
-  int64_t update = 0;
-  assert_int_equal(fov_checkpoint_load_weights(values, &update, params, false, path), FOV_OK);
-  assert_memory_equal(values, s->value, toy_block_bytes(&toy));
-  assert_int_equal(update, 3);
-  assert_int_equal(fov_checkpoint_load_weights(values, &update, params, true, path), FOV_OK);
-  assert_memory_equal(values, s->average, toy_block_bytes(&toy));
-  assert_memory_not_equal(values, s->value, toy_block_bytes(&toy));
+  assert_memory_not_equal(s->average, s->value, toy_block_bytes(&toy));
+  for (int averaged = 0; averaged < 2; averaged++) {
+    real *values;
+    int64_t update = 0;
+    assert_int_equal(fov_checkpoint_load_weights(&values, &update, params, averaged, path), FOV_OK);
+    assert_memory_equal(values, averaged ? s->average : s->value, toy_block_bytes(&toy));
+    assert_int_equal(update, 3);
+    free(values);
+  }
   char *config;
   assert_int_equal(fov_checkpoint_config(&config, path), FOV_OK);
-  assert_string_equal(config, "core = rnn\n");
-  free(config), free(values);
+  assert_string_equal(config, identity.config);
+  free(config);
   fov_trainer_destroy(trainer);
   toy_finish(&toy);
+}
+
+/** What a configuration asks for takes no memory before the file is known to hold it. */
+static void assert_weights_refused(const Toy *toy, const char *param) {
+  real *values;
+  int64_t update;
+  int before = blocks;
+  assert_int_equal(
+      fov_checkpoint_load_weights(&values, &update, &toy->experiment.agent.params, false, path),
+      FOV_ERR_FORMAT);
+  assert_message(path);
+  assert_message(param);
+  assert_null(values);
+  assert_int_equal(blocks, before);
 }
 
 static void test_a_checkpoint_of_another_agent_is_refused(void **state) {
@@ -139,7 +182,8 @@ static void test_a_checkpoint_of_another_agent_is_refused(void **state) {
   } others[] = {{"core.width = 13\n", "core.w"},
                 {"core = lstm\n", "core.w"},
                 {"glimpse.where = 9\n", "where.w"},
-                {"sensor.side = 5\n", "what.w"}};
+                {"sensor.side = 5\n", "what.w"},
+                {"glimpse.width = 1024\ncore.width = 1024\n", "glimpse.what"}};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     FovBest loaded;
     toy_create(&toy, others[i].settings);
@@ -147,22 +191,45 @@ static void test_a_checkpoint_of_another_agent_is_refused(void **state) {
     assert_int_equal(load(&toy, trainer, &loaded), FOV_ERR_FORMAT);
     assert_message(path);
     assert_message(others[i].param);
+    assert_weights_refused(&toy, others[i].param);
     fov_trainer_destroy(trainer);
     toy_finish(&toy);
   }
 }
 
-/** Saves with one number of the state replaced, and expects the load to name where it stands. */
-static void assert_refused(const Toy *toy, FovTrainer *trainer, real *number, real bad,
-                           const char *name) {
-  real kept = *number;
-  FovBest loaded;
-  *number = bad;
+/** A state that cannot be is not saved, and what was saved before stays. */
+static void assert_save_refused(const Toy *toy, FovTrainer *trainer, const char *name) {
+  size_t before_size, after_size;
+  char *before = read_path(&before_size);
+  assert_int_equal(fov_checkpoint_save(path, &toy->experiment.agent.params,
+                                       fov_trainer_state(trainer), &best, &identity),
+                   FOV_ERR_NUMBER);
+  assert_message(path);
+  assert_message(name);
+  char *after = read_path(&after_size);
+  assert_int_equal(after_size, before_size);
+  assert_memory_equal(after, before, after_size);
+  free(before), free(after);
+}
+
+/** Lays `value` over the first bytes of an array of the checkpoint: it is not loaded. */
+static void assert_load_refused(const Toy *toy, FovTrainer *trainer, const char *name,
+                                const void *value, size_t size, const char *message) {
   save(toy, trainer);
-  *number = kept;
-  assert_int_equal(load(toy, trainer, &loaded), FOV_ERR_FORMAT);
-  char message[128];
-  snprintf(message, sizeof message, ": %s holds a number that is not finite", name);
+  size_t length;
+  uint64_t header;
+  char *data = read_path(&length);
+  memcpy(&header, data, sizeof header);
+  FovSafetensors *file;
+  assert_int_equal(fov_safetensors_open(&file, path), FOV_OK);
+  const char *array = fov_safetensors_find(file, name)->data;
+  ptrdiff_t offset = array - (const char *)fov_safetensors_at(file, 0)->data;
+  fov_safetensors_close(file);
+  memcpy(data + sizeof header + header + offset, value, size);
+  assert_int_equal(fov_file_write(path, data, length), FOV_OK);
+  free(data);
+  FovBest loaded;
+  assert_int_not_equal(load(toy, trainer, &loaded), FOV_OK);
   assert_message(path);
   assert_message(message);
 }
@@ -176,16 +243,32 @@ static void test_numbers_that_are_not_finite_are_refused(void **state) {
   const FovParams *params = &toy.experiment.agent.params;
   const FovParam *last = &params->list[params->count - 1];
   assert_string_equal(last->name, "baseline.bias");
-  assert_refused(&toy, trainer, s->value, NAN, "what.w");
-  assert_refused(&toy, trainer, s->value + last->offset, INFINITY, "baseline.bias");
-  assert_refused(&toy, trainer, s->average + last->offset, NAN, "average.baseline.bias");
-  assert_refused(&toy, trainer, s->first, -INFINITY, "first.what.w");
-  assert_refused(&toy, trainer, s->second, NAN, "second.what.w");
-  s->average_return = NAN;
   save(&toy, trainer);
-  FovBest loaded;
-  assert_int_equal(load(&toy, trainer, &loaded), FOV_ERR_FORMAT);
-  assert_message("state.average_return is not a number");
+  const struct {
+    real *number, bad;
+    const char *name;
+  } cases[] = {{s->value + 2, NAN, ": number 2 of what.w is not finite"},
+               {s->value + last->offset, INFINITY, ": number 0 of baseline.bias "},
+               {s->average + last->offset, NAN, " of average.baseline.bias "},
+               {s->first, -INFINITY, " of first.what.w "},
+               {s->second, NAN, " of second.what.w "}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    real kept = *cases[i].number;
+    *cases[i].number = cases[i].bad;
+    assert_save_refused(&toy, trainer, cases[i].name);
+    *cases[i].number = kept;
+  }
+  s->average_return = NAN;
+  assert_save_refused(&toy, trainer, "state.average_return");
+  s->average_return = 0;
+  const real nan = NAN;
+  const double infinite = INFINITY;
+#define POISON(name, value) assert_load_refused(&toy, trainer, name, &value, sizeof value, name)
+  POISON("what.w", nan);
+  POISON("average.baseline.bias", nan);
+  POISON("second.what.w", nan);
+  POISON("state.average_return", infinite);
+#undef POISON
   fov_trainer_destroy(trainer);
   toy_finish(&toy);
 }
@@ -193,20 +276,50 @@ static void test_numbers_that_are_not_finite_are_refused(void **state) {
 static void test_a_state_that_cannot_be_is_refused(void **state) {
   (void)state;
   Toy toy;
-  FovBest loaded;
   toy_create(&toy, "");
   FovTrainer *trainer = toy_trainer(&toy, 1);
-  fov_trainer_state(trainer)->update = -1;
+  FovTrainerState *s = fov_trainer_state(trainer);
   save(&toy, trainer);
-  assert_int_equal(load(&toy, trainer, &loaded), FOV_ERR_FORMAT);
-  assert_message("state.update is -1");
-  fov_trainer_state(trainer)->update = 2;
-  fov_trainer_state(trainer)->sums.updates = 3;
-  save(&toy, trainer);
-  assert_int_equal(load(&toy, trainer, &loaded), FOV_ERR_FORMAT);
-  assert_message("state.update is 2 with 3 updates to report");
+  s->update = -1;
+  assert_save_refused(&toy, trainer, "state.update");
+  s->update = 2;
+  const int64_t minus_one = -1, three = 3;
+  assert_load_refused(&toy, trainer, "state.update", &minus_one, 8, "state.update");
+  assert_load_refused(&toy, trainer, "state.sums.updates", &three, 8,
+                      "state.update is 2, with 3 updates to report");
   fov_trainer_destroy(trainer);
   toy_finish(&toy);
+}
+
+/** Fails to go on with the saved training as another one. */
+static void assert_other(const char *config, uint64_t data, const char *message) {
+  const FovIdentity other = {.config = config, .data = data};
+  assert_int_equal(fov_checkpoint_check(path, &other), FOV_ERR_USAGE);
+  assert_message(path);
+  assert_message(message);
+}
+
+static void test_another_training_is_named(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "");
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  save(&toy, trainer);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+  assert_int_equal(fov_checkpoint_check(path, &identity), FOV_OK);
+  assert_other("core = lstm\nseed = 0\n", 7,
+               "was begun with 'core = rnn', not with 'core = lstm'; choose another --run");
+  assert_other("core = rnn\nseed = 1\n", 7, "was begun with 'seed = 0', not with 'seed = 1'");
+  assert_other("core = rnn\n", 7, "was begun with 'seed = 0', not with ''");
+  assert_other("core = rnn\nseed = 0\nx = 1\n", 7, "was begun with '', not with 'x = 1'");
+  assert_other(identity.config, 8, "was begun on other training data; see env.data");
+  // A setting may be why the data differ.
+  assert_other("core = gru\nseed = 0\n", 8, "'core = gru'");
+  assert_int_equal(fov_safetensors_write(path, NULL, 0, NULL, 0), FOV_OK);
+  assert_int_equal(fov_checkpoint_check(path, &identity), FOV_ERR_FORMAT);
+  assert_message("not a fovea checkpoint");
+  assert_int_equal(fov_checkpoint_check(inside("absent"), &identity), FOV_ERR_IO);
 }
 
 static void test_what_is_no_checkpoint_is_refused(void **state) {
@@ -225,7 +338,7 @@ static void test_what_is_no_checkpoint_is_refused(void **state) {
   assert_message(path);
   snprintf(path, sizeof path, "%s/nowhere/last.safetensors", folder);
   assert_int_equal(fov_checkpoint_save(path, &toy.experiment.agent.params,
-                                       fov_trainer_state(trainer), &best, ""),
+                                       fov_trainer_state(trainer), &best, &(FovIdentity){"", 0}),
                    FOV_ERR_IO);
   assert_message(path);
   fov_trainer_destroy(trainer);
@@ -290,7 +403,7 @@ static void test_a_trace_is_what_happened(void **state) {
   assert_int_equal(toy_resets, 70);
   for (int e = 0; e < 70; e++) {
     // The image is the case's, with the clutter that the generator of the case draws.
-    FovRng rng = fov_rng_stream(9, FOV_STREAM_ENV, (uint64_t)e);
+    FovRng rng = fov_rng_stream(9, FOV_STREAM_FIXED_ENV, (uint64_t)e);
     assert_int_equal(toy_log[e].index, e);
     assert_int_equal(trace.images[e * TOY_SIDE * TOY_SIDE], (uint8_t)fov_rng_u32(&rng));
     assert_int_equal(trace.labels[e], e % TOY_ACTIONS);
@@ -360,12 +473,6 @@ static void write_file(const FovRun *run, const char *name) {
   assert_int_equal(fov_file_write(fov_run_path(file, run, name), "x", 1), FOV_OK);
 }
 
-/** A path inside the test's folder. */
-static const char *inside(const char *name) {
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  return path;
-}
-
 static void test_a_fresh_run_makes_its_folders(void **state) {
   (void)state;
   FovRun run;
@@ -397,26 +504,66 @@ static void test_a_run_goes_on_only_if_asked(void **state) {
   fov_run_close(&run);
 }
 
-static void test_somebody_else_s_folder_is_left_alone(void **state) {
-  (void)state;
-  FovRun run, other = {0};
-  snprintf(other.dir, sizeof other.dir, "%s", folder);
-  write_file(&other, "thesis.tex");
-  for (int resume = 0; resume < 2; resume++) {
-    assert_int_equal(fov_run_open(&run, folder, resume), FOV_ERR_USAGE);
-    assert_message("holds files, but no run; choose another --run");
-  }
-  assert_false(fov_file_exists(inside(FOV_RUN_LOG)));
+static int count_files(const char *dir) {
+  int count = 0;
+  DIR *entries = opendir(dir);
+  assert_non_null(entries);
+  while (readdir(entries)) count++;
+  closedir(entries);
+  return count;
 }
 
-static void test_a_start_that_was_cut_off_is_no_obstacle(void **state) {
-  (void)state;
+/** Looking touches nothing, and opening agrees: refused, it touches nothing either. */
+static void check_folder(const char *dir, bool resume, bool resumed, const char *complaint) {
   FovRun run;
-  assert_int_equal(fov_run_open(&run, folder, false), FOV_OK);
-  write_file(&run, ".config.ini.half");
+  int files = count_files(dir);
+  FovStatus expected = complaint ? FOV_ERR_USAGE : FOV_OK;
+  assert_int_equal(fov_run_check(dir, resume), expected);
+  if (complaint) assert_message(dir), assert_message(complaint);
+  assert_int_equal(count_files(dir), files);
+  assert_int_equal(fov_run_open(&run, dir, resume), expected);
+  if (complaint) assert_message(complaint);
+  if (complaint) assert_int_equal(count_files(dir), files);
+  if (!complaint) assert_int_equal(run.resumed, resumed);
   fov_run_close(&run);
-  assert_int_equal(fov_run_open(&run, folder, false), FOV_OK);
-  fov_run_close(&run);
+}
+
+static void test_what_stands_in_a_folder_decides(void **state) {
+  (void)state;
+  static const char lost[] = "a run that lost its last.safetensors; choose another --run",
+                    foreign[] = "holds files, but no run; choose another --run",
+                    there[] = "there is a run already; add --resume";
+  const struct {
+    const char *files[4], *fresh, *resume; /**< what there is, and the complaints about it */
+  } cases[] = {
+      {{".hidden"}, NULL, NULL},
+      {{"thesis.tex"}, foreign, foreign},
+      {{FOV_RUN_CONFIG}, foreign, foreign},
+      {{FOV_RUN_LOG, FOV_RUN_LAST, "gaze.gif"}, there, NULL},
+      {{FOV_RUN_LOG, FOV_RUN_CONFIG, FOV_RUN_BEST}, lost, lost},
+      {{FOV_RUN_BEST}, lost, lost},
+      // A start that was cut off before its first checkpoint.
+      {{FOV_RUN_LOG}, NULL, NULL},
+      {{FOV_RUN_LOG, ".config.ini.half"}, NULL, NULL},
+      {{FOV_RUN_LOG, FOV_RUN_CONFIG}, NULL, NULL},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    FovRun there_is = {0};
+    char name[8];
+    snprintf(name, sizeof name, "%zu", i);
+    snprintf(there_is.dir, sizeof there_is.dir, "%s", inside(name));
+    assert_int_equal(mkdir(there_is.dir, 0777), 0);
+    for (int f = 0; f < 4 && cases[i].files[f]; f++) write_file(&there_is, cases[i].files[f]);
+    check_folder(there_is.dir, false, false, cases[i].fresh);
+    check_folder(there_is.dir, true, cases[i].fresh == there, cases[i].resume);
+  }
+}
+
+static void test_looking_makes_no_folder(void **state) {
+  (void)state;
+  assert_int_equal(fov_run_check(inside("a/b"), false), FOV_OK);
+  assert_int_equal(fov_run_check(path, true), FOV_OK);
+  assert_false(fov_file_exists(inside("a")));
 }
 
 static void test_paths_that_cannot_be_are_refused(void **state) {
@@ -426,12 +573,16 @@ static void test_paths_that_cannot_be_are_refused(void **state) {
   memset(longest, 'a', sizeof longest - 1);
   longest[sizeof longest - 1] = '\0';
   assert_int_equal(fov_run_open(&run, "", false), FOV_ERR_USAGE);
+  assert_int_equal(fov_run_check("", false), FOV_ERR_USAGE);
   assert_int_equal(fov_run_open(&run, longest, false), FOV_ERR_USAGE);
   assert_message("--run: expected a path of 1 to");
   assert_int_equal(fov_file_write(inside("file"), "x", 1), FOV_OK);
   assert_int_equal(fov_run_open(&run, path, false), FOV_ERR_IO);
   assert_message(path);
   assert_int_equal(fov_run_open(&run, inside("file/run"), false), FOV_ERR_IO);
+  assert_message("Not a directory");
+  assert_int_equal(symlink("nowhere", inside("link")), 0);
+  assert_int_equal(fov_run_open(&run, inside("link/run"), false), FOV_ERR_IO);
   assert_message("cannot make the folder");
 }
 
@@ -555,14 +706,15 @@ int main(void) {
       TEST(test_a_checkpoint_of_another_agent_is_refused),
       TEST(test_numbers_that_are_not_finite_are_refused),
       TEST(test_a_state_that_cannot_be_is_refused),
+      TEST(test_another_training_is_named),
       TEST(test_what_is_no_checkpoint_is_refused),
       TEST(test_a_trace_is_what_happened),
       TEST(test_what_nobody_chose_is_nan),
       TEST(test_no_more_episodes_than_cases),
       TEST(test_a_fresh_run_makes_its_folders),
       TEST(test_a_run_goes_on_only_if_asked),
-      TEST(test_somebody_else_s_folder_is_left_alone),
-      TEST(test_a_start_that_was_cut_off_is_no_obstacle),
+      TEST(test_what_stands_in_a_folder_decides),
+      TEST(test_looking_makes_no_folder),
       TEST(test_paths_that_cannot_be_are_refused),
       TEST(test_only_one_process_holds_a_run),
       TEST(test_the_log_has_one_line_each),

@@ -37,8 +37,10 @@ static void assert_message(const char *part) {
   if (!strstr(fov_error_message(), part)) fail_msg("'%s' lacks '%s'", fov_error_message(), part);
 }
 
-/** Plain writing: replacing with fsync would make thousands of hostile files slow. */
+/** Plain writing: replacing with fsync would make thousands of hostile files slow, and some file
+ * systems flush a file that is cut to be written again. */
 static void put_file(const void *data, size_t size) {
+  unlink(path);
   FILE *stream = fopen(path, "wb");
   assert_non_null(stream);
   assert_int_equal(fwrite(data, 1, size, stream), size);

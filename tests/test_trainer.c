@@ -122,7 +122,7 @@ static void play(Played *played, const Toy *toy, const real *values, int lanes) 
   *played = (Played){0};
   fov_tape_begin(&played->tape, &played->arena, &toy->experiment.agent.params, values, NULL);
   FovPlan *plan = &played->plan;
-  *plan = fov_plan_cases(&played->arena, 0, lanes, 9, 0);
+  *plan = fov_plan_cases(&played->arena, 0, lanes, 9, FOV_SPLIT_TRAIN, 0);
   plan->choice = fov_task_choice(&toy->task, 0, false);
   plan->predict = plan->every = true;
   memcpy(played->start, plan->policy_rng, (size_t)lanes * sizeof(FovRng));
@@ -805,7 +805,7 @@ static void test_several_rollouts_answer_together(void **state) {
     FovTape tape;
     FovRollout r;
     fov_tape_begin(&tape, &arena, &toy.experiment.agent.params, values, NULL);
-    FovPlan plan = fov_plan_cases(&arena, 0, CASES, 9, (uint64_t)m);
+    FovPlan plan = fov_plan_cases(&arena, 0, CASES, 9, FOV_SPLIT_TRAIN, m);
     plan.choice = fov_task_choice(&toy.task, 0, false);
     fov_rollout_run(&r, &tape, &toy.task, &plan);
     for (int b = 0; b < CASES; b++) {
@@ -828,6 +828,108 @@ static void test_several_rollouts_answer_together(void **state) {
   assert_int_not_equal(wrong, alone[ROLLOUTS - 1]);
   free(values);
   toy_finish(&toy);
+}
+
+/* ---- the plan of fixed cases, and memory ---- */
+
+static int compare_draws(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+static void assert_distinct(uint32_t *draws, size_t count) {
+  qsort(draws, count, sizeof *draws, compare_draws);
+  for (size_t i = 1; i < count; i++)
+    if (draws[i] == draws[i - 1]) fail_msg("%u is drawn twice", draws[i]);
+}
+
+enum { DRAWN = 64 };
+
+/** Appends what the first cases of a split draw for the environment or the policy. */
+static size_t draw_cases(uint32_t *draws, FovSplit split, int repeat, bool policy) {
+  FovArena arena = {0};
+  FovPlan plan = fov_plan_cases(&arena, 0, DRAWN, 9, split, repeat);
+  for (int b = 0; b < DRAWN; b++)
+    draws[b] = fov_rng_u32(policy ? &plan.policy_rng[b] : &plan.env_rng[b]);
+  fov_arena_finish(&arena);
+  return DRAWN;
+}
+
+/** Training, validation and test never show the same clutter, though their seeds be equal. */
+static void test_no_two_splits_share_a_draw(void **state) {
+  (void)state;
+  enum { UPDATES = 4 };
+  uint32_t draws[(UPDATES + 3) * DRAWN], same[DRAWN];
+  size_t count = 0;
+  Toy toy;
+  toy_create(&toy, "seed = 9\ntrain.batch = 64\n");
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  toy_resets = 0;
+  toy_train(trainer, UPDATES);
+  assert_int_equal(toy_resets, UPDATES * DRAWN);
+  for (int i = 0; i < toy_resets; i++) draws[count++] = toy_log[i].draw;
+  for (FovSplit split = FOV_SPLIT_TRAIN; split <= FOV_SPLIT_TEST; split++) {
+    count += draw_cases(draws + count, split, 0, false);
+    // Another rollout of a case is another look at the same image.
+    draw_cases(same, split, 5, false);
+    assert_memory_equal(same, draws + count - DRAWN, sizeof same);
+  }
+  assert_distinct(draws, count);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+}
+
+static void test_every_rollout_of_every_case_has_its_own_policy_draws(void **state) {
+  (void)state;
+  enum { ROLLOUTS = 3 };
+  uint32_t draws[3 * ROLLOUTS * DRAWN];
+  size_t count = 0;
+  for (FovSplit split = FOV_SPLIT_TRAIN; split <= FOV_SPLIT_TEST; split++)
+    for (int repeat = 0; repeat < ROLLOUTS; repeat++)
+      count += draw_cases(draws + count, split, repeat, true);
+  assert_distinct(draws, count);
+}
+
+/** The estimate is above what the arena of a training shard takes, and not by much. */
+static void test_a_shard_s_memory_is_foreseen(void **state) {
+  (void)state;
+  for (const FovCore *const *core = fov_cores; *core; core++) {
+    Toy toy;
+    char settings[128];
+    snprintf(settings, sizeof settings,
+             "core = %s\ntrain.batch = 64\ncore.width = 64\nglimpse.width = 48\n",
+             (*core)->plugin.name);
+    toy_create(&toy, settings);
+    FovTrainer *trainer = toy_trainer(&toy, 1);
+    toy_train(trainer, 1);
+    const FovArena *arena = &fov_trainer_workspace(trainer)->arenas[0];
+    double foreseen = fov_shard_bytes(&toy.task), taken = (double)arena->used;
+    assert_int_equal(arena->blocks, 1); // so that `used` is all of it
+    if (!(taken <= foreseen && taken >= foreseen / 8))
+      fail_msg("%s: took %g bytes, foreseen were %g", (*core)->plugin.name, taken, foreseen);
+    fov_trainer_destroy(trainer);
+    toy_finish(&toy);
+  }
+}
+
+/** Whether it is the batch, the weights or the glimpses that are too many. */
+static void test_what_does_not_fit_is_refused_before_it_is_taken(void **state) {
+  (void)state;
+  const char *const huge[] = {
+      "core = lstm\ncore.width = 8192\nglimpse.width = 8192\ntrain.batch = 65536\n",
+      "core.width = 8192\nglimpse.what = 8192\nglimpses = 64\ntrain.batch = 65536\n"};
+  for (int i = 0; i < 2; i++) {
+    Toy toy;
+    FovTrainer *trainer;
+    toy_create(&toy, huge[i]);
+    int before = allocations;
+    assert_int_equal(fov_trainer_create(&trainer, &toy.training, 1), FOV_ERR_MEMORY);
+    assert_message("this training would take ");
+    assert_message("make train.batch, env.size or the network smaller");
+    assert_null(trainer);
+    assert_int_equal(allocations, before);
+    toy_finish(&toy);
+  }
 }
 
 static void test_wilson_s_interval(void **state) {
@@ -905,6 +1007,10 @@ int main(void) {
       cmocka_unit_test(test_evaluation_does_not_depend_on_the_threads),
       cmocka_unit_test(test_a_single_rollout_is_deterministic),
       cmocka_unit_test(test_several_rollouts_answer_together),
+      cmocka_unit_test(test_no_two_splits_share_a_draw),
+      cmocka_unit_test(test_every_rollout_of_every_case_has_its_own_policy_draws),
+      cmocka_unit_test(test_a_shard_s_memory_is_foreseen),
+      cmocka_unit_test(test_what_does_not_fit_is_refused_before_it_is_taken),
       cmocka_unit_test(test_wilson_s_interval),
       cmocka_unit_test(test_where_to_look_is_learned),
   };
