@@ -304,7 +304,9 @@ static void draw_legend(cairo_t *cr, const FovScene *scene, const Layout *l) {
   fov_line(cr, x - 0.4 * em, middle, x + 0.4 * em, middle);
   fov_line(cr, x, middle - 0.4 * em, x, middle + 0.4 * em);
   fov_set_color(cr, theme->quiet, 1);
-  fov_text(cr, x + 0.85 * em, y, FOV_ALIGN_LEFT, "policy: mean, 1 σ");
+  // A policy that follows its mean has no ellipse to explain.
+  bool spread = scene->trace->sigmas[2 * moment(scene)] > 0;
+  fov_text(cr, x + 0.85 * em, y, FOV_ALIGN_LEFT, spread ? "policy: mean, 1 σ" : "policy: mean");
 }
 
 /** Draws a section's heading and cuts it off the box. */

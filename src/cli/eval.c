@@ -44,7 +44,7 @@ static void print_text(const FovTrained *trained, const FovEvaluation *result,
   printf("error        %.2f %%   (95 %% interval %.2f to %.2f %%; %lld wrong)\n",
          100.0 * (double)result->wrong / (double)result->cases, 100 * low, 100 * high,
          (long long)result->wrong);
-  printf("mean reward  %.4f\n", result->reward);
+  printf("reward       %.4f, mean of a rollout\n", result->reward);
 }
 
 static FovStatus evaluate(const Request *request, FovTrained *trained) {

@@ -42,11 +42,11 @@ void fov_report_standing(const FovStanding *standing) {
   last = fov_now();
   char left[32];
   double episodes = (double)standing->sums->episodes;
-  enum { CELLS = 10 };
+  enum { CELLS = 5 };
   int filled = (int)(CELLS * standing->progress);
   // Narrower than 80 columns: a line that wraps could not be drawn over.
   printf("\r\033[K[%.*s%.*s] epoch %.1f  error %.1f %%  reward %.2f  %.0f glimpses/s  %s left",
-         filled, "##########", CELLS - filled, "----------", standing->epoch,
+         filled, "#####", CELLS - filled, "-----", standing->epoch,
          episodes ? 100 * (double)standing->sums->wrong / episodes : 0,
          episodes ? standing->sums->reward / episodes : 0, standing->glimpses_per_second,
          duration(left, standing->seconds_left));

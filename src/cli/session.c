@@ -288,8 +288,7 @@ static void print_start(const FovSession *session) {
   fflush(stdout);
 }
 
-/** Reports a failure in the run's files; what it reports is the first failure, whatever fails here.
- */
+/** Tells the run's files of a failure, and returns it whatever else fails here. */
 static FovStatus end_badly(const FovSession *session, FovStatus status) {
   char message[1024];
   snprintf(message, sizeof message, "%s", fov_error_message());

@@ -53,7 +53,6 @@ static FovStatus check_free(const FovRun *run) {
   if (!folder) return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", run->dir, strerror(errno));
   bool files = false, log = false, best = false;
   for (const struct dirent *entry; (entry = readdir(folder));) {
-    // What users put beside the log, pictures and notes, is not written by a run.
     files = files || (entry->d_name[0] != '.' && strcmp(entry->d_name, FOV_RUN_LOG) != 0);
     log = log || strcmp(entry->d_name, FOV_RUN_LOG) == 0;
     best = best || strcmp(entry->d_name, FOV_RUN_BEST) == 0;
@@ -141,6 +140,7 @@ FovStatus fov_run_log(const FovRun *run, const char *format, ...) {
   for (char *end = line; (end = strchr(end, '\n'));) *end = ' ';
   size_t length = strlen(line);
   line[length++] = '\n';
+  errno = ENOSPC; // what a short write, which sets no errno, is a sign of
   if (write(run->log, line, length) == (ssize_t)length) return FOV_OK;
   return fov_fail(FOV_ERR_IO, "%s/%s: cannot write: %s", run->dir, FOV_RUN_LOG, strerror(errno));
 }
@@ -174,7 +174,9 @@ FovStatus fov_run_tell(const FovRun *run, const FovRunFacts *facts) {
   json_decref(root);
   if (!text) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %s", run->dir, FOV_RUN_JSON);
   char path[FOV_PATH_SIZE];
-  FovStatus status = fov_file_write(fov_run_path(path, run, FOV_RUN_JSON), text, strlen(text));
+  size_t length = strlen(text);
+  text[length] = '\n'; // in the place of the terminator: the file is written by its length
+  FovStatus status = fov_file_write(fov_run_path(path, run, FOV_RUN_JSON), text, length + 1);
   free(text);
   return status;
 }
