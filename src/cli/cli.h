@@ -22,6 +22,9 @@ FovStatus fov_cli_bad_option(const FovCommand *command, char **argv);
 FovStatus fov_cli_number(long long *value, const char *text, const char *what, long long min,
                          long long max);
 
+/** The value of --threads. */
+FovStatus fov_cli_threads(int *threads, const char *text);
+
 /** The split that `text` names: train, valid or test. */
 FovStatus fov_cli_split(FovSplit *split, const char *text);
 

@@ -126,8 +126,7 @@ static FovStatus parse(Request *request, int argc, char **argv) {
       request->rollouts = (int)number;
       break;
     case 't':
-      FOV_TRY(fov_cli_number(&number, optarg, "--threads", 1, FOV_MAX_THREADS));
-      request->threads = (int)number;
+      FOV_TRY(fov_cli_threads(&request->threads, optarg));
       break;
     default:
       return fov_cli_bad_option(&fov_command_eval, argv);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/team.h"
 #include "cli/cli.h"
 #include "config/config.h"
 
@@ -35,6 +36,13 @@ FovStatus fov_cli_number(long long *value, const char *text, const char *what, l
   if (errno || end == text || *end || *value < min || *value > max)
     return fov_fail(FOV_ERR_USAGE, "%s %s: expected a whole number from %lld to %lld", what, text,
                     min, max);
+  return FOV_OK;
+}
+
+FovStatus fov_cli_threads(int *threads, const char *text) {
+  long long number;
+  FOV_TRY(fov_cli_number(&number, text, "--threads", 1, FOV_MAX_THREADS));
+  *threads = (int)number;
   return FOV_OK;
 }
 

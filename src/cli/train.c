@@ -37,8 +37,7 @@ static FovStatus parse_options(FovTrainRequest *request, char seed[64], int argc
       snprintf(seed, 64, "seed=%lld", number);
       break;
     case 't':
-      FOV_TRY(fov_cli_number(&number, optarg, "--threads", 1, FOV_MAX_THREADS));
-      request->threads = (int)number;
+      FOV_TRY(fov_cli_threads(&request->threads, optarg));
       break;
     default:
       return fov_cli_bad_option(&fov_command_train, argv);

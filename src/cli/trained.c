@@ -30,7 +30,7 @@ static FovStatus load_weights(FovTrained *trained) {
   const FovTrainOptions *o = &experiment->train;
   FOV_TRY(fov_checkpoint_load_weights(&trained->values, &trained->update, &experiment->agent.params,
                                       o->average > 0, trained->path));
-  double updates = (double)((o->episodes + o->batch - 1) / o->batch);
+  double updates = (double)fov_train_updates(o);
   trained->progress = (double)trained->update < updates ? (double)trained->update / updates : 1;
   return FOV_OK;
 }

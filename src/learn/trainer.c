@@ -351,9 +351,12 @@ const real *fov_trainer_weights(const FovTrainer *trainer) {
   return trainer->training.options.average > 0 ? trainer->state.average : trainer->state.value;
 }
 
+int64_t fov_train_updates(const FovTrainOptions *options) {
+  return (options->episodes + options->batch - 1) / options->batch;
+}
+
 int64_t fov_trainer_updates(const FovTrainer *trainer) {
-  const FovTrainOptions *o = &trainer->training.options;
-  return (o->episodes + o->batch - 1) / o->batch;
+  return fov_train_updates(&trainer->training.options);
 }
 
 double fov_trainer_progress(const FovTrainer *trainer) {

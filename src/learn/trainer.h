@@ -26,6 +26,9 @@ typedef struct FovTrainOptions {
 
 extern const FovOption fov_train_options[];
 
+/** Updates of a whole training: the last one may go beyond `episodes`. */
+int64_t fov_train_updates(const FovTrainOptions *options);
+
 /** All that is trained, by whom and how; const. */
 typedef struct FovTraining {
   FovTask task;

@@ -81,9 +81,7 @@ void fov_agent_see(FovCoreState *state, const FovAgent *agent, FovTape *tape, Fo
 }
 
 FovCoreState fov_agent_begin(const FovAgent *agent, FovTape *tape, int lanes) {
-  FovVar *h_0 = fov_constant(tape, lanes, agent->core_layout.width);
-  memset(h_0->value, 0, (size_t)h_0->rows * h_0->cols * sizeof(real));
-  return (FovCoreState){.h = h_0};
+  return (FovCoreState){.h = fov_zeros(tape, lanes, agent->core_layout.width)};
 }
 
 static FovVar *head(FovTape *tape, FovVar *h_t, int w, int bias, bool stop,

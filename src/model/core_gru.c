@@ -27,11 +27,8 @@ static void step(FovCoreState *state, const FovCoreLayout *layout, FovTape *tape
   FovVar *p = tape->params;
   const int *id = layout->params;
   FovVar *h_prev = state->h;
-  if (!h_prev) {
-    // The state's bias stands inside the reset gate's product, so it counts from the first step on.
-    h_prev = fov_constant(tape, g_t->rows, layout->width);
-    memset(h_prev->value, 0, (size_t)h_prev->rows * h_prev->cols * sizeof(real));
-  }
+  // The state's bias stands inside the reset gate's product, so it counts from the first step on.
+  if (!h_prev) h_prev = fov_zeros(tape, g_t->rows, layout->width);
   FovVar *x = fov_linear(tape, g_t, &p[id[W]], &p[id[BIAS]], FOV_LINEAR);
   FovVar *h = fov_linear(tape, h_prev, &p[id[U]], &p[id[STATE_BIAS]], FOV_LINEAR);
   state->h = fov_gru_cell(tape, x, h, h_prev);

@@ -48,6 +48,12 @@ FovVar *fov_constant(FovTape *tape, int rows, int cols) {
   return fov_result(tape, rows, cols, false);
 }
 
+FovVar *fov_zeros(FovTape *tape, int rows, int cols) {
+  FovVar *y = fov_constant(tape, rows, cols);
+  memset(y->value, 0, bytes_of(y));
+  return y;
+}
+
 FovVar *fov_stop_gradient(FovTape *tape, const FovVar *x) {
   FovVar *y = FOV_NEW(tape->arena, FovVar, 1);
   *y = (FovVar){.rows = x->rows, .cols = x->cols, .learned = false, .value = x->value};

@@ -46,6 +46,9 @@ void fov_tape_backward(FovTape *tape);
 /** A [rows, cols] constant; its value is uninitialised and the caller's to fill. */
 FovVar *fov_constant(FovTape *tape, int rows, int cols);
 
+/** A [rows, cols] constant of zeros. */
+FovVar *fov_zeros(FovTape *tape, int rows, int cols);
+
 /** The same value; no gradient flows back through it. */
 FovVar *fov_stop_gradient(FovTape *tape, const FovVar *x);
 
