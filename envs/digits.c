@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "base/file.h"
+#include "base/real.h"
 
 static FovStatus join(char path[PATH_MAX], const char *folder, const char *name,
                       const char *suffix) {
@@ -161,19 +162,23 @@ void fov_digits_clear(const FovDigits *digits, uint8_t *image) {
   memset(image, 0, (size_t)digits->height * (size_t)digits->width);
 }
 
+/** Adds a patch to pixels whose rows are `stride` apart, clamped at 255. */
+FOV_KERNEL static void add_patch(uint8_t *restrict pixels, int stride, FovPatch patch) {
+  for (int row = 0; row < patch.height; row++, pixels += stride, patch.pixels += patch.stride) {
+    const uint8_t *restrict more = patch.pixels;
+    for (int column = 0; column < patch.width; column++) {
+      uint16_t sum = (uint16_t)(pixels[column] + more[column]);
+      pixels[column] = (uint8_t)(sum < 255 ? sum : 255);
+    }
+  }
+}
+
 void fov_digits_paste(const FovDigits *digits, uint8_t *image, FovPatch patch, int x, int y) {
   FOV_CHECK(x >= 0 && y >= 0 && patch.width <= digits->width - x &&
                 patch.height <= digits->height - y,
             "%d x %d at (%d, %d) leaves %d x %d", patch.width, patch.height, x, y, digits->width,
             digits->height);
-  for (int row = 0; row < patch.height; row++) {
-    const uint8_t *restrict from = patch.pixels + (size_t)row * (size_t)patch.stride;
-    uint8_t *restrict to = image + (size_t)(y + row) * (size_t)digits->width + x;
-    for (int column = 0; column < patch.width; column++) {
-      int sum = to[column] + from[column];
-      to[column] = (uint8_t)(sum < 255 ? sum : 255);
-    }
-  }
+  add_patch(image + (size_t)y * (size_t)digits->width + x, digits->width, patch);
 }
 
 void fov_digits_scatter(const FovDigits *digits, uint8_t *image, FovPatch patch, FovRng *rng) {

@@ -315,8 +315,11 @@ static void assert_product(Product p) {
   for (size_t i = 0; i < count && p.beta == 0; i++) before[i] = NAN;
   memcpy(c, before, count * sizeof *c);
   memcpy(again, before, count * sizeof *c);
-  fov_gemm(c, a, b, p.a_transposed, p.b_transposed, p.m, p.n, p.k, p.beta);
-  fov_gemm(again, a, b, p.a_transposed, p.b_transposed, p.m, p.n, p.k, p.beta);
+  FovMatrix left = p.a_transposed ? (FovMatrix){a, p.k, p.m, p.m} : (FovMatrix){a, p.m, p.k, p.k};
+  FovMatrix right = p.b_transposed ? (FovMatrix){b, p.n, p.k, p.k} : (FovMatrix){b, p.k, p.n, p.n};
+  FovMatrix first = {c, p.m, p.n, p.n}, second = {again, p.m, p.n, p.n};
+  fov_gemm(first, left, p.a_transposed, right, p.b_transposed, p.beta);
+  fov_gemm(second, left, p.a_transposed, right, p.b_transposed, p.beta);
   assert_memory_equal(again, c, count * sizeof *c);
   for (int i = 0, at = 0; i < p.m; i++)
     for (int j = 0; j < p.n; j++, at++) {

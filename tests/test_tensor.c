@@ -39,15 +39,21 @@ static real weight_of(int output, int i) {
   return sin(1 + 7 * output + 3 * i);
 }
 
+/** Where number i of a result, counted row by row, stands. */
+static size_t place_of(const FovVar *y, int i) {
+  return (size_t)(i / y->cols) * (size_t)y->stride + (size_t)(i % y->cols);
+}
+
 static real add_loss(const FovVar *y, int output) {
   real loss = 0;
-  for (int i = 0; i < y->rows * y->cols; i++) loss += weight_of(output, i) * y->value[i];
+  for (int i = 0; i < y->rows * y->cols; i++)
+    loss += weight_of(output, i) * y->value[place_of(y, i)];
   return loss;
 }
 
 static void seed_loss(FovTape *tape, FovVar *y, int output) {
   real *grad = fov_grad(tape, y);
-  for (int i = 0; i < y->rows * y->cols; i++) grad[i] += weight_of(output, i);
+  for (int i = 0; i < y->rows * y->cols; i++) grad[place_of(y, i)] += weight_of(output, i);
 }
 
 /** The loss, and what backward adds to `gradient` unless that is NULL. */
@@ -158,6 +164,14 @@ static void linear2_shared(FovVar *y[], FovTape *tape, FovVar *x[], const void *
   y[0] = fov_linear2(tape, x[0], x[1], x[0], x[1], x[2], c->activation);
 }
 
+/** Three steps, which the tape is told of: the products for u's gradient are joined. */
+static void linear2_steps(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  const Case *c = context;
+  tape->steps = 3;
+  for (int t = 0; t < 3; t++)
+    y[t] = fov_linear2(tape, x[0], x[1], t ? y[t - 1] : NULL, x[3], x[2], c->activation);
+}
+
 static void add(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
   y[0] = fov_add(tape, x[0], x[1]);
@@ -239,19 +253,25 @@ static const Case cases[] = {
     {"fov_linear2", "tanh", linear2, FOV_TANH, {{3, 4}, {5, 4}, {1, 5}, {3, 2}, {5, 2}}},
     {"fov_linear2", "without h", linear2, FOV_TANH, {{3, 4}, {5, 4}, {1, 5}}},
     {"fov_linear2", "x as h, w as u", linear2_shared, FOV_TANH, {{3, 4}, {5, 4}, {1, 5}}},
+    {"fov_linear2", "three steps", linear2_steps, FOV_TANH, {{3, 4}, {5, 4}, {1, 5}, {5, 5}}},
+    {"fov_linear2", "64 wide", linear2_steps, FOV_LINEAR, {{2, 3}, {64, 3}, {1, 64}, {64, 64}}},
     {"fov_add", "two", add, 0, {{3, 4}, {3, 4}}},
     {"fov_add", "to itself", add_to_itself, 0, {{3, 4}}},
+    {"fov_add", "64 wide", add_to_itself, 0, {{3, 64}}},
     {"fov_lstm_cell", "both results", lstm, 0, {{3, 8}, {3, 2}}},
     {"fov_lstm_cell", "h_t only", lstm_h, 0, {{3, 8}, {3, 2}}},
     {"fov_lstm_cell", "c_t only", lstm_c, 0, {{3, 8}, {3, 2}}},
     {"fov_lstm_cell", "without c_prev", lstm, 0, {{3, 8}}},
     {"fov_lstm_cell", "twice", lstm_twice, 0, {{3, 8}, {3, 2}}},
     {"fov_lstm_cell", "twice, without c_prev", lstm_twice, 0, {{3, 8}}},
+    {"fov_lstm_cell", "64 wide", lstm_twice, 0, {{2, 256}, {2, 64}}},
+    {"fov_gru_cell", "64 wide", gru_twice, 0, {{2, 192}, {2, 64}}},
     {"fov_gru_cell", "all", gru, 0, {{3, 6}, {3, 6}, {3, 2}}},
     {"fov_gru_cell", "without h_prev", gru, 0, {{3, 6}, {3, 6}}},
     {"fov_gru_cell", "twice, x as h", gru_twice, 0, {{3, 6}, {3, 2}}},
     {"fov_gru_cell", "twice, x as h, without h_prev", gru_twice, 0, {{3, 6}}},
     {"fov_cross_entropy", "two labels a row", cross_entropy, 0, {{3, 4}}},
+    {"fov_cross_entropy", "64 classes", cross_entropy, 0, {{3, 64}}},
     {"fov_gaussian_log_prob", "two sigmas", gaussian, 0, {{3, 2}}},
     {"fov_squared_error", "two targets", squared_error, 0, {{3, 1}}},
 };
@@ -555,7 +575,7 @@ static void cross_entropy_computes_its_equation(void **state) {
     assert_true(y->value[b] == -log_p[4 * b + labels[b]]);
   }
   real again[12];
-  fov_log_softmax(again, logits->value, 3, 4);
+  fov_log_softmax(again, fov_values(logits));
   assert_memory_equal(again, log_p, sizeof log_p);
 }
 

@@ -6,15 +6,28 @@
 
 #include "base/real.h"
 
+/** A matrix in memory, row after row; it does not own its numbers. */
+typedef struct FovMatrix {
+  real *at; /**< [rows, cols] */
+  int rows, cols;
+  int stride; /**< numbers from one row to the next; at least cols */
+} FovMatrix;
+
 /**
- * C = op(A) · op(B) + beta · C, all row-major and dense, on the calling thread only.
- *
- * c: [m, n]. a: [m, k], or [k, m] if `a_transposed`. b: [k, n], or [n, k] if `b_transposed`; never
- * both transposed. beta 0 overwrites C without reading it. The same arguments give the same bits on
- * one machine.
+ * Numbers from one row to the next of a matrix that will be multiplied: a cache line more than
+ * `cols` where rows would otherwise compete for a few sets of the cache. Measured on an AMD EPYC
+ * 7003: [1024, 64] x [64, 256] runs at 40 GFLOP/s from rows of 4096 bytes, at 93 from these.
  */
-void fov_gemm(real *c, const real *a, const real *b, bool a_transposed, bool b_transposed, int m,
-              int n, int k, real beta);
+int fov_gemm_stride(int cols);
+
+/**
+ * C = op(A) · op(B) + beta · C, on the calling thread only; A and B are only read.
+ *
+ * op(X) is X, or Xᵀ if it is transposed; never both. beta 0 overwrites C without reading it. The
+ * same arguments give the same bits on one machine.
+ */
+void fov_gemm(FovMatrix c, FovMatrix a, bool a_transposed, FovMatrix b, bool b_transposed,
+              real beta);
 
 /** What does the products: "oneDNN 2.6.0", "OpenBLAS", "portable". */
 const char *fov_gemm_library(void);

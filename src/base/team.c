@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include "base/error.h"
+#include "base/profile.h"
 
 void fov_team_run(int threads, int tasks, FovWork *work, void *context) {
   FOV_CHECK(threads >= 1 && threads <= FOV_MAX_THREADS, "%d threads", threads);
@@ -11,8 +12,10 @@ void fov_team_run(int threads, int tasks, FovWork *work, void *context) {
     // A team of one does not count as parallel: without this a library called from a task would
     // start a team of its own there, and its sums would have other bits.
     omp_set_num_threads(1);
-#pragma omp for schedule(dynamic, 1)
+    fov_profile_attach(omp_get_thread_num());
+#pragma omp for schedule(dynamic, 1) nowait
     for (int task = 0; task < tasks; task++) work(context, task, omp_get_thread_num());
+    fov_profile_detach();
   }
 }
 

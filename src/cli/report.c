@@ -1,16 +1,11 @@
 #include "cli/report.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
-static bool drawn; /**< the cursor stands on a progress line */
+#include "base/profile.h"
 
-double fov_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+static bool drawn; /**< the cursor stands on a progress line */
 
 /** "1:02:03", "2:03". */
 static const char *duration(char text[32], double seconds) {

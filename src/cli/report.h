@@ -23,7 +23,4 @@ void fov_report_standing(const FovStanding *standing);
 /** Leaves the progress line, so that what follows starts on a line of its own. */
 void fov_report_leave(void);
 
-/** Seconds on the monotonic clock. */
-double fov_now(void);
-
 #endif

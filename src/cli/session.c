@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/file.h"
+#include "base/profile.h"
 #include "cli/report.h"
 #include "record/progress.h"
 #include "record/recorder.h"

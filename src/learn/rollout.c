@@ -1,5 +1,6 @@
 #include "learn/rollout.h"
 
+#include "base/profile.h"
 #include "tensor/ops.h"
 
 FovChoice fov_task_choice(const FovTask *task, double progress, bool deterministic) {
@@ -15,11 +16,13 @@ static FovEnvLane *start_lanes(FovArena *arena, const FovEnv *env, const FovPlan
   const FovEnvSpec *spec = &env->spec;
   size_t pixels = (size_t)spec->height * spec->width * spec->channels;
   FovEnvLane *lanes = FOV_NEW(arena, FovEnvLane, plan->lanes);
+  FovStage before = fov_profile_enter(FOV_STAGE_ENV);
   for (int b = 0; b < plan->lanes; b++) {
     lanes[b] = (FovEnvLane){.image = fov_arena_alloc(arena, pixels),
                             .state = fov_arena_alloc(arena, spec->state_size)};
     fov_env_reset(env, &lanes[b], plan->cases[b], &plan->env_rng[b]);
   }
+  fov_profile_enter(before);
   return lanes;
 }
 
@@ -46,14 +49,16 @@ static void cut(real *location, const real *raw, int count) {
 
 static void look(FovVar *rho, const FovTask *task, const FovEnvLane *lanes, const FovVar *l_t) {
   const FovEnvSpec *spec = &task->env->spec;
+  FovStage before = fov_profile_enter(FOV_STAGE_SENSOR);
   for (int b = 0; b < rho->rows; b++) {
     FovImage image = {.bytes = lanes[b].image,
                       .height = spec->height,
                       .width = spec->width,
                       .channels = spec->channels};
-    fov_sensor_look(rho->value + (size_t)b * rho->cols, &task->agent->sensor, &image,
+    fov_sensor_look(rho->value + (size_t)b * rho->stride, &task->agent->sensor, &image,
                     l_t->value[2 * b], l_t->value[2 * b + 1]);
   }
+  fov_profile_enter(before);
 }
 
 int fov_likeliest(const real *log_probabilities, int actions) {
@@ -69,7 +74,7 @@ static void answer(FovRollout *rollout, FovTape *tape, const FovTask *task, FovE
   int T = rollout->glimpses, B = rollout->lanes, A = task->agent->actions;
   FovVar *logits = rollout->logits[T - 1];
   rollout->log_probabilities = FOV_NEW(tape->arena, real, B * A);
-  fov_log_softmax(rollout->log_probabilities, logits->value, B, A);
+  fov_log_softmax(rollout->log_probabilities, fov_values(logits));
   memset(rollout->rewards, 0, (size_t)T * B * sizeof(real));
   for (int b = 0; b < B; b++) {
     const real *log_p = rollout->log_probabilities + (size_t)b * A;
@@ -91,6 +96,7 @@ void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, co
   const FovAgent *agent = task->agent;
   FovArena *arena = tape->arena;
   int T = agent->options.glimpses, B = plan->lanes;
+  tape->steps = T;
   *rollout = (FovRollout){.glimpses = T,
                           .lanes = B,
                           .rewards = FOV_NEW(arena, real, T * B),
@@ -100,6 +106,9 @@ void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, co
                           .images = FOV_NEW(arena, const uint8_t *, B)};
   FovEnvLane *lanes = start_lanes(arena, task->env, plan);
   real *raw = FOV_NEW(arena, real, 2 * B);
+  FovVar *glimpses =
+      fov_constant(tape, T * B, fov_sensor_features(&agent->sensor, agent->channels));
+  FovVar *locations = fov_constant(tape, T * B, 2);
   FovCoreState state = {0};
   FovFirst first = (FovFirst)agent->options.first;
   for (int t = 0; t < T; t++) {
@@ -107,9 +116,8 @@ void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, co
       choose_first(raw, first, plan->policy_rng, B);
     else
       choose(rollout, raw, tape, task, plan, &state, t);
-    FovVar *l_t = rollout->location[t] = fov_constant(tape, B, 2);
-    FovVar *rho = rollout->rho[t] =
-        fov_constant(tape, B, fov_sensor_features(&agent->sensor, agent->channels));
+    FovVar *l_t = rollout->location[t] = fov_rows(tape, locations, t * B, B);
+    FovVar *rho = rollout->rho[t] = fov_rows(tape, glimpses, t * B, B);
     cut(l_t->value, raw, 2 * B);
     look(rho, task, lanes, l_t);
     fov_agent_see(&state, agent, tape, rho, l_t);

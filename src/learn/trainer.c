@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/profile.h"
 #include "base/team.h"
 #include "learn/schedule.h"
 #include "tensor/ops.h"
@@ -32,7 +33,7 @@ const FovOption fov_train_options[] = {
 };
 
 /** Numbers of a block that one task reduces and steps: fixed, so that sums have one order. */
-enum { CHUNK = 16384 };
+enum { CHUNK = 4096 };
 
 struct FovTrainer {
   FovTraining training;
@@ -252,6 +253,18 @@ FOV_KERNEL static void add_block(real *restrict sum, const real *restrict x, siz
   for (size_t i = 0; i < count; i++) sum[i] += x[i];
 }
 
+/** Σ x², as many sums side by side as fill a vector. */
+FOV_KERNEL static double sum_squares(const real *x, size_t count) {
+  enum { SUMS = 16 };
+  double sums[SUMS] = {0}, total = 0;
+  size_t i = 0;
+  for (; i + SUMS <= count; i += SUMS)
+    for (int j = 0; j < SUMS; j++) sums[j] += (double)x[i + j] * (double)x[i + j];
+  for (; i < count; i++) total += (double)x[i] * (double)x[i];
+  for (int j = 0; j < SUMS; j++) total += sums[j];
+  return total;
+}
+
 static size_t chunk_size(const FovTrainer *trainer, int chunk) {
   size_t left = trainer->training.task.agent->params.size - (size_t)chunk * CHUNK;
   return left < CHUNK ? left : CHUNK;
@@ -261,14 +274,14 @@ static size_t chunk_size(const FovTrainer *trainer, int chunk) {
 static void reduce_chunk(void *context, int chunk, int worker) {
   (void)worker;
   FovTrainer *trainer = context;
+  FovStage before = fov_profile_enter(FOV_STAGE_REDUCE);
   size_t start = (size_t)chunk * CHUNK, count = chunk_size(trainer, chunk);
   real *gradient = trainer->gradient + start;
   memcpy(gradient, trainer->shard_gradients[0] + start, count * sizeof(real));
   for (int s = 1; s < trainer->shards; s++)
     add_block(gradient, trainer->shard_gradients[s] + start, count);
-  double squares = 0;
-  for (size_t i = 0; i < count; i++) squares += (double)gradient[i] * (double)gradient[i];
-  trainer->chunk_squares[chunk] = squares;
+  trainer->chunk_squares[chunk] = sum_squares(gradient, count);
+  fov_profile_enter(before);
 }
 
 FOV_KERNEL static void average_block(real *restrict average, const real *restrict value, real gain,
@@ -280,6 +293,7 @@ static void step_chunk(void *context, int chunk, int worker) {
   (void)worker;
   FovTrainer *trainer = context;
   FovTrainerState *state = &trainer->state;
+  FovStage before = fov_profile_enter(FOV_STAGE_OPTIMISE);
   size_t start = (size_t)chunk * CHUNK, count = chunk_size(trainer, chunk);
   FovOptimiserStep step = {.value = state->value + start,
                            .first = state->first + start,
@@ -295,6 +309,7 @@ static void step_chunk(void *context, int chunk, int worker) {
   double decay = trainer->training.options.average;
   average_block(state->average + start, state->value + start,
                 (real)(1 - (young < decay ? young : decay)), count);
+  fov_profile_enter(before);
 }
 
 static FovStatus refuse_number(const FovTrainer *trainer) {

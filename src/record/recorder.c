@@ -6,21 +6,22 @@
 static void copy_column(float *to, const FovVar *var, int lanes, int glimpses, int t, int cols) {
   for (int b = 0; b < lanes; b++)
     for (int j = 0; j < cols; j++)
-      to[((size_t)b * glimpses + t) * cols + j] = var ? (float)var->value[b * cols + j] : NAN;
+      to[((size_t)b * glimpses + t) * cols + j] =
+          var ? (float)var->value[(size_t)b * var->stride + j] : NAN;
 }
 
 static void copy_retina(uint8_t *to, const FovVar *rho, int glimpses, int t) {
   for (int b = 0; b < rho->rows; b++)
     for (int j = 0; j < rho->cols; j++)
       to[((size_t)b * glimpses + t) * rho->cols + j] =
-          (uint8_t)(255 * rho->value[(size_t)b * rho->cols + j] + (real)0.5);
+          (uint8_t)(255 * rho->value[(size_t)b * rho->stride + j] + (real)0.5);
 }
 
 static void copy_probabilities(float *to, const FovVar *logits, FovArena *arena, int glimpses,
                                int t) {
   int B = logits->rows, A = logits->cols;
   real *log_p = FOV_NEW(arena, real, B * A);
-  fov_log_softmax(log_p, logits->value, B, A);
+  fov_log_softmax(log_p, fov_values(logits));
   for (int b = 0; b < B; b++)
     for (int a = 0; a < A; a++)
       to[((size_t)b * glimpses + t) * A + a] = (float)fmin(1, exp(log_p[b * A + a]));

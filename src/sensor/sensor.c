@@ -28,54 +28,71 @@ static Span make_span(real location, int extent, int width) {
   return begin < end ? (Span){.start = start, .begin = begin, .end = end} : (Span){0};
 }
 
-/**
- * Defines a function that averages one patch of pixels of `Pixel`, in two passes: image rows are
- * added into one wide row of cells' columns, which vectorises, then columns into cells.
- */
-#define DEFINE_PATCH(name, Pixel, Sum)                                                             \
-  FOV_KERNEL static void name(real *patch, Sum *columns, const Pixel *pixels, int image_width,     \
-                              int channels, Span across, Span down, int side, int step,            \
-                              real unit) {                                                         \
-    int covered = (int)(across.end - across.begin) * channels, width = side * step * channels;     \
-    Sum *inside = columns + (across.begin - across.start) * channels;                              \
-    for (int row = 0; row < side; row++, patch += side * channels) {                               \
-      int64_t top = down.start + (int64_t)row * step, bottom = top + step;                         \
-      for (int i = 0; i < width; i++) columns[i] = 0;                                              \
-      for (int64_t y = top < down.begin ? down.begin : top; y < bottom && y < down.end; y++) {     \
-        const Pixel *line = pixels + (y * image_width + across.begin) * channels;                  \
-        for (int i = 0; i < covered; i++) inside[i] += line[i];                                    \
-      }                                                                                            \
-      for (int column = 0; column < side; column++)                                                \
-        for (int c = 0; c < channels; c++) {                                                       \
-          Sum sum = 0;                                                                             \
-          for (int i = 0; i < step; i++) sum += columns[(column * step + i) * channels + c];       \
-          patch[column * channels + c] = (real)sum * unit;                                         \
-        }                                                                                          \
-    }                                                                                              \
+/** Columns that are summed at a time: the widest strip of cells there is. */
+enum { ROOM = 3 * FOV_MAX_SIDE << (FOV_MAX_SCALES - 1) };
+
+/** sums: [strips, width], one strip of cells a row: adds up the `step` lines of pixels of each. At
+ * most 128 lines of 255 fit in 16 bits. */
+FOV_INLINE void add_lines(uint16_t *restrict sums, const FovImage *image, Span across, Span down,
+                          int64_t top, int strips, int width, int step) {
+  int channels = image->channels, covered = (int)(across.end - across.begin) * channels;
+  memset(sums, 0, (size_t)strips * width * sizeof *sums);
+  sums += (across.begin - across.start) * channels;
+  for (int strip = 0; strip < strips; strip++, sums += width, top += step) {
+    int64_t bottom = top + step < down.end ? top + step : down.end;
+    for (int64_t y = top < down.begin ? down.begin : top; y < bottom; y++) {
+      const uint8_t *line = image->bytes + (y * image->width + across.begin) * channels;
+      for (int i = 0; i < covered; i++) sums[i] += line[i];
+    }
+  }
+}
+
+/** Defines the sums of neighbouring columns: `count` of them from twice as many. */
+#define DEFINE_HALVE(name, Sum)                                                                    \
+  FOV_INLINE void name(Sum *restrict half, const Sum *restrict sums, int count, int channels) {    \
+    for (int i = 0; i < count; i++)                                                                \
+      for (int c = 0; c < channels; c++)                                                           \
+        half[i * channels + c] = sums[2 * i * channels + c] + sums[(2 * i + 1) * channels + c];    \
   }
 
-DEFINE_PATCH(look_bytes, uint8_t, uint32_t)
-DEFINE_PATCH(look_floats, float, real)
+DEFINE_HALVE(halve_shorts, uint16_t)
+DEFINE_HALVE(halve_reals, real)
+
+FOV_INLINE void look_patch(real *patch, const FovImage *image, Span across, Span down, int side,
+                           int step, int channels) {
+  uint16_t shorts[2][ROOM];
+  real reals[2][ROOM];
+  int width = side * step * channels, fitting = ROOM / width;
+  for (int row = 0; row < side; row += fitting) {
+    int strips = side - row < fitting ? side - row : fitting, count = strips * side * step, at = 0;
+    int merged = 1; // columns in a sum
+    add_lines(shorts[0], image, across, down, down.start + (int64_t)row * step, strips, width,
+              step);
+    for (; merged < step && 255 * step * merged * 2 <= UINT16_MAX; merged *= 2, at ^= 1)
+      halve_shorts(shorts[at ^ 1], shorts[at], count /= 2, channels);
+    for (int i = 0; i < count * channels; i++) reals[0][i] = shorts[at][i];
+    for (at = 0; merged < step; merged *= 2, at ^= 1)
+      halve_reals(reals[at ^ 1], reals[at], count /= 2, channels);
+    for (int i = 0; i < count * channels; i++) *patch++ = reals[at][i] / (255 * step * step);
+  }
+}
+
+/** With the channels known to the compiler. */
+FOV_KERNEL static void look(real *patch, const FovImage *image, Span across, Span down, int side,
+                            int step) {
+  if (image->channels == 1)
+    look_patch(patch, image, across, down, side, step, 1);
+  else
+    look_patch(patch, image, across, down, side, step, 3);
+}
 
 void fov_sensor_look(real *glimpse, const FovSensor *sensor, const FovImage *image, real x,
                      real y) {
-  FOV_CHECK(!image->bytes != !image->floats, "an image has bytes or floats");
   FOV_CHECK(image->channels == 1 || image->channels == 3, "%d channels", image->channels);
-  enum { WIDEST = 3 * FOV_MAX_SIDE << (FOV_MAX_SCALES - 1) };
-  union {
-    uint32_t sums[WIDEST];
-    real reals[WIDEST];
-  } columns;
   for (int s = 0; s < sensor->scales; s++) {
     int step = 1 << s, width = sensor->side * step;
     Span across = make_span(x, image->width, width), down = make_span(y, image->height, width);
-    real area = (real)step * step;
-    if (image->bytes)
-      look_bytes(glimpse, columns.sums, image->bytes, image->width, image->channels, across, down,
-                 sensor->side, step, 1 / (255 * area));
-    else
-      look_floats(glimpse, columns.reals, image->floats, image->width, image->channels, across,
-                  down, sensor->side, step, 1 / area);
+    look(glimpse, image, across, down, sensor->side, step);
     glimpse += sensor->side * sensor->side * image->channels;
   }
 }

@@ -23,10 +23,9 @@ typedef struct FovSensor {
 
 extern const FovOption fov_sensor_options[];
 
-/** A picture the sensor may look at; exactly one of the two pointers is set. */
+/** A picture the sensor may look at. */
 typedef struct FovImage {
-  const uint8_t *bytes; /**< [H, W, C]: 0 … 255 stand for 0 … 1 */
-  const float *floats;  /**< [H, W, C] */
+  const uint8_t *bytes; /**< [H, W, C]: 0 … 255 stand for 0 … 1; not owned */
   int height, width, channels;
 } FovImage;
 

@@ -52,7 +52,7 @@ FovVar *fov_gaussian_log_prob(FovTape *tape, FovVar *mean, const real *sample, c
 /** (x − target)² / 2. x: [B, 1]; target: [B], a constant. Result: [B, 1]. */
 FovVar *fov_squared_error(FovTape *tape, FovVar *x, const real *target);
 
-/** Row-wise log-softmax without a gradient. log_probabilities, logits: [B, A]. */
-void fov_log_softmax(real *log_probabilities, const real *logits, int rows, int cols);
+/** Row-wise log-softmax without a gradient. log_probabilities: [B, A], dense; logits: [B, A]. */
+void fov_log_softmax(real *log_probabilities, FovMatrix logits);
 
 #endif

@@ -1,4 +1,3 @@
-#include "base/gemm.h"
 #include "tensor/ops.h"
 
 typedef struct Linear {
@@ -7,9 +6,10 @@ typedef struct Linear {
 } Linear;
 
 /** y = act(y + bias), in one pass. */
-FOV_KERNEL static void activate(real *y, const real *bias, FovActivation activation, int rows,
-                                int cols) {
-  for (int b = 0; b < rows; b++, y += cols) {
+FOV_KERNEL static void activate(FovMatrix matrix, const real *bias, FovActivation activation) {
+  int cols = matrix.cols;
+  for (int b = 0; b < matrix.rows; b++) {
+    real *y = matrix.at + (size_t)b * matrix.stride;
     if (bias)
       for (int j = 0; j < cols; j++) y[j] += bias[j];
     if (activation == FOV_RELU)
@@ -20,9 +20,12 @@ FOV_KERNEL static void activate(real *y, const real *bias, FovActivation activat
 }
 
 /** dy *= act'(y) and dbias += the column sums of dy, in one pass; dbias may be NULL. */
-FOV_KERNEL static void deactivate(real *dy, real *dbias, const real *y, FovActivation activation,
-                                  int rows, int cols) {
-  for (int b = 0; b < rows; b++, dy += cols, y += cols) {
+FOV_KERNEL static void deactivate(FovMatrix gradient, real *dbias, FovMatrix matrix,
+                                  FovActivation activation) {
+  int cols = matrix.cols;
+  for (int b = 0; b < matrix.rows; b++) {
+    real *dy = gradient.at + (size_t)b * gradient.stride;
+    const real *y = matrix.at + (size_t)b * matrix.stride;
     if (activation == FOV_RELU)
       for (int j = 0; j < cols; j++) dy[j] = y[j] > 0 ? dy[j] : 0;
     if (activation == FOV_TANH)
@@ -34,23 +37,19 @@ FOV_KERNEL static void deactivate(real *dy, real *dbias, const real *y, FovActiv
 
 /** The gradients of y = x wᵀ. */
 static void product_backward(FovTape *tape, FovVar *x, FovVar *w, const FovVar *y) {
+  if (w->learned) fov_grad_weight(tape, w, y, x);
+  if (!x->learned) return;
   real beta;
-  if (w->learned) {
-    real *dw = fov_grad_product(tape, w, &beta);
-    fov_gemm(dw, y->grad, x->value, true, false, w->rows, w->cols, x->rows, beta);
-  }
-  if (x->learned) {
-    real *dx = fov_grad_product(tape, x, &beta);
-    fov_gemm(dx, y->grad, w->value, false, false, x->rows, x->cols, w->rows, beta);
-  }
+  fov_grad_product(tape, x, &beta);
+  fov_gemm(fov_grads(x), fov_grads(y), false, fov_values(w), false, beta);
 }
 
 static void linear_backward(FovTape *tape, void *saved) {
   Linear *op = saved;
   FovVar *y = op->y;
   // Every use of y has been gone back through, so its gradient can become that of the sum inside.
-  deactivate(y->grad, op->bias && op->bias->learned ? fov_grad(tape, op->bias) : NULL, y->value,
-             op->activation, y->rows, y->cols);
+  deactivate(fov_grads(y), op->bias && op->bias->learned ? fov_grad(tape, op->bias) : NULL,
+             fov_values(y), op->activation);
   if (op->h) product_backward(tape, op->h, op->u, y);
   product_backward(tape, op->x, op->w, y);
 }
@@ -72,10 +71,10 @@ FovVar *fov_linear2(FovTape *tape, FovVar *x, FovVar *w, FovVar *h, FovVar *u, F
               x->cols, h->rows, h->cols);
     learned = learned || h->learned || u->learned;
   }
-  FovVar *y = fov_result(tape, x->rows, w->rows, learned);
-  fov_gemm(y->value, x->value, w->value, false, true, y->rows, y->cols, x->cols, 0);
-  if (h) fov_gemm(y->value, h->value, u->value, false, true, y->rows, y->cols, h->cols, 1);
-  activate(y->value, bias ? bias->value : NULL, activation, y->rows, y->cols);
+  FovVar *y = fov_result_of(tape, w, 0, x->rows, w->rows, learned);
+  fov_gemm(fov_values(y), fov_values(x), false, fov_values(w), true, 0);
+  if (h) fov_gemm(fov_values(y), fov_values(h), false, fov_values(u), true, 1);
+  activate(fov_values(y), bias ? bias->value : NULL, activation);
 
   Linear *op = FOV_NEW(tape->arena, Linear, 1);
   *op = (Linear){.x = x, .w = w, .h = h, .u = u, .bias = bias, .y = y, .activation = activation};
@@ -91,23 +90,33 @@ typedef struct Add {
   FovVar *a, *b, *y;
 } Add;
 
-static void add_to(real *restrict sum, const real *restrict x, size_t count) {
-  for (size_t i = 0; i < count; i++) sum[i] += x[i];
+/** Adds dy to dx. */
+FOV_KERNEL static void add_rows(FovMatrix dx, FovMatrix dy) {
+  for (int b = 0; b < dx.rows; b++)
+    for (int j = 0; j < dx.cols; j++)
+      dx.at[(size_t)b * dx.stride + j] += dy.at[(size_t)b * dy.stride + j];
+}
+
+static void add_to(FovTape *tape, FovVar *x, const FovVar *y) {
+  if (!x->learned) return;
+  fov_grad(tape, x);
+  add_rows(fov_grads(x), fov_grads(y));
 }
 
 static void add_backward(FovTape *tape, void *saved) {
   Add *op = saved;
-  size_t count = (size_t)op->y->rows * op->y->cols;
-  if (op->a->learned) add_to(fov_grad(tape, op->a), op->y->grad, count);
-  if (op->b->learned) add_to(fov_grad(tape, op->b), op->y->grad, count);
+  add_to(tape, op->a, op->y);
+  add_to(tape, op->b, op->y);
 }
 
 FovVar *fov_add(FovTape *tape, FovVar *a, FovVar *b) {
   FOV_CHECK(a->rows == b->rows && a->cols == b->cols, "[%d, %d] + [%d, %d]", a->rows, a->cols,
             b->rows, b->cols);
-  FovVar *y = fov_result(tape, a->rows, a->cols, a->learned || b->learned);
-  for (size_t i = 0, count = (size_t)y->rows * y->cols; i < count; i++)
-    y->value[i] = a->value[i] + b->value[i];
+  FovVar *y = fov_result_of(tape, a, 0, a->rows, a->cols, a->learned || b->learned);
+  for (int i = 0; i < y->rows; i++)
+    for (int j = 0; j < y->cols; j++)
+      y->value[(size_t)i * y->stride + j] =
+          a->value[(size_t)i * a->stride + j] + b->value[(size_t)i * b->stride + j];
   Add *op = FOV_NEW(tape->arena, Add, 1);
   *op = (Add){.a = a, .b = b, .y = y};
   fov_note(tape, y, NULL, add_backward, op);

@@ -1,7 +1,9 @@
 #include "tensor/ops.h"
 
-void fov_log_softmax(real *log_probabilities, const real *logits, int rows, int cols) {
-  for (int b = 0; b < rows; b++, log_probabilities += cols, logits += cols) {
+void fov_log_softmax(real *log_probabilities, FovMatrix matrix) {
+  int cols = matrix.cols;
+  for (int b = 0; b < matrix.rows; b++, log_probabilities += cols) {
+    const real *logits = matrix.at + (size_t)b * matrix.stride;
     real top = logits[0], sum = 0;
     for (int j = 1; j < cols; j++) top = logits[j] > top ? logits[j] : top;
     for (int j = 0; j < cols; j++) sum += fov_exp(logits[j] - top);
@@ -20,7 +22,7 @@ static void cross_entropy_backward(FovTape *tape, void *saved) {
   CrossEntropy *op = saved;
   int cols = op->logits->cols;
   real *dlogits = fov_grad(tape, op->logits);
-  for (int b = 0; b < op->y->rows; b++, dlogits += cols) {
+  for (int b = 0; b < op->y->rows; b++, dlogits += op->logits->stride) {
     const real *log_p = op->log_probabilities + (size_t)b * cols;
     real dy = op->y->grad[b];
     for (int j = 0; j < cols; j++) dlogits[j] += dy * fov_exp(log_p[j]);
@@ -33,7 +35,7 @@ FovVar *fov_cross_entropy(FovTape *tape, real *log_probabilities, FovVar *logits
   int rows = logits->rows, cols = logits->cols;
   real *log_p = FOV_NEW(tape->arena, real, (size_t)rows * cols);
   int *kept = FOV_NEW(tape->arena, int, rows);
-  fov_log_softmax(log_p, logits->value, rows, cols);
+  fov_log_softmax(log_p, fov_values(logits));
   FovVar *y = fov_result(tape, rows, 1, logits->learned);
   for (int b = 0; b < rows; b++) {
     FOV_CHECK(labels[b] >= 0 && labels[b] < cols, "label %d of %d classes", labels[b], cols);
@@ -52,14 +54,18 @@ typedef struct Gaussian {
   const real *sample, *sigma;
 } Gaussian;
 
+static real value_at(const FovVar *x, int row, int col) {
+  return x->value[(size_t)row * x->stride + col];
+}
+
 static void gaussian_backward(FovTape *tape, void *saved) {
   Gaussian *op = saved;
   int cols = op->mean->cols;
   real *dmean = fov_grad(tape, op->mean);
-  for (int b = 0, i = 0; b < op->mean->rows; b++)
+  for (int b = 0, i = 0; b < op->mean->rows; b++, dmean += op->mean->stride)
     for (int j = 0; j < cols; j++, i++)
-      dmean[i] +=
-          op->y->grad[b] * (op->sample[i] - op->mean->value[i]) / (op->sigma[j] * op->sigma[j]);
+      dmean[j] += op->y->grad[b] * (op->sample[i] - value_at(op->mean, b, j)) /
+                  (op->sigma[j] * op->sigma[j]);
 }
 
 /** A constant's copy in the arena, since the caller's may be gone when the tape goes back. */
@@ -73,7 +79,7 @@ FovVar *fov_gaussian_log_prob(FovTape *tape, FovVar *mean, const real *sample, c
   for (int b = 0, i = 0; b < rows; b++) {
     y->value[b] = 0;
     for (int j = 0; j < cols; j++, i++) {
-      real z = (sample[i] - mean->value[i]) / sigma[j];
+      real z = (sample[i] - value_at(mean, b, j)) / sigma[j];
       y->value[b] -= z * z / 2 + (real)(log(sigma[j]) + 0.91893853320467274178); // log √(2π)
     }
   }

@@ -1,0 +1,56 @@
+#include "base/profile.h"
+
+#include <string.h>
+#include <time.h>
+
+static FovProfile *all;
+
+/** This thread's; `mine` is NULL as long as nothing is counted. */
+static _Thread_local struct {
+  FovProfile *mine;
+  FovStage stage;
+  double since;
+} worker_profile;
+
+double fov_now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+void fov_profile_into(FovProfile *profiles) {
+  all = profiles;
+}
+
+void fov_profile_attach(int worker) {
+  if (!all) return;
+  worker_profile.mine = &all[worker];
+  worker_profile.stage = FOV_STAGE_MODEL;
+  worker_profile.since = fov_now();
+}
+
+FovStage fov_profile_enter(FovStage stage) {
+  if (!worker_profile.mine) return stage;
+  FovStage before = worker_profile.stage;
+  double clock = fov_now();
+  worker_profile.mine->seconds[before] += clock - worker_profile.since;
+  worker_profile.since = clock;
+  worker_profile.stage = stage;
+  return before;
+}
+
+void fov_profile_detach(void) {
+  fov_profile_enter(FOV_STAGE_MODEL);
+  worker_profile.mine = NULL;
+}
+
+void fov_profile_product(const FovProduct *product) {
+  FovProfile *mine = worker_profile.mine;
+  if (!mine) return;
+  mine->flops += 2.0 * product->m * product->n * product->k;
+  int i = 0;
+  while (i < mine->shapes && memcmp(&mine->products[i], product, sizeof *product) != 0) i++;
+  if (i == FOV_MAX_PRODUCTS) return;
+  if (i == mine->shapes) mine->products[mine->shapes++] = *product;
+  mine->calls[i]++;
+}

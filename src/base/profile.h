@@ -1,0 +1,53 @@
+/** Where the time of the workers goes; off, but for one test a stage, unless a benchmark asks. */
+#ifndef FOV_BASE_PROFILE_H
+#define FOV_BASE_PROFILE_H
+
+#include <stdint.h>
+
+/** What a worker is doing; a stage inside another one pauses it. */
+typedef enum FovStage {
+  FOV_STAGE_MODEL,    /**< what no other names: activations, gates, losses, the tape */
+  FOV_STAGE_PRODUCTS, /**< matrix products */
+  FOV_STAGE_ENV,      /**< drawing images, judging answers */
+  FOV_STAGE_SENSOR,   /**< glimpses */
+  FOV_STAGE_REDUCE,   /**< adding the shards' gradients */
+  FOV_STAGE_OPTIMISE, /**< optimiser and moving average */
+  FOV_STAGES,
+} FovStage;
+
+/** One shape of matrix product: C [m, n] = op(A) [m, k] · op(B) [k, n] + beta · C. */
+typedef struct FovProduct {
+  int m, n, k;
+  int stride_a, stride_b, stride_c;
+  int a_transposed, b_transposed, beta; /**< 0 or 1 each */
+} FovProduct;
+
+enum { FOV_MAX_PRODUCTS = 128 };
+
+/** What one worker did. */
+typedef struct FovProfile {
+  _Alignas(64) double seconds[FOV_STAGES];
+  FovProduct products[FOV_MAX_PRODUCTS]; /**< the first shapes met */
+  int64_t calls[FOV_MAX_PRODUCTS];       /**< of each */
+  int shapes;
+  double flops; /**< 2·m·n·k, summed over all products */
+} FovProfile;
+
+/** Counts from now on into [FOV_MAX_THREADS] profiles, one a worker; NULL: no more. Not while a
+ * team runs. */
+void fov_profile_into(FovProfile *profiles);
+
+/** A worker begins and ends its share of a team's run; what comes between is counted. */
+void fov_profile_attach(int worker);
+void fov_profile_detach(void);
+
+/** Goes over to a stage and returns the one before, to go back to. */
+FovStage fov_profile_enter(FovStage stage);
+
+/** Counts a product. */
+void fov_profile_product(const FovProduct *product);
+
+/** Seconds of a clock that never jumps. */
+double fov_now(void);
+
+#endif
