@@ -13,7 +13,7 @@ typedef struct FovCommand {
 } FovCommand;
 
 extern const FovCommand fov_command_train, fov_command_eval, fov_command_trace, fov_command_view,
-    fov_command_plot, fov_command_list;
+    fov_command_plot, fov_command_bench, fov_command_list;
 
 /** Names the option that getopt_long has just refused. */
 FovStatus fov_cli_bad_option(const FovCommand *command, char **argv);

@@ -8,9 +8,9 @@
 #include "cli/cli.h"
 #include "config/config.h"
 
-static const FovCommand *const commands[] = {&fov_command_train, &fov_command_eval,
-                                             &fov_command_trace, &fov_command_view,
-                                             &fov_command_plot,  &fov_command_list};
+static const FovCommand *const commands[] = {
+    &fov_command_train, &fov_command_eval,  &fov_command_trace, &fov_command_view,
+    &fov_command_plot,  &fov_command_bench, &fov_command_list};
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -1,0 +1,347 @@
+#include "cli/measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/gemm.h"
+#include "base/team.h"
+
+enum { FEW_UPDATES = 3 };
+
+/** Seconds of one repeat. */
+static const double TRAINING = 0.6, EVALUATION = 0.3, PRODUCT = 0.1, STAGE = 0.2;
+
+static int compare(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+FovSpread fov_sample_spread(const FovSample *sample) {
+  FovSample sorted = *sample;
+  int n = sample->count;
+  FOV_CHECK(n > 0, "nothing was measured");
+  qsort(sorted.values, (size_t)n, sizeof *sorted.values, compare);
+  double median = (sorted.values[(n - 1) / 2] + sorted.values[n / 2]) / 2;
+  return (FovSpread){.median = median, .low = sorted.values[0], .high = sorted.values[n - 1]};
+}
+
+static void add(FovSample *sample, double value) {
+  FOV_CHECK(sample->count < FOV_MAX_REPEATS, "more than %d repeats", FOV_MAX_REPEATS);
+  sample->values[sample->count++] = value;
+}
+
+/* ---- what is measured ---- */
+
+FovStatus fov_subject_load(FovSubject *subject, const char *file, const char *const *settings,
+                           int count) {
+  FovExperiment *experiment = &subject->experiment;
+  FOV_TRY(fov_experiment_init(experiment));
+  if (file) FOV_TRY(fov_settings_read(experiment->settings, file));
+  for (int i = 0; i < count; i++) FOV_TRY(fov_settings_add(experiment->settings, settings[i]));
+  FOV_TRY(fov_experiment_resolve(experiment));
+  FOV_TRY(fov_experiment_env(&subject->env, experiment, FOV_SPLIT_TRAIN));
+  fov_experiment_build(experiment, &subject->env.spec);
+  subject->training = fov_experiment_training(experiment, &subject->env);
+  return FOV_OK;
+}
+
+void fov_subject_finish(FovSubject *subject) {
+  fov_env_finish(&subject->env);
+  fov_experiment_finish(&subject->experiment);
+}
+
+static FovProfile *create_profiles(void) {
+  FovProfile *profiles = aligned_alloc(_Alignof(FovProfile), FOV_MAX_THREADS * sizeof *profiles);
+  if (profiles) memset(profiles, 0, FOV_MAX_THREADS * sizeof *profiles);
+  return profiles;
+}
+
+/* ---- products ---- */
+
+static void add_shape(FovShapes *shapes, const FovProduct *product, double flops) {
+  int i = 0;
+  while (i < shapes->count && memcmp(&shapes->list[i].product, product, sizeof *product) != 0) i++;
+  if (i == FOV_MAX_PRODUCTS) return;
+  if (i == shapes->count) shapes->list[shapes->count++].product = *product;
+  shapes->list[i].share += flops;
+}
+
+static int compare_shares(const void *a, const void *b) {
+  return -compare(&((const FovShape *)a)->share, &((const FovShape *)b)->share);
+}
+
+/** The shapes of all profiles, and shares of all work; flops: of so many glimpses. */
+static void gather_shapes(FovShapes *shapes, const FovProfile *profiles, double glimpses) {
+  double flops = 0;
+  *shapes = (FovShapes){0};
+  for (int worker = 0; worker < FOV_MAX_THREADS; worker++) {
+    const FovProfile *profile = &profiles[worker];
+    flops += profile->flops;
+    for (int i = 0; i < profile->shapes; i++) {
+      const FovProduct *p = &profile->products[i];
+      add_shape(shapes, p, 2.0 * p->m * p->n * p->k * (double)profile->calls[i]);
+    }
+  }
+  for (int i = 0; i < shapes->count; i++) shapes->list[i].share /= flops;
+  qsort(shapes->list, (size_t)shapes->count, sizeof *shapes->list, compare_shares);
+  shapes->flops = flops / glimpses;
+}
+
+static double glimpses_of(const FovTraining *training, int updates) {
+  return (double)updates * training->options.batch * training->task.agent->options.glimpses;
+}
+
+FovStatus fov_measure_shapes(FovShapes *shapes, const FovSubject *subject) {
+  FovTrainer *trainer;
+  FOV_TRY(fov_trainer_create(&trainer, &subject->training, 1));
+  FovProfile *profiles = create_profiles();
+  FovStatus status = profiles ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory for profiles");
+  if (status == FOV_OK) {
+    fov_profile_into(profiles);
+    for (int i = 0; i < FEW_UPDATES && status == FOV_OK; i++) status = fov_trainer_update(trainer);
+    fov_profile_into(NULL);
+    gather_shapes(shapes, profiles, glimpses_of(&subject->training, FEW_UPDATES));
+  }
+  free(profiles);
+  fov_trainer_destroy(trainer);
+  return status;
+}
+
+/** Multiplies one shape again and again on every worker at once. */
+typedef struct ProductLoop {
+  const FovProduct *product;
+  double rates[FOV_MAX_THREADS]; /**< FLOP/s of each worker */
+  bool starved;
+} ProductLoop;
+
+static FovMatrix create_matrix(int rows, int cols, int stride) {
+  size_t count = (size_t)rows * (size_t)stride, bytes = (count * sizeof(real) + 63) / 64 * 64;
+  FovMatrix matrix = {.at = aligned_alloc(64, bytes), .rows = rows, .cols = cols, .stride = stride};
+  for (size_t i = 0; matrix.at && i < count; i++) matrix.at[i] = (real)(i % 7) / 8;
+  return matrix;
+}
+
+static double time_product(const FovProduct *p, FovMatrix c, FovMatrix a, FovMatrix b) {
+  double start = fov_now(), seconds;
+  int64_t calls = 0;
+  do {
+    fov_gemm(c, a, p->a_transposed, b, p->b_transposed, 0);
+    calls++;
+    seconds = fov_now() - start;
+  } while (seconds < PRODUCT);
+  return 2.0 * p->m * p->n * p->k * (double)calls / seconds;
+}
+
+static void loop_product(void *context, int task, int worker) {
+  (void)worker;
+  ProductLoop *loop = context;
+  const FovProduct *p = loop->product;
+  FovMatrix c = create_matrix(p->m, p->n, p->stride_c);
+  FovMatrix a =
+      create_matrix(p->a_transposed ? p->k : p->m, p->a_transposed ? p->m : p->k, p->stride_a);
+  FovMatrix b =
+      create_matrix(p->b_transposed ? p->n : p->k, p->b_transposed ? p->k : p->n, p->stride_b);
+  if (c.at && a.at && b.at)
+    loop->rates[task] = time_product(p, c, a, b);
+  else
+    loop->starved = true;
+  free(c.at), free(a.at), free(b.at);
+}
+
+static FovStatus rate_product(double *rate, const FovProduct *product, int threads) {
+  ProductLoop loop = {.product = product};
+  fov_team_run(threads, threads, loop_product, &loop);
+  if (loop.starved) return fov_fail(FOV_ERR_MEMORY, "no memory for a product's matrices");
+  *rate = 0;
+  for (int i = 0; i < threads; i++) *rate += loop.rates[i];
+  return FOV_OK;
+}
+
+FovStatus fov_measure_products(FovShapes *shapes, int threads, int repeats) {
+  for (int i = 0; i < shapes->count; i++) {
+    FovShape *shape = &shapes->list[i];
+    shape->rate = 0;
+    for (int r = 0; r < repeats && shape->share >= 0.01; r++) {
+      double rate;
+      FOV_TRY(rate_product(&rate, &shape->product, threads));
+      if (rate > shape->rate) shape->rate = rate;
+    }
+  }
+  return FOV_OK;
+}
+
+const FovShape *fov_fastest(const FovShapes *shapes) {
+  const FovShape *fastest = &shapes->list[0];
+  for (int i = 1; i < shapes->count; i++)
+    if (shapes->list[i].rate > fastest->rate) fastest = &shapes->list[i];
+  return fastest;
+}
+
+/* ---- training ---- */
+
+struct FovTrainMeter {
+  const FovSubject *subject;
+  FovTrainer *trainer;
+  FovProfile *profiles;
+  int threads;
+};
+
+FovStatus fov_train_meter_create(FovTrainMeter **meter, const FovSubject *subject, int threads) {
+  FovTrainMeter *m = *meter = calloc(1, sizeof *m);
+  if (!m) return fov_fail(FOV_ERR_MEMORY, "no memory for a measurement");
+  *m = (FovTrainMeter){.subject = subject, .threads = threads, .profiles = create_profiles()};
+  if (!m->profiles) return fov_fail(FOV_ERR_MEMORY, "no memory for profiles");
+  FOV_TRY(fov_trainer_create(&m->trainer, &subject->training, threads));
+  for (int i = 0; i < FEW_UPDATES; i++) FOV_TRY(fov_trainer_update(m->trainer));
+  return FOV_OK;
+}
+
+void fov_train_meter_destroy(FovTrainMeter *meter) {
+  if (!meter) return;
+  fov_trainer_destroy(meter->trainer);
+  free(meter->profiles);
+  free(meter);
+}
+
+static void add_stages(FovTrainRate *rate, const FovProfile *profiles, int threads,
+                       double seconds) {
+  double whole = seconds * threads, waiting = whole;
+  for (int stage = 0; stage < FOV_STAGES; stage++) {
+    double sum = 0;
+    for (int worker = 0; worker < threads; worker++) sum += profiles[worker].seconds[stage];
+    add(&rate->stages[stage], sum / whole);
+    waiting -= sum;
+  }
+  add(&rate->stages[FOV_STAGES], waiting / whole);
+}
+
+static FovStatus time_training(double *glimpses, FovTrainRate *rate, FovTrainMeter *meter) {
+  memset(meter->profiles, 0, FOV_MAX_THREADS * sizeof *meter->profiles);
+  fov_profile_into(meter->profiles);
+  FovStatus status = FOV_OK;
+  double start = fov_now(), seconds = 0;
+  int updates = 0;
+  for (; seconds < TRAINING && status == FOV_OK; updates++) {
+    status = fov_trainer_update(meter->trainer);
+    seconds = fov_now() - start;
+  }
+  fov_profile_into(NULL);
+  add_stages(rate, meter->profiles, meter->threads, seconds);
+  *glimpses = glimpses_of(&meter->subject->training, updates) / seconds;
+  return status;
+}
+
+static FovStatus time_evaluation(double *glimpses, FovTrainMeter *meter) {
+  const FovTask *task = &meter->subject->training.task;
+  int64_t cases = 32 * FOV_SHARD < task->env->spec.cases ? 32 * FOV_SHARD : task->env->spec.cases;
+  FovEvaluate what = {.task = task,
+                      .values = fov_trainer_weights(meter->trainer),
+                      .cases = cases,
+                      .rollouts = 1,
+                      .split = FOV_SPLIT_TRAIN,
+                      .threads = meter->threads};
+  FovEvaluation result;
+  double start = fov_now(), seconds;
+  int64_t done = 0;
+  do {
+    FOV_TRY(fov_evaluate(&result, &what, fov_trainer_workspace(meter->trainer)));
+    done += cases;
+    seconds = fov_now() - start;
+  } while (seconds < EVALUATION);
+  *glimpses = (double)done * task->agent->options.glimpses / seconds;
+  return FOV_OK;
+}
+
+FovStatus fov_measure_train(FovTrainRate *rate, FovTrainMeter *meter, const FovShapes *shapes) {
+  const FovProduct *fastest = &fov_fastest(shapes)->product;
+  double before, after, glimpses, evaluated;
+  rate->threads = meter->threads;
+  FOV_TRY(rate_product(&before, fastest, meter->threads));
+  FOV_TRY(time_training(&glimpses, rate, meter));
+  FOV_TRY(rate_product(&after, fastest, meter->threads));
+  FOV_TRY(time_evaluation(&evaluated, meter));
+  double limit = (before + after) / 2;
+  add(&rate->limit, limit);
+  add(&rate->glimpses, glimpses);
+  add(&rate->evaluated, evaluated);
+  add(&rate->share, glimpses * shapes->flops / limit);
+  return FOV_OK;
+}
+
+/* ---- stages by themselves ---- */
+
+/** Does one thing again and again on every worker at once, each with a lane of its own. */
+typedef struct StageLoop {
+  const FovSubject *subject;
+  FovSensor sensor;
+  FovArena arenas[FOV_MAX_THREADS];
+  double rates[FOV_MAX_THREADS];
+} StageLoop;
+
+static FovEnvLane create_lane(FovArena *arena, const FovEnvSpec *spec) {
+  return (FovEnvLane){
+      .image = fov_arena_alloc(arena, (size_t)spec->height * spec->width * spec->channels),
+      .state = fov_arena_alloc(arena, spec->state_size)};
+}
+
+static void draw_case(const FovEnv *env, FovEnvLane *lane, uint64_t index) {
+  FovRng rng = fov_rng_stream(0, FOV_STREAM_ENV, index);
+  fov_env_reset(env, lane, (int64_t)fov_rng_below(&rng, (uint32_t)env->spec.cases), &rng);
+}
+
+static void loop_env(void *context, int task, int worker) {
+  (void)worker;
+  StageLoop *loop = context;
+  const FovEnv *env = &loop->subject->env;
+  FovEnvLane lane = create_lane(&loop->arenas[task], &env->spec);
+  double start = fov_now(), seconds;
+  uint64_t drawn = 0;
+  do {
+    for (int i = 0; i < 16; i++) draw_case(env, &lane, ((uint64_t)task << 32) + drawn++);
+    seconds = fov_now() - start;
+  } while (seconds < STAGE);
+  loop->rates[task] = (double)drawn / seconds;
+}
+
+static void loop_sensor(void *context, int task, int worker) {
+  (void)worker;
+  StageLoop *loop = context;
+  const FovEnvSpec *spec = &loop->subject->env.spec;
+  FovArena *arena = &loop->arenas[task];
+  FovEnvLane lane = create_lane(arena, spec);
+  draw_case(&loop->subject->env, &lane, (uint64_t)task);
+  FovImage image = {lane.image, spec->height, spec->width, spec->channels};
+  real *glimpse = FOV_NEW(arena, real, fov_sensor_features(&loop->sensor, spec->channels));
+  FovRng rng = fov_rng_stream(0, FOV_STREAM_POLICY, (uint64_t)task);
+  double start = fov_now(), seconds;
+  int64_t taken = 0;
+  do {
+    for (int i = 0; i < 16; i++, taken++)
+      fov_sensor_look(glimpse, &loop->sensor, &image, 2 * fov_rng_uniform(&rng) - 1,
+                      2 * fov_rng_uniform(&rng) - 1);
+    seconds = fov_now() - start;
+  } while (seconds < STAGE);
+  loop->rates[task] = (double)taken / seconds;
+}
+
+static void rate_stage(FovSample *rate, StageLoop *loop, FovWork *work, int threads) {
+  fov_team_run(threads, threads, work, loop);
+  double sum = 0;
+  for (int i = 0; i < threads; i++) {
+    sum += loop->rates[i];
+    fov_arena_finish(&loop->arenas[i]);
+  }
+  add(rate, sum);
+}
+
+void fov_measure_env(FovSample *rate, const FovSubject *subject, int threads, int repeats) {
+  StageLoop loop = {.subject = subject};
+  for (int r = 0; r < repeats; r++) rate_stage(rate, &loop, loop_env, threads);
+}
+
+void fov_measure_sensor(FovSample *rate, const FovSubject *subject, int scales, int threads,
+                        int repeats) {
+  StageLoop loop = {.subject = subject, .sensor = subject->experiment.sensor};
+  loop.sensor.scales = scales;
+  for (int r = 0; r < repeats; r++) rate_stage(rate, &loop, loop_sensor, threads);
+}
