@@ -41,6 +41,14 @@ static FovStatus find_file(char path[PATH_MAX], const char *folder, const char *
                   folder, name + 1, name + 1);
 }
 
+/** Checksums of the whole files, pictures and labels. */
+static uint64_t digest(const FovDigits *digits) {
+  const FovIdx *images = &digits->images, *labels = &digits->labels;
+  size_t pixels = (size_t)images->dims[0] * (size_t)images->dims[1] * (size_t)images->dims[2];
+  uint64_t high = crc32_z(0, images->data, pixels);
+  return high << 32 | crc32_z(0, labels->data, (size_t)labels->dims[0]);
+}
+
 static FovStatus load_pair(FovDigits *digits, const char *images, const char *labels, int classes) {
   FOV_TRY(fov_idx_read(&digits->images, images, 3));
   FOV_TRY(fov_idx_read(&digits->labels, labels, 1));
@@ -54,6 +62,7 @@ static FovStatus load_pair(FovDigits *digits, const char *images, const char *la
       return fov_fail(FOV_ERR_FORMAT, "%s: label %d: expected 0 to %d, found %d: set env.classes",
                       labels, i, classes - 1, digits->labels.data[i]);
   digits->count = count;
+  digits->digest = digest(digits);
   return FOV_OK;
 }
 
@@ -64,8 +73,10 @@ static FovStatus keep_part(FovDigits *digits, const char *path, FovSplit split) 
     return fov_fail(FOV_ERR_FORMAT,
                     "%s: expected 6 digits or more, a sixth for validation, found %lld", path,
                     (long long)digits->count);
-  if (split == FOV_SPLIT_VALID) digits->first = digits->count - held;
+  int64_t first = split == FOV_SPLIT_VALID ? digits->count - held : 0;
   digits->count = split == FOV_SPLIT_VALID ? held : digits->count - held;
+  fov_idx_keep(&digits->images, (int)first, (int)digits->count);
+  fov_idx_keep(&digits->labels, (int)first, (int)digits->count);
   return FOV_OK;
 }
 
@@ -100,14 +111,6 @@ static FovStatus lay_canvas(FovDigits *digits, int size) {
       size, width, height, height > width ? height : width);
 }
 
-/** Checksums of the whole files, pictures and labels. */
-static uint64_t digest(const FovDigits *digits) {
-  const FovIdx *images = &digits->images, *labels = &digits->labels;
-  size_t pixels = (size_t)images->dims[0] * (size_t)images->dims[1] * (size_t)images->dims[2];
-  uint64_t high = crc32_z(0, images->data, pixels);
-  return high << 32 | crc32_z(0, labels->data, (size_t)labels->dims[0]);
-}
-
 FovStatus fov_digits_create(void **env, size_t bytes, FovEnvSpec *spec,
                             const FovDigitsOptions *options, FovSplit split) {
   FOV_CHECK(bytes >= sizeof(FovDigits), "%zu bytes cannot start with a FovDigits", bytes);
@@ -126,7 +129,7 @@ FovStatus fov_digits_create(void **env, size_t bytes, FovEnvSpec *spec,
                        .channels = 1,
                        .actions = options->classes,
                        .cases = digits->count,
-                       .digest = digest(digits)};
+                       .digest = digits->digest};
   return FOV_OK;
 }
 
@@ -148,14 +151,14 @@ FovPatch fov_digits_image(const FovDigits *digits, int64_t index) {
   FOV_CHECK(index >= 0 && index < digits->count, "digit %lld of %lld", (long long)index,
             (long long)digits->count);
   int height = digits->images.dims[1], width = digits->images.dims[2];
-  size_t offset = (size_t)(digits->first + index) * (size_t)height * (size_t)width;
+  size_t offset = (size_t)index * (size_t)height * (size_t)width;
   return (FovPatch){digits->images.data + offset, height, width, width};
 }
 
 int fov_digits_label(const FovDigits *digits, int64_t index) {
   FOV_CHECK(index >= 0 && index < digits->count, "digit %lld of %lld", (long long)index,
             (long long)digits->count);
-  return digits->labels.data[digits->first + index];
+  return digits->labels.data[index];
 }
 
 void fov_digits_clear(const FovDigits *digits, uint8_t *image) {

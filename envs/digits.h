@@ -24,8 +24,9 @@ typedef struct FovDigitsOptions {
 
 /** Read-only once created; the first member of an environment that keeps more. */
 typedef struct FovDigits {
-  FovIdx images, labels; /**< [N, H, W] and [N], of the whole file */
-  int64_t first, count;  /**< the digits of this split */
+  FovIdx images, labels; /**< [N, H, W] and [N], of this split */
+  int64_t count;         /**< N */
+  uint64_t digest;       /**< of the whole files */
   int height, width;     /**< of the canvas */
 } FovDigits;
 

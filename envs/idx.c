@@ -90,6 +90,18 @@ FovStatus fov_idx_read(FovIdx *idx, const char *path, int ndim) {
   return status;
 }
 
+void fov_idx_keep(FovIdx *idx, int first, int count) {
+  FOV_CHECK(first >= 0 && count > 0 && count <= idx->dims[0] - first, "%d from %d on of %d", count,
+            first, idx->dims[0]);
+  size_t entry = idx->size / (size_t)idx->dims[0];
+  idx->dims[0] = count;
+  idx->size = (size_t)count * entry;
+  memmove(idx->data, idx->data + (size_t)first * entry, idx->size);
+  // Where it cannot shrink it stays as large as it was.
+  uint8_t *shrunk = realloc(idx->data, idx->size);
+  if (shrunk) idx->data = shrunk;
+}
+
 void fov_idx_finish(FovIdx *idx) {
   free(idx->data);
   *idx = (FovIdx){0};

@@ -26,6 +26,9 @@ typedef struct FovIdx {
  */
 FovStatus fov_idx_read(FovIdx *idx, const char *path, int ndim);
 
+/** Keeps entries first … first+count−1 of the first dimension and gives back the others' memory. */
+void fov_idx_keep(FovIdx *idx, int first, int count);
+
 /** Frees the data; `idx` is empty then. */
 void fov_idx_finish(FovIdx *idx);
 

@@ -301,7 +301,7 @@ enum { SIDE = 60, MNIST = 28 };
 /** REFERENCES' generator written out in floats: add, clamp at 1. */
 static void add_slowly(float canvas[SIDE][SIDE], const FovDigits *digits, int64_t n, int y0, int x0,
                        int side, int top, int left) {
-  const uint8_t *digit = digits->images.data + (digits->first + n) * MNIST * MNIST;
+  const uint8_t *digit = digits->images.data + n * MNIST * MNIST;
   for (int y = 0; y < side; y++)
     for (int x = 0; x < side; x++) {
       float sum = canvas[top + y][left + x] + (float)digit[(y0 + y) * MNIST + x0 + x] / 255.0f;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/gemm.h"
 #include "base/team.h"
 #include "cli/cli.h"
@@ -48,7 +49,7 @@ static void print_row(const char *name, const FovSample *const samples[], int co
   printf("  %-16s", name);
   for (int i = 0; i < count; i++) {
     FovSpread s = fov_sample_spread(samples[i]);
-    char median[32], low[32], high[32], text[96];
+    char median[32], low[32], high[32], text[128];
     snprintf(median, sizeof median, format, s.median / unit);
     snprintf(low, sizeof low, format, s.low / unit);
     snprintf(high, sizeof high, format, s.high / unit);
@@ -191,6 +192,7 @@ static void print_train(const FovTrainRate rates[2], int n, double flops) {
     snprintf(name, sizeof name, "  %s", stage_names[i]);
     ROW(name, stages[i], 0.01, "%.1f", stage_help[i]);
   }
+  ROW("page faults", faults, 1, "%.2f", "an update");
 #undef ROW
   double training = fov_sample_spread(&rates[n - 1].glimpses).median;
   printf("  evaluation is %.2f times as fast as training",
@@ -203,12 +205,20 @@ static void print_train(const FovTrainRate rates[2], int n, double flops) {
          flops / 1e6);
 }
 
+static void print_memory(const FovTraining *training) {
+  double blocks, shards;
+  fov_training_memory(&blocks, &shards, training);
+  printf("  memory: %.1f MiB of parameters, gradients and moments, at most %.1f MiB of episodes\n",
+         blocks / 0x1p20, shards / 0x1p20);
+}
+
 static void tell_train(json_t *result, const FovTrainRate *rate, double flops) {
   json_t *object = json_pack("{s:i, s:f}", "threads", rate->threads, "flops_per_glimpse", flops);
   json_t *stages = json_object();
   tell(object, "limit_flops_per_second", &rate->limit);
   tell(object, "glimpses_per_second", &rate->glimpses);
   tell(object, "share_of_limit", &rate->share);
+  tell(object, "page_faults_per_update", &rate->faults);
   tell(object, "evaluated_glimpses_per_second", &rate->evaluated);
   for (int i = 0; i <= FOV_STAGES; i++) tell(stages, stage_names[i], &rate->stages[i]);
   json_object_set_new(object, "shares_of_time", stages);
@@ -239,6 +249,7 @@ static FovStatus bench_train(const Request *request, const FovSubject *subject, 
   FOV_TRY(status);
   if (!result) {
     print_train(rates, n, shapes.flops);
+    print_memory(&subject->training);
     return FOV_OK;
   }
   json_t *list = json_array();
@@ -355,6 +366,9 @@ static FovStatus parse_words(Request *request, int count, char **words) {
     if (strcmp(words[0], stages[i].name) == 0) request->stage = stages[i].name;
   if (request->stage) words++, count--;
   if (count > 0 && !strchr(words[0], '=')) request->file = *words++, count--;
+  if (request->file && !fov_file_exists(request->file))
+    return fov_fail(FOV_ERR_USAGE, "%s: expected gemm, glimpse, env, train or an experiment's file",
+                    request->file);
   if (count > MAX_SETTINGS - 6)
     return fov_fail(FOV_ERR_USAGE, "expected at most %d settings, found %d", MAX_SETTINGS - 6,
                     count);

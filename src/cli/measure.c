@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/gemm.h"
 #include "base/team.h"
@@ -215,17 +216,25 @@ static void add_stages(FovTrainRate *rate, const FovProfile *profiles, int threa
   add(&rate->stages[FOV_STAGES], waiting / whole);
 }
 
+/** Pages that the system has given to this process so far. */
+static double faults(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return (double)usage.ru_minflt;
+}
+
 static FovStatus time_training(double *glimpses, FovTrainRate *rate, FovTrainMeter *meter) {
   memset(meter->profiles, 0, FOV_MAX_THREADS * sizeof *meter->profiles);
   fov_profile_into(meter->profiles);
   FovStatus status = FOV_OK;
-  double start = fov_now(), seconds = 0;
+  double start = fov_now(), seconds = 0, pages = faults();
   int updates = 0;
   for (; seconds < TRAINING && status == FOV_OK; updates++) {
     status = fov_trainer_update(meter->trainer);
     seconds = fov_now() - start;
   }
   fov_profile_into(NULL);
+  add(&rate->faults, (faults() - pages) / updates);
   add_stages(rate, meter->profiles, meter->threads, seconds);
   *glimpses = glimpses_of(&meter->subject->training, updates) / seconds;
   return status;

@@ -64,6 +64,7 @@ typedef struct FovTrainRate {
   FovSample evaluated;              /**< glimpses a second of evaluation */
   FovSample share;                  /**< FLOP/s of training over the limit */
   FovSample stages[FOV_STAGES + 1]; /**< shares of the threads' time; the last is waiting */
+  FovSample faults;                 /**< pages that the system had to provide, an update */
 } FovTrainRate;
 
 typedef struct FovTrainMeter FovTrainMeter;

@@ -62,12 +62,18 @@ static int shards_of(const FovTrainOptions *o) {
   return (o->batch + FOV_SHARD - 1) / FOV_SHARD;
 }
 
-/** Every shard has a gradient and an arena of its own, so a batch's memory grows with it. */
-static FovStatus check_memory(const FovTraining *training) {
+void fov_training_memory(double *blocks, double *shards, const FovTraining *training) {
+  // Values, two moments, average and gradient; then every shard has a gradient and an arena.
   double block = (double)training->task.agent->params.size * sizeof(real);
-  double shards = shards_of(&training->options);
-  return fov_memory_check((5 + shards) * block + shards * fov_shard_bytes(&training->task),
-                          "this training");
+  double count = shards_of(&training->options);
+  *blocks = (5 + count) * block;
+  *shards = count * fov_shard_bytes(&training->task);
+}
+
+static FovStatus check_memory(const FovTraining *training) {
+  double blocks, shards;
+  fov_training_memory(&blocks, &shards, training);
+  return fov_memory_check(blocks + shards, "this training");
 }
 
 static FovStatus allocate(FovTrainer *trainer) {

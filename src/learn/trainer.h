@@ -54,6 +54,10 @@ typedef struct FovTrainerState {
   real *value, *first, *second, *average; /**< blocks: parameters, two moments, moving average */
 } FovTrainerState;
 
+/** Bytes that a training takes at most, apart from the data set: of its blocks, which are as large
+ * as the parameters, and of its shards' episodes. Nothing is allocated after the first update. */
+void fov_training_memory(double *blocks, double *shards, const FovTraining *training);
+
 typedef struct FovTrainer FovTrainer;
 
 /** Checks the options against each other (copies divide the shard, the baseline has its copies) and
