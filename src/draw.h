@@ -15,6 +15,17 @@
  */
 FovStatus fov_draw_curves(const char *path, const char *const *runs, size_t count);
 
+/** One line of a plot, and the dots on it; all x and y > 0. */
+typedef struct FovDrawLine {
+  const char *name;
+  const double *x, *y; /**< [count] */
+  int count;
+} FovDrawLine;
+
+/** Draws lines over one another, both axes logarithmic. path: as above. */
+FovStatus fov_draw_lines(const char *path, const FovDrawLine *lines, int count, const char *x_label,
+                         const char *y_label);
+
 /** Which moment of a trace to draw, and how large. */
 typedef struct FovDrawEpisode {
   int episode;       /**< 0 … E−1 */

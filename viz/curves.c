@@ -384,9 +384,7 @@ static void draw_figure(cairo_t *cr, const Figure *figure) {
 }
 
 FovStatus fov_draw_curves(const char *path, const char *const *runs, size_t count) {
-  if (!fov_has_ending(path, ".png") && !fov_has_ending(path, ".svg") &&
-      !fov_has_ending(path, ".pdf"))
-    return fov_fail(FOV_ERR_USAGE, "%s: expected a name that ends in .png, .svg or .pdf", path);
+  FOV_TRY(fov_plot_check(path));
   if (count == 0) return fov_fail(FOV_ERR_USAGE, "%s: no runs to plot: name one or more", path);
   Figure figure = {0};
   FovCanvas canvas = {0};

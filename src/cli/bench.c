@@ -9,6 +9,7 @@
 #include "base/team.h"
 #include "cli/cli.h"
 #include "cli/measure.h"
+#include "draw.h"
 
 /** The tasks that are measured unless an experiment is named; sizes are those of Mnih et al. 2014.
  */
@@ -24,8 +25,9 @@ static const struct {
 enum { TASKS = sizeof tasks / sizeof *tasks, MAX_SETTINGS = 64 };
 
 typedef struct Request {
-  const char *stage; /**< gemm, glimpse, env or train; NULL: all */
+  const char *stage; /**< gemm, glimpse, env, train or size; NULL: all but the last */
   const char *file;  /**< an experiment; NULL: the tasks above */
+  const char *plot;  /**< where to draw what size costs; NULL: nowhere */
   char **changes;
   int change_count, threads, repeats;
   json_t *json; /**< results are gathered here; NULL: printed as text */
@@ -273,6 +275,72 @@ enum { STAGES = sizeof stages / sizeof *stages };
 
 static const char *const cores[] = {"core=rnn", "core=lstm"};
 
+/* ---- what looking costs ---- */
+
+static const int sizes[] = {28, 64, 128, 256, 512, 1024, 2048};
+
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+/** Two ways to see a digit in an image of any size; the second is the conv net of Mnih et al. 2014,
+ * table 2a, grown with its image. */
+static const struct {
+  const char *name, *key;
+  const char *settings[4];
+} seers[] = {
+    {"8 glimpses of 12 x 12 at 3 scales", "glimpses", {"glimpses=8", "sensor.scales=3"}},
+    {"convolutional network on the whole image",
+     "convolution",
+     {"glimpses=1", "sensor.whole=yes", "encoder=conv", "core=none"}},
+};
+
+enum { SEERS = sizeof seers / sizeof *seers };
+
+static FovStatus measure_size(FovSample *seconds, const Request *request, int seer, int size) {
+  char env_size[32];
+  const char *all[MAX_SETTINGS] = {"env=translated", env_size};
+  int count = 2;
+  snprintf(env_size, sizeof env_size, "env.size=%d", size);
+  for (int i = 0; i < 4 && seers[seer].settings[i]; i++) all[count++] = seers[seer].settings[i];
+  for (int i = 0; i < request->change_count; i++) all[count++] = request->changes[i];
+  FovSubject subject = {0};
+  FovStatus status = fov_subject_load(&subject, NULL, all, count);
+  if (status == FOV_OK) status = fov_measure_episode(seconds, &subject, request->repeats);
+  fov_subject_finish(&subject);
+  return status;
+}
+
+static void tell_size(const Request *request, int seer, int size, const FovSample *seconds) {
+  FovSpread s = fov_sample_spread(seconds);
+  if (request->json)
+    json_array_append_new(request->json,
+                          json_pack("{s:s, s:i, s:o}", "seer", seers[seer].key, "size", size,
+                                    "seconds_per_episode", json_spread(s)));
+  else
+    printf("  %4d x %-4d  %10.4f ms (%.4f-%.4f)  %s\n", size, size, 1e3 * s.median, 1e3 * s.low,
+           1e3 * s.high, seers[seer].name);
+  fflush(stdout);
+}
+
+/** The time of an episode against the size of its image, for both seers. */
+static FovStatus bench_size(const Request *request) {
+  double x[SIZES], y[SEERS][SIZES];
+  FovDrawLine lines[SEERS];
+  if (!request->json) printf("\none episode, forward, on one thread, without drawing its image\n");
+  for (int seer = 0; seer < SEERS; seer++) {
+    for (int i = 0; i < SIZES; i++) {
+      FovSample seconds = {0};
+      FOV_TRY(measure_size(&seconds, request, seer, sizes[i]));
+      tell_size(request, seer, sizes[i], &seconds);
+      x[i] = sizes[i];
+      y[seer][i] = 1e3 * fov_sample_spread(&seconds).median;
+    }
+    lines[seer] = (FovDrawLine){seers[seer].name, x, y[seer], SIZES};
+  }
+  if (!request->plot) return FOV_OK;
+  return fov_draw_lines(request->plot, lines, SEERS, "side of the image, pixels",
+                        "One episode, milliseconds on one thread");
+}
+
 /* ---- the subjects ---- */
 
 static FovStatus bench_stages(const Request *request, const char *name, const FovSubject *subject,
@@ -326,6 +394,7 @@ static bool wants_each_core(const Request *request) {
 }
 
 static FovStatus bench(const Request *request) {
+  if (request->stage && strcmp(request->stage, "size") == 0) return bench_size(request);
   if (request->file) return bench_subject(request, request->file, NULL, NULL, false);
   bool each = wants_each_core(request);
   for (int i = 0; i < TASKS; i++)
@@ -339,6 +408,7 @@ static FovStatus parse_options(Request *request, bool *json, int argc, char **ar
   static const struct option options[] = {{"json", no_argument, NULL, 'j'},
                                           {"threads", required_argument, NULL, 't'},
                                           {"repeats", required_argument, NULL, 'r'},
+                                          {"plot", required_argument, NULL, 'p'},
                                           {0}};
   long long number;
   for (int letter; (letter = getopt_long(argc, argv, "", options, NULL)) != -1;) {
@@ -353,6 +423,9 @@ static FovStatus parse_options(Request *request, bool *json, int argc, char **ar
       FOV_TRY(fov_cli_number(&number, optarg, "--repeats", 1, FOV_MAX_REPEATS));
       request->repeats = (int)number;
       break;
+    case 'p':
+      request->plot = optarg;
+      break;
     default:
       return fov_cli_bad_option(&fov_command_bench, argv);
     }
@@ -364,10 +437,12 @@ static FovStatus parse_options(Request *request, bool *json, int argc, char **ar
 static FovStatus parse_words(Request *request, int count, char **words) {
   for (int i = 0; count > 0 && i < STAGES && !request->stage; i++)
     if (strcmp(words[0], stages[i].name) == 0) request->stage = stages[i].name;
+  if (!request->stage && count > 0 && strcmp(words[0], "size") == 0) request->stage = "size";
   if (request->stage) words++, count--;
   if (count > 0 && !strchr(words[0], '=')) request->file = *words++, count--;
   if (request->file && !fov_file_exists(request->file))
-    return fov_fail(FOV_ERR_USAGE, "%s: expected gemm, glimpse, env, train or an experiment's file",
+    return fov_fail(FOV_ERR_USAGE,
+                    "%s: expected gemm, glimpse, env, train, size or an experiment's file",
                     request->file);
   if (count > MAX_SETTINGS - 6)
     return fov_fail(FOV_ERR_USAGE, "expected at most %d settings, found %d", MAX_SETTINGS - 6,
@@ -411,15 +486,20 @@ const FovCommand fov_command_bench = {
     .usage =
         "usage: fovea bench [gemm|glimpse|env|train] [EXPERIMENT] [key=value ...] [--threads N]\n"
         "                   [--repeats R] [--json]\n"
+        "       fovea bench size [key=value ...] [--repeats R] [--plot FILE] [--json]\n"
         "\n"
         "Measures how fast matrices are multiplied at the shapes of training, glimpses are taken,\n"
         "images are drawn, and all of training runs; by default of three tasks with two cores.\n"
         "The limit is the rate of the fastest product, measured in the same second as training.\n"
         "\n"
+        "bench size measures an episode on images of 28 x 28 to 2048 x 2048 pixels, with glimpses\n"
+        "and with a convolutional network on the whole image; it takes 4 GiB of memory.\n"
+        "\n"
         "  EXPERIMENT    measure this one instead\n"
         "  key=value     change a setting, such as train.batch=64; as in fovea train\n"
         "  --threads N   measure 1 and N threads (default: all processors)\n"
         "  --repeats R   of each figure (default: 5)\n"
+        "  --plot FILE   draw what size costs (.png, .svg, .pdf)\n"
         "  --json        figures as [lowest, median, highest], in units of one\n"
         "\n"
         "examples:\n"

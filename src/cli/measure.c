@@ -354,3 +354,51 @@ void fov_measure_sensor(FovSample *rate, const FovSubject *subject, int scales, 
   loop.sensor.scales = scales;
   for (int r = 0; r < repeats; r++) rate_stage(rate, &loop, loop_sensor, threads);
 }
+
+/* ---- an episode ---- */
+
+static FovStatus time_episode(double *seconds, const FovEvaluate *what, FovWorkspace *workspace,
+                              FovProfile *profile) {
+  FovEvaluation result;
+  *seconds = 0;
+  int64_t episodes = 0;
+  do {
+    memset(profile, 0, sizeof *profile);
+    fov_profile_into(profile);
+    FovStatus status = fov_evaluate(&result, what, workspace);
+    fov_profile_into(NULL);
+    FOV_TRY(status);
+    for (int stage = 0; stage < FOV_STAGES; stage++)
+      if (stage != FOV_STAGE_ENV) *seconds += profile->seconds[stage];
+    episodes += what->cases;
+  } while (*seconds < STAGE);
+  *seconds /= (double)episodes;
+  return FOV_OK;
+}
+
+FovStatus fov_measure_episode(FovSample *seconds, const FovSubject *subject, int repeats) {
+  const FovParams *params = &subject->experiment.agent.params;
+  real *values = fov_params_block(params);
+  FovProfile *profile = create_profiles();
+  FovWorkspace workspace = {0};
+  FovStatus status = values && profile ? fov_workspace_create(&workspace, 1)
+                                       : fov_fail(FOV_ERR_MEMORY, "no memory for an agent");
+  if (status == FOV_OK) fov_params_init(values, params, 0);
+  FovEvaluate what = {.task = &subject->training.task,
+                      .values = values,
+                      .cases = FOV_SHARD,
+                      .rollouts = 1,
+                      .split = FOV_SPLIT_TRAIN,
+                      .threads = 1};
+  // The first one finds its memory.
+  double first;
+  if (status == FOV_OK) status = time_episode(&first, &what, &workspace, profile);
+  for (int r = 0; r < repeats && status == FOV_OK; r++) {
+    status = time_episode(&seconds->values[seconds->count], &what, &workspace, profile);
+    seconds->count++;
+  }
+  fov_workspace_finish(&workspace);
+  free(profile);
+  free(values);
+  return status;
+}

@@ -83,4 +83,8 @@ void fov_measure_env(FovSample *rate, const FovSubject *subject, int threads, in
 void fov_measure_sensor(FovSample *rate, const FovSubject *subject, int scales, int threads,
                         int repeats);
 
+/** Seconds that one episode takes an untrained agent on one thread, without the drawing of its
+ * image: looking and answering. */
+FovStatus fov_measure_episode(FovSample *seconds, const FovSubject *subject, int repeats);
+
 #endif
