@@ -99,7 +99,7 @@ void toy_create(Toy *toy, const char *settings) {
   assert_ok(fov_settings_parse(experiment->settings, settings, "the test"));
   assert_ok(fov_experiment_resolve(experiment));
   assert_ok(fov_experiment_env(&toy->env, experiment, FOV_SPLIT_TRAIN));
-  fov_experiment_build(experiment, &toy->env.spec);
+  assert_ok(fov_experiment_build(experiment, &toy->env.spec));
   toy->task = fov_experiment_task(experiment, &toy->env);
   toy->training = fov_experiment_training(experiment, &toy->env);
 }

@@ -51,8 +51,8 @@ void fov_experiment_finish(FovExperiment *experiment);
 /** Resolves the settings gathered in `experiment->settings`. */
 FovStatus fov_experiment_resolve(FovExperiment *experiment);
 
-/** Builds the agent for an environment of this experiment. */
-void fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec);
+/** Builds the agent for an environment of this experiment; fails if it cannot see its images. */
+FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec);
 
 /** Creates the experiment's environment for a split. */
 FovStatus fov_experiment_env(FovEnv *env, const FovExperiment *experiment, FovSplit split);

@@ -19,7 +19,7 @@ void fov_workspace_finish(FovWorkspace *workspace) {
 double fov_shard_bytes(const FovTask *task) {
   const FovAgent *agent = task->agent;
   const FovEnvSpec *spec = &task->env->spec;
-  double numbers = fov_sensor_features(&agent->sensor, agent->channels);
+  double numbers = fov_glimpse_features(agent->glimpse);
   // A weight's rows are its layer's outputs: value, gradient and up to two kept for the way back.
   for (int i = 0; i < agent->params.count; i++)
     if (agent->params.list[i].cols > 1) numbers += 4.0 * agent->params.list[i].rows;

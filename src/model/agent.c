@@ -31,7 +31,7 @@ static int add_bias(FovParams *params, const char *name, int width) {
 static void add_glimpse_network(FovAgent *agent, const FovGlimpseOptions *glimpse) {
   FovParams *params = &agent->params;
   FovAgentIds *id = &agent->ids;
-  int features = fov_sensor_features(&agent->sensor, agent->channels);
+  int features = fov_glimpse_features(agent->glimpse);
   id->what_w = fov_params_add(params, "what.w", glimpse->what, features, FOV_INIT_HE, 1);
   id->what_bias = add_bias(params, "what.bias", glimpse->what);
   id->where_w = fov_params_add(params, "where.w", glimpse->where, 2, FOV_INIT_UNIFORM, 1);
@@ -56,17 +56,23 @@ static void add_heads(FovAgent *agent) {
   id->baseline_bias = add_bias(params, "baseline.bias", 1);
 }
 
-void fov_agent_build(FovAgent *agent, const FovAgentOptions *options,
-                     const FovGlimpseOptions *glimpse, const FovSensor *sensor, const FovCore *core,
-                     const void *core_options, int channels, int actions) {
-  *agent = (FovAgent){.options = *options,
-                      .sensor = *sensor,
-                      .core = core,
-                      .channels = channels,
-                      .actions = actions};
-  add_glimpse_network(agent, glimpse);
-  core->build(&agent->core_layout, &agent->params, core_options, glimpse->width);
+FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts) {
+  int height = parts->height, width = parts->width;
+  *agent = (FovAgent){.options = parts->options,
+                      .sensor = parts->sensor,
+                      .core = parts->core,
+                      .actions = parts->actions};
+  if (agent->sensor.whole && (height > FOV_MAX_WHOLE || width > FOV_MAX_WHOLE))
+    return fov_fail(FOV_ERR_USAGE,
+                    "sensor.whole: images of %d x %d pixels, expected at most %d each way; make "
+                    "them smaller or set sensor.whole = no",
+                    width, height, FOV_MAX_WHOLE);
+  agent->glimpse = fov_sensor_glimpse(&agent->sensor, height, width, parts->channels);
+  add_glimpse_network(agent, &parts->glimpse);
+  parts->core->build(&agent->core_layout, &agent->params, parts->core_options,
+                     parts->glimpse.width);
   add_heads(agent);
+  return FOV_OK;
 }
 
 void fov_agent_see(FovCoreState *state, const FovAgent *agent, FovTape *tape, FovVar *rho,

@@ -43,6 +43,17 @@ extern const FovOption fov_agent_options[], fov_glimpse_options[];
 
 enum { FOV_MAX_GLIMPSES = 64 };
 
+/** What an agent is composed of. */
+typedef struct FovAgentParts {
+  FovAgentOptions options;
+  FovGlimpseOptions glimpse;
+  FovSensor sensor;
+  const FovCore *core;
+  const void *core_options;    /**< the core's struct */
+  int height, width, channels; /**< H, W, C of the images */
+  int actions;                 /**< A: classes of the answer */
+} FovAgentParts;
+
 /** Numbers of the parameters, by what they belong to; a bias follows its weight. */
 typedef struct FovAgentIds {
   int what_w, what_bias, where_w, where_bias;
@@ -53,19 +64,16 @@ typedef struct FovAgentIds {
 typedef struct FovAgent {
   FovAgentOptions options;
   FovSensor sensor;
+  FovGlimpse glimpse; /**< what the sensor gives */
   const FovCore *core;
   FovCoreLayout core_layout;
-  int channels; /**< C */
-  int actions;  /**< A */
+  int actions; /**< A */
   FovParams params;
   FovAgentIds ids;
 } FovAgent;
 
-/** Builds an agent for images of `channels` and `actions` classes. core_options: `core`'s struct.
- */
-void fov_agent_build(FovAgent *agent, const FovAgentOptions *options,
-                     const FovGlimpseOptions *glimpse, const FovSensor *sensor, const FovCore *core,
-                     const void *core_options, int channels, int actions);
+/** Builds an agent; fails if its parts do not fit together. The parts may be gone afterwards. */
+FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts);
 
 /**
  * One glimpse: g_t = f_g(rho, l_t), h_t = f_h(h_{t−1}, g_t).
