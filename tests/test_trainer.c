@@ -268,6 +268,7 @@ static void test_the_whole_gradient_is_the_loss_s_difference(void **state) {
   check_gradient(NO_POLICY "core = rnn\n");
   check_gradient(NO_POLICY "core = lstm\n");
   check_gradient(NO_POLICY "core = gru\n");
+  check_gradient(NO_POLICY "core = none\n");
 }
 
 #endif
@@ -896,9 +897,8 @@ static void test_a_shard_s_memory_is_foreseen(void **state) {
   for (const FovCore *const *core = fov_cores; *core; core++) {
     Toy toy;
     char settings[128];
-    snprintf(settings, sizeof settings,
-             "core = %s\ntrain.batch = 64\ncore.width = 64\nglimpse.width = 48\n",
-             (*core)->plugin.name);
+    snprintf(settings, sizeof settings, "core = %s\ntrain.batch = 64\n%sglimpse.width = 48\n",
+             (*core)->plugin.name, (*core)->plugin.options ? "core.width = 64\n" : "");
     toy_create(&toy, settings);
     FovTrainer *trainer = toy_trainer(&toy, 1);
     toy_train(trainer, 1);
