@@ -182,7 +182,7 @@ static void test_a_checkpoint_of_another_agent_is_refused(void **state) {
   } others[] = {{"core.width = 13\n", "core.w"},
                 {"core = lstm\n", "core.w"},
                 {"glimpse.where = 9\n", "where.w"},
-                {"sensor.side = 5\n", "what.w"},
+                {"sensor.side = 5\n", "encoder.w"},
                 {"glimpse.width = 1024\ncore.width = 1024\n", "glimpse.what"}};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     FovBest loaded;
@@ -247,11 +247,11 @@ static void test_numbers_that_are_not_finite_are_refused(void **state) {
   const struct {
     real *number, bad;
     const char *name;
-  } cases[] = {{s->value + 2, NAN, ": number 2 of what.w is not finite"},
+  } cases[] = {{s->value + 2, NAN, ": number 2 of encoder.w is not finite"},
                {s->value + last->offset, INFINITY, ": number 0 of baseline.bias "},
                {s->average + last->offset, NAN, " of average.baseline.bias "},
-               {s->first, -INFINITY, " of first.what.w "},
-               {s->second, NAN, " of second.what.w "}};
+               {s->first, -INFINITY, " of first.encoder.w "},
+               {s->second, NAN, " of second.encoder.w "}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     real kept = *cases[i].number;
     *cases[i].number = cases[i].bad;
@@ -264,9 +264,9 @@ static void test_numbers_that_are_not_finite_are_refused(void **state) {
   const real nan = NAN;
   const double infinite = INFINITY;
 #define POISON(name, value) assert_load_refused(&toy, trainer, name, &value, sizeof value, name)
-  POISON("what.w", nan);
+  POISON("encoder.w", nan);
   POISON("average.baseline.bias", nan);
-  POISON("second.what.w", nan);
+  POISON("second.encoder.w", nan);
   POISON("state.average_return", infinite);
 #undef POISON
   fov_trainer_destroy(trainer);

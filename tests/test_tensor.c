@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "model/core.h"
+#include "model/encoder.h"
 #include "tensor/ops.h"
 #include "tests/check.h"
 
@@ -517,6 +518,44 @@ static void every_core_remembers(void **state) {
     assert_memory_of(&c, &tape);
     free(values);
     fov_arena_finish(&arena);
+  }
+}
+
+/* ---- The encoders ---- */
+
+/** Glimpses wide enough for two places of the default filters each way, and for two scales. */
+static const FovGlimpse seen = {.scales = 2, .side = 15, .channels = 1};
+
+typedef struct EncoderCase {
+  const FovEncoder *encoder;
+  FovEncoderLayout layout;
+} EncoderCase;
+
+/** Parameter x0 is rho; then come the encoder's. */
+static void build_encoder(EncoderCase *c, FovParams *params, const FovEncoder *encoder) {
+  void *options = default_options(&encoder->plugin);
+  *c = (EncoderCase){.encoder = encoder};
+  add_inputs(params, &(Case){.shapes = {{LANES, fov_glimpse_features(seen)}}});
+  assert_int_equal(encoder->build(&c->layout, params, options, seen), FOV_OK);
+  free(options);
+}
+
+static void encode(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  const EncoderCase *c = context;
+  y[0] = c->encoder->encode(&c->layout, tape, x[0]);
+  assert_true(y[0]->rows == LANES && y[0]->cols == c->layout.width);
+}
+
+static void every_encoder_keeps_its_contract(void **state) {
+  (void)state;
+  for (const FovEncoder *const *encoder = fov_encoders; *encoder; encoder++) {
+    EncoderCase c;
+    Subject subject = {
+        .name = (*encoder)->plugin.name, .forward = encode, .context = &c, .only = ALL};
+    build_encoder(&c, &subject.params, *encoder);
+    assert_plugin(&(*encoder)->plugin, &subject.params, 1, FOV_ENCODER_PARAMS, "encoder.");
+    assert_true(c.layout.scratch >= 0);
+    assert_gradient(&subject);
   }
 }
 
@@ -1027,6 +1066,7 @@ int main(void) {
       cmocka_unit_test(every_core_has_its_gradient),
       cmocka_unit_test(every_core_keeps_its_contract),
       cmocka_unit_test(every_core_remembers),
+      cmocka_unit_test(every_encoder_keeps_its_contract),
       cmocka_unit_test_setup_teardown(linear_computes_its_equation, begin, finish),
       cmocka_unit_test_setup_teardown(conv_computes_its_equation, begin, finish),
       cmocka_unit_test_setup_teardown(conv_takes_the_scratch_it_says, begin, finish),

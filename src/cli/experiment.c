@@ -23,6 +23,8 @@ FovStatus fov_experiment_init(FovExperiment *experiment) {
       .slots =
           {
               [FOV_SLOT_ENV] = {"env", "the world", TABLE(fov_envs), "cluttered", NULL, NULL},
+              [FOV_SLOT_ENCODER] = {"encoder", "what a glimpse becomes", TABLE(fov_encoders),
+                                    "linear", NULL, NULL},
               [FOV_SLOT_CORE] = {"core", "what remembers", TABLE(fov_cores), "rnn", NULL, NULL},
               [FOV_SLOT_POLICY] = {"policy", "chooses where to look", TABLE(fov_policies),
                                    "gaussian", NULL, NULL},
@@ -64,6 +66,8 @@ FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec
   const FovAgentParts parts = {.options = experiment->agent_options,
                                .glimpse = experiment->glimpse,
                                .sensor = experiment->sensor,
+                               .encoder = CHOSEN(experiment, FOV_SLOT_ENCODER),
+                               .encoder_options = experiment->slots[FOV_SLOT_ENCODER].values,
                                .core = CHOSEN(experiment, FOV_SLOT_CORE),
                                .core_options = experiment->slots[FOV_SLOT_CORE].values,
                                .height = spec->height,

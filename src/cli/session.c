@@ -282,10 +282,12 @@ static FovStatus train(FovSession *session) {
 static void print_start(const FovSession *session) {
   const FovExperiment *e = &session->experiment;
   const FovGlimpse *glimpse = &e->agent.glimpse;
-  printf("%s: %s, %d glimpses of %d x %d at %d scales, core %s, %zu parameters, %d threads\n",
+  printf("%s: %s, %d glimpses of %d x %d at %d scales, encoder %s, core %s, %zu parameters, %d "
+         "threads\n",
          session->run.dir, e->slots[FOV_SLOT_ENV].plugin->name, e->agent_options.glimpses,
-         glimpse->side, glimpse->side, glimpse->scales, e->slots[FOV_SLOT_CORE].plugin->name,
-         fov_params_learned(&e->agent.params), session->request->threads);
+         glimpse->side, glimpse->side, glimpse->scales, e->slots[FOV_SLOT_ENCODER].plugin->name,
+         e->slots[FOV_SLOT_CORE].plugin->name, fov_params_learned(&e->agent.params),
+         session->request->threads);
   if (session->run.resumed) printf("resumed at update %lld\n", (long long)session->first_update);
   fflush(stdout);
 }
