@@ -182,7 +182,7 @@ static void test_a_checkpoint_of_another_agent_is_refused(void **state) {
   } others[] = {{"core.width = 13\n", "core.w"},
                 {"core = lstm\n", "core.w"},
                 {"glimpse.where = 9\n", "where.w"},
-                {"sensor.side = 5\n", "what.w"},
+                {"sensor.side = 5\n", "encoder.w"},
                 {"glimpse.width = 1024\ncore.width = 1024\n", "glimpse.what"}};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     FovBest loaded;
@@ -247,11 +247,11 @@ static void test_numbers_that_are_not_finite_are_refused(void **state) {
   const struct {
     real *number, bad;
     const char *name;
-  } cases[] = {{s->value + 2, NAN, ": number 2 of what.w is not finite"},
+  } cases[] = {{s->value + 2, NAN, ": number 2 of encoder.w is not finite"},
                {s->value + last->offset, INFINITY, ": number 0 of baseline.bias "},
                {s->average + last->offset, NAN, " of average.baseline.bias "},
-               {s->first, -INFINITY, " of first.what.w "},
-               {s->second, NAN, " of second.what.w "}};
+               {s->first, -INFINITY, " of first.encoder.w "},
+               {s->second, NAN, " of second.encoder.w "}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     real kept = *cases[i].number;
     *cases[i].number = cases[i].bad;
@@ -264,9 +264,9 @@ static void test_numbers_that_are_not_finite_are_refused(void **state) {
   const real nan = NAN;
   const double infinite = INFINITY;
 #define POISON(name, value) assert_load_refused(&toy, trainer, name, &value, sizeof value, name)
-  POISON("what.w", nan);
+  POISON("encoder.w", nan);
   POISON("average.baseline.bias", nan);
-  POISON("second.what.w", nan);
+  POISON("second.encoder.w", nan);
   POISON("state.average_return", infinite);
 #undef POISON
   fov_trainer_destroy(trainer);
@@ -371,14 +371,15 @@ static FovTrace record(const Toy *toy, int episodes, bool sampled, bool predict)
 /** Episode e, glimpse t: the retina holds what the sensor gives there, the answer is likeliest. */
 static void check_step(const FovTrace *trace, const FovSensor *sensor, int e, int t) {
   size_t i = (size_t)e * (size_t)trace->glimpses + (size_t)t;
-  int features = fov_sensor_features(sensor, 1), likeliest = 0;
+  int likeliest = 0;
+  int features = fov_glimpse_features(fov_sensor_glimpse(sensor, TOY_SIDE, TOY_SIDE, 1));
   const float *l = trace->locations + 2 * i, *p = trace->probabilities + TOY_ACTIONS * i;
   const FovImage image = {.bytes = trace->images + (size_t)e * TOY_SIDE * TOY_SIDE,
                           .height = TOY_SIDE,
                           .width = TOY_SIDE,
                           .channels = 1};
-  real glimpse[256];
-  assert_in_range(features, 1, 256);
+  real glimpse[TOY_SIDE * TOY_SIDE];
+  assert_in_range(features, 1, TOY_SIDE * TOY_SIDE);
   fov_sensor_look(glimpse, sensor, &image, l[0], l[1]);
   for (int j = 0; j < features; j++)
     assert_int_equal(trace->retina[i * (size_t)features + (size_t)j], lround(255. * glimpse[j]));
@@ -389,17 +390,16 @@ static void check_step(const FovTrace *trace, const FovSensor *sensor, int e, in
   assert_true(trace->rewards[i] == (last && trace->answers[e] == trace->labels[e]));
 }
 
-static void test_a_trace_is_what_happened(void **state) {
-  (void)state;
+static void check_trace(const char *settings, int side, int scales) {
   Toy toy;
-  toy_create(&toy, "env.cases = 90\nsensor.scales = 2\n");
+  toy_create(&toy, settings);
   toy_resets = 0;
   FovTrace trace = record(&toy, 70, false, true);
   assert_int_equal(trace.episodes, 70);
   assert_int_equal(trace.glimpses, 3);
   assert_int_equal(trace.update, 12);
-  assert_int_equal(trace.side, 4);
-  assert_int_equal(trace.scales, 2);
+  assert_int_equal(trace.side, side);
+  assert_int_equal(trace.scales, scales);
   assert_int_equal(toy_resets, 70);
   for (int e = 0; e < 70; e++) {
     // The image is the case's, with the clutter that the generator of the case draws.
@@ -417,6 +417,12 @@ static void test_a_trace_is_what_happened(void **state) {
   fov_trace_finish(&read);
   fov_trace_finish(&trace);
   toy_finish(&toy);
+}
+
+static void test_a_trace_is_what_happened(void **state) {
+  (void)state;
+  check_trace("env.cases = 90\nsensor.scales = 2\n", 4, 2);
+  check_trace("env.cases = 90\nsensor.scales = 2\nsensor.whole = yes\n", TOY_SIDE, 1);
 }
 
 /** What stands for a choice in the trace: of the mean or a sample of it, or none. */

@@ -44,7 +44,7 @@ static double patch_start(double location, int extent, int width) {
 static void look_slowly(double *glimpse, const FovSensor *sensor, const FovImage *image, double x,
                         double y) {
   int side = sensor->side, channels = image->channels;
-  for (int i = 0; i < fov_sensor_features(sensor, channels); i++) glimpse[i] = 0;
+  memset(glimpse, 0, (size_t)(sensor->scales * side * side * channels) * sizeof *glimpse);
   for (int s = 0; s < sensor->scales; s++, glimpse += side * side * channels)
     for (int row = 0, i = 0; row < image->height; row++)
       for (int column = 0; column < image->width; column++)
@@ -58,8 +58,12 @@ static void look_slowly(double *glimpse, const FovSensor *sensor, const FovImage
         }
 }
 
+static FovGlimpse glimpse_of(const FovSensor *sensor, const FovImage *image) {
+  return fov_sensor_glimpse(sensor, image->height, image->width, image->channels);
+}
+
 static void assert_as_defined(const FovSensor *sensor, const FovImage *image, real x, real y) {
-  int features = fov_sensor_features(sensor, image->channels);
+  int features = fov_glimpse_features(glimpse_of(sensor, image));
   assert_int_equal(features, sensor->scales * sensor->side * sensor->side * image->channels);
   double *expected = malloc((size_t)features * sizeof *expected);
   real *glimpse = malloc((size_t)features * sizeof *glimpse);
@@ -114,10 +118,10 @@ static void fewer_scales_are_the_first_of_more(void **state) {
   FovImage image = image_of(&picture);
   enum { PATCH = 6 * 6 * 3 };
   real all[4 * PATCH], some[4 * PATCH];
-  fov_sensor_look(all, &(FovSensor){6, 4}, &image, 0.4f, -0.9f);
+  fov_sensor_look(all, &(FovSensor){.side = 6, .scales = 4}, &image, 0.4f, -0.9f);
   for (int scales = 1; scales <= 4; scales++) {
     for (int i = 0; i < 4 * PATCH; i++) some[i] = 7;
-    fov_sensor_look(some, &(FovSensor){6, scales}, &image, 0.4f, -0.9f);
+    fov_sensor_look(some, &(FovSensor){.side = 6, .scales = scales}, &image, 0.4f, -0.9f);
     assert_memory_equal(some, all, scales * PATCH * sizeof *all);
     for (int i = scales * PATCH; i < 4 * PATCH; i++) assert_true(some[i] == 7);
   }
@@ -127,7 +131,7 @@ static void the_largest_sensor_has_room(void **state) {
   (void)state;
   static Picture picture;
   draw_picture(&picture, 40, 33, 3);
-  FovSensor sensor = {FOV_MAX_SIDE, FOV_MAX_SCALES};
+  FovSensor sensor = {.side = FOV_MAX_SIDE, .scales = FOV_MAX_SCALES};
   FovImage image = image_of(&picture);
   assert_as_defined(&sensor, &image, 0.1f, -0.3f);
   assert_as_defined(&sensor, &image, 30, -100);
@@ -148,10 +152,10 @@ static void a_glimpse_by_hand(void **state) {
       70 / 255.0,  110 / 255.0, 95 / 255.0,  115 / 255.0, //
   };
   real glimpse[8];
-  fov_sensor_look(glimpse, &(FovSensor){2, 2}, &image, 0, 0);
+  fov_sensor_look(glimpse, &(FovSensor){.side = 2, .scales = 2}, &image, 0, 0);
   assert_memory_equal(glimpse, expected, sizeof expected);
   // An odd patch has its pixel in the middle: row 2, column 2.
-  fov_sensor_look(glimpse, &(FovSensor){1, 1}, &image, 0, 0);
+  fov_sensor_look(glimpse, &(FovSensor){.side = 1, .scales = 1}, &image, 0, 0);
   assert_true(glimpse[0] == (real)(220 / 255.0));
 }
 
@@ -171,7 +175,7 @@ static void corners_and_centre_are_where_the_coordinates_say(void **state) {
     pixels[cases[i].row * N + cases[i].column] = 255;
     FovImage image = {.bytes = pixels, .height = N, .width = N, .channels = 1};
     real glimpse[G * G];
-    fov_sensor_look(glimpse, &(FovSensor){G, 1}, &image, cases[i].x, cases[i].y);
+    fov_sensor_look(glimpse, &(FovSensor){.side = G, .scales = 1}, &image, cases[i].x, cases[i].y);
     for (int cell = 0; cell < G * G; cell++)
       assert_near(glimpse[cell], cell == cases[i].cell, 1e-7, "case %zu, cell %d", i, cell);
   }
@@ -186,7 +190,7 @@ static void wholly_outside_is_black(void **state) {
   for (size_t i = 0; i < sizeof far / sizeof *far; i++)
     for (int vertical = 0; vertical < 2; vertical++) {
       real glimpse[4 * 3 * 3];
-      fov_sensor_look(glimpse, &(FovSensor){3, 4}, &image, vertical ? 0 : far[i],
+      fov_sensor_look(glimpse, &(FovSensor){.side = 3, .scales = 4}, &image, vertical ? 0 : far[i],
                       vertical ? far[i] : 0);
       for (int j = 0; j < 4 * 3 * 3; j++) assert_true(glimpse[j] == 0);
     }
@@ -199,20 +203,72 @@ static void white_inside_is_one_at_every_scale(void **state) {
   memset(picture.bytes, 255, sizeof picture.bytes);
   FovImage image = image_of(&picture);
   real glimpse[4 * 5 * 5 * 3];
-  fov_sensor_look(glimpse, &(FovSensor){5, 4}, &image, 0, 0);
+  fov_sensor_look(glimpse, &(FovSensor){.side = 5, .scales = 4}, &image, 0, 0);
   for (int i = 0; i < 4 * 5 * 5 * 3; i++) assert_near(glimpse[i], 1, FLT_EPSILON, "number %d", i);
+}
+
+/** Fails unless the whole image stands in the middle of its square, whatever the place. */
+static void assert_whole(const FovImage *image, real x, real y) {
+  const FovSensor sensor = {.side = 3, .scales = 2, .whole = true};
+  FovGlimpse shape = glimpse_of(&sensor, image);
+  int side = image->height > image->width ? image->height : image->width, C = image->channels;
+  assert_true(shape.scales == 1 && shape.side == side && shape.channels == C);
+  int features = fov_glimpse_features(shape);
+  assert_int_equal(features, side * side * C);
+  real *glimpse = malloc((size_t)(features + 1) * sizeof *glimpse);
+  assert_non_null(glimpse);
+  for (int i = 0; i <= features; i++) glimpse[i] = 7;
+  fov_sensor_look(glimpse, &sensor, image, x, y);
+  assert_true(glimpse[features] == 7);
+  for (int i = 0; i < features; i++) {
+    int row = i / (side * C) - (side - image->height) / 2;
+    int column = i / C % side - (side - image->width) / 2;
+    bool inside = row >= 0 && row < image->height && column >= 0 && column < image->width;
+    size_t pixel = (size_t)((row * image->width + column) * C + i % C);
+    if (glimpse[i] != (inside ? image->bytes[pixel] / (real)255 : 0))
+      fail_msg("[%d, %d, %d]: number %d is %g", image->height, image->width, C, i,
+               (double)glimpse[i]);
+  }
+  free(glimpse);
+}
+
+static void the_whole_image_is_seen_from_anywhere(void **state) {
+  (void)state;
+  static const int pictures[][2] = {{28, 28}, {5, 3}, {3, 5}, {1, 1}, {17, 40}, {40, 17}, {1, 40}};
+  static Picture picture;
+  for (size_t p = 0; p < sizeof pictures / sizeof *pictures; p++)
+    for (int channels = 1; channels <= 3; channels += 2) {
+      draw_picture(&picture, pictures[p][0], pictures[p][1], channels);
+      FovImage image = image_of(&picture);
+      for (int place = 0; place < PLACES; place++)
+        assert_whole(&image, places[place][0], places[place][1]);
+    }
+}
+
+static void a_large_image_is_seen_whole(void **state) {
+  (void)state;
+  static uint8_t pixels[2048 * 2048];
+  FovRng rng = fov_rng_stream(1, FOV_STREAM_ENV, 0);
+  for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)fov_rng_below(&rng, 256);
+  assert_whole(&(FovImage){pixels, 2048, 2048, 1}, 0, 0);
+  assert_whole(&(FovImage){pixels, 1365, 1024, 3}, 0, 0);
+}
+
+static void look_at_too_much(void) {
+  fov_sensor_glimpse(&(FovSensor){.whole = true}, 1, FOV_MAX_WHOLE + 1, 1);
 }
 
 static void look_at_two_channels(void) {
   static const uint8_t one_pixel[2] = {1, 1};
   real glimpse[4];
   FovImage image = {.bytes = one_pixel, .height = 1, .width = 1, .channels = 2};
-  fov_sensor_look(glimpse, &(FovSensor){1, 1}, &image, 0, 0);
+  fov_sensor_look(glimpse, &(FovSensor){.side = 1, .scales = 1}, &image, 0, 0);
 }
 
 static void a_callers_bug_aborts(void **state) {
   (void)state;
   assert_true(aborts(look_at_two_channels));
+  assert_true(aborts(look_at_too_much));
 }
 
 int main(void) {
@@ -224,6 +280,8 @@ int main(void) {
       cmocka_unit_test(corners_and_centre_are_where_the_coordinates_say),
       cmocka_unit_test(wholly_outside_is_black),
       cmocka_unit_test(white_inside_is_one_at_every_scale),
+      cmocka_unit_test(the_whole_image_is_seen_from_anywhere),
+      cmocka_unit_test(a_large_image_is_seen_whole),
       cmocka_unit_test(a_callers_bug_aborts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "model/core.h"
+#include "model/encoder.h"
 #include "tensor/ops.h"
 #include "tests/check.h"
 
@@ -172,6 +173,40 @@ static void linear2_steps(FovVar *y[], FovTape *tape, FovVar *x[], const void *c
     y[t] = fov_linear2(tape, x[0], x[1], t ? y[t - 1] : NULL, x[3], x[2], c->activation);
 }
 
+/** Defines fov_conv for one geometry. */
+#define DEFINE_CONV(name, ...)                                                                     \
+  static void name(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {                 \
+    FovActivation activation = ((const Case *)context)->activation;                                \
+    y[0] = fov_conv(tape, x[0], x[1], x[2], &(FovConv){__VA_ARGS__}, activation);                  \
+  }
+
+// pictures, height, width, channels, side, stride
+DEFINE_CONV(conv_whole, 1, 3, 3, 1, 3, 1)
+DEFINE_CONV(conv, 1, 4, 5, 1, 2, 1)
+DEFINE_CONV(conv_stride_2, 1, 6, 7, 1, 3, 2)
+DEFINE_CONV(conv_stride_3, 1, 5, 7, 1, 2, 3)
+DEFINE_CONV(conv_colours, 1, 4, 5, 3, 2, 1)
+DEFINE_CONV(conv_pictures, 3, 4, 3, 1, 2, 1)
+DEFINE_CONV(conv_all, 2, 5, 3, 3, 2, 2)
+
+/** Filters on what the same filters gave, and on their own input again. */
+static void conv_twice(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  const Case *c = context;
+  const FovConv first = {1, 4, 5, 1, 2, 1}, second = {1, 3, 4, 1, 2, 1};
+  FovVar *once = fov_conv(tape, x[0], x[1], x[2], &first, c->activation);
+  y[0] = fov_conv(tape, once, x[1], x[2], &second, c->activation);
+  y[1] = fov_conv(tape, x[0], x[1], NULL, &first, c->activation);
+  y[2] = once;
+}
+
+/** The rows of x, and of what comes of it, lie further apart than they are wide. */
+static void conv_apart(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  const Case *c = context;
+  FovVar *apart = fov_add(tape, x[0], x[0]);
+  y[0] = fov_conv(tape, apart, x[1], x[2], &(FovConv){1, 8, 8, 1, 2, 2}, c->activation);
+  assert_true(y[0]->stride > y[0]->cols && apart->stride > apart->cols);
+}
+
 static void add(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
   y[0] = fov_add(tape, x[0], x[1]);
@@ -255,6 +290,16 @@ static const Case cases[] = {
     {"fov_linear2", "x as h, w as u", linear2_shared, FOV_TANH, {{3, 4}, {5, 4}, {1, 5}}},
     {"fov_linear2", "three steps", linear2_steps, FOV_TANH, {{3, 4}, {5, 4}, {1, 5}, {5, 5}}},
     {"fov_linear2", "64 wide", linear2_steps, FOV_LINEAR, {{2, 3}, {64, 3}, {1, 64}, {64, 64}}},
+    {"fov_conv", "one place", conv_whole, FOV_LINEAR, {{2, 9}, {3, 9}, {1, 3}}},
+    {"fov_conv", "relu", conv, FOV_RELU, {{2, 20}, {3, 4}, {1, 3}}},
+    {"fov_conv", "without bias", conv, FOV_RELU, {{2, 20}, {3, 4}}},
+    {"fov_conv", "tanh, stride 2", conv_stride_2, FOV_TANH, {{2, 42}, {3, 9}, {1, 3}}},
+    {"fov_conv", "stride 3", conv_stride_3, FOV_LINEAR, {{2, 35}, {3, 4}, {1, 3}}},
+    {"fov_conv", "3 channels", conv_colours, FOV_RELU, {{2, 60}, {2, 12}, {1, 2}}},
+    {"fov_conv", "3 pictures", conv_pictures, FOV_TANH, {{2, 36}, {2, 4}, {1, 2}}},
+    {"fov_conv", "2 of 3 channels, stride 2", conv_all, FOV_RELU, {{2, 90}, {2, 12}, {1, 2}}},
+    {"fov_conv", "twice", conv_twice, FOV_RELU, {{2, 20}, {1, 4}, {1, 1}}},
+    {"fov_conv", "64 wide", conv_apart, FOV_RELU, {{2, 64}, {4, 4}, {1, 4}}},
     {"fov_add", "two", add, 0, {{3, 4}, {3, 4}}},
     {"fov_add", "to itself", add_to_itself, 0, {{3, 4}}},
     {"fov_add", "64 wide", add_to_itself, 0, {{3, 64}}},
@@ -373,11 +418,26 @@ typedef struct CoreCase {
   FovCoreLayout layout;
 } CoreCase;
 
+/** A plug-in's options at their defaults but for `width`, to be freed. */
+static void *default_options(const FovPlugin *plugin) {
+  void *options = calloc(1, plugin->options_size + 1);
+  assert_non_null(options);
+  for (const FovOption *o = plugin->options; o && o->name; o++) set_default(options, o);
+  return options;
+}
+
+/** What a plug-in's contract asks of its name, its help and its parameters from `first` on. */
+static void assert_plugin(const FovPlugin *plugin, const FovParams *params, int first, int most,
+                          const char *prefix) {
+  assert_true(*plugin->name && *plugin->help);
+  assert_in_range(params->count, first, first + most);
+  for (int i = first; i < params->count; i++)
+    assert_int_equal(strncmp(params->list[i].name, prefix, strlen(prefix)), 0);
+}
+
 /** Parameters x0, x1, x2 are the glimpses; then come the core's. */
 static void build_core(CoreCase *c, FovParams *params, const FovCore *core) {
-  void *options = calloc(1, core->plugin.options_size + 1);
-  assert_non_null(options);
-  for (const FovOption *o = core->plugin.options; o && o->name; o++) set_default(options, o);
+  void *options = default_options(&core->plugin);
   *c = (CoreCase){.core = core};
   add_inputs(params, &(Case){.shapes = {{LANES, INPUTS}, {LANES, INPUTS}, {LANES, INPUTS}}});
   core->build(&c->layout, params, options, INPUTS);
@@ -409,38 +469,38 @@ static void every_core_keeps_its_contract(void **state) {
     CoreCase c;
     FovParams params = {0};
     build_core(&c, &params, *core);
-    assert_true(*(*core)->plugin.name && *(*core)->plugin.help);
-    assert_int_equal(c.layout.width, WIDTH);
-    assert_in_range(params.count, STEPS + 1, STEPS + FOV_CORE_PARAMS);
-    for (int i = STEPS; i < params.count; i++)
-      assert_int_equal(strncmp(params.list[i].name, "core.", 5), 0);
+    assert_plugin(&(*core)->plugin, &params, STEPS, FOV_CORE_PARAMS, "core.");
+    // Only a core that learns a map of its own can have another width than the glimpse vector.
+    assert_int_equal(c.layout.width, params.count > STEPS ? WIDTH : INPUTS);
   }
 }
 
-/** Fails unless h is `expected` [rows, WIDTH]; sums may be taken in another order. */
-static void assert_state(const FovVar *h, const real *expected, int rows, const char *what) {
+/** Fails unless h is `expected` [rows, D]; sums may be taken in another order. */
+static void assert_state(const FovVar *h, const real *expected, int rows, const CoreCase *c) {
   assert_int_equal(h->rows, rows);
-  assert_int_equal(h->cols, WIDTH);
-  for (int i = 0; i < rows * WIDTH; i++) assert_near(h->value[i], expected[i], 1e-13, "%s", what);
+  assert_int_equal(h->cols, c->layout.width);
+  for (int i = 0; i < rows * h->cols; i++)
+    assert_near(h->value[i], expected[i], 1e-13, "%s", c->core->plugin.name);
 }
 
-/** A first step from a state of written zeros is one from NULL; a second one differs from it; and a
- * lane's result depends on no other lane. */
+/** A first step from a state of written zeros is one from NULL; a second one differs from it,
+ * unless the core has no memory; and a lane's result depends on no other lane. */
 static void assert_memory_of(const CoreCase *c, FovTape *tape) {
-  FovCoreState first = {0}, zeros = {.h = fov_constant(tape, LANES, WIDTH)}, alone = {0};
+  int width = c->layout.width;
+  FovCoreState first = {0}, zeros = {.h = fov_zeros(tape, LANES, width)}, alone = {0};
   FovVar *g_t = &tape->params[0], *lane = fov_constant(tape, 1, INPUTS);
-  memset(zeros.h->value, 0, LANES * WIDTH * sizeof(real));
   memcpy(lane->value, g_t->value + INPUTS, INPUTS * sizeof(real));
   c->core->step(&first, &c->layout, tape, g_t);
   c->core->step(&zeros, &c->layout, tape, g_t);
   c->core->step(&alone, &c->layout, tape, lane);
-  assert_state(zeros.h, first.h->value, LANES, c->core->plugin.name);
-  assert_state(alone.h, first.h->value + WIDTH, 1, c->core->plugin.name);
+  assert_state(zeros.h, first.h->value, LANES, c);
+  assert_state(alone.h, first.h->value + width, 1, c);
   FovCoreState second = first;
   c->core->step(&second, &c->layout, tape, g_t);
   c->core->step(&alone, &c->layout, tape, lane);
-  assert_memory_not_equal(second.h->value, first.h->value, LANES * WIDTH * sizeof(real));
-  assert_state(alone.h, second.h->value + WIDTH, 1, c->core->plugin.name);
+  bool same = !memcmp(second.h->value, first.h->value, (size_t)(LANES * width) * sizeof(real));
+  assert_int_equal(same, c->core->memoryless);
+  assert_state(alone.h, second.h->value + width, 1, c);
 }
 
 static void every_core_remembers(void **state) {
@@ -458,6 +518,44 @@ static void every_core_remembers(void **state) {
     assert_memory_of(&c, &tape);
     free(values);
     fov_arena_finish(&arena);
+  }
+}
+
+/* ---- The encoders ---- */
+
+/** Glimpses wide enough for two places of the default filters each way, and for two scales. */
+static const FovGlimpse seen = {.scales = 2, .side = 15, .channels = 1};
+
+typedef struct EncoderCase {
+  const FovEncoder *encoder;
+  FovEncoderLayout layout;
+} EncoderCase;
+
+/** Parameter x0 is rho; then come the encoder's. */
+static void build_encoder(EncoderCase *c, FovParams *params, const FovEncoder *encoder) {
+  void *options = default_options(&encoder->plugin);
+  *c = (EncoderCase){.encoder = encoder};
+  add_inputs(params, &(Case){.shapes = {{LANES, fov_glimpse_features(seen)}}});
+  assert_int_equal(encoder->build(&c->layout, params, options, seen), FOV_OK);
+  free(options);
+}
+
+static void encode(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  const EncoderCase *c = context;
+  y[0] = c->encoder->encode(&c->layout, tape, x[0]);
+  assert_true(y[0]->rows == LANES && y[0]->cols == c->layout.width);
+}
+
+static void every_encoder_keeps_its_contract(void **state) {
+  (void)state;
+  for (const FovEncoder *const *encoder = fov_encoders; *encoder; encoder++) {
+    EncoderCase c;
+    Subject subject = {
+        .name = (*encoder)->plugin.name, .forward = encode, .context = &c, .only = ALL};
+    build_encoder(&c, &subject.params, *encoder);
+    assert_plugin(&(*encoder)->plugin, &subject.params, 1, FOV_ENCODER_PARAMS, "encoder.");
+    assert_true(c.layout.scratch >= 0);
+    assert_gradient(&subject);
   }
 }
 
@@ -513,6 +611,102 @@ static void linear_computes_its_equation(void **state) {
         for (int d = 0; d < 2; d++) sum += at(h, b, d) * at(u, e, d);
         assert_near(at(y2, b, e), activated(sum, act), 1e-14, "[%d, %d] of two", b, e);
       }
+  }
+}
+
+/** Adds what one place of one filter takes part in: to y, or from dy to dx, dw and dbias. */
+typedef struct Naive {
+  const FovVar *x, *w, *bias;
+  const real *dy; /**< NULL: forwards */
+  real *y, *dx, *dw, *dbias;
+} Naive;
+
+static void convolve_place(const Naive *n, const FovConv *c, int b, int p, int f) {
+  int across = (c->width - c->side) / c->stride + 1, down = (c->height - c->side) / c->stride + 1;
+  int s = p / (down * across), i = p / across % down, j = p % across, filters = n->w->rows;
+  int out = (b * fov_conv_places(c) + p) * filters + f;
+  if (n->dy)
+    n->dbias[f] += n->dy[out];
+  else
+    n->y[out] = at(n->bias, 0, f);
+  for (int k = 0, weight = f * n->w->cols; k < c->side; k++)
+    for (int l = 0; l < c->side; l++)
+      for (int channel = 0; channel < c->channels; channel++, weight++) {
+        int row = s * c->height + i * c->stride + k, column = j * c->stride + l;
+        int pixel = (row * c->width + column) * c->channels + channel + b * n->x->cols;
+        if (n->dy) {
+          n->dw[weight] += n->dy[out] * n->x->value[pixel];
+          n->dx[pixel] += n->dy[out] * n->w->value[weight];
+        } else {
+          n->y[out] += n->x->value[pixel] * n->w->value[weight];
+        }
+      }
+}
+
+static void convolve_slowly(const Naive *n, const FovConv *c) {
+  for (int b = 0; b < n->x->rows; b++)
+    for (int p = 0; p < fov_conv_places(c); p++)
+      for (int f = 0; f < n->w->rows; f++) convolve_place(n, c, b, p, f);
+}
+
+/** Against the definition, both ways, with so many places and so large filters that they do not
+ * fit in the scratch at once, nor its parts in a lane. */
+static void conv_computes_its_equation(void **state) {
+  (void)state;
+  static const FovConv shapes[] = {
+      {1, 3, 4, 1, 1, 1},   {2, 7, 5, 3, 3, 2},     {1, 60, 60, 1, 10, 5}, {3, 12, 12, 1, 5, 1},
+      {1, 70, 66, 3, 8, 3}, {1, 200, 200, 1, 1, 1}, {1, 28, 28, 3, 20, 4}, {2, 110, 108, 3, 105, 1},
+  };
+  enum { B = 3, F = 4 };
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    const FovConv *c = &shapes[i];
+    int x_cols = c->pictures * c->height * c->width * c->channels;
+    int w_cols = c->side * c->side * c->channels;
+    FovParams params = {0};
+    add_inputs(&params, &(Case){.shapes = {{B, x_cols}, {F, w_cols}, {1, F}}});
+    real *values = fov_params_block(&params), *gradient = fov_params_block(&params);
+    real *expected = fov_params_block(&params);
+    size_t size = (size_t)B * F * fov_conv_places(c);
+    real *y_slow = calloc(size, sizeof *y_slow), *dy = calloc(size, sizeof *dy);
+    assert_true(values && gradient && expected && y_slow && dy);
+    fill_random(values, params.size, i), fill_random(dy, size, i);
+    fov_tape_begin(&tape, &scratch, &params, values, gradient);
+    FovVar *p = tape.params, *y = fov_conv(&tape, &p[0], &p[1], &p[2], c, FOV_LINEAR);
+    const size_t at[] = {params.list[0].offset, params.list[1].offset, params.list[2].offset};
+    Naive naive = {&p[0],           &p[1], &p[2], NULL, y_slow, expected + at[0], expected + at[1],
+                   expected + at[2]};
+    convolve_slowly(&naive, c);
+    assert_true(y->rows == B && y->cols == F * fov_conv_places(c));
+    real *grad = fov_grad(&tape, y);
+    for (int j = 0; j < (int)size; j++) {
+      assert_near(y->value[place_of(y, j)], y_slow[j], 1e-10, "shape %zu: y[%d]", i, j);
+      grad[place_of(y, j)] = dy[j];
+    }
+    naive.dy = dy;
+    convolve_slowly(&naive, c);
+    fov_tape_backward(&tape);
+    for (size_t j = 0; j < params.size; j++)
+      assert_near(gradient[j], expected[j], 1e-10, "shape %zu: gradient of %s", i,
+                  fov_params_name_at(&params, j));
+    free(values), free(gradient), free(expected), free(y_slow), free(dy);
+    fov_arena_rewind(&scratch);
+  }
+}
+
+/** What an operation takes of the arena beside its result does not grow with the lanes. */
+static void conv_takes_the_scratch_it_says(void **state) {
+  (void)state;
+  const FovConv c = {1, 60, 60, 1, 10, 5};
+  FovVar *w = constant(8, 100, 1);
+  for (int lanes = 1; lanes <= 64; lanes *= 64) {
+    FovVar *x = constant(lanes, 3600, 2);
+    size_t before = scratch.used, blocks = scratch.blocks;
+    FovVar *y = fov_conv(&tape, x, w, NULL, &c, FOV_RELU);
+    size_t result = (size_t)y->rows * y->stride * sizeof(real);
+    size_t scratch_bytes = (size_t)fov_conv_scratch(&c, 8) * sizeof(real);
+    assert_int_equal(scratch.blocks, blocks);
+    assert_in_range(scratch.used - before, result, result + scratch_bytes + 1024);
+    if (lanes == 64) assert_true(scratch.used - before > result + scratch_bytes);
   }
 }
 
@@ -703,6 +897,35 @@ static void multiply_misfits(void) {
   fov_linear(&tape, fov_constant(&tape, 2, 3), fov_constant(&tape, 4, 5), NULL, FOV_LINEAR);
 }
 
+static void conv_with(const FovConv *shape, int x_cols, int w_cols, int bias_cols) {
+  fov_conv(&tape, fov_constant(&tape, 2, x_cols), fov_constant(&tape, 4, w_cols),
+           fov_constant(&tape, 1, bias_cols), shape, FOV_LINEAR);
+}
+
+static void conv_fits(void) {
+  conv_with(&(FovConv){1, 4, 5, 1, 2, 1}, 20, 4, 4);
+}
+
+static void conv_misfits_x(void) {
+  conv_with(&(FovConv){1, 4, 5, 1, 2, 1}, 21, 4, 4);
+}
+
+static void conv_misfits_w(void) {
+  conv_with(&(FovConv){1, 4, 5, 1, 2, 1}, 20, 5, 4);
+}
+
+static void conv_misfits_bias(void) {
+  conv_with(&(FovConv){1, 4, 5, 1, 2, 1}, 20, 4, 5);
+}
+
+static void conv_too_wide(void) {
+  conv_with(&(FovConv){1, 4, 5, 1, 5, 1}, 20, 25, 4);
+}
+
+static void conv_without_stride(void) {
+  conv_with(&(FovConv){1, 4, 5, 1, 2, 0}, 20, 4, 4);
+}
+
 static void add_misfits(void) {
   fov_add(&tape, fov_constant(&tape, 2, 3), fov_constant(&tape, 3, 2));
 }
@@ -714,6 +937,12 @@ static void label_beyond(void) {
 static void misfits_abort(void **state) {
   (void)state;
   assert_true(aborts(multiply_misfits));
+  assert_false(aborts(conv_fits));
+  assert_true(aborts(conv_misfits_x));
+  assert_true(aborts(conv_misfits_w));
+  assert_true(aborts(conv_misfits_bias));
+  assert_true(aborts(conv_too_wide));
+  assert_true(aborts(conv_without_stride));
   assert_true(aborts(add_misfits));
   assert_true(aborts(label_beyond));
 }
@@ -837,7 +1066,10 @@ int main(void) {
       cmocka_unit_test(every_core_has_its_gradient),
       cmocka_unit_test(every_core_keeps_its_contract),
       cmocka_unit_test(every_core_remembers),
+      cmocka_unit_test(every_encoder_keeps_its_contract),
       cmocka_unit_test_setup_teardown(linear_computes_its_equation, begin, finish),
+      cmocka_unit_test_setup_teardown(conv_computes_its_equation, begin, finish),
+      cmocka_unit_test_setup_teardown(conv_takes_the_scratch_it_says, begin, finish),
       cmocka_unit_test_setup_teardown(add_adds, begin, finish),
       cmocka_unit_test_setup_teardown(lstm_computes_its_equations, begin, finish),
       cmocka_unit_test_setup_teardown(gru_computes_its_equations, begin, finish),

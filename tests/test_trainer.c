@@ -107,6 +107,9 @@ static real *lively_values(const Toy *toy) {
   return values;
 }
 
+/** Filters for the toy's glimpses of 4 x 4 pixels. */
+#define SMALL_FILTERS "encoder.filters = 3\nencoder.side = 3\nencoder.stride = 1\n"
+
 /* ---- rollouts ---- */
 
 /** A rollout of the toy's first cases and all that it lives in. */
@@ -268,6 +271,8 @@ static void test_the_whole_gradient_is_the_loss_s_difference(void **state) {
   check_gradient(NO_POLICY "core = rnn\n");
   check_gradient(NO_POLICY "core = lstm\n");
   check_gradient(NO_POLICY "core = gru\n");
+  check_gradient(NO_POLICY "core = none\n");
+  check_gradient(NO_POLICY "encoder = conv\n" SMALL_FILTERS "sensor.scales = 2\n");
 }
 
 #endif
@@ -343,7 +348,7 @@ static void test_heads_reach_the_core_only_if_they_may(void **state) {
     real *all = gradient_with(known[i].stop, 1, 1);
     real *no_policy = gradient_with(known[i].stop, 0, 1);
     real *no_baseline = gradient_with(known[i].stop, 1, 0);
-    const char *below[] = {"core.", "glimpse.", "what.", "where."};
+    const char *below[] = {"core.", "glimpse.", "encoder.", "where."};
     for (int j = 0; j < 4; j++) {
       assert_int_equal(differs(all, no_policy, below[j]), known[i].location);
       assert_int_equal(differs(all, no_baseline, below[j]), known[i].baseline);
@@ -719,10 +724,11 @@ static size_t blocks_of(FovTrainer *trainer) {
 
 static void test_nothing_is_allocated_after_the_first_update(void **state) {
   (void)state;
-  const char *cores[] = {MANY "core = rnn\n", MANY "core = lstm\n", MANY "core = gru\n"};
-  for (int i = 0; i < 3; i++) {
+  const char *networks[] = {MANY "core = rnn\n", MANY "core = lstm\n", MANY "core = gru\n",
+                            MANY "encoder = conv\n" SMALL_FILTERS};
+  for (int i = 0; i < 4; i++) {
     Toy toy;
-    toy_create(&toy, cores[i]);
+    toy_create(&toy, networks[i]);
     int before = allocations;
     FovTrainer *trainer = toy_trainer(&toy, 2);
     toy_train(trainer, 1);
@@ -890,26 +896,70 @@ static void test_every_rollout_of_every_case_has_its_own_policy_draws(void **sta
   assert_distinct(draws, count);
 }
 
-/** The estimate is above what the arena of a training shard takes, and not by much. */
+/** What is foreseen is above what the arena of a training shard takes, and not by much. */
+static void check_memory(const char *settings) {
+  Toy toy;
+  toy_create(&toy, settings);
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  toy_train(trainer, 1);
+  const FovArena *arena = &fov_trainer_workspace(trainer)->arenas[0];
+  double foreseen = fov_shard_bytes(&toy.task), taken = (double)arena->used;
+  assert_int_equal(arena->blocks, 1); // so that `used` is all of it
+  if (!(taken <= foreseen && taken >= foreseen / 12))
+    fail_msg("%s: took %g bytes, foreseen were %g", settings, taken, foreseen);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+}
+
+/** Every core with every encoder: of some width; of none to speak of; looking at the whole image
+ * with filters all over it. */
 static void test_a_shard_s_memory_is_foreseen(void **state) {
   (void)state;
-  for (const FovCore *const *core = fov_cores; *core; core++) {
-    Toy toy;
-    char settings[128];
-    snprintf(settings, sizeof settings,
-             "core = %s\ntrain.batch = 64\ncore.width = 64\nglimpse.width = 48\n",
-             (*core)->plugin.name);
-    toy_create(&toy, settings);
-    FovTrainer *trainer = toy_trainer(&toy, 1);
-    toy_train(trainer, 1);
-    const FovArena *arena = &fov_trainer_workspace(trainer)->arenas[0];
-    double foreseen = fov_shard_bytes(&toy.task), taken = (double)arena->used;
-    assert_int_equal(arena->blocks, 1); // so that `used` is all of it
-    if (!(taken <= foreseen && taken >= foreseen / 8))
-      fail_msg("%s: took %g bytes, foreseen were %g", (*core)->plugin.name, taken, foreseen);
-    fov_trainer_destroy(trainer);
-    toy_finish(&toy);
-  }
+  const char *const sizes[] = {
+      "sensor.side = 16\nglimpse.width = 48\n",
+      "sensor.side = 1\nglimpse.where = 1\nglimpse.width = 1\ntrain.answer = every\n",
+      "sensor.whole = yes\nfirst = learned\nglimpse.width = 128\n"};
+  const char *const cores[] = {"core.width = 64\n", "core.width = 1\n", "core.width = 128\n"};
+  const char *const linear[] = {"width = 128\n", "width = 1\n", "width = 256\n"};
+  const char *const conv[] = {"stride = 1\n", "side = 1\n", "side = 4\nencoder.stride = 2\n"};
+  for (const FovEncoder *const *encoder = fov_encoders; *encoder; encoder++)
+    for (const FovCore *const *core = fov_cores; *core; core++)
+      for (int i = 0; i < 3; i++) {
+        bool filters = !strcmp((*encoder)->plugin.name, "conv");
+        char settings[512];
+        snprintf(settings, sizeof settings,
+                 "train.batch = 64\ntrain.episodes = 64\nencoder = %s\nencoder.%score = %s\n%s%s",
+                 (*encoder)->plugin.name, filters ? conv[i] : linear[i], (*core)->plugin.name,
+                 (*core)->plugin.options ? cores[i] : "", sizes[i]);
+        check_memory(settings);
+      }
+}
+
+/** Fails unless an agent of these settings is refused for images of a size, with that message. */
+static void assert_agent_refuses(const char *settings, int height, int width, const char *message) {
+  Toy toy;
+  toy_create(&toy, "");
+  FovExperiment *experiment = &toy.experiment;
+  assert_int_equal(fov_settings_parse(experiment->settings, settings, "the test"), FOV_OK);
+  assert_int_equal(fov_experiment_resolve(experiment), FOV_OK);
+  const FovEnvSpec spec = {.height = height, .width = width, .channels = 1, .actions = 2};
+  assert_int_equal(fov_experiment_build(experiment, &spec), FOV_ERR_USAGE);
+  assert_message(message);
+  toy_finish(&toy);
+}
+
+static void test_what_cannot_be_seen_is_refused(void **state) {
+  (void)state;
+  assert_agent_refuses("encoder = conv\n", 20, 20,
+                       "encoder = conv: filters of encoder.side = 10 pixels do not fit in patches "
+                       "of 4 x 4; make encoder.side smaller or the patches larger");
+  assert_agent_refuses("encoder = conv\nencoder.side = 9\nsensor.whole = yes\n", 8, 8,
+                       "do not fit in patches of 8 x 8");
+  assert_agent_refuses("sensor.whole = yes\n", 20, 8193,
+                       "images of 8193 x 20 pixels, expected at most 8192");
+  assert_agent_refuses("sensor.whole = yes\nencoder = conv\nencoder.filters = 1024\n"
+                       "encoder.side = 1\nencoder.stride = 1\n",
+                       8000, 20, "1024 filters make maps of 65536000000 numbers");
 }
 
 /** Whether it is the batch, the weights or the glimpses that are too many. */
@@ -917,7 +967,7 @@ static void test_what_does_not_fit_is_refused_before_it_is_taken(void **state) {
   (void)state;
   const char *const huge[] = {
       "core = lstm\ncore.width = 8192\nglimpse.width = 8192\ntrain.batch = 65536\n",
-      "core.width = 8192\nglimpse.what = 8192\nglimpses = 64\ntrain.batch = 65536\n"};
+      "core.width = 8192\nencoder.width = 8192\nglimpses = 64\ntrain.batch = 65536\n"};
   for (int i = 0; i < 2; i++) {
     Toy toy;
     FovTrainer *trainer;
@@ -1010,6 +1060,7 @@ int main(void) {
       cmocka_unit_test(test_no_two_splits_share_a_draw),
       cmocka_unit_test(test_every_rollout_of_every_case_has_its_own_policy_draws),
       cmocka_unit_test(test_a_shard_s_memory_is_foreseen),
+      cmocka_unit_test(test_what_cannot_be_seen_is_refused),
       cmocka_unit_test(test_what_does_not_fit_is_refused_before_it_is_taken),
       cmocka_unit_test(test_wilson_s_interval),
       cmocka_unit_test(test_where_to_look_is_learned),

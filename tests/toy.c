@@ -77,7 +77,7 @@ static const char base[] = "glimpses = 3\n"
                            "core.width = 12\n"
                            "sensor.side = 4\n"
                            "sensor.scales = 1\n"
-                           "glimpse.what = 8\n"
+                           "encoder.width = 8\n"
                            "glimpse.where = 8\n"
                            "glimpse.width = 12\n"
                            "train.episodes = 10000\n"
@@ -99,7 +99,7 @@ void toy_create(Toy *toy, const char *settings) {
   assert_ok(fov_settings_parse(experiment->settings, settings, "the test"));
   assert_ok(fov_experiment_resolve(experiment));
   assert_ok(fov_experiment_env(&toy->env, experiment, FOV_SPLIT_TRAIN));
-  fov_experiment_build(experiment, &toy->env.spec);
+  assert_ok(fov_experiment_build(experiment, &toy->env.spec));
   toy->task = fov_experiment_task(experiment, &toy->env);
   toy->training = fov_experiment_training(experiment, &toy->env);
 }

@@ -23,6 +23,8 @@ FovStatus fov_experiment_init(FovExperiment *experiment) {
       .slots =
           {
               [FOV_SLOT_ENV] = {"env", "the world", TABLE(fov_envs), "cluttered", NULL, NULL},
+              [FOV_SLOT_ENCODER] = {"encoder", "what a glimpse becomes", TABLE(fov_encoders),
+                                    "linear", NULL, NULL},
               [FOV_SLOT_CORE] = {"core", "what remembers", TABLE(fov_cores), "rnn", NULL, NULL},
               [FOV_SLOT_POLICY] = {"policy", "chooses where to look", TABLE(fov_policies),
                                    "gaussian", NULL, NULL},
@@ -60,10 +62,19 @@ FovStatus fov_experiment_resolve(FovExperiment *experiment) {
 /** The plug-in a slot holds, as its own kind. */
 #define CHOSEN(experiment, slot) ((const void *)(experiment)->slots[slot].plugin)
 
-void fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec) {
-  fov_agent_build(&experiment->agent, &experiment->agent_options, &experiment->glimpse,
-                  &experiment->sensor, CHOSEN(experiment, FOV_SLOT_CORE),
-                  experiment->slots[FOV_SLOT_CORE].values, spec->channels, spec->actions);
+FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec) {
+  const FovAgentParts parts = {.options = experiment->agent_options,
+                               .glimpse = experiment->glimpse,
+                               .sensor = experiment->sensor,
+                               .encoder = CHOSEN(experiment, FOV_SLOT_ENCODER),
+                               .encoder_options = experiment->slots[FOV_SLOT_ENCODER].values,
+                               .core = CHOSEN(experiment, FOV_SLOT_CORE),
+                               .core_options = experiment->slots[FOV_SLOT_CORE].values,
+                               .height = spec->height,
+                               .width = spec->width,
+                               .channels = spec->channels,
+                               .actions = spec->actions};
+  return fov_agent_build(&experiment->agent, &parts);
 }
 
 FovStatus fov_experiment_env(FovEnv *env, const FovExperiment *experiment, FovSplit split) {

@@ -7,6 +7,7 @@
 
 enum {
   FOV_SLOT_ENV,
+  FOV_SLOT_ENCODER,
   FOV_SLOT_CORE,
   FOV_SLOT_POLICY,
   FOV_SLOT_REWARD,
@@ -51,8 +52,8 @@ void fov_experiment_finish(FovExperiment *experiment);
 /** Resolves the settings gathered in `experiment->settings`. */
 FovStatus fov_experiment_resolve(FovExperiment *experiment);
 
-/** Builds the agent for an environment of this experiment. */
-void fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec);
+/** Builds the agent for an environment of this experiment; fails if its parts do not fit. */
+FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec);
 
 /** Creates the experiment's environment for a split. */
 FovStatus fov_experiment_env(FovEnv *env, const FovExperiment *experiment, FovSplit split);

@@ -10,6 +10,7 @@ static const struct {
   int slot;
 } kinds[] = {
     {"envs", FOV_SLOT_ENV},
+    {"encoders", FOV_SLOT_ENCODER},
     {"cores", FOV_SLOT_CORE},
     {"policies", FOV_SLOT_POLICY},
     {"rewards", FOV_SLOT_REWARD},
@@ -52,7 +53,8 @@ const FovCommand fov_command_list = {
     .name = "list",
     .help = "show what an experiment can be made of",
     .usage =
-        "usage: fovea list [envs|cores|policies|rewards|baselines|estimators|optimisers|settings]\n"
+        "usage: fovea list [envs|encoders|cores|policies|rewards|baselines|estimators|optimisers|\n"
+        "                   settings]\n"
         "\n"
         "Lists plug-ins with their options; `settings` is every key of an experiment file.\n"
         "\n"

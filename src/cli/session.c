@@ -69,7 +69,7 @@ FovStatus fov_session_prepare(FovSession *session, const FovTrainRequest *reques
   FOV_TRY(fov_config_dump(&session->config, &experiment->config));
   FOV_TRY(fov_experiment_env(&session->train_env, experiment, FOV_SPLIT_TRAIN));
   FOV_TRY(fov_experiment_env(&session->valid_env, experiment, FOV_SPLIT_VALID));
-  fov_experiment_build(experiment, &session->train_env.spec);
+  FOV_TRY(fov_experiment_build(experiment, &session->train_env.spec));
   session->training = fov_experiment_training(experiment, &session->train_env);
   return fov_trainer_create(&session->trainer, &session->training, request->threads);
 }
@@ -281,10 +281,13 @@ static FovStatus train(FovSession *session) {
 
 static void print_start(const FovSession *session) {
   const FovExperiment *e = &session->experiment;
-  printf("%s: %s, %d glimpses of %d x %d at %d scales, core %s, %zu parameters, %d threads\n",
+  const FovGlimpse *glimpse = &e->agent.glimpse;
+  printf("%s: %s, %d glimpses of %d x %d at %d scales, encoder %s, core %s, %zu parameters, %d "
+         "threads\n",
          session->run.dir, e->slots[FOV_SLOT_ENV].plugin->name, e->agent_options.glimpses,
-         e->sensor.side, e->sensor.side, e->sensor.scales, e->slots[FOV_SLOT_CORE].plugin->name,
-         fov_params_learned(&e->agent.params), session->request->threads);
+         glimpse->side, glimpse->side, glimpse->scales, e->slots[FOV_SLOT_ENCODER].plugin->name,
+         e->slots[FOV_SLOT_CORE].plugin->name, fov_params_learned(&e->agent.params),
+         session->request->threads);
   if (session->run.resumed) printf("resumed at update %lld\n", (long long)session->first_update);
   fflush(stdout);
 }

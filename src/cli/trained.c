@@ -43,7 +43,7 @@ FovStatus fov_trained_load(FovTrained *trained, const char *source, char **chang
   FOV_TRY(find_checkpoint(trained->path, source));
   FOV_TRY(resolve(trained, changes, count));
   FOV_TRY(fov_experiment_env(&trained->env, experiment, split));
-  fov_experiment_build(experiment, &trained->env.spec);
+  FOV_TRY(fov_experiment_build(experiment, &trained->env.spec));
   trained->task = fov_experiment_task(experiment, &trained->env);
   return load_weights(trained);
 }

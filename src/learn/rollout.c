@@ -106,8 +106,7 @@ void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, co
                           .images = FOV_NEW(arena, const uint8_t *, B)};
   FovEnvLane *lanes = start_lanes(arena, task->env, plan);
   real *raw = FOV_NEW(arena, real, 2 * B);
-  FovVar *glimpses =
-      fov_constant(tape, T * B, fov_sensor_features(&agent->sensor, agent->channels));
+  FovVar *glimpses = fov_constant(tape, T * B, fov_glimpse_features(agent->glimpse));
   FovVar *locations = fov_constant(tape, T * B, 2);
   FovCoreState state = {0};
   FovFirst first = (FovFirst)agent->options.first;

@@ -16,15 +16,22 @@ void fov_workspace_finish(FovWorkspace *workspace) {
   *workspace = (FovWorkspace){0};
 }
 
+/** Numbers a lane takes at each glimpse for what is no layer: rewards, returns, samples, losses,
+ * seeds, and its share of the tape's own. */
+enum { SMALL = 32 };
+
 double fov_shard_bytes(const FovTask *task) {
   const FovAgent *agent = task->agent;
   const FovEnvSpec *spec = &task->env->spec;
-  double numbers = fov_sensor_features(&agent->sensor, agent->channels);
+  const FovEncoderLayout *encoder = &agent->encoder_layout;
+  double numbers = SMALL + (double)fov_gemm_stride(fov_glimpse_features(agent->glimpse));
   // A weight's rows are its layer's outputs: value, gradient and up to two kept for the way back.
-  for (int i = 0; i < agent->params.count; i++)
-    if (agent->params.list[i].cols > 1) numbers += 4.0 * agent->params.list[i].rows;
+  for (int i = 0; i < agent->params.count; i++) numbers += 4.0 * agent->params.list[i].rows;
+  // But a filter has as many as it has places.
+  numbers += 2.0 * fov_gemm_stride(encoder->width);
   double image = (double)spec->height * spec->width * spec->channels + (double)spec->state_size;
-  return FOV_SHARD * (image + numbers * agent->options.glimpses * sizeof(real));
+  return FOV_SHARD * image +
+         (FOV_SHARD * numbers + encoder->scratch) * agent->options.glimpses * sizeof(real);
 }
 
 FovStatus fov_memory_check(double bytes, const char *what) {

@@ -18,7 +18,6 @@ const FovOption fov_agent_options[] = {
 };
 
 const FovOption fov_glimpse_options[] = {
-    FOV_INT(FovGlimpseOptions, what, "128", 1, 8192, "units that encode what is seen"),
     FOV_INT(FovGlimpseOptions, where, "128", 1, 8192, "units that encode where"),
     FOV_INT(FovGlimpseOptions, width, "256", 1, 8192, "units of the glimpse vector g_t"),
     FOV_OPTIONS_END,
@@ -31,13 +30,11 @@ static int add_bias(FovParams *params, const char *name, int width) {
 static void add_glimpse_network(FovAgent *agent, const FovGlimpseOptions *glimpse) {
   FovParams *params = &agent->params;
   FovAgentIds *id = &agent->ids;
-  int features = fov_sensor_features(&agent->sensor, agent->channels);
-  id->what_w = fov_params_add(params, "what.w", glimpse->what, features, FOV_INIT_HE, 1);
-  id->what_bias = add_bias(params, "what.bias", glimpse->what);
+  int what = agent->encoder_layout.width;
   id->where_w = fov_params_add(params, "where.w", glimpse->where, 2, FOV_INIT_UNIFORM, 1);
   id->where_bias = fov_params_add(params, "where.bias", 1, glimpse->where, FOV_INIT_UNIFORM, 1);
   id->glimpse_what =
-      fov_params_add(params, "glimpse.what", glimpse->width, glimpse->what, FOV_INIT_UNIFORM, 1);
+      fov_params_add(params, "glimpse.what", glimpse->width, what, FOV_INIT_UNIFORM, 1);
   id->glimpse_where =
       fov_params_add(params, "glimpse.where", glimpse->width, glimpse->where, FOV_INIT_UNIFORM, 1);
   id->glimpse_bias = add_bias(params, "glimpse.bias", glimpse->width);
@@ -56,24 +53,33 @@ static void add_heads(FovAgent *agent) {
   id->baseline_bias = add_bias(params, "baseline.bias", 1);
 }
 
-void fov_agent_build(FovAgent *agent, const FovAgentOptions *options,
-                     const FovGlimpseOptions *glimpse, const FovSensor *sensor, const FovCore *core,
-                     const void *core_options, int channels, int actions) {
-  *agent = (FovAgent){.options = *options,
-                      .sensor = *sensor,
-                      .core = core,
-                      .channels = channels,
-                      .actions = actions};
-  add_glimpse_network(agent, glimpse);
-  core->build(&agent->core_layout, &agent->params, core_options, glimpse->width);
+FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts) {
+  int height = parts->height, width = parts->width;
+  *agent = (FovAgent){.options = parts->options,
+                      .sensor = parts->sensor,
+                      .encoder = parts->encoder,
+                      .core = parts->core,
+                      .actions = parts->actions};
+  if (agent->sensor.whole && (height > FOV_MAX_WHOLE || width > FOV_MAX_WHOLE))
+    return fov_fail(FOV_ERR_USAGE,
+                    "sensor.whole: images of %d x %d pixels, expected at most %d each way; make "
+                    "them smaller or set sensor.whole = no",
+                    width, height, FOV_MAX_WHOLE);
+  agent->glimpse = fov_sensor_glimpse(&agent->sensor, height, width, parts->channels);
+  FOV_TRY(parts->encoder->build(&agent->encoder_layout, &agent->params, parts->encoder_options,
+                                agent->glimpse));
+  add_glimpse_network(agent, &parts->glimpse);
+  parts->core->build(&agent->core_layout, &agent->params, parts->core_options,
+                     parts->glimpse.width);
   add_heads(agent);
+  return FOV_OK;
 }
 
 void fov_agent_see(FovCoreState *state, const FovAgent *agent, FovTape *tape, FovVar *rho,
                    FovVar *l_t) {
   FovVar *p = tape->params;
   const FovAgentIds *id = &agent->ids;
-  FovVar *h_g = fov_linear(tape, rho, &p[id->what_w], &p[id->what_bias], FOV_RELU);
+  FovVar *h_g = agent->encoder->encode(&agent->encoder_layout, tape, rho);
   FovVar *h_l = fov_linear(tape, l_t, &p[id->where_w], &p[id->where_bias], FOV_RELU);
   FovVar *g_t = fov_linear2(tape, h_g, &p[id->glimpse_what], h_l, &p[id->glimpse_where],
                             &p[id->glimpse_bias], FOV_RELU);

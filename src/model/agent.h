@@ -1,5 +1,5 @@
 /**
- * The agent of Mnih et al. 2014, section 3.1: glimpse network, core and heads, composed.
+ * The agent of Mnih et al. 2014, section 3.1: encoder, glimpse network, core and heads, composed.
  *
  * An Agent only describes: it is const once built. Its parameters are a block of numbers in the
  * layout of `params`, and one episode's state is on a tape.
@@ -8,6 +8,7 @@
 #define FOV_MODEL_AGENT_H
 
 #include "model/core.h"
+#include "model/encoder.h"
 #include "sensor/sensor.h"
 
 /** Where the first glimpse falls. */
@@ -32,9 +33,8 @@ typedef struct FovAgentOptions {
   int stop_gradient; /**< FovStop */
 } FovAgentOptions;
 
-/** Widths of the glimpse network g_t = relu(Linear(h_g) + Linear(h_l)). */
+/** Widths of the glimpse network g_t = relu(Linear(h_g) + Linear(h_l)); h_g is the encoder's. */
 typedef struct FovGlimpseOptions {
-  int what;  /**< units of h_g = relu(Linear(rho)) */
   int where; /**< units of h_l = relu(Linear(l)) */
   int width; /**< units of g_t */
 } FovGlimpseOptions;
@@ -43,9 +43,22 @@ extern const FovOption fov_agent_options[], fov_glimpse_options[];
 
 enum { FOV_MAX_GLIMPSES = 64 };
 
+/** What an agent is composed of. */
+typedef struct FovAgentParts {
+  FovAgentOptions options;
+  FovGlimpseOptions glimpse;
+  FovSensor sensor;
+  const FovEncoder *encoder;
+  const void *encoder_options; /**< the encoder's struct */
+  const FovCore *core;
+  const void *core_options;    /**< the core's struct */
+  int height, width, channels; /**< H, W, C of the images */
+  int actions;                 /**< A: classes of the answer */
+} FovAgentParts;
+
 /** Numbers of the parameters, by what they belong to; a bias follows its weight. */
 typedef struct FovAgentIds {
-  int what_w, what_bias, where_w, where_bias;
+  int where_w, where_bias;
   int glimpse_what, glimpse_where, glimpse_bias;
   int location_w, location_bias, class_w, class_bias, baseline_w, baseline_bias;
 } FovAgentIds;
@@ -53,19 +66,18 @@ typedef struct FovAgentIds {
 typedef struct FovAgent {
   FovAgentOptions options;
   FovSensor sensor;
+  FovGlimpse glimpse; /**< what the sensor gives */
+  const FovEncoder *encoder;
+  FovEncoderLayout encoder_layout;
   const FovCore *core;
   FovCoreLayout core_layout;
-  int channels; /**< C */
-  int actions;  /**< A */
+  int actions; /**< A */
   FovParams params;
   FovAgentIds ids;
 } FovAgent;
 
-/** Builds an agent for images of `channels` and `actions` classes. core_options: `core`'s struct.
- */
-void fov_agent_build(FovAgent *agent, const FovAgentOptions *options,
-                     const FovGlimpseOptions *glimpse, const FovSensor *sensor, const FovCore *core,
-                     const void *core_options, int channels, int actions);
+/** Builds an agent; fails if its parts do not fit together. The parts may be gone afterwards. */
+FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts);
 
 /**
  * One glimpse: g_t = f_g(rho, l_t), h_t = f_h(h_{t−1}, g_t).

@@ -26,6 +26,7 @@ typedef struct FovCoreState {
 
 typedef struct FovCore {
   FovPlugin plugin;
+  bool memoryless; /**< h_t depends on g_t alone */
   /** Adds the core's parameters, named "core.…", for inputs [B, inputs]. */
   void (*build)(FovCoreLayout *layout, FovParams *params, const void *options, int inputs);
   /** Takes g_t [B, inputs] and moves `state` from t−1 to t. */

@@ -1,5 +1,11 @@
 #include "model/core.h"
+#include "model/encoder.h"
 
-extern const FovCore fov_core_rnn, fov_core_lstm, fov_core_gru;
+extern const FovEncoder fov_encoder_linear, fov_encoder_conv;
 
-const FovCore *const fov_cores[] = {&fov_core_rnn, &fov_core_lstm, &fov_core_gru, NULL};
+const FovEncoder *const fov_encoders[] = {&fov_encoder_linear, &fov_encoder_conv, NULL};
+
+extern const FovCore fov_core_rnn, fov_core_lstm, fov_core_gru, fov_core_none;
+
+const FovCore *const fov_cores[] = {&fov_core_rnn, &fov_core_lstm, &fov_core_gru, &fov_core_none,
+                                    NULL};

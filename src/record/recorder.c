@@ -64,10 +64,10 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecord *what, FovWorkspace 
                       .width = spec->width,
                       .channels = spec->channels,
                       .actions = agent->actions,
-                      .side = agent->sensor.side,
-                      .scales = agent->sensor.scales,
+                      .side = agent->glimpse.side,
+                      .scales = agent->glimpse.scales,
                       .update = what->update};
-  double retina = fov_sensor_features(&agent->sensor, agent->channels);
+  double retina = fov_glimpse_features(agent->glimpse);
   double image = (double)spec->height * spec->width * spec->channels;
   FOV_TRY(fov_memory_check(fov_shard_bytes(what->task) +
                                episodes * (image + retina * agent->options.glimpses),

@@ -6,11 +6,23 @@ const FovOption fov_sensor_options[] = {
     FOV_INT(FovSensor, side, "12", 1, FOV_MAX_SIDE, "G: width of a patch as the agent gets it"),
     FOV_INT(FovSensor, scales, "3", 1, FOV_MAX_SCALES,
             "S: patches, each twice as wide as the last"),
+    FOV_BOOL(FovSensor, whole, "no",
+             "see the whole image, wherever it looks; side and scales are not used"),
     FOV_OPTIONS_END,
 };
 
-int fov_sensor_features(const FovSensor *sensor, int channels) {
-  return sensor->scales * sensor->side * sensor->side * channels;
+FovGlimpse fov_sensor_glimpse(const FovSensor *sensor, int height, int width, int channels) {
+  FovGlimpse glimpse = {.scales = sensor->scales, .side = sensor->side, .channels = channels};
+  if (!sensor->whole) return glimpse;
+  FOV_CHECK(height <= FOV_MAX_WHOLE && width <= FOV_MAX_WHOLE, "a whole image [%d, %d]", height,
+            width);
+  glimpse.scales = 1;
+  glimpse.side = height > width ? height : width;
+  return glimpse;
+}
+
+int fov_glimpse_features(FovGlimpse glimpse) {
+  return glimpse.scales * glimpse.side * glimpse.side * glimpse.channels;
 }
 
 /** The pixels of one row or column that a patch covers: `cells` cells of `step` pixels from
@@ -86,9 +98,32 @@ FOV_KERNEL static void look(real *patch, const FovImage *image, Span across, Spa
     look_patch(patch, image, across, down, side, step, 3);
 }
 
+/** Bytes as brightnesses. */
+FOV_KERNEL static void brighten(real *restrict to, const uint8_t *restrict bytes, size_t count) {
+  for (size_t i = 0; i < count; i++) to[i] = bytes[i] / (real)255;
+}
+
+static void look_whole(real *glimpse, FovGlimpse shape, const FovImage *image) {
+  size_t row = (size_t)shape.side * shape.channels, line = (size_t)image->width * shape.channels;
+  size_t left = (size_t)((shape.side - image->width) / 2) * shape.channels;
+  size_t above = (size_t)((shape.side - image->height) / 2);
+  if (image->height != image->width) memset(glimpse, 0, (size_t)shape.side * row * sizeof *glimpse);
+  glimpse += above * row + left;
+  if (line == row)
+    brighten(glimpse, image->bytes, (size_t)image->height * line);
+  else
+    for (int y = 0; y < image->height; y++)
+      brighten(glimpse + (size_t)y * row, image->bytes + (size_t)y * line, line);
+}
+
 void fov_sensor_look(real *glimpse, const FovSensor *sensor, const FovImage *image, real x,
                      real y) {
   FOV_CHECK(image->channels == 1 || image->channels == 3, "%d channels", image->channels);
+  if (sensor->whole) {
+    look_whole(glimpse, fov_sensor_glimpse(sensor, image->height, image->width, image->channels),
+               image);
+    return;
+  }
   for (int s = 0; s < sensor->scales; s++) {
     int step = 1 << s, width = sensor->side * step;
     Span across = make_span(x, image->width, width), down = make_span(y, image->height, width);

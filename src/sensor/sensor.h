@@ -7,18 +7,23 @@
 #ifndef FOV_SENSOR_SENSOR_H
 #define FOV_SENSOR_SENSOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/option.h"
 #include "base/real.h"
 
-enum { FOV_MAX_SIDE = 64, FOV_MAX_SCALES = 8 };
+enum { FOV_MAX_SIDE = 64, FOV_MAX_SCALES = 8, FOV_MAX_WHOLE = 8192 };
 
 /** Glimpse sensor of Mnih et al. 2014, section 3.1: S patches of G×G numbers; patch s covers a
- * square of side·2^s pixels, averaged over areas; outside the image it is black. */
+ * square of side·2^s pixels, averaged over areas; outside the image it is black.
+ *
+ * Or no glimpse but the image as it is, which is what the paper compares glimpses with: one patch,
+ * as wide as the image's longer side, with the image in its middle. */
 typedef struct FovSensor {
   int side;   /**< G: 1 … FOV_MAX_SIDE */
   int scales; /**< S: 1 … FOV_MAX_SCALES */
+  bool whole; /**< the whole image, wherever it looks; side and scales are not used */
 } FovSensor;
 
 extern const FovOption fov_sensor_options[];
@@ -29,8 +34,17 @@ typedef struct FovImage {
   int height, width, channels;
 } FovImage;
 
+/** What a sensor makes of images of one size: [S, G, G, C]. */
+typedef struct FovGlimpse {
+  int scales, side, channels; /**< S, G, C */
+} FovGlimpse;
+
+/** The glimpse of an image [height, width, channels], neither side of which may be longer than
+ * FOV_MAX_WHOLE if the sensor sees it whole. */
+FovGlimpse fov_sensor_glimpse(const FovSensor *sensor, int height, int width, int channels);
+
 /** Numbers of a glimpse: S·G·G·C. */
-int fov_sensor_features(const FovSensor *sensor, int channels);
+int fov_glimpse_features(FovGlimpse glimpse);
 
 /**
  * Takes one glimpse.
@@ -38,7 +52,8 @@ int fov_sensor_features(const FovSensor *sensor, int channels);
  * glimpse: [S, G, G, C]. x, y: any numbers; infinities and NaN lie outside. The pixel that the
  * patches are centred on is the nearest to the location: patch s starts at
  * round((x + 1) / 2 · W) − side·2^s / 2, halves rounded up (an odd width has its extra pixel on the
- * right and below).
+ * right and below). A whole image has (G − W) / 2 black columns on its left and (G − H) / 2 black
+ * rows above, rounded down, for any x and y.
  */
 void fov_sensor_look(real *glimpse, const FovSensor *sensor, const FovImage *image, real x, real y);
 

@@ -15,6 +15,32 @@ FovVar *fov_linear(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, FovActivat
 FovVar *fov_linear2(FovTape *tape, FovVar *x, FovVar *w, FovVar *h, FovVar *u, FovVar *bias,
                     FovActivation activation);
 
+/** Where the filters of a convolution stand: on every `stride`th pixel, down and across, of S
+ * pictures [H, W, C] that lie side by side in a row of x, as far as they fit. */
+typedef struct FovConv {
+  int pictures;                /**< S */
+  int height, width, channels; /**< H, W, C of each */
+  int side;                    /**< K of the square filters: 1 … min(H, W) */
+  int stride;                  /**< 1 or more */
+} FovConv;
+
+/** Places of a filter on all pictures: S·H'·W', where H' = (H − K) / stride + 1, rounded down, and
+ * W' likewise. */
+int fov_conv_places(const FovConv *conv);
+
+/** Numbers of the scratch that one use of fov_conv with F filters takes, however many the lanes. */
+double fov_conv_scratch(const FovConv *conv, int filters);
+
+/**
+ * act(x ∗ w + b): a convolution without padding (LeCun et al. 1998), the same filters on every
+ * picture.
+ *
+ * y[b, s, i, j, f] = act(Σ_klc x[b, s, i·stride + k, j·stride + l, c] w[f, k, l, c] + b[f]).
+ * x: [B, S·H·W·C]; w: [F, K·K·C]; bias: [1, F] or NULL. Result: [B, S·H'·W'·F].
+ */
+FovVar *fov_conv(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, const FovConv *conv,
+                 FovActivation activation);
+
 /** a + b, both [B, D]. */
 FovVar *fov_add(FovTape *tape, FovVar *a, FovVar *b);
 

@@ -1,4 +1,4 @@
-#include "tensor/ops.h"
+#include "tensor/activation.h"
 
 typedef struct Linear {
   FovVar *x, *w, *h, *u, *bias, *y;
@@ -6,33 +6,17 @@ typedef struct Linear {
 } Linear;
 
 /** y = act(y + bias), in one pass. */
-FOV_KERNEL static void activate(FovMatrix matrix, const real *bias, FovActivation activation) {
-  int cols = matrix.cols;
-  for (int b = 0; b < matrix.rows; b++) {
-    real *y = matrix.at + (size_t)b * matrix.stride;
-    if (bias)
-      for (int j = 0; j < cols; j++) y[j] += bias[j];
-    if (activation == FOV_RELU)
-      for (int j = 0; j < cols; j++) y[j] = y[j] > 0 ? y[j] : 0;
-    if (activation == FOV_TANH)
-      for (int j = 0; j < cols; j++) y[j] = fov_tanh(y[j]);
-  }
+FOV_KERNEL static void activate(FovMatrix y, const real *bias, FovActivation activation) {
+  for (int b = 0; b < y.rows; b++)
+    fov_activate(y.at + (size_t)b * y.stride, bias, activation, y.cols);
 }
 
 /** dy *= act'(y) and dbias += the column sums of dy, in one pass; dbias may be NULL. */
-FOV_KERNEL static void deactivate(FovMatrix gradient, real *dbias, FovMatrix matrix,
+FOV_KERNEL static void deactivate(FovMatrix dy, real *dbias, FovMatrix y,
                                   FovActivation activation) {
-  int cols = matrix.cols;
-  for (int b = 0; b < matrix.rows; b++) {
-    real *dy = gradient.at + (size_t)b * gradient.stride;
-    const real *y = matrix.at + (size_t)b * matrix.stride;
-    if (activation == FOV_RELU)
-      for (int j = 0; j < cols; j++) dy[j] = y[j] > 0 ? dy[j] : 0;
-    if (activation == FOV_TANH)
-      for (int j = 0; j < cols; j++) dy[j] *= 1 - y[j] * y[j];
-    if (dbias)
-      for (int j = 0; j < cols; j++) dbias[j] += dy[j];
-  }
+  for (int b = 0; b < y.rows; b++)
+    fov_deactivate(dy.at + (size_t)b * dy.stride, dbias, y.at + (size_t)b * y.stride, activation,
+                   y.cols);
 }
 
 /** The gradients of y = x wᵀ. */

@@ -1,0 +1,171 @@
+#include <limits.h>
+
+#include "tensor/activation.h"
+
+/** Numbers of pixels that are unfolded at a time; the products then find them in the second-level
+ * cache, and memory grows neither with the lanes nor with the pictures. */
+enum { ROOM = 1 << 15 };
+
+typedef struct Conv {
+  FovVar *x, *w, *bias, *y;
+  FovConv shape;
+  FovActivation activation;
+  size_t places, places_down, places_across; /**< S·H'·W', H', W' */
+  FovMatrix windows; /**< [group, K·K·C]: the pixels under a filter at each place of a group */
+  FovMatrix sums;    /**< [group, F]: what the filters make of them, or its gradient */
+} Conv;
+
+int fov_conv_places(const FovConv *conv) {
+  int down = (conv->height - conv->side) / conv->stride + 1;
+  int across = (conv->width - conv->side) / conv->stride + 1;
+  return conv->pictures * down * across;
+}
+
+static int window_size(const FovConv *conv) {
+  return conv->side * conv->side * conv->channels;
+}
+
+/** Places that are worked on at a time, if there are as many. */
+static int group_size(const FovConv *conv, int filters) {
+  int window = window_size(conv), most = window > filters ? window : filters;
+  return most < ROOM ? ROOM / most : 1;
+}
+
+double fov_conv_scratch(const FovConv *conv, int filters) {
+  double row = (double)fov_gemm_stride(window_size(conv)) + fov_gemm_stride(filters);
+  return group_size(conv, filters) * row;
+}
+
+/** Where the window of a place starts in x; places are counted lane after lane. */
+FOV_INLINE size_t window_at(const Conv *op, size_t place) {
+  const FovConv *shape = &op->shape;
+  size_t lane = place / op->places, line = place % op->places / op->places_across;
+  size_t picture = line / op->places_down, down = line % op->places_down;
+  size_t across = place % op->places_across;
+  size_t row = picture * shape->height + down * shape->stride;
+  return lane * op->x->stride + (row * shape->width + across * shape->stride) * shape->channels;
+}
+
+/** Where the results of a place stand in y. */
+FOV_INLINE size_t result_at(const Conv *op, size_t place) {
+  return place / op->places * op->y->stride + place % op->places * op->w->rows;
+}
+
+/** Copies the windows of a group from `first` on. */
+FOV_KERNEL static void unfold(const Conv *op, FovMatrix windows, size_t first) {
+  int line = op->shape.side * op->shape.channels, row = op->shape.width * op->shape.channels;
+  for (int n = 0; n < windows.rows; n++) {
+    const real *from = op->x->value + window_at(op, first + n);
+    real *to = windows.at + (size_t)n * windows.stride;
+    for (int k = 0; k < op->shape.side; k++, from += row, to += line)
+      for (int i = 0; i < line; i++) to[i] = from[i];
+  }
+}
+
+/** The way back of unfold: adds the windows' gradients to dx, where windows overlap too. */
+FOV_KERNEL static void fold(const Conv *op, FovMatrix windows, size_t first) {
+  int line = op->shape.side * op->shape.channels, row = op->shape.width * op->shape.channels;
+  for (int n = 0; n < windows.rows; n++) {
+    real *to = op->x->grad + window_at(op, first + n);
+    const real *from = windows.at + (size_t)n * windows.stride;
+    for (int k = 0; k < op->shape.side; k++, from += line, to += row)
+      for (int i = 0; i < line; i++) to[i] += from[i];
+  }
+}
+
+/** y = act(sums + bias) at the places of a group. */
+FOV_KERNEL static void activate_group(const Conv *op, FovMatrix sums, size_t first) {
+  const real *bias = op->bias ? op->bias->value : NULL;
+  for (int n = 0; n < sums.rows; n++) {
+    real *sum = sums.at + (size_t)n * sums.stride;
+    fov_activate(sum, bias, op->activation, sums.cols);
+    memcpy(op->y->value + result_at(op, first + n), sum, (size_t)sums.cols * sizeof *sum);
+  }
+}
+
+/** The gradient of the sums of a group, and dbias += it, unless that is NULL. */
+FOV_KERNEL static void deactivate_group(const Conv *op, FovMatrix sums, real *dbias, size_t first) {
+  for (int n = 0; n < sums.rows; n++) {
+    real *dsum = sums.at + (size_t)n * sums.stride;
+    size_t at = result_at(op, first + n);
+    memcpy(dsum, op->y->grad + at, (size_t)sums.cols * sizeof *dsum);
+    fov_deactivate(dsum, dbias, op->y->value + at, op->activation, sums.cols);
+  }
+}
+
+/** Cuts the scratch to the group from `first` on; the last one may be short. False: none is left.
+ */
+static bool take_group(FovMatrix *windows, FovMatrix *sums, const Conv *op, size_t first) {
+  size_t left = op->places * op->y->rows - first;
+  *windows = op->windows, *sums = op->sums;
+  if (left < (size_t)windows->rows) windows->rows = sums->rows = (int)left;
+  return left > 0;
+}
+
+static void conv_backward(FovTape *tape, void *saved) {
+  Conv *op = saved;
+  FovVar *x = op->x, *w = op->w;
+  FovMatrix windows, sums;
+  real *dbias = op->bias && op->bias->learned ? fov_grad(tape, op->bias) : NULL, beta = 0;
+  if (w->learned) fov_grad_product(tape, w, &beta);
+  if (x->learned) fov_grad(tape, x);
+  for (size_t first = 0; take_group(&windows, &sums, op, first); first += (size_t)sums.rows) {
+    deactivate_group(op, sums, dbias, first);
+    if (w->learned) {
+      unfold(op, windows, first);
+      fov_gemm(fov_grads(w), sums, true, windows, false, beta);
+      beta = 1;
+    }
+    if (x->learned) {
+      fov_gemm(windows, sums, false, fov_values(w), false, 0);
+      fold(op, windows, first);
+    }
+  }
+}
+
+static void check_shapes(const FovVar *x, const FovVar *w, const FovVar *bias, const FovConv *c) {
+  FOV_CHECK(c->pictures > 0 && c->channels > 0 && c->side > 0 && c->stride > 0 &&
+                c->side <= c->height && c->side <= c->width,
+            "%d pictures [%d, %d, %d], filters %d wide, %d apart", c->pictures, c->height, c->width,
+            c->channels, c->side, c->stride);
+  FOV_CHECK(x->cols == (int64_t)c->pictures * c->height * c->width * c->channels,
+            "x [%d, %d] as %d pictures [%d, %d, %d]", x->rows, x->cols, c->pictures, c->height,
+            c->width, c->channels);
+  FOV_CHECK(w->cols == (int64_t)c->side * c->side * c->channels,
+            "w [%d, %d] as filters [%d, %d, %d]", w->rows, w->cols, c->side, c->side, c->channels);
+  FOV_CHECK(!bias || (bias->rows == 1 && bias->cols == w->rows), "bias [%d, %d] for %d filters",
+            bias->rows, bias->cols, w->rows);
+  FOV_CHECK((int64_t)fov_conv_places(c) * w->rows <= INT_MAX, "%d filters at %d places each",
+            w->rows, fov_conv_places(c));
+}
+
+static FovMatrix make_scratch(FovTape *tape, int rows, int cols) {
+  FovMatrix matrix = {.rows = rows, .cols = cols, .stride = fov_gemm_stride(cols)};
+  matrix.at = FOV_NEW(tape->arena, real, (size_t)rows * matrix.stride);
+  return matrix;
+}
+
+FovVar *fov_conv(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, const FovConv *conv,
+                 FovActivation activation) {
+  check_shapes(x, w, bias, conv);
+  int filters = w->rows, places = fov_conv_places(conv), group = group_size(conv, filters);
+  if ((int64_t)places * x->rows < group) group = places * x->rows;
+  bool learned = x->learned || w->learned || (bias && bias->learned);
+  FovVar *y = fov_result_of(tape, w, 0, x->rows, places * filters, learned);
+  Conv *op = FOV_NEW(tape->arena, Conv, 1);
+  *op = (Conv){.x = x, .w = w, .bias = bias, .y = y, .shape = *conv, .activation = activation};
+  op->places = (size_t)places;
+  op->places_down = (size_t)((conv->height - conv->side) / conv->stride + 1);
+  op->places_across = (size_t)((conv->width - conv->side) / conv->stride + 1);
+  op->windows = make_scratch(tape, group, w->cols);
+  op->sums = make_scratch(tape, group, filters);
+
+  FovMatrix windows, sums;
+  for (size_t first = 0; take_group(&windows, &sums, op, first); first += (size_t)sums.rows) {
+    unfold(op, windows, first);
+    fov_gemm(sums, windows, false, fov_values(w), true, 0);
+    activate_group(op, sums, first);
+  }
+  fov_note(tape, y, NULL, conv_backward, op);
+  return y;
+}
