@@ -41,7 +41,7 @@ FovStatus fov_subject_load(FovSubject *subject, const char *file, const char *co
   for (int i = 0; i < count; i++) FOV_TRY(fov_settings_add(experiment->settings, settings[i]));
   FOV_TRY(fov_experiment_resolve(experiment));
   FOV_TRY(fov_experiment_env(&subject->env, experiment, FOV_SPLIT_TRAIN));
-  fov_experiment_build(experiment, &subject->env.spec);
+  FOV_TRY(fov_experiment_build(experiment, &subject->env.spec));
   subject->training = fov_experiment_training(experiment, &subject->env);
   return FOV_OK;
 }
@@ -320,7 +320,8 @@ static void loop_sensor(void *context, int task, int worker) {
   FovEnvLane lane = create_lane(arena, spec);
   draw_case(&loop->subject->env, &lane, (uint64_t)task);
   FovImage image = {lane.image, spec->height, spec->width, spec->channels};
-  real *glimpse = FOV_NEW(arena, real, fov_sensor_features(&loop->sensor, spec->channels));
+  FovGlimpse shape = fov_sensor_glimpse(&loop->sensor, spec->height, spec->width, spec->channels);
+  real *glimpse = FOV_NEW(arena, real, fov_glimpse_features(shape));
   FovRng rng = fov_rng_stream(0, FOV_STREAM_POLICY, (uint64_t)task);
   double start = fov_now(), seconds;
   int64_t taken = 0;
