@@ -7,7 +7,7 @@
 #include <gif_lib.h>
 
 #include "draw.h"
-#include "viz/scene.h"
+#include "viz/export.h"
 
 enum { MAX_SIDE = 8192 };              // pixels of a picture's side: bounds its memory
 enum { DELAY = 70, LAST_DELAY = 150 }; // of a GIF's frames, in hundredths of a second
@@ -184,15 +184,29 @@ static FovStatus draw_png(const char *path, FovScene scene) {
   return fov_canvas_commit(&canvas);
 }
 
-static FovStatus draw_scene(const char *path, const FovScene *scene, const char *trace_path) {
-  int episodes = scene->trace->episodes;
-  if (scene->episode < 0 || scene->episode >= episodes)
-    return fov_fail(FOV_ERR_USAGE, "%s: no episode %d: it holds episodes 0 to %d", trace_path,
-                    scene->episode, episodes - 1);
-  if (scene->trace->scales > FOV_SERIES)
-    return fov_fail(FOV_ERR_FORMAT, "%s: a retina of %d scales: at most %d can be told apart",
-                    trace_path, scene->trace->scales, FOV_SERIES);
-  return fov_has_ending(path, ".gif") ? draw_gif(path, scene) : draw_png(path, *scene);
+FovStatus fov_export(const char *path, const FovScene *scene) {
+  if (fov_has_ending(path, ".gif")) return draw_gif(path, scene);
+  if (fov_has_ending(path, ".mp4")) return fov_export_mp4(path, scene);
+  return draw_png(path, *scene);
+}
+
+/** The `index`-th episode of all, or of those that were answered wrongly. */
+static FovStatus find_episode(int *episode, const FovTrace *trace, const char *path,
+                              const FovDrawEpisode *what) {
+  int wrong = 0;
+  for (int e = 0; what->wrong && e < trace->episodes; e++) {
+    if (trace->labels[e] == trace->answers[e]) continue;
+    *episode = e;
+    if (wrong++ == what->episode) return FOV_OK;
+  }
+  *episode = what->episode;
+  if (!what->wrong && what->episode >= 0 && what->episode < trace->episodes) return FOV_OK;
+  if (what->wrong && wrong == 0)
+    return fov_fail(FOV_ERR_USAGE, "%s: no wrong answer among its %d episodes", path,
+                    trace->episodes);
+  return fov_fail(FOV_ERR_USAGE, "%s: no %sepisode %d: it holds %sepisodes 0 to %d", path,
+                  what->wrong ? "wrong " : "", what->episode, what->wrong ? "wrong " : "",
+                  (what->wrong ? wrong : trace->episodes) - 1);
 }
 
 static FovStatus check_size(int width, int height) {
@@ -203,20 +217,25 @@ static FovStatus check_size(int width, int height) {
                   height, FOV_SCENE_MIN_WIDTH, FOV_SCENE_MIN_HEIGHT, MAX_SIDE, MAX_SIDE);
 }
 
-FovStatus fov_draw_episode(const char *path, const char *trace_path, const FovDrawEpisode *what) {
-  if (!fov_has_ending(path, ".png") && !fov_has_ending(path, ".gif"))
-    return fov_fail(FOV_ERR_USAGE, "%s: expected a name that ends in .png or .gif", path);
+static FovStatus draw_episode(const char *path, const FovTrace *trace, const char *trace_path,
+                              const FovDrawEpisode *what) {
   int width = what->width ? what->width : FOV_SCENE_WIDTH;
   int height = what->height ? what->height : FOV_SCENE_HEIGHT;
   FOV_TRY(check_size(width, height));
+  FOV_TRY(fov_scene_check(trace, trace_path));
+  FovScene scene =
+      fov_scene(trace, width, height, what->light ? &fov_theme_light : &fov_theme_dark);
+  FOV_TRY(find_episode(&scene.episode, trace, trace_path, what));
+  return fov_export(path, &scene);
+}
+
+FovStatus fov_draw_episode(const char *path, const char *trace_path, const FovDrawEpisode *what) {
+  if (!fov_has_ending(path, ".png") && !fov_has_ending(path, ".gif") &&
+      !fov_has_ending(path, ".mp4"))
+    return fov_fail(FOV_ERR_USAGE, "%s: expected a name that ends in .png, .gif or .mp4", path);
   FovTrace trace = {0};
   FOV_TRY(fov_trace_read(&trace, trace_path));
-  FovScene scene = {.trace = &trace,
-                    .episode = what->episode,
-                    .width = width,
-                    .height = height,
-                    .theme = &fov_theme_dark};
-  FovStatus status = draw_scene(path, &scene, trace_path);
+  FovStatus status = draw_episode(path, &trace, trace_path, what);
   fov_trace_finish(&trace);
   return status;
 }
