@@ -23,7 +23,7 @@ static int64_t last_update(const FovSource *source) {
 FovFrame fov_frame(const FovViewer *viewer) {
   double width = viewer->width, height = viewer->height;
   FovFrame f = {.em = fmax(9, 16 * fmin(width / FOV_SCENE_WIDTH, height / FOV_SCENE_HEIGHT))};
-  double em = f.em, pad = round(1.25 * em), left = pad + round(3.4 * em), right = 15 * em;
+  double em = f.em, pad = round(1.25 * em), left = pad + round(4.6 * em), right = 15 * em;
   f.scene = (FovBox){0, 0, width, height};
   if (has_training(&viewer->source)) f.training = fov_cut_bottom(&f.scene, round(4.2 * em));
   f.bar = fov_cut_bottom(&f.scene, round(3 * em));
@@ -317,7 +317,7 @@ static void draw_help(cairo_t *cr, const FovViewer *viewer, const FovFrame *f) {
   const FovTheme *theme = fov_player_theme(&viewer->player);
   int lines = help_lines();
   double room = f->scene.h + f->bar.h - 2 * f->em, em = fmin(f->em, room / (1.55 * lines + 4.5));
-  double width = 34 * em, height = (1.55 * lines + 4.5) * em;
+  double width = 36 * em, height = (1.55 * lines + 4.5) * em;
   FovBox box =
       fov_snap((FovBox){(viewer->width - width) / 2, (viewer->height - height) / 2, width, height});
   cairo_rectangle(cr, 0, 0, viewer->width, viewer->height);

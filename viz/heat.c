@@ -19,22 +19,34 @@ static int cell_of(const float *location) {
   return y * SIDE + x;
 }
 
+/** Whether the policy chose a place, and not the agent's constant first look or plain chance. */
+static bool chosen(const FovTrace *trace, size_t moment) {
+  return isfinite(trace->means[2 * moment]);
+}
+
+/** What the agent chose, or all glimpses if it never did. */
 static void count_glimpses(FovHeat *heat, const FovTrace *trace, const int *selection) {
-  double one = 1.0 / heat->episodes, any = one / trace->glimpses;
+  int T = trace->glimpses;
   for (int i = 0; i < heat->episodes; i++)
-    for (int t = 0; t < trace->glimpses; t++) {
-      size_t moment = (size_t)selection[i] * trace->glimpses + t;
+    for (int t = 0; t < T; t++) heat->chosen += chosen(trace, (size_t)selection[i] * T + t);
+  bool all = heat->chosen == 0;
+  if (all) heat->chosen = (int64_t)heat->episodes * T;
+  for (int i = 0; i < heat->episodes; i++)
+    for (int t = 0; t < T; t++) {
+      size_t moment = (size_t)selection[i] * T + t;
       int cell = cell_of(trace->locations + 2 * moment);
-      heat->cells[cell] += any;
-      if (t + 1 < heat->maps) heat->cells[(t + 1) * CELLS + cell] += one;
+      if (all || chosen(trace, moment)) heat->cells[cell] += 1.0 / (double)heat->chosen;
+      if (t + 1 < heat->maps) heat->cells[(t + 1) * CELLS + cell] += 1.0 / heat->episodes;
     }
 }
 
+enum { REACH = 24 };
+
 /** A Gaussian along one dimension; what would fall off the edge stays on it. */
-static void blur(float *to, const double *from, int across, int along) {
-  enum { REACH = 5 };
+static void blur(float *to, const double *from, int across, int along, double sigma) {
   double weights[REACH + 1], sum = 0;
-  for (int k = 0; k <= REACH; k++) sum += (k ? 2 : 1) * (weights[k] = exp(-k * k / 4.5));
+  for (int k = 0; k <= REACH; k++)
+    sum += (k ? 2 : 1) * (weights[k] = exp(-k * k / (2 * sigma * sigma)));
   for (int i = 0; i < SIDE; i++)
     for (int j = 0; j < SIDE; j++) {
       double value = 0;
@@ -46,12 +58,26 @@ static void blur(float *to, const double *from, int across, int along) {
     }
 }
 
+/** Scott's rule: as wide as the glimpses are scattered, narrower the more of them there are. */
+static double bandwidth(const double *cells, double count) {
+  double x = 0, y = 0, squares = 0;
+  for (int i = 0; i < CELLS; i++) {
+    x += cells[i] * (i % SIDE);
+    y += cells[i] * (i / SIDE);
+    squares += cells[i] * ((i % SIDE) * (i % SIDE) + (i / SIDE) * (i / SIDE));
+  }
+  double scatter = sqrt(fmax(0, squares - x * x - y * y) / 2);
+  return fmin(REACH / 3.0, fmax(0.8, scatter * pow(count, -1.0 / 6)));
+}
+
 static void smooth(FovHeat *heat, int map) {
-  double rows[CELLS];
+  double rows[CELLS], count = map == 0 ? (double)heat->chosen : heat->episodes;
+  const double *cells = heat->cells + (size_t)map * CELLS;
   float *density = heat->density + (size_t)map * CELLS;
-  blur(density, heat->cells + (size_t)map * CELLS, SIDE, 1);
+  double sigma = bandwidth(cells, count);
+  blur(density, cells, SIDE, 1, sigma);
   for (int i = 0; i < CELLS; i++) rows[i] = density[i];
-  blur(density, rows, 1, SIDE);
+  blur(density, rows, 1, SIDE, sigma);
   for (int i = 0; i < CELLS; i++) heat->most[map] = fmaxf(heat->most[map], density[i]);
 }
 
@@ -141,13 +167,13 @@ static Layout lay_out(const FovHeat *heat, const FovTrace *trace, double width, 
 /** The box of a map: 0 is the large one. */
 static FovBox map_box(const Layout *l, const FovTrace *trace, int map) {
   if (map == 0) return l->all;
-  double pitch_x = l->each.w / l->columns, pitch_y = l->each.h / l->rows;
+  double w = (l->each.w - (l->columns - 1) * l->em) / l->columns;
+  FovBox box =
+      fov_fit((FovBox){0, 0, w, l->each.h / l->rows - 2.6 * l->em}, trace->width, trace->height);
   int column = (map - 1) % l->columns, row = (map - 1) / l->columns;
-  FovBox room = {l->each.x + column * pitch_x, l->each.y + row * pitch_y + 1.6 * l->em,
-                 pitch_x - l->em, pitch_y - 2.6 * l->em};
-  FovBox box = fov_fit(room, trace->width, trace->height);
-  box.x = round(room.x); // under its heading
-  box.y = round(room.y);
+  double pitch = l->columns > 1 ? (l->each.w - box.w) / (l->columns - 1) : 0;
+  box.x = round(l->each.x + column * pitch);
+  box.y = round(l->each.y + row * (box.h + 3 * l->em) + 1.6 * l->em);
   return box;
 }
 
@@ -220,7 +246,7 @@ static void draw_scale(cairo_t *cr, const Layout *l, const FovTheme *theme) {
 }
 
 static void draw_title(cairo_t *cr, const Layout *l, const FovTheme *theme, const FovHeat *heat,
-                       const FovTrace *trace, const char *what) {
+                       const char *what) {
   double y = l->title.y + 1.15 * l->em, x = l->title.x;
   fov_set_font(cr, 1.2 * l->em, true);
   fov_set_color(cr, theme->ink, 1);
@@ -228,15 +254,15 @@ static void draw_title(cairo_t *cr, const Layout *l, const FovTheme *theme, cons
   fov_set_font(cr, 1.2 * l->em, false);
   fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", what);
   fov_set_color(cr, theme->quiet, 1);
-  fov_text(cr, l->title.x + l->title.w, y, FOV_ALIGN_RIGHT, "%d episodes of %d glimpses",
-           heat->episodes, trace->glimpses);
+  fov_text(cr, l->title.x + l->title.w, y, FOV_ALIGN_RIGHT, "%d episodes, %lld chosen glimpses",
+           heat->episodes, (long long)heat->chosen);
 }
 
 void fov_heat_draw(cairo_t *cr, const FovHeat *heat, const FovTrace *trace, const FovTheme *theme,
                    double width, double height, const char *what) {
   Layout l = lay_out(heat, trace, width, height);
   fov_fill_box(cr, (FovBox){0, 0, width, height}, theme->paper);
-  draw_title(cr, &l, theme, heat, trace, what);
+  draw_title(cr, &l, theme, heat, what);
   draw_scale(cr, &l, theme);
   for (int map = 0; map < heat->maps; map++) {
     FovBox box = map_box(&l, trace, map);

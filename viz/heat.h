@@ -9,9 +9,11 @@
 
 enum { FOV_HEAT_SIDE = 64, FOV_HEAT_MAPS = 12 };
 
-/** Maps over an image's square: 0 of all glimpses, t of the t-th alone, for the first of them. */
+/** Maps over an image's square: 0 of what the policy chose, t of the t-th glimpses, for the first
+ * of them. */
 typedef struct FovHeat {
   int maps, episodes;
+  int64_t chosen; /**< glimpses of map 0 */
   float *density; /**< [maps, FOV_HEAT_SIDE²]: glimpses a cell, smoothed */
   float *most;    /**< [maps]: the largest of each */
   double *cells;  /**< [maps, FOV_HEAT_SIDE²]: share of the map's glimpses, as counted */

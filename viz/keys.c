@@ -3,8 +3,7 @@
 const FovKey fov_keys[] = {
     {' ', FOV_ACTION_PLAY, "Space", "play, pause"},
     {0, FOV_ACTION_NONE, "Left, Right", "one glimpse"},
-    {0, FOV_ACTION_NONE, "Page Up, Down",
-     "one episode, also Shift Left, Right; a page of the sheet"},
+    {0, FOV_ACTION_NONE, "PgUp, PgDn", "one episode, as Shift Left, Right; one page"},
     {0, FOV_ACTION_NONE, "Home, End", "first, last glimpse; with Shift, episode"},
     {'+', FOV_ACTION_FASTER, "+, -", "speed, 0.25 to 16 times"},
     {'=', FOV_ACTION_FASTER, NULL, NULL}, // a + without Shift on many keyboards

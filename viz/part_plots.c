@@ -106,10 +106,12 @@ static FovAxis return_axis(const FovScene *scene, FovBox plot) {
   return axis;
 }
 
-/** A line through the finite values with a dot of radius `dot` at each. */
+/** A line through the finite values with a dot of radius `dot`, or what there is room for, at each.
+ */
 static void draw_series(cairo_t *cr, const FovScene *scene, FovBox plot, const FovAxis *axis,
                         double value_at(const FovScene *scene, int t), double dot) {
   double pitch = plot.w / scene->trace->glimpses;
+  dot = fmin(dot, 0.32 * pitch);
   for (int pass = 0; pass < 2; pass++) {
     for (int t = 0; t < scene->trace->glimpses; t++) {
       double value = value_at(scene, t), x = plot.x + (t + 0.5) * pitch;

@@ -115,17 +115,19 @@ static void lay_ground(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
 
 /* ---- the marks ---- */
 
-/** Numbers a square at the first of its corners that lies in the view, outside the square. */
-static void draw_tag(cairo_t *cr, FovBox square, FovBox view, int scale, double em) {
+/** Numbers a square at the first of its corners that lies in the view, outside the square. Small
+ * squares take the left and the right corner by turns, or the tags would cover each other. */
+static void draw_tag(cairo_t *cr, FovBox square, FovBox view, int scale, FovColor color,
+                     double em) {
   double size = 1.1 * em;
-  for (int corner = 0; corner < 4; corner++) {
-    bool right = corner & 1, bottom = corner >> 1;
+  int first = square.w < 5 * size ? scale & 1 : 0;
+  for (int i = 0; i < 4; i++) {
+    bool right = (i ^ first) & 1, bottom = i >> 1;
     FovBox tag = {square.x + (right ? square.w - size : 0), square.y + (bottom ? square.h : -size),
                   size, size};
     if (!fov_inside(view, tag.x, tag.y) || !fov_inside(view, tag.x + size, tag.y + size)) continue;
-    cairo_rectangle(cr, tag.x, tag.y, size, size);
-    cairo_fill(cr);
-    fov_set_color(cr, fov_theme_dark.paper, 1);
+    fov_fill_box(cr, tag, color);
+    fov_set_color(cr, fov_text_on(color), 1);
     fov_text(cr, tag.x + size / 2, tag.y + 0.86 * em, FOV_ALIGN_CENTER, "%d", scale + 1);
     return;
   }
@@ -137,9 +139,10 @@ static void draw_squares(cairo_t *cr, const FovScene *scene, const FovLayout *l)
   for (int s = scene->trace->scales - 1; s >= 0; s--) { // the fovea on top
     FovBox square = fov_scene_patch(scene, s);
     if (scene->glide == 0) square = fov_snap(square); // moving, it would jerk
+    FovColor color = scene->theme->series[s % FOV_SERIES];
     cairo_rectangle(cr, square.x, square.y, square.w, square.h);
-    fov_stroke_rimmed(cr, scene->theme->series[s % FOV_SERIES], line, 1);
-    draw_tag(cr, square, l->view, s, l->em);
+    fov_stroke_rimmed(cr, color, line, 1);
+    draw_tag(cr, square, l->view, s, color, l->em);
   }
 }
 

@@ -27,8 +27,9 @@ static void scroll_into_view(FovPlayer *player) {
   if (row >= player->scroll + player->rows) player->scroll = row - player->rows + 1;
 }
 
-/** Collects the episodes that pass; shows `episode` or the next that does. */
+/** Collects the episodes that pass; shows `episode`, or the last before it that does. */
 static void select_episodes(FovPlayer *player, int episode) {
+  player->wanted = episode;
   player->count = player->place = 0;
   for (int e = 0; e < player->trace->episodes; e++) {
     if (!passes(player, e)) continue;
@@ -54,7 +55,7 @@ void fov_player_finish(FovPlayer *player) {
 }
 
 FovStatus fov_player_set_trace(FovPlayer *player, const FovTrace *trace) {
-  int episode = player->trace ? fov_player_episode(player) : 0;
+  int episode = player->count > 0 ? fov_player_episode(player) : player->wanted;
   size_t size = ((size_t)trace->episodes + 1) * sizeof *player->selection;
   int *selection = realloc(player->selection, size);
   if (!selection) return fov_fail(FOV_ERR_MEMORY, "no memory for %d episodes", trace->episodes);
@@ -133,7 +134,7 @@ static void change_end(FovPlayer *player, bool last) {
 }
 
 static void change_filter(FovPlayer *player, FovFilter filter, int label) {
-  int before = fov_player_episode(player), episode = before < 0 ? 0 : before;
+  int before = fov_player_episode(player), episode = before < 0 ? player->wanted : before;
   player->filter = filter;
   player->label = label;
   select_episodes(player, episode);

@@ -53,6 +53,7 @@ typedef struct FovPlayer {
   int *selection;        /**< [count]: the episodes that pass filter and class, ascending */
   int count;
   int place;     /**< in the selection: the episode that is shown */
+  int wanted;    /**< the episode that was shown last, to come back to from an empty selection */
   double time;   /**< 0 … T−1: what is shown, in glimpses */
   double target; /**< where the time glides to while it does not play */
   double held;   /**< seconds that the end of the episode has been shown while playing */

@@ -10,17 +10,31 @@ typedef struct Layout {
   int columns, rows;
 } Layout;
 
-/** Tiles of about nine text sizes, as many as fit, of the images' shape. */
+/** Tiles of the images' shape in so many columns. */
+static void cut(Layout *l, const FovTrace *trace, int columns) {
+  double shape = trace->width > 0 ? (double)trace->height / trace->width : 1;
+  l->columns = columns;
+  l->pitch_x = (l->body.w + l->em) / columns;
+  l->pitch_y = (l->pitch_x - l->em) * fmin(2, fmax(0.25, shape)) + 2.2 * l->em;
+  l->rows = (int)fmax(1, floor((l->body.h + 0.5 * l->em) / l->pitch_y));
+}
+
+/** Tiles of about nine text sizes; a column more or less if that leaves less of the height empty.
+ */
 static Layout lay_out(const FovTrace *trace, double width, double height) {
   Layout l = {.em = fmax(9, 16 * fmin(width / FOV_SCENE_WIDTH, height / FOV_SCENE_HEIGHT))};
-  double em = l.em, pad = round(1.25 * em);
+  double em = l.em, pad = round(1.25 * em), best = 0;
   l.body = (FovBox){pad, pad, width - 2 * pad, height - 2 * pad};
   l.title = fov_cut_top(&l.body, round(1.5 * em), round(0.75 * pad));
-  l.columns = (int)fmax(1, floor((l.body.w + em) / (10 * em)));
-  l.pitch_x = (l.body.w + em) / l.columns;
-  double shape = trace->width > 0 ? (double)trace->height / trace->width : 1;
-  l.pitch_y = (l.pitch_x - em) * fmin(2, fmax(0.25, shape)) + 2.2 * em;
-  l.rows = (int)fmax(1, floor((l.body.h + 0.5 * em) / l.pitch_y));
+  int usual = (int)fmax(2, floor((l.body.w + em) / (10 * em))), columns = usual;
+  for (int i = usual - 1; i <= usual + 2; i++) {
+    cut(&l, trace, i);
+    double filled = l.rows * l.pitch_y / l.body.h;
+    if (filled <= best || filled > 1.05) continue;
+    best = filled;
+    columns = i;
+  }
+  cut(&l, trace, columns);
   return l;
 }
 

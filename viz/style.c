@@ -14,7 +14,7 @@
 
 const FovTheme fov_theme_light = {
     .paper = RGB(0xffffff),
-    .panel = RGB(0xffffff),
+    .panel = RGB(0xeef1f4),
     .ink = RGB(0x1f2328),
     .quiet = RGB(0x59636e),
     .rule = RGB(0xdfe3e8),
@@ -43,6 +43,12 @@ const FovTheme fov_theme_dark = {
 
 void fov_set_color(cairo_t *cr, FovColor color, double alpha) {
   cairo_set_source_rgba(cr, color.r, color.g, color.b, alpha);
+}
+
+FovColor fov_text_on(FovColor ground) {
+  double light = 0.2126 * pow(ground.r, 2.2) + 0.7152 * pow(ground.g, 2.2) +
+                 0.0722 * pow(ground.b, 2.2); // relative luminance; 0.18 is half way to the eye
+  return light < 0.18 ? fov_theme_light.paper : fov_theme_dark.paper;
 }
 
 void fov_fill_box(cairo_t *cr, FovBox box, FovColor color) {

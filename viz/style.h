@@ -35,6 +35,9 @@ extern const FovTheme fov_theme_light, fov_theme_dark;
 
 void fov_set_color(cairo_t *cr, FovColor color, double alpha);
 
+/** White or nearly black, whichever is the more legible on a ground. */
+FovColor fov_text_on(FovColor ground);
+
 /** Fills a box with a colour. */
 void fov_fill_box(cairo_t *cr, FovBox box, FovColor color);
 
