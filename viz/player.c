@@ -290,13 +290,14 @@ bool fov_player_moves(const FovPlayer *player) {
   return player->playing || player->time != player->target;
 }
 
-/** Time flies at the speed; at the end it rests, then the next episode of the filter begins. */
+/** Time passes at the speed; at the end it rests, then the next episode of the filter begins. */
 static void play_on(FovPlayer *player, double seconds) {
-  double last = last_glimpse(player);
-  player->time = fmin(last, player->time + seconds * player->speed / FOV_GLIMPSE_SECONDS);
+  double last = last_glimpse(player), time = seconds * player->speed;
+  double rest = time - (last - player->time) * FOV_GLIMPSE_SECONDS;
+  player->time = rest < 0 ? player->time + time / FOV_GLIMPSE_SECONDS : last;
   player->target = floor(player->time);
-  if (player->time < last) return;
-  player->held += seconds * player->speed;
+  if (rest < 0) return;
+  player->held += rest;
   if (player->held < FOV_END_SECONDS) return;
   player->playing = player->place < player->count - 1;
   if (player->playing) show_place(player, player->place + 1);
