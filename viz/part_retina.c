@@ -74,7 +74,7 @@ FovKnown fov_draw_known(const FovScene *scene) {
 static FovBox tile(const FovScene *scene, const FovLayout *l, int i) {
   double side = l->retina.h - 3.2 * l->em, tiles = scene->trace->scales;
   double pitch = tiles > 0 ? (l->retina.w - side) / tiles : 0;
-  pitch = fmin(pitch, side + 1.5 * l->em);
+  pitch = fmin(pitch, side + 3 * l->em); // few of them stay together
   return fov_snap((FovBox){l->retina.x + i * pitch, l->retina.y + 1.6 * l->em, side, side});
 }
 

@@ -218,17 +218,24 @@ static FovStatus no_display(const char *source, const char *why) {
                   source, why, source);
 }
 
-/** SDL also draws where nobody sees it, or over a console that somebody else looks at. */
+/** Leaves SDL only drivers that show something where the user sits: it also knows some that draw
+ * where nobody sees it, or over a console that somebody else looks at. */
+static FovStatus choose_driver(const char *source) {
+  bool x11 = SDL_getenv("DISPLAY"), wayland = SDL_getenv("WAYLAND_DISPLAY");
+  if (SDL_getenv("SDL_VIDEODRIVER") || strcmp(SDL_GetPlatform(), "Linux") != 0) return FOV_OK;
+  if (!x11 && !wayland) return no_display(source, "neither DISPLAY nor WAYLAND_DISPLAY is set");
+  SDL_SetHint(SDL_HINT_VIDEODRIVER, !x11 ? "wayland" : wayland ? "x11,wayland" : "x11");
+  return FOV_OK;
+}
+
 static FovStatus start_video(const char *source) {
-  bool chosen = SDL_getenv("SDL_VIDEODRIVER") != NULL;
-  if (!chosen && !SDL_getenv("DISPLAY") && !SDL_getenv("WAYLAND_DISPLAY"))
-    return no_display(source, "neither DISPLAY nor WAYLAND_DISPLAY is set");
+  FOV_TRY(choose_driver(source));
   SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
   SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
   if (SDL_Init(SDL_INIT_VIDEO) != 0) return no_display(source, SDL_GetError());
   const char *driver = SDL_GetCurrentVideoDriver();
   if (strcmp(driver, "dummy") != 0 && strcmp(driver, "offscreen") != 0) return FOV_OK;
-  return no_display(source, "SDL's driver shows nothing");
+  return no_display(source, "SDL_VIDEODRIVER is one that shows nothing");
 }
 
 static FovStatus open_window(Window *w, const char *source, const FovDrawEpisode *what) {
