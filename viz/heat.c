@@ -242,7 +242,7 @@ static void draw_scale(cairo_t *cr, const Layout *l, const FovTheme *theme) {
   for (int i = 0; i < 64; i++)
     fov_fill_box(cr, (FovBox){floor(x + i * w / 64), y, ceil(w / 64) + 1, em}, ramp(i / 63.0));
   fov_set_color(cr, theme->quiet, 1);
-  fov_text(cr, x + w + 0.9 * em, y + 0.8 * em, FOV_ALIGN_LEFT, "most often, over the mean image");
+  fov_text(cr, x + w + 0.9 * em, y + 0.8 * em, FOV_ALIGN_LEFT, "most often");
 }
 
 static void draw_title(cairo_t *cr, const Layout *l, const FovTheme *theme, const FovHeat *heat,

@@ -23,10 +23,9 @@ FovStatus fov_scene_check(const FovTrace *trace, const char *path) {
 }
 
 void fov_scene_seek(FovScene *scene, double time) {
-  static const double rest = 0.55; // of a glimpse's time; then the eye moves
   int last = scene->trace->glimpses - 1;
   scene->glimpse = (int)fmin(last, fmax(0, floor(time)));
-  double moving = fmin(1, fmax(0, (time - scene->glimpse - rest) / (1 - rest)));
+  double moving = fmin(1, fmax(0, (time - scene->glimpse - FOV_REST) / (1 - FOV_REST)));
   scene->glide = scene->glimpse < last ? moving * moving * (3 - 2 * moving) : 0;
 }
 

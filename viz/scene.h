@@ -59,6 +59,9 @@ FovStatus fov_scene_check(const FovTrace *trace, const char *path);
 #define FOV_GLIMPSE_SECONDS 0.7
 #define FOV_END_SECONDS 1.5
 
+/** The share of a glimpse's time that the eye rests; then it moves on. */
+#define FOV_REST 0.55
+
 /** Sets glimpse and glide from a time in glimpses, 0 … T−1: the eye rests, then eases over. */
 void fov_scene_seek(FovScene *scene, double time);
 
