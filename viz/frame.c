@@ -354,11 +354,15 @@ static void draw_hint(cairo_t *cr, const FovViewer *viewer, const FovFrame *f) {
   const FovTheme *theme = fov_player_theme(&viewer->player);
   FovBox box = fov_frame_hint(viewer);
   double em = f->em;
+  cairo_save(cr);
+  cairo_rectangle(cr, box.x, box.y, box.w, box.h); // all of it goes when the hint does
+  cairo_clip(cr);
   fov_set_font(cr, 0.9 * em, false);
   box.w = fmin(box.w - 4, fov_text_width(cr, viewer->hint) + 1.6 * em); // its bound is generous
   draw_plate(cr, (FovBox){box.x + 2, box.y + 2, box.w, box.h - 4}, theme, theme->quiet, em);
   fov_set_color(cr, theme->ink, 1);
   fov_text(cr, box.x + 2 + 0.8 * em, box.y + 2 + 1.27 * em, FOV_ALIGN_LEFT, "%s", viewer->hint);
+  cairo_restore(cr);
 }
 
 static void tell_bars(char *text, size_t size, const FovViewer *viewer, const FovFrame *f) {

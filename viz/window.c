@@ -178,33 +178,26 @@ static void take_event(Window *w, const SDL_Event *event) {
   }
 }
 
-/** Waits for what comes first: an event, the next frame of a movement, the end of a message. Then
- * takes all events there are. */
-static void wait_for_events(Window *w, Uint64 frame_start) {
+/** Milliseconds until something changes by itself, or the next frame of a movement; −1: never. */
+static int patience(const Window *w, Uint64 frame_start) {
   double wait = fov_viewer_wait(w->viewer);
-  SDL_Event event;
-  int milliseconds = -1;
-  if (wait == 0) {
-    double spent = (double)(SDL_GetTicks64() - frame_start);
-    milliseconds = (int)fmax(0, 1000.0 / FRAMES_PER_SECOND - spent);
-  } else if (wait > 0) {
-    milliseconds = (int)ceil(1000 * wait);
-  }
-  if (!SDL_WaitEventTimeout(&event, milliseconds)) return;
-  do take_event(w, &event);
-  while (SDL_PollEvent(&event));
+  if (wait != 0) return wait < 0 ? -1 : (int)ceil(1000 * wait);
+  double spent = (double)(SDL_GetTicks64() - frame_start);
+  return (int)fmax(0, 1000.0 / FRAMES_PER_SECOND - spent);
 }
 
 static FovStatus run(Window *w) {
   Uint64 before = SDL_GetTicks64();
+  SDL_Event event;
   w->open = true;
   while (w->open) {
+    FOV_TRY(redraw(w));
+    bool any = SDL_WaitEventTimeout(&event, patience(w, before));
     Uint64 now = SDL_GetTicks64();
-    // After an idle hour a movement begins where it stands, not an hour on.
+    // Before the events: what they set in motion did not move while nothing happened.
     fov_viewer_tick(w->viewer, (double)(now - before) / 1000);
     before = now;
-    FOV_TRY(redraw(w));
-    wait_for_events(w, now);
+    for (; any; any = SDL_PollEvent(&event)) take_event(w, &event);
   }
   return FOV_OK;
 }
