@@ -23,3 +23,8 @@ FovStatus fov_draw_episode(const char *path, const char *trace, const FovDrawEpi
   (void)trace, (void)what;
   return refuse(path);
 }
+
+FovStatus fov_draw_window(const char *source, const FovDrawEpisode *what) {
+  (void)what;
+  return refuse(source);
+}

@@ -2,6 +2,7 @@
 #ifndef FOV_DRAW_H
 #define FOV_DRAW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -26,13 +27,20 @@ typedef struct FovDrawLine {
 FovStatus fov_draw_lines(const char *path, const FovDrawLine *lines, int count, const char *x_label,
                          const char *y_label);
 
-/** Which moment of a trace to draw, and how large. */
+/** Which episode of a trace to draw, and how. */
 typedef struct FovDrawEpisode {
   int episode;       /**< 0 … E−1 */
+  bool wrong;        /**< counted among the episodes that were answered wrongly */
   int width, height; /**< pixels; 0: the default, 1280 × 720 */
+  bool light;        /**< on light ground; otherwise dark */
 } FovDrawEpisode;
 
-/** Draws an episode of a trace: a .png of its last moment, or a .gif of all of them. */
+/** Draws an episode of a trace: a .png of its last moment, a .gif or .mp4 of all of it. The latter
+ * needs ffmpeg on the PATH. */
 FovStatus fov_draw_episode(const char *path, const char *trace, const FovDrawEpisode *what);
+
+/** Opens a window on a run directory or a trace, and returns when it is closed. Fails at once where
+ * there is no display or the program was built without SDL: there is never a window nobody sees. */
+FovStatus fov_draw_window(const char *source, const FovDrawEpisode *what);
 
 #endif

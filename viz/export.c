@@ -7,10 +7,12 @@
 #include <gif_lib.h>
 
 #include "draw.h"
-#include "viz/scene.h"
+#include "viz/export.h"
 
-enum { MAX_SIDE = 8192 };              // pixels of a picture's side: bounds its memory
-enum { DELAY = 70, LAST_DELAY = 150 }; // of a GIF's frames, in hundredths of a second
+enum { MAX_SIDE = 8192 }; // pixels of a picture's side: bounds its memory
+// Of a GIF's frames, in hundredths of a second: at rest, at the end, and of each while the eye
+// glides.
+enum { REST_DELAY = 40, LAST_DELAY = 150, GLIDE_DELAY = 5, GLIDES = 6 };
 enum { BINS = 1 << 15, COLORS = 256 }; // 5 bits a channel; of a GIF's palette
 
 /** The pixels of a frame that share a coarse colour. */
@@ -26,9 +28,11 @@ typedef struct Gif {
   GifFileType *gif;
   cairo_surface_t *surface;
   int width, height;
-  Bin *bins;          // [BINS]
-  Bin **popular;      // [BINS], those in use, most pixels first
-  GifPixelType *line; // [width]
+  int left, top, right, bottom; // what of the frame differs from the one before
+  Bin *bins;                    // [BINS]
+  Bin **popular;                // [BINS], those in use, most pixels first
+  GifPixelType *line;           // [width]
+  uint32_t *before;             // [height, width]: the frame before
 } Gif;
 
 static uint32_t *surface_row(const Gif *g, int y) {
@@ -40,10 +44,29 @@ static Bin *bin_of(const Gif *g, uint32_t rgb) {
   return &g->bins[(rgb >> 9 & 0x7c00) | (rgb >> 6 & 0x3e0) | (rgb >> 3 & 0x1f)];
 }
 
-static void count_colors(Gif *g) {
-  memset(g->bins, 0, BINS * sizeof *g->bins);
+/** Finds the box of what has changed, at least a pixel, and remembers the frame. */
+static void find_change(Gif *g) {
+  g->left = g->width - 1;
+  g->top = g->height - 1;
+  g->right = g->bottom = 0;
   for (int y = 0; y < g->height; y++)
     for (int x = 0; x < g->width; x++) {
+      uint32_t *before = &g->before[(size_t)y * g->width + x], now = surface_row(g, y)[x];
+      if (*before == now) continue;
+      *before = now;
+      if (x < g->left) g->left = x;
+      if (x >= g->right) g->right = x + 1;
+      if (y < g->top) g->top = y;
+      g->bottom = y + 1;
+    }
+  if (g->right <= g->left) g->right = g->left + 1;
+  if (g->bottom <= g->top) g->bottom = g->top + 1;
+}
+
+static void count_colors(Gif *g) {
+  memset(g->bins, 0, BINS * sizeof *g->bins);
+  for (int y = g->top; y < g->bottom; y++)
+    for (int x = g->left; x < g->right; x++) {
       uint32_t rgb = surface_row(g, y)[x];
       Bin *bin = bin_of(g, rgb);
       bin->count++;
@@ -101,15 +124,17 @@ static bool put_delay(Gif *g, int delay) {
 
 static bool put_frame(Gif *g, int delay) {
   GifColorType palette[COLORS];
+  find_change(g);
   count_colors(g);
   choose_palette(palette, g);
+  int width = g->right - g->left, height = g->bottom - g->top;
   ColorMapObject *map = GifMakeMapObject(COLORS, palette);
   bool ok = map && put_delay(g, delay) &&
-            EGifPutImageDesc(g->gif, 0, 0, g->width, g->height, false, map) == GIF_OK;
+            EGifPutImageDesc(g->gif, g->left, g->top, width, height, false, map) == GIF_OK;
   GifFreeMapObject(map);
-  for (int y = 0; ok && y < g->height; y++) {
-    for (int x = 0; x < g->width; x++) g->line[x] = bin_of(g, surface_row(g, y)[x])->index;
-    ok = EGifPutLine(g->gif, g->line, g->width) == GIF_OK;
+  for (int y = g->top; ok && y < g->bottom; y++) {
+    for (int x = 0; x < width; x++) g->line[x] = bin_of(g, surface_row(g, y)[g->left + x])->index;
+    ok = EGifPutLine(g->gif, g->line, width) == GIF_OK;
   }
   return ok;
 }
@@ -124,18 +149,28 @@ static bool put_header(Gif *g) {
          EGifPutExtensionTrailer(g->gif) == GIF_OK;
 }
 
+static bool put_scene(Gif *g, const FovScene *scene, int delay) {
+  cairo_t *cr = cairo_create(g->surface);
+  fov_scene_draw(cr, scene);
+  bool drawn = cairo_status(cr) == CAIRO_STATUS_SUCCESS;
+  cairo_destroy(cr);
+  cairo_surface_flush(g->surface);
+  return drawn && put_frame(g, delay);
+}
+
+/** Each glimpse at rest, then its way to the next. */
 static bool put_episode(Gif *g, FovScene scene) {
-  if (!put_header(g)) return false;
-  for (scene.glimpse = 0; scene.glimpse < scene.trace->glimpses; scene.glimpse++) {
-    cairo_t *cr = cairo_create(g->surface);
-    fov_scene_draw(cr, &scene);
-    bool drawn = cairo_status(cr) == CAIRO_STATUS_SUCCESS;
-    cairo_destroy(cr);
-    cairo_surface_flush(g->surface);
-    bool last = scene.glimpse == scene.trace->glimpses - 1;
-    if (!drawn || !put_frame(g, last ? LAST_DELAY : DELAY)) return false;
+  int last = scene.trace->glimpses - 1;
+  bool ok = put_header(g);
+  for (int t = 0; ok && t <= last; t++) {
+    fov_scene_seek(&scene, t);
+    ok = put_scene(g, &scene, t == last ? LAST_DELAY : REST_DELAY);
+    for (int i = 1; ok && t < last && i <= GLIDES; i++) {
+      fov_scene_seek(&scene, t + FOV_REST + (1 - FOV_REST) * i / (GLIDES + 1));
+      ok = put_scene(g, &scene, GLIDE_DELAY);
+    }
   }
-  return true;
+  return ok;
 }
 
 static int write_gif(GifFileType *gif, const GifByteType *data, int size) {
@@ -147,8 +182,10 @@ static FovStatus gif_begin(Gif *g, const char *path) {
   g->bins = calloc(BINS, sizeof *g->bins);
   g->popular = calloc(BINS, sizeof *g->popular);
   g->line = calloc((size_t)g->width, sizeof *g->line);
-  if (cairo_surface_status(g->surface) || !g->bins || !g->popular || !g->line)
+  g->before = malloc((size_t)g->width * g->height * sizeof *g->before);
+  if (cairo_surface_status(g->surface) || !g->bins || !g->popular || !g->line || !g->before)
     return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %d × %d pixels", path, g->width, g->height);
+  memset(g->before, 0xff, (size_t)g->width * g->height * sizeof *g->before); // no frame's pixel
   FOV_TRY(fov_replace_begin(&g->file, path));
   g->gif = EGifOpen(g->file.stream, write_gif, NULL);
   return g->gif ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "%s: no memory for a GIF", path);
@@ -160,6 +197,7 @@ static void gif_finish(Gif *g) {
   free(g->bins);
   free(g->popular);
   free(g->line);
+  free(g->before);
 }
 
 static FovStatus write_all(Gif *g, const FovScene *scene, const char *path) {
@@ -169,9 +207,11 @@ static FovStatus write_all(Gif *g, const FovScene *scene, const char *path) {
   return fov_fail(FOV_ERR_IO, "%s: the GIF is not written whole: is the disk full?", path);
 }
 
-static FovStatus draw_gif(const char *path, const FovScene *scene) {
-  Gif g = {.width = (int)scene->width, .height = (int)scene->height};
-  FovStatus status = write_all(&g, scene, path);
+static FovStatus draw_gif(const char *path, FovScene scene) {
+  Gif g = {.width = (int)scene.width, .height = (int)scene.height};
+  scene.cache = fov_scene_cache_create();
+  FovStatus status = write_all(&g, &scene, path);
+  fov_scene_cache_destroy(scene.cache);
   gif_finish(&g);
   return status;
 }
@@ -184,15 +224,29 @@ static FovStatus draw_png(const char *path, FovScene scene) {
   return fov_canvas_commit(&canvas);
 }
 
-static FovStatus draw_scene(const char *path, const FovScene *scene, const char *trace_path) {
-  int episodes = scene->trace->episodes;
-  if (scene->episode < 0 || scene->episode >= episodes)
-    return fov_fail(FOV_ERR_USAGE, "%s: no episode %d: it holds episodes 0 to %d", trace_path,
-                    scene->episode, episodes - 1);
-  if (scene->trace->scales > FOV_SERIES)
-    return fov_fail(FOV_ERR_FORMAT, "%s: a retina of %d scales: at most %d can be told apart",
-                    trace_path, scene->trace->scales, FOV_SERIES);
-  return fov_has_ending(path, ".gif") ? draw_gif(path, scene) : draw_png(path, *scene);
+FovStatus fov_export(const char *path, const FovScene *scene) {
+  if (fov_has_ending(path, ".gif")) return draw_gif(path, *scene);
+  if (fov_has_ending(path, ".mp4")) return fov_export_mp4(path, scene);
+  return draw_png(path, *scene);
+}
+
+/** The `index`-th episode of all, or of those that were answered wrongly. */
+static FovStatus find_episode(int *episode, const FovTrace *trace, const char *path,
+                              const FovDrawEpisode *what) {
+  int wrong = 0;
+  for (int e = 0; what->wrong && e < trace->episodes; e++) {
+    if (trace->labels[e] == trace->answers[e]) continue;
+    *episode = e;
+    if (wrong++ == what->episode) return FOV_OK;
+  }
+  *episode = what->episode;
+  if (!what->wrong && what->episode >= 0 && what->episode < trace->episodes) return FOV_OK;
+  if (what->wrong && wrong == 0)
+    return fov_fail(FOV_ERR_USAGE, "%s: no wrong answer among its %d episodes", path,
+                    trace->episodes);
+  return fov_fail(FOV_ERR_USAGE, "%s: no %sepisode %d: it holds %sepisodes 0 to %d", path,
+                  what->wrong ? "wrong " : "", what->episode, what->wrong ? "wrong " : "",
+                  (what->wrong ? wrong : trace->episodes) - 1);
 }
 
 static FovStatus check_size(int width, int height) {
@@ -203,20 +257,25 @@ static FovStatus check_size(int width, int height) {
                   height, FOV_SCENE_MIN_WIDTH, FOV_SCENE_MIN_HEIGHT, MAX_SIDE, MAX_SIDE);
 }
 
-FovStatus fov_draw_episode(const char *path, const char *trace_path, const FovDrawEpisode *what) {
-  if (!fov_has_ending(path, ".png") && !fov_has_ending(path, ".gif"))
-    return fov_fail(FOV_ERR_USAGE, "%s: expected a name that ends in .png or .gif", path);
+static FovStatus draw_episode(const char *path, const FovTrace *trace, const char *trace_path,
+                              const FovDrawEpisode *what) {
   int width = what->width ? what->width : FOV_SCENE_WIDTH;
   int height = what->height ? what->height : FOV_SCENE_HEIGHT;
   FOV_TRY(check_size(width, height));
+  FOV_TRY(fov_scene_check(trace, trace_path));
+  FovScene scene =
+      fov_scene(trace, width, height, what->light ? &fov_theme_light : &fov_theme_dark);
+  FOV_TRY(find_episode(&scene.episode, trace, trace_path, what));
+  return fov_export(path, &scene);
+}
+
+FovStatus fov_draw_episode(const char *path, const char *trace_path, const FovDrawEpisode *what) {
+  if (!fov_has_ending(path, ".png") && !fov_has_ending(path, ".gif") &&
+      !fov_has_ending(path, ".mp4"))
+    return fov_fail(FOV_ERR_USAGE, "%s: expected a name that ends in .png, .gif or .mp4", path);
   FovTrace trace = {0};
   FOV_TRY(fov_trace_read(&trace, trace_path));
-  FovScene scene = {.trace = &trace,
-                    .episode = what->episode,
-                    .width = width,
-                    .height = height,
-                    .theme = &fov_theme_dark};
-  FovStatus status = draw_scene(path, &scene, trace_path);
+  FovStatus status = draw_episode(path, &trace, trace_path, what);
   fov_trace_finish(&trace);
   return status;
 }

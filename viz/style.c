@@ -14,7 +14,7 @@
 
 const FovTheme fov_theme_light = {
     .paper = RGB(0xffffff),
-    .panel = RGB(0xffffff),
+    .panel = RGB(0xeef1f4),
     .ink = RGB(0x1f2328),
     .quiet = RGB(0x59636e),
     .rule = RGB(0xdfe3e8),
@@ -45,6 +45,12 @@ void fov_set_color(cairo_t *cr, FovColor color, double alpha) {
   cairo_set_source_rgba(cr, color.r, color.g, color.b, alpha);
 }
 
+FovColor fov_text_on(FovColor ground) {
+  double light = 0.2126 * pow(ground.r, 2.2) + 0.7152 * pow(ground.g, 2.2) +
+                 0.0722 * pow(ground.b, 2.2); // relative luminance; 0.18 is half way to the eye
+  return light < 0.18 ? fov_theme_light.paper : fov_theme_dark.paper;
+}
+
 void fov_fill_box(cairo_t *cr, FovBox box, FovColor color) {
   fov_set_color(cr, color, 1);
   cairo_rectangle(cr, box.x, box.y, box.w, box.h);
@@ -61,6 +67,80 @@ void fov_stroke_box(cairo_t *cr, FovBox box, FovColor color, double line) {
 void fov_line(cairo_t *cr, double x0, double y0, double x1, double y1) {
   cairo_move_to(cr, x0, y0);
   cairo_line_to(cr, x1, y1);
+  cairo_stroke(cr);
+}
+
+void fov_disc(cairo_t *cr, double x, double y, double radius) {
+  cairo_new_sub_path(cr);
+  cairo_arc(cr, x, y, radius, 0, 2 * M_PI);
+}
+
+void fov_round_box(cairo_t *cr, FovBox box, double radius) {
+  double right = box.x + box.w - radius, bottom = box.y + box.h - radius;
+  cairo_new_sub_path(cr);
+  cairo_arc(cr, right, box.y + radius, radius, -M_PI / 2, 0);
+  cairo_arc(cr, right, bottom, radius, 0, M_PI / 2);
+  cairo_arc(cr, box.x + radius, bottom, radius, M_PI / 2, M_PI);
+  cairo_arc(cr, box.x + radius, box.y + radius, radius, M_PI, 1.5 * M_PI);
+  cairo_close_path(cr);
+}
+
+void fov_stroke_rimmed(cairo_t *cr, FovColor color, double line, double alpha) {
+  cairo_set_line_width(cr, line + fmax(2, line));
+  fov_set_color(cr, fov_theme_dark.paper, 0.7 * alpha);
+  cairo_stroke_preserve(cr);
+  cairo_set_line_width(cr, line);
+  fov_set_color(cr, color, alpha);
+  cairo_stroke(cr);
+}
+
+bool fov_inside(FovBox box, double x, double y) {
+  return x >= box.x && x <= box.x + box.w && y >= box.y && y <= box.y + box.h;
+}
+
+FovBox fov_snap(FovBox box) {
+  double x = round(box.x), y = round(box.y);
+  return (FovBox){x, y, round(box.x + box.w) - x, round(box.y + box.h) - y};
+}
+
+FovBox fov_cut_top(FovBox *rest, double height, double gap) {
+  FovBox top = {rest->x, rest->y, rest->w, height};
+  rest->y += height + gap;
+  rest->h -= height + gap;
+  return top;
+}
+
+FovBox fov_cut_bottom(FovBox *rest, double height) {
+  rest->h -= height;
+  return (FovBox){rest->x, rest->y + rest->h, rest->w, height};
+}
+
+FovBox fov_fit(FovBox room, double w, double h) {
+  double scale = fmin(room.w / w, room.h / h);
+  FovBox box = {0, 0, round(scale * w), round(scale * h)};
+  box.x = round(room.x + (room.w - box.w) / 2);
+  box.y = round(room.y + (room.h - box.h) / 2);
+  return box;
+}
+
+bool fov_shows(cairo_t *cr, FovBox box) {
+  double x0, y0, x1, y1;
+  cairo_clip_extents(cr, &x0, &y0, &x1, &y1);
+  return x0 < box.x + box.w && box.x < x1 && y0 < box.y + box.h && box.y < y1;
+}
+
+void fov_verdict(cairo_t *cr, double x, double y, double size, bool right) {
+  cairo_set_line_width(cr, size * 0.18);
+  if (right) {
+    cairo_move_to(cr, x, y - 0.4 * size);
+    cairo_line_to(cr, x + 0.35 * size, y - 0.05 * size);
+    cairo_line_to(cr, x + size, y - 0.9 * size);
+  } else {
+    cairo_move_to(cr, x + 0.1 * size, y - 0.05 * size);
+    cairo_line_to(cr, x + 0.9 * size, y - 0.85 * size);
+    cairo_move_to(cr, x + 0.9 * size, y - 0.05 * size);
+    cairo_line_to(cr, x + 0.1 * size, y - 0.85 * size);
+  }
   cairo_stroke(cr);
 }
 
@@ -98,6 +178,10 @@ double fov_axis_at(const FovAxis *axis, double value) {
     hi = log10(hi);
   }
   return axis->from + (value - lo) / (hi - lo) * (axis->to - axis->from);
+}
+
+double fov_axis_value(const FovAxis *axis, double at) {
+  return axis->lo + (at - axis->from) / (axis->to - axis->from) * (axis->hi - axis->lo);
 }
 
 static int log_ticks(double ticks[FOV_TICKS], const FovAxis *axis) {

@@ -35,11 +35,43 @@ extern const FovTheme fov_theme_light, fov_theme_dark;
 
 void fov_set_color(cairo_t *cr, FovColor color, double alpha);
 
+/** White or nearly black, whichever is the more legible on a ground. */
+FovColor fov_text_on(FovColor ground);
+
 /** Fills a box with a colour. */
 void fov_fill_box(cairo_t *cr, FovBox box, FovColor color);
 
 /** Strokes a box, the line centred on its edge. */
 void fov_stroke_box(cairo_t *cr, FovBox box, FovColor color, double line);
+
+/** Adds a whole circle to the path. */
+void fov_disc(cairo_t *cr, double x, double y, double radius);
+
+/** Adds a box with round corners to the path. */
+void fov_round_box(cairo_t *cr, FovBox box, double radius);
+
+/** Strokes the path in a colour over a dark rim, so that it shows on white and on black. */
+void fov_stroke_rimmed(cairo_t *cr, FovColor color, double line, double alpha);
+
+bool fov_inside(FovBox box, double x, double y);
+
+/** Moves the edges to whole units, where an even line is crisp. */
+FovBox fov_snap(FovBox box);
+
+/** Cuts a strip of `height` off the top, and `gap` below it. */
+FovBox fov_cut_top(FovBox *rest, double height, double gap);
+
+/** Cuts a strip of `height` off the bottom. */
+FovBox fov_cut_bottom(FovBox *rest, double height);
+
+/** The largest box of w : h in the middle of `room`. */
+FovBox fov_fit(FovBox room, double w, double h);
+
+/** Whether any of a box is to be drawn: false if all of it is clipped away. */
+bool fov_shows(cairo_t *cr, FovBox box);
+
+/** A tick or a cross, drawn because not every font has them; size × size, y its bottom. */
+void fov_verdict(cairo_t *cr, double x, double y, double size, bool right);
 
 void fov_line(cairo_t *cr, double x0, double y0, double x1, double y1);
 
@@ -62,6 +94,9 @@ typedef struct FovAxis {
 
 /** Where a value lies on the canvas; a logarithmic axis clamps it to lo. */
 double fov_axis_at(const FovAxis *axis, double value);
+
+/** The value that lies at a place: the other way round, of an axis that is not logarithmic. */
+double fov_axis_value(const FovAxis *axis, double at);
 
 enum { FOV_TICKS = 32 };
 

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/profile.h"
 #include "cli/report.h"
+#include "record/history.h"
 #include "record/progress.h"
 #include "record/recorder.h"
 
@@ -138,6 +139,7 @@ FovStatus fov_session_open(FovSession *session) {
   memcpy(dir, session->run.dir, sizeof dir);
   FOV_TRY(fov_run_open(&session->run, dir, session->request->resume));
   FOV_TRY(session->run.resumed ? load(session) : begin(session));
+  FOV_TRY(fov_history_begin(dir, updates_done(session)));
   session->first_update = session->timed_update = updates_done(session);
   FOV_TRY(fov_tfevents_open(&session->events, session->run.dir, (double)time(NULL),
                             session->run.resumed, session->first_update + 1));
@@ -194,6 +196,26 @@ static FovProgress make_row(const FovSession *session, const FovEvaluation *vali
   };
 }
 
+/** Evaluations up to an update: `times` in all, evenly spaced. */
+static int64_t evaluations(const FovSession *session, int64_t update) {
+  double updates = (double)fov_trainer_updates(session->trainer);
+  return (int64_t)floor((double)update * session->experiment.eval.times / updates);
+}
+
+/** Whether an evaluation is due after the update just made. */
+static bool is_due(const FovSession *session) {
+  int64_t update = updates_done(session);
+  return evaluations(session, update) > evaluations(session, update - 1);
+}
+
+/** Whether the history keeps a trace of it. */
+static bool is_kept(const FovSession *session) {
+  int64_t last = fov_trainer_updates(session->trainer), update = updates_done(session);
+  int64_t times = session->experiment.eval.times;
+  if (times >= last) return fov_history_keeps(update, last); // one after every update
+  return fov_history_keeps(evaluations(session, update), times);
+}
+
 static FovStatus record_trace(const FovSession *session, const FovTask *task) {
   char path[FOV_PATH_SIZE];
   FovRecord record = {.task = task,
@@ -206,6 +228,7 @@ static FovStatus record_trace(const FovSession *session, const FovTask *task) {
   FovTrace trace;
   FOV_TRY(fov_record_trace(&trace, &record, fov_trainer_workspace(session->trainer)));
   FovStatus status = fov_trace_write(&trace, path_of(path, session, FOV_RUN_TRACE));
+  if (status == FOV_OK && is_kept(session)) status = fov_history_add(session->run.dir, &trace);
   fov_trace_finish(&trace);
   return status;
 }
@@ -244,14 +267,6 @@ static FovStatus evaluate(FovSession *session) {
   }
   FOV_TRY(record_trace(session, &task));
   return save(session, FOV_RUN_LAST);
-}
-
-/** Whether an evaluation is due after the update just made: `times` of them, evenly spaced. */
-static bool is_due(const FovSession *session) {
-  double update = (double)updates_done(session);
-  double times = session->experiment.eval.times;
-  double updates = (double)fov_trainer_updates(session->trainer);
-  return floor(update * times / updates) > floor((update - 1) * times / updates);
 }
 
 static FovStatus interrupt(const FovSession *session) {

@@ -1,5 +1,6 @@
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "draw.h"
@@ -18,11 +19,17 @@ static FovStatus parse_size(FovDrawEpisode *what, const char *text) {
   return FOV_OK;
 }
 
+static FovStatus parse_theme(FovDrawEpisode *what, const char *text) {
+  what->light = strcmp(text, "light") == 0;
+  if (what->light || strcmp(text, "dark") == 0) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "--theme %s: expected dark or light", text);
+}
+
 static FovStatus parse(Request *request, int argc, char **argv) {
-  static const struct option options[] = {{"export", required_argument, NULL, 'x'},
-                                          {"episode", required_argument, NULL, 'e'},
-                                          {"size", required_argument, NULL, 's'},
-                                          {0}};
+  static const struct option options[] = {
+      {"export", required_argument, NULL, 'x'}, {"episode", required_argument, NULL, 'e'},
+      {"wrong", no_argument, NULL, 'w'},        {"size", required_argument, NULL, 's'},
+      {"theme", required_argument, NULL, 't'},  {0}};
   long long number;
   for (int letter; (letter = getopt_long(argc, argv, "", options, NULL)) != -1;) {
     switch (letter) {
@@ -32,6 +39,12 @@ static FovStatus parse(Request *request, int argc, char **argv) {
     case 'e':
       FOV_TRY(fov_cli_number(&number, optarg, "--episode", 0, 100000000));
       request->what.episode = (int)number;
+      break;
+    case 'w':
+      request->what.wrong = true;
+      break;
+    case 't':
+      FOV_TRY(parse_theme(&request->what, optarg));
       break;
     case 's':
       FOV_TRY(parse_size(&request->what, optarg));
@@ -43,32 +56,40 @@ static FovStatus parse(Request *request, int argc, char **argv) {
   if (optind + 1 != argc)
     return fov_fail(FOV_ERR_USAGE, "one run or trace is expected; see fovea view --help");
   request->source = argv[optind];
-  if (!request->output)
-    return fov_fail(FOV_ERR_USAGE, "say where to with --export FILE.png or FILE.gif");
   return FOV_OK;
 }
 
 static FovStatus run(int argc, char **argv) {
   Request request = {0};
   FOV_TRY(parse(&request, argc, argv));
+  if (!request.output) return fov_draw_window(request.source, &request.what);
   char path[FOV_PATH_SIZE];
   FOV_TRY(fov_run_find(path, request.source, FOV_RUN_TRACE));
   FOV_TRY(fov_draw_episode(request.output, path, &request.what));
-  printf("%s: episode %d of %s\n", request.output, request.what.episode, path);
+  printf("%s: %sepisode %d of %s\n", request.output, request.what.wrong ? "wrong " : "",
+         request.what.episode, path);
   return FOV_OK;
 }
 
 const FovCommand fov_command_view = {
     .name = "view",
-    .help = "draw a recorded episode",
-    .usage = "usage: fovea view RUN|TRACE --export FILE.png|FILE.gif [--episode K] [--size WxH]\n"
-             "\n"
-             "Draws an episode of a trace: its last moment as a PNG, or all of it as a GIF.\n"
-             "\n"
-             "  --episode K  counted from 0 (default: 0)\n"
-             "  --size WxH   pixels (default: 1280x720)\n"
-             "\n"
-             "example:\n"
-             "  fovea view runs/cluttered-60-s0 --episode 3 --export gaze.gif\n",
+    .help = "watch recorded episodes, in a window or as a file",
+    .usage =
+        "usage: fovea view RUN|TRACE [--episode K] [--wrong] [--size WxH] [--theme THEME]\n"
+        "                  [--export FILE.png|FILE.gif|FILE.mp4]\n"
+        "\n"
+        "Opens a window in which the episodes of a trace play back; F1 shows its keys. Of a run\n"
+        "it also shows how the gaze developed, and follows a training that goes on (L).\n"
+        "\n"
+        "  --episode K    counted from 0 (default: 0)\n"
+        "  --wrong        counts only the episodes that were answered wrongly\n"
+        "  --size WxH     pixels (default: 1280x720)\n"
+        "  --theme THEME  dark (default) or light\n"
+        "  --export FILE  opens no window and needs no display: writes the episode's last\n"
+        "                 moment as PNG, or all of it as GIF or, with ffmpeg, as MP4\n"
+        "\n"
+        "examples:\n"
+        "  fovea view runs/cluttered-60-s0\n"
+        "  fovea view runs/cluttered-60-s0 --wrong --episode 3 --export gaze.gif\n",
     .run = run,
 };

@@ -1,0 +1,35 @@
+/** The traces a run keeps of its training: the same episodes, watched by an ever wiser agent. */
+#ifndef FOV_RECORD_HISTORY_H
+#define FOV_RECORD_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/trace.h"
+
+/** RUN/traces/<update>.safetensors; RUN/trace.safetensors is of the newest evaluation. */
+#define FOV_HISTORY "traces"
+
+enum { FOV_HISTORY_STAGES = 32, FOV_HISTORY_BYTES = 1 << 20 };
+
+/** Whether evaluation `index` (from 1) of `count` is kept: the first, the last, and others evenly
+ * spaced, at most FOV_HISTORY_STAGES + 1 in all. It depends on nothing else, so an interrupted run
+ * keeps the same ones. */
+bool fov_history_keeps(int64_t index, int64_t count);
+
+/** Keeps the first episodes of a trace: as many as fit FOV_HISTORY_BYTES, at least one. */
+FovStatus fov_history_add(const char *run, const FovTrace *trace);
+
+/** Makes the folder, and removes from it what is of later updates than `update` and what a killed
+ * process left half written. */
+FovStatus fov_history_begin(const char *run, int64_t update);
+
+/** The updates that a run keeps traces of, ascending, in malloc'd memory; none if it has no such
+ * folder. Files of other names are none of them. */
+FovStatus fov_history_list(int64_t **updates, size_t *count, const char *run);
+
+/** Writes the path of one of them into path [FOV_PATH_SIZE] of run.h. */
+void fov_history_path(char *path, const char *run, int64_t update);
+
+#endif

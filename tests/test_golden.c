@@ -1,0 +1,191 @@
+/**
+ * Pictures against pictures that were looked at and found good: tests/golden/NAME.png.
+ *
+ * Both are compared at a quarter of their size, where a letter of another font is only a slightly
+ * other grey, within a tolerance on the mean and, where no text is, on each pixel. After a change
+ * that is meant, FOVEA_GOLDEN_WRITE=1 writes them anew: look at them before you commit them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "check.h"
+#include "traces.h"
+#include "viz/heat.h"
+#include "viz/sheet.h"
+
+enum { WIDTH = 640, HEIGHT = 360, SHRINK = 4, W = WIDTH / SHRINK, H = HEIGHT / SHRINK };
+
+typedef struct Picture {
+  uint8_t rgb[H][W][3];
+} Picture;
+
+static uint32_t pixel(cairo_surface_t *surface, int x, int y) {
+  uint32_t rgb;
+  memcpy(&rgb,
+         cairo_image_surface_get_data(surface) + y * cairo_image_surface_get_stride(surface) +
+             4 * x,
+         sizeof rgb);
+  return rgb;
+}
+
+/** Averages squares of `side` pixels. */
+static void shrink(Picture *picture, cairo_surface_t *surface, int side) {
+  for (int i = 0; i < H * W * 3; i++) {
+    int y = i / 3 / W, x = i / 3 % W, sum = 0;
+    for (int j = 0; j < side * side; j++)
+      sum += pixel(surface, x * side + j % side, y * side + j / side) >> (16 - 8 * (i % 3)) & 255;
+    picture->rgb[y][x][i % 3] = (uint8_t)(sum / (side * side));
+  }
+}
+
+static void write_golden(const char *path, const Picture *picture) {
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, W, H);
+  for (int y = 0; y < H; y++)
+    for (int x = 0; x < W; x++) {
+      const uint8_t *from = picture->rgb[y][x];
+      uint32_t rgb = (uint32_t)from[0] << 16 | (uint32_t)from[1] << 8 | from[2];
+      memcpy(cairo_image_surface_get_data(surface) + y * cairo_image_surface_get_stride(surface) +
+                 4 * x,
+             &rgb, sizeof rgb);
+    }
+  cairo_surface_mark_dirty(surface);
+  assert_int_equal(cairo_surface_write_to_png(surface, path), CAIRO_STATUS_SUCCESS);
+  cairo_surface_destroy(surface);
+}
+
+static void read_golden(Picture *golden, const char *path) {
+  cairo_surface_t *surface = cairo_image_surface_create_from_png(path);
+  assert_int_equal(cairo_surface_status(surface), CAIRO_STATUS_SUCCESS);
+  assert_int_equal(cairo_image_surface_get_width(surface), W);
+  assert_int_equal(cairo_image_surface_get_height(surface), H);
+  shrink(golden, surface, 1);
+  cairo_surface_destroy(surface);
+}
+
+/** The mean difference of all channels, and the largest within a box of the full size. */
+static double differ(int *largest, const Picture *a, const Picture *b, FovBox box) {
+  double sum = 0;
+  *largest = 0;
+  for (int y = 0; y < H; y++)
+    for (int x = 0; x < W; x++)
+      for (int c = 0; c < 3; c++) {
+        int difference = abs(a->rgb[y][x][c] - b->rgb[y][x][c]);
+        sum += difference;
+        if (fov_inside(box, SHRINK * (x + 0.5), SHRINK * (y + 0.5)) && difference > *largest)
+          *largest = difference;
+      }
+  return sum / (W * H * 3);
+}
+
+static cairo_t *begin(void) {
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
+  cairo_t *cr = cairo_create(surface);
+  cairo_surface_destroy(surface);
+  return cr;
+}
+
+/** Compares what was drawn; in `textless` no pixel may be far off. */
+static void assert_golden(cairo_t *cr, const char *name, FovBox textless) {
+  char path[512];
+  Picture picture, golden;
+  snprintf(path, sizeof path, "%s/tests/golden/%s.png", getenv("FOVEA_SOURCE"), name);
+  cairo_surface_flush(cairo_get_target(cr));
+  shrink(&picture, cairo_get_target(cr), SHRINK);
+  cairo_destroy(cr);
+  if (getenv("FOVEA_GOLDEN_WRITE")) write_golden(path, &picture);
+  read_golden(&golden, path);
+  int largest;
+  double mean = differ(&largest, &picture, &golden, textless);
+  if (mean > 2.5 || largest > 24)
+    fail_msg("%s: differs by %.2f in the mean, by %d where no text is", path, mean, largest);
+}
+
+static void test_scene_in_the_dark(void **state) {
+  (void)state;
+  FovTrace trace = make_up_trace(3, 1);
+  FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, &fov_theme_dark);
+  scene.episode = 1;
+  fov_scene_seek(&scene, 1.8); // on its way
+  cairo_t *cr = begin();
+  fov_scene_draw(cr, &scene);
+  assert_golden(cr, "scene-dark", fov_scene_image(&scene));
+  fov_trace_finish(&trace);
+}
+
+static void test_scene_in_the_light_in_colour(void **state) {
+  (void)state;
+  FovTrace trace = make_up_trace(3, 3);
+  FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, &fov_theme_light);
+  scene.episode = 2; // answered wrongly
+  scene.glimpse = GLIMPSES - 1;
+  scene.overlays |= FOV_OVERLAY_VEIL;
+  scene.zoom = (FovZoom){1.3, 0.4, 0.5};
+  cairo_t *cr = begin();
+  fov_scene_draw(cr, &scene);
+  assert_golden(cr, "scene-light", fov_scene_view(&scene));
+  fov_trace_finish(&trace);
+}
+
+static void test_heat_map(void **state) {
+  (void)state;
+  FovTrace trace = make_up_trace(8, 1);
+  FovHeat heat;
+  const int all[] = {0, 1, 2, 3, 4, 5, 6, 7};
+  assert_int_equal(fov_heat_build(&heat, &trace, all, 8), FOV_OK);
+  cairo_t *cr = begin();
+  fov_heat_draw(cr, &heat, &trace, &fov_theme_dark, WIDTH, HEIGHT, "all");
+  assert_golden(cr, "heat", (FovBox){12, 36, 260, 260});
+  fov_heat_finish(&heat);
+  fov_trace_finish(&trace);
+}
+
+static void test_contact_sheet(void **state) {
+  (void)state;
+  FovTrace trace = make_up_trace(40, 1);
+  FovPlayer player;
+  assert_int_equal(fov_player_init(&player, &trace), FOV_OK);
+  fov_sheet_fit(&player, WIDTH, HEIGHT);
+  cairo_t *cr = begin();
+  fov_sheet_draw(cr, &player, WIDTH, HEIGHT);
+  assert_golden(cr, "sheet", (FovBox){0, 0, 0, 0});
+  fov_player_finish(&player);
+  fov_trace_finish(&trace);
+}
+
+/** The tolerance is not so wide that nothing fails. */
+static void test_another_moment_is_another_picture(void **state) {
+  (void)state;
+  FovTrace trace = make_up_trace(3, 1);
+  Picture pictures[2];
+  int largest;
+  FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, &fov_theme_dark);
+  for (int i = 0; i < 2; i++) {
+    scene.overlays ^= FOV_OVERLAY_POLICY; // a small thing
+    scene.glimpse = 2;
+    cairo_t *cr = begin();
+    fov_scene_draw(cr, &scene);
+    cairo_surface_flush(cairo_get_target(cr));
+    shrink(&pictures[i], cairo_get_target(cr), SHRINK);
+    cairo_destroy(cr);
+  }
+  differ(&largest, &pictures[0], &pictures[1], fov_scene_image(&scene));
+  assert_true(largest > 48);
+  fov_trace_finish(&trace);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_scene_in_the_dark),
+      cmocka_unit_test(test_scene_in_the_light_in_colour),
+      cmocka_unit_test(test_heat_map),
+      cmocka_unit_test(test_contact_sheet),
+      cmocka_unit_test(test_another_moment_is_another_picture),
+  };
+  return cmocka_run_group_tests_name("golden", tests, NULL, NULL);
+}

@@ -1,0 +1,482 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "check.h"
+#include "record/history.h"
+#include "record/progress.h"
+#include "record/run.h"
+#include "traces.h"
+#include "viz/frame.h"
+#include "viz/sheet.h"
+
+enum { EPISODES = 120, WIDTH = 1280, HEIGHT = 720 };
+
+static char folder[256];
+static FovViewer viewer;
+
+/** A run of three stages with a curve of three rows. */
+static void make_run(const char *name) {
+  char path[300];
+  assert_int_equal(mkdir(name, 0700), 0);
+  assert_int_equal(fov_history_begin(name, 0), FOV_OK);
+  FovTrace trace = make_up_trace(6, 1);
+  for (trace.update = 10; trace.update <= 30; trace.update += 10)
+    assert_int_equal(fov_history_add(name, &trace), FOV_OK);
+  trace.update = 30;
+  snprintf(path, sizeof path, "%s/trace.safetensors", name);
+  assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
+  fov_trace_finish(&trace);
+  snprintf(path, sizeof path, "%s/progress.csv", name);
+  for (int i = 1; i <= 3; i++) {
+    FovProgress row = {.update = 10 * i, .episodes = 640 * i, .valid_error = 0.9 / i};
+    assert_int_equal(fov_progress_append(path, &row), FOV_OK);
+  }
+}
+
+static int begin(void **state) {
+  (void)state;
+  const char *temporary = getenv("TMPDIR");
+  snprintf(folder, sizeof folder, "%s/fovea-viewer-XXXXXX", temporary ? temporary : "/tmp");
+  if (!mkdtemp(folder) || chdir(folder) != 0) return -1;
+  FovTrace trace = make_up_trace(EPISODES, 1);
+  if (fov_trace_write(&trace, "a.trace") != FOV_OK) return -1;
+  fov_trace_finish(&trace);
+  make_run("run");
+  if (fov_viewer_open(&viewer, "a.trace") != FOV_OK) return -1;
+  fov_viewer_resize(&viewer, WIDTH, HEIGHT);
+  return 0;
+}
+
+static int end(void **state) {
+  (void)state;
+  char command[sizeof folder + 16];
+  fov_viewer_finish(&viewer);
+  snprintf(command, sizeof command, "rm -r '%s'", folder);
+  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+}
+
+static void reopen(const char *path) {
+  fov_viewer_finish(&viewer);
+  assert_int_equal(fov_viewer_open(&viewer, path), FOV_OK);
+  fov_viewer_resize(&viewer, WIDTH, HEIGHT);
+}
+
+/** Draws what is damaged into a picture, or all of it if that is NULL. */
+static cairo_surface_t *draw(cairo_surface_t *picture) {
+  bool all = !picture;
+  if (all) picture = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
+  for (int i = 0; i < (all ? 1 : viewer.damages); i++) {
+    cairo_t *cr = cairo_create(picture);
+    FovBox box = all ? (FovBox){0, 0, WIDTH, HEIGHT} : viewer.damage[i];
+    cairo_rectangle(cr, floor(box.x), floor(box.y), ceil(box.w + 1), ceil(box.h + 1));
+    cairo_clip(cr);
+    fov_viewer_draw(cr, &viewer);
+    assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
+    cairo_destroy(cr);
+  }
+  viewer.damages = 0;
+  cairo_surface_flush(picture);
+  return picture;
+}
+
+static int differences(cairo_surface_t *a, cairo_surface_t *b) {
+  const uint32_t *x = (const uint32_t *)(const void *)cairo_image_surface_get_data(a);
+  const uint32_t *y = (const uint32_t *)(const void *)cairo_image_surface_get_data(b);
+  int count = 0;
+  for (int i = 0; i < WIDTH * HEIGHT; i++) count += ((x[i] ^ y[i]) & 0xffffff) != 0;
+  return count;
+}
+
+static void assert_title(const char *expected) {
+  char title[256];
+  fov_viewer_title(&viewer, title, sizeof title);
+  assert_string_equal(title, expected);
+}
+
+static void assert_says(const char *part) {
+  if (viewer.message_left <= 0 || !strstr(viewer.message, part))
+    fail_msg("'%s' lacks '%s'", viewer.message, part);
+  assert_null(strchr(viewer.message, '\n'));
+}
+
+/** Everything that moves the picture must have damaged all that it changed. */
+static void test_damage_covers_every_change(void **state) {
+  (void)state;
+  cairo_surface_t *kept = draw(NULL);
+  fov_viewer_do(&viewer, FOV_ACTION_PLAY);
+  for (int i = 0; i < 150; i++) {
+    if (i == 40) fov_viewer_do(&viewer, FOV_ACTION_OVERLAY_1 + 4);
+    if (i == 60) fov_viewer_move(&viewer, 900, 200);
+    if (i == 80) fov_viewer_move(&viewer, 900, 400);
+    if (i == 100) fov_viewer_leave(&viewer);
+    fov_viewer_tick(&viewer, 1 / 30.0);
+    draw(kept);
+    if (i % 10) continue;
+    cairo_surface_t *fresh = draw(NULL);
+    assert_int_equal(differences(kept, fresh), 0);
+    cairo_surface_destroy(fresh);
+  }
+  cairo_surface_destroy(kept);
+}
+
+static void test_it_is_idle_when_nothing_moves(void **state) {
+  (void)state;
+  cairo_surface_destroy(draw(NULL));
+  fov_viewer_tick(&viewer, 1);
+  assert_int_equal(viewer.damages, 0);
+  assert_near(fov_viewer_wait(&viewer), -1, 0, "wait");
+  fov_viewer_move(&viewer, 2, 2); // where no value is
+  assert_near(fov_viewer_wait(&viewer), -1, 0, "wait");
+  fov_viewer_do(&viewer, FOV_ACTION_FOLLOW);
+  fov_viewer_tick(&viewer, 0.01);
+  cairo_surface_destroy(draw(NULL));
+  assert_true(fov_viewer_wait(&viewer) > 0.9);
+}
+
+static void test_the_timeline_is_clicked_and_dragged(void **state) {
+  (void)state;
+  double x, y, end_x;
+  fov_viewer_time_at(&viewer, 2, &x, &y);
+  fov_viewer_time_at(&viewer, 3, &end_x, &y);
+  fov_viewer_press(&viewer, x, y);
+  assert_title("a.trace: episode 0, glimpse 3 of 4, all, 1x, paused");
+  fov_viewer_move(&viewer, x + 0.3 * (end_x - x), y);
+  assert_near(viewer.player.time, 2.3, 0.01, "time");
+  fov_viewer_tick(&viewer, 1); // held, it does not glide
+  assert_near(viewer.player.time, 2.3, 0.01, "time");
+  fov_viewer_move(&viewer, end_x + 500, y);
+  fov_viewer_release(&viewer);
+  fov_viewer_tick(&viewer, 1);
+  assert_title("a.trace: episode 0, glimpse 4 of 4, all, 1x, paused");
+}
+
+static void test_the_button_plays(void **state) {
+  (void)state;
+  FovFrame frame = fov_frame(&viewer);
+  double x = frame.button.x + 5, y = frame.button.y + frame.button.h / 2;
+  fov_viewer_press(&viewer, x, y);
+  fov_viewer_release(&viewer);
+  assert_true(viewer.player.playing);
+  fov_viewer_press(&viewer, x, y);
+  assert_false(viewer.player.playing);
+}
+
+static FovBox image_box(void) {
+  FovScene scene = fov_frame_scene(&viewer);
+  return fov_scene_image(&scene);
+}
+
+static void test_the_wheel_zooms_at_the_pointer_and_a_drag_moves(void **state) {
+  (void)state;
+  FovBox before = image_box();
+  double x = before.x + 0.3 * before.w, y = before.y + 0.6 * before.h;
+  fov_viewer_move(&viewer, x, y);
+  fov_viewer_wheel(&viewer, 4);
+  FovBox after = image_box();
+  assert_near(after.w / before.w, pow(1.25, 4), 1e-9, "factor");
+  assert_near((x - after.x) / after.w, 0.3, 1e-9, "the point under the pointer");
+  assert_near((y - after.y) / after.h, 0.6, 1e-9, "the point under the pointer");
+  fov_viewer_press(&viewer, x, y);
+  fov_viewer_move(&viewer, x - 20, y - 10);
+  fov_viewer_release(&viewer);
+  assert_near(image_box().x, after.x - 20, 1e-6, "dragged across");
+  assert_near(image_box().y, after.y - 10, 1e-6, "dragged down");
+  fov_viewer_do(&viewer, FOV_ACTION_UNZOOM);
+  assert_near(image_box().x, before.x, 0, "unzoomed");
+  fov_viewer_wheel(&viewer, -3); // never smaller than all of it
+  assert_near(image_box().w, before.w, 0, "width");
+  fov_viewer_wheel(&viewer, 1000);
+  assert_near(image_box().w, 64 * before.w, 1e-6, "width");
+  cairo_surface_destroy(draw(NULL));
+}
+
+static void assert_hint(double x, double y, const char *expected) {
+  fov_viewer_move(&viewer, x, y);
+  assert_string_equal(viewer.hint, expected);
+}
+
+static void test_the_pointer_tells_values(void **state) {
+  (void)state;
+  char expected[64];
+  double x, y;
+  FovBox image = image_box();
+  int value = viewer.source.trace.images[16 * SIZE + 4];
+  snprintf(expected, sizeof expected, "pixel 4, 16: %d", value);
+  assert_hint(image.x + 4.5 / SIZE * image.w, image.y + 16.5 / SIZE * image.h, expected);
+  fov_viewer_time_at(&viewer, 1, &x, &y);
+  assert_hint(x, y, "glimpse 2");
+  for (y = 250; y < 500 && strncmp(viewer.hint, "class", 5) != 0; y += 10)
+    fov_viewer_move(&viewer, 740, y); // down the right column to the bars
+  assert_string_equal(viewer.hint, "class 0: 0.2500");
+  assert_hint(3, 3, "");
+}
+
+static void test_a_click_on_the_contact_sheet_opens(void **state) {
+  (void)state;
+  fov_viewer_do(&viewer, FOV_ACTION_FILTER); // 2, 5, 8 …
+  fov_viewer_do(&viewer, FOV_ACTION_SHEET);
+  assert_title("a.trace: contact sheet, wrong");
+  cairo_surface_destroy(draw(NULL));
+  FovFrame frame = fov_frame(&viewer);
+  double x = 60, y = 200;
+  int place = fov_sheet_at(&viewer.player, frame.scene.w, frame.scene.h, x, y);
+  assert_true(place >= 0);
+  fov_viewer_wheel(&viewer, -1); // a row down
+  int columns = viewer.player.columns;
+  assert_int_equal(fov_sheet_at(&viewer.player, frame.scene.w, frame.scene.h, x, y),
+                   place + columns);
+  fov_viewer_press(&viewer, x, y);
+  assert_int_equal(viewer.player.mode, FOV_MODE_SCENE);
+  assert_int_equal(fov_player_episode(&viewer.player), 3 * (place + columns) + 2);
+}
+
+static void test_the_heat_map_counts_what_was_chosen(void **state) {
+  (void)state;
+  fov_viewer_do(&viewer, FOV_ACTION_HEAT);
+  cairo_surface_destroy(draw(NULL));
+  const FovHeat *heat = &viewer.heat;
+  assert_int_equal(heat->maps, GLIMPSES + 1);
+  assert_int_equal(heat->chosen, EPISODES * (GLIMPSES - 1)); // the first glimpse had no policy
+  double sum = 0;
+  for (int i = 0; i < FOV_HEAT_SIDE * FOV_HEAT_SIDE; i++) sum += heat->cells[i];
+  assert_near(sum, 1, 1e-9, "shares");
+  // Glimpse 2 is at (−0.25, 0.3): column 24, row 41.
+  const double *second = heat->cells + 2 * FOV_HEAT_SIDE * FOV_HEAT_SIDE;
+  assert_near(second[41 * FOV_HEAT_SIDE + 24], 1, 1e-9, "share of glimpse 2");
+  fov_viewer_do(&viewer, FOV_ACTION_FILTER);
+  cairo_surface_destroy(draw(NULL));
+  assert_int_equal(viewer.heat.episodes, EPISODES / 3);
+}
+
+static void test_a_run_shows_its_training(void **state) {
+  (void)state;
+  double x, y;
+  reopen("run");
+  assert_title("run: episode 0, glimpse 1 of 4, all, 1x, paused, update 30");
+  assert_int_equal(viewer.source.stages, 3);
+  fov_viewer_do(&viewer, FOV_ACTION_LATER); // there is nothing later
+  fov_viewer_do(&viewer, FOV_ACTION_NEXT);
+  fov_viewer_do(&viewer, FOV_ACTION_EARLIER);
+  assert_title("run: episode 1, glimpse 1 of 4, all, 1x, paused, update 20");
+  fov_viewer_stage_at(&viewer, 0, &x, &y);
+  fov_viewer_press(&viewer, x + 3, y);
+  assert_title("run: episode 1, glimpse 1 of 4, all, 1x, paused, update 10");
+  fov_viewer_stage_at(&viewer, 2, &x, &y);
+  fov_viewer_move(&viewer, x, y);
+  fov_viewer_release(&viewer);
+  assert_title("run: episode 1, glimpse 1 of 4, all, 1x, paused, update 30");
+  fov_viewer_stage_at(&viewer, 1, &x, &y);
+  assert_hint(x, y, "update 20: validation error 45.00 %");
+  cairo_surface_destroy(draw(NULL));
+}
+
+static void write_main(const char *run, int64_t update) {
+  char path[300];
+  FovTrace trace = make_up_trace(6, 1);
+  trace.update = update;
+  snprintf(path, sizeof path, "%s/trace.safetensors", run);
+  assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
+  assert_int_equal(fov_history_add(run, &trace), FOV_OK);
+  fov_trace_finish(&trace);
+}
+
+static void test_following_shows_new_traces(void **state) {
+  (void)state;
+  reopen("run");
+  write_main("run", 40);
+  fov_viewer_tick(&viewer, 5);
+  assert_int_equal(viewer.source.trace.update, 30);
+  fov_viewer_do(&viewer, FOV_ACTION_FOLLOW);
+  fov_viewer_tick(&viewer, 0.1); // it looks at once, then once a second
+  assert_title("run: episode 0, glimpse 1 of 4, all, 1x, paused, update 40, following");
+  write_main("run", 50);
+  FovProgress row = {.update = 50, .episodes = 3200, .valid_error = 0.1};
+  assert_int_equal(fov_progress_append("run/progress.csv", &row), FOV_OK);
+  fov_viewer_tick(&viewer, 0.5);
+  assert_int_equal(viewer.source.trace.update, 40);
+  fov_viewer_tick(&viewer, 0.6);
+  assert_int_equal(viewer.source.trace.update, 50);
+  assert_int_equal(viewer.source.row_count, 4);
+  fov_viewer_do(&viewer, FOV_ACTION_EARLIER); // who looks back is left in peace
+  write_main("run", 60);
+  fov_viewer_tick(&viewer, 1.1);
+  assert_int_equal(viewer.source.trace.update, 40);
+  assert_int_equal(viewer.source.updates[viewer.source.stages - 1], 60);
+}
+
+static void cut(const char *path, long bytes) {
+  struct stat info;
+  assert_int_equal(stat(path, &info), 0);
+  assert_int_equal(truncate(path, info.st_size - bytes), 0);
+}
+
+static void test_following_survives_damage(void **state) {
+  (void)state;
+  reopen("run");
+  fov_viewer_do(&viewer, FOV_ACTION_FOLLOW);
+  write_main("run", 40);
+  cut("run/trace.safetensors", 8);
+  fov_viewer_tick(&viewer, 1.1);
+  assert_says("run/trace.safetensors");
+  assert_int_equal(viewer.source.trace.update, 30);
+  cairo_surface_destroy(draw(NULL));
+  write_main("run", 40);
+  fov_viewer_tick(&viewer, 1.1);
+  assert_int_equal(viewer.source.trace.update, 40);
+  cut("run/traces/10.safetensors", 8);
+  fov_viewer_do(&viewer, FOV_ACTION_EARLIER); // 30
+  fov_viewer_do(&viewer, FOV_ACTION_EARLIER); // 20
+  fov_viewer_do(&viewer, FOV_ACTION_EARLIER);
+  assert_says("run/traces/10.safetensors");
+  assert_int_equal(viewer.source.trace.update, 20);
+  assert_int_equal(unlink("run/trace.safetensors"), 0);
+  fov_viewer_tick(&viewer, 1.1);
+  cairo_surface_destroy(draw(NULL));
+}
+
+static void test_a_run_without_a_trace_is_waited_for(void **state) {
+  (void)state;
+  assert_int_equal(mkdir("young", 0700), 0);
+  assert_int_equal(fov_file_write("young/log.txt", "began\n", 6), FOV_OK);
+  reopen("young");
+  assert_title("young: waiting for the first evaluation, following");
+  cairo_surface_destroy(draw(NULL));
+  for (int letter = ' '; letter < 127; letter++)
+    if (letter != 'l' && letter != 'g')
+      fov_viewer_do(&viewer, fov_viewer_type(&viewer, (char)letter));
+  fov_viewer_do(&viewer, FOV_ACTION_CANCEL);
+  fov_viewer_do(&viewer, FOV_ACTION_CANCEL);
+  assert_int_equal(fov_history_begin("young", 0), FOV_OK);
+  write_main("young", 10);
+  fov_viewer_tick(&viewer, 1.1);
+  assert_int_equal(viewer.player.count > 0 || viewer.player.filter != FOV_FILTER_ALL, true);
+  assert_int_equal(viewer.source.trace.update, 10);
+}
+
+static void test_a_drop_opens_or_says_why_not(void **state) {
+  (void)state;
+  fov_viewer_drop(&viewer, "run");
+  assert_title("run: episode 0, glimpse 1 of 4, all, 1x, paused, update 30");
+  fov_viewer_drop(&viewer, "absent");
+  assert_says("absent");
+  assert_int_equal(mkdir("empty", 0700), 0);
+  fov_viewer_drop(&viewer, "empty");
+  assert_says("empty: not a run");
+  assert_int_equal(fov_file_write("text", "hello, world", 12), FOV_OK);
+  fov_viewer_drop(&viewer, "text");
+  assert_says("text: ");
+  cut("a.trace", 100);
+  fov_viewer_drop(&viewer, "a.trace");
+  assert_says("a.trace");
+  assert_title("run: episode 0, glimpse 1 of 4, all, 1x, paused, update 30");
+  cairo_surface_destroy(draw(NULL));
+}
+
+static void test_pictures_are_saved_under_telling_names(void **state) {
+  (void)state;
+  reopen("run");
+  fov_viewer_do(&viewer, FOV_ACTION_LAST);
+  fov_viewer_do(&viewer, FOV_ACTION_SAVE);
+  assert_says("saved run-episode-0-glimpse-4.png");
+  fov_viewer_do(&viewer, FOV_ACTION_EXPORT);
+  assert_says("saved run-episode-0.gif");
+  fov_viewer_do(&viewer, FOV_ACTION_HEAT);
+  fov_viewer_do(&viewer, FOV_ACTION_SAVE);
+  static const char *const names[] = {"run-episode-0-glimpse-4.png", "run-episode-0.gif",
+                                      "run-heat.png"};
+  for (int i = 0; i < 3; i++) assert_true(fov_file_exists(names[i]));
+  fov_viewer_tick(&viewer, 100);
+  assert_near(fmax(0, viewer.message_left), 0, 0, "a message goes by itself");
+}
+
+/** Every letter in every mode at every size: a sanitizer and the checks inside watch. */
+static void test_any_keys_at_any_size(void **state) {
+  (void)state;
+  static const double sizes[][2] = {{480, 360}, {1280, 720}, {700, 1400}, {2560, 500}};
+  uint32_t random = 1;
+  for (int i = 0; i < 4; i++) {
+    fov_viewer_resize(&viewer, sizes[i][0], sizes[i][1]);
+    for (int j = 0; j < 300; j++) {
+      random = random * 1664525 + 1013904223;
+      char letter = (char)(' ' + (random >> 16) % 95);
+      if (letter == 's' || letter == 'e') continue;
+      fov_viewer_do(&viewer, fov_viewer_type(&viewer, letter));
+      fov_viewer_press(&viewer, (random >> 8) % (int)sizes[i][0], (random >> 4) % 360);
+      fov_viewer_wheel(&viewer, (int)(random >> 28) - 8);
+      fov_viewer_release(&viewer);
+      fov_viewer_tick(&viewer, 0.3);
+      if (j % 10 == 0) {
+        if (viewer.player.asking) fov_viewer_type(&viewer, '\r');
+        cairo_surface_destroy(draw(NULL));
+      }
+    }
+  }
+}
+
+static void test_the_history_is_bounded(void **state) {
+  (void)state;
+  static const int counts[] = {1, 2, 31, 32, 33, 40, 100, 1000, 100000};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    int kept = 0, count = counts[i];
+    for (int index = 1; index <= count; index++) kept += fov_history_keeps(index, count);
+    assert_true(kept <= FOV_HISTORY_STAGES + 1);
+    assert_true(kept >= (count < FOV_HISTORY_STAGES ? count : FOV_HISTORY_STAGES));
+    assert_true(fov_history_keeps(1, count) && fov_history_keeps(count, count));
+  }
+  struct stat info;
+  FovTrace large = make_up_trace(600, 3);
+  assert_int_equal(fov_history_add("run", &large), FOV_OK);
+  assert_int_equal(stat("run/traces/100.safetensors", &info), 0);
+  assert_true(info.st_size > FOV_HISTORY_BYTES / 2 && info.st_size < 2 * FOV_HISTORY_BYTES);
+  fov_trace_finish(&large);
+}
+
+static void test_the_history_forgets_what_is_done_again(void **state) {
+  (void)state;
+  int64_t *updates;
+  size_t count;
+  assert_int_equal(fov_file_write("run/traces/notes.txt", "mine", 4), FOV_OK);
+  assert_int_equal(fov_file_write("run/traces/.9.safetensors.99999999.tmp", "", 0), FOV_OK);
+  assert_int_equal(fov_history_begin("run", 20), FOV_OK);
+  assert_int_equal(fov_history_list(&updates, &count, "run"), FOV_OK);
+  assert_int_equal(count, 2);
+  assert_int_equal(updates[0], 10);
+  assert_int_equal(updates[1], 20);
+  free(updates);
+  assert_true(fov_file_exists("run/traces/notes.txt"));
+  assert_false(fov_file_exists("run/traces/.9.safetensors.99999999.tmp"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(test_damage_covers_every_change),
+      TEST(test_it_is_idle_when_nothing_moves),
+      TEST(test_the_timeline_is_clicked_and_dragged),
+      TEST(test_the_button_plays),
+      TEST(test_the_wheel_zooms_at_the_pointer_and_a_drag_moves),
+      TEST(test_the_pointer_tells_values),
+      TEST(test_a_click_on_the_contact_sheet_opens),
+      TEST(test_the_heat_map_counts_what_was_chosen),
+      TEST(test_a_run_shows_its_training),
+      TEST(test_following_shows_new_traces),
+      TEST(test_following_survives_damage),
+      TEST(test_a_run_without_a_trace_is_waited_for),
+      TEST(test_a_drop_opens_or_says_why_not),
+      TEST(test_pictures_are_saved_under_telling_names),
+      TEST(test_any_keys_at_any_size),
+      TEST(test_the_history_is_bounded),
+      TEST(test_the_history_forgets_what_is_done_again),
+  };
+  return cmocka_run_group_tests_name("viewer", tests, NULL, NULL);
+}

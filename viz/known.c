@@ -1,0 +1,58 @@
+#include "viz/known.h"
+
+#include <math.h>
+#include <string.h>
+
+static size_t moment(const FovTrace *trace, int episode, int glimpse) {
+  return (size_t)episode * trace->glimpses + glimpse;
+}
+
+FovPatch fov_patch(const FovTrace *trace, int episode, int glimpse, int scale) {
+  const float *location = trace->locations + 2 * moment(trace, episode, glimpse);
+  double covers = ldexp(trace->side, scale);
+  return (FovPatch){.x = round((location[0] + 1) / 2 * trace->width) - floor(covers / 2),
+                    .y = round((location[1] + 1) / 2 * trace->height) - floor(covers / 2),
+                    .covers = covers};
+}
+
+/** Lays one received patch over the image wherever nothing finer is known. */
+static void lay_patch(uint8_t *pixels, uint8_t *scales, const FovTrace *trace,
+                      const uint8_t *received, FovPatch patch, int scale) {
+  int C = trace->channels, left = (int)patch.x, top = (int)patch.y;
+  int right = (int)fmin(trace->width, patch.x + patch.covers);
+  int bottom = (int)fmin(trace->height, patch.y + patch.covers);
+  for (int y = top > 0 ? top : 0; y < bottom; y++)
+    for (int x = left > 0 ? left : 0; x < right; x++) {
+      size_t i = (size_t)y * trace->width + x;
+      if (scales[i] < scale) continue;
+      size_t from = (size_t)((y - top) >> scale) * trace->side + ((x - left) >> scale);
+      scales[i] = (uint8_t)scale;
+      memcpy(pixels + i * C, received + from * C, (size_t)C);
+    }
+}
+
+void fov_known(uint8_t *pixels, uint8_t *scales, const FovTrace *trace, int episode, int glimpse) {
+  size_t patch = (size_t)trace->side * trace->side * trace->channels;
+  memset(scales, FOV_UNSEEN, (size_t)trace->height * trace->width);
+  for (int t = 0; t <= glimpse; t++)
+    for (int s = 0; s < trace->scales; s++) {
+      const uint8_t *received =
+          trace->retina + (moment(trace, episode, t) * trace->scales + s) * patch;
+      lay_patch(pixels, scales, trace, received, fov_patch(trace, episode, t, s), s);
+    }
+}
+
+double fov_entropy(const FovTrace *trace, int episode, int glimpse) {
+  const float *p = trace->probabilities + moment(trace, episode, glimpse) * trace->actions;
+  double bits = 0;
+  for (int a = 0; a < trace->actions; a++)
+    if (p[a] > 0) bits -= p[a] * log2(p[a]);
+  return bits;
+}
+
+double fov_return(const FovTrace *trace, int episode, int glimpse) {
+  const float *rewards = trace->rewards + moment(trace, episode, 0);
+  double sum = 0;
+  for (int t = glimpse; t < trace->glimpses; t++) sum += rewards[t];
+  return sum;
+}

@@ -1,0 +1,10 @@
+/** Stands in for the window where SDL is missing. */
+#include "draw.h"
+
+FovStatus fov_draw_window(const char *source, const FovDrawEpisode *what) {
+  (void)what;
+  return fov_fail(FOV_ERR_USAGE,
+                  "%s: this program was built without its window; install SDL2 and build it with "
+                  "-Dwindow=enabled, or write a file: fovea view %s --export gaze.gif",
+                  source, source);
+}

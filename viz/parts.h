@@ -1,0 +1,59 @@
+/** The parts of a scene, and where they lie; for scene.c and the part_*.c only. */
+#ifndef FOV_VIZ_PARTS_H
+#define FOV_VIZ_PARTS_H
+
+#include "viz/scene.h"
+
+/** A part of no height is left out. */
+typedef struct FovLayout {
+  double em; /**< text size, the unit of every distance */
+  FovBox title, view, fitted, image, legend, retina, classes, returns, entropy;
+} FovLayout;
+
+FovLayout fov_layout(const FovScene *scene);
+
+/** The image, what lies over it, and the words that explain the marks. */
+void fov_draw_view(cairo_t *cr, const FovScene *scene, const FovLayout *layout);
+void fov_draw_legend(cairo_t *cr, const FovScene *scene, const FovLayout *layout);
+bool fov_tell_view(char *text, size_t size, const FovScene *scene, double x, double y);
+
+/** The retina patch by patch, and what is known so far. */
+void fov_draw_retina(cairo_t *cr, const FovScene *scene, const FovLayout *layout);
+bool fov_tell_retina(char *text, size_t size, const FovScene *scene, double x, double y);
+
+/** Bars of probabilities; baseline and return, and entropy, over time. */
+void fov_draw_plots(cairo_t *cr, const FovScene *scene, const FovLayout *layout);
+bool fov_tell_plots(char *text, size_t size, const FovScene *scene, double x, double y);
+
+/** Whether the agent of this episode expected anything. */
+bool fov_has_baseline(const FovScene *scene);
+
+/** Index of the scene's glimpse in arrays of [E, T, …]. */
+size_t fov_moment(const FovScene *scene);
+
+/** The reconstruction at this moment: unseen pixels are transparent, or the only ones opaque. The
+ * caller destroys them. */
+typedef struct FovKnown {
+  cairo_surface_t *seen, *unseen;
+} FovKnown;
+
+FovKnown fov_draw_known(const FovScene *scene);
+
+/** Fills a box with the hatching that stands for what nobody has seen. */
+void fov_draw_hatch(cairo_t *cr, const FovScene *scene, FovBox box, double em);
+
+/** Draws a part's heading and cuts it off the box. */
+void fov_draw_heading(cairo_t *cr, FovBox *box, const FovScene *scene, double em, const char *text);
+
+/** The thickness of frames: even, two units or more. */
+double fov_frame_line(double em);
+
+struct FovSceneCache {
+  const uint8_t *images;   // of the trace
+  FovScene scene;          // of which `ground` is
+  cairo_surface_t *ground; // the view without the marks
+  int episode, glimpse;    // of which `known` is
+  FovKnown known;
+};
+
+#endif

@@ -1,0 +1,143 @@
+#include "viz/sheet.h"
+
+#include <math.h>
+
+#include "viz/pixels.h"
+
+typedef struct Layout {
+  double em, pitch_x, pitch_y;
+  FovBox title, body;
+  int columns, rows;
+} Layout;
+
+/** Tiles of the images' shape in so many columns. */
+static void cut(Layout *l, const FovTrace *trace, int columns) {
+  double shape = trace->width > 0 ? (double)trace->height / trace->width : 1;
+  l->columns = columns;
+  l->pitch_x = (l->body.w + l->em) / columns;
+  l->pitch_y = (l->pitch_x - l->em) * fmin(2, fmax(0.25, shape)) + 2.2 * l->em;
+  l->rows = (int)fmax(1, floor((l->body.h + 0.5 * l->em) / l->pitch_y));
+}
+
+/** Tiles of about nine text sizes; a column more or less if that leaves less of the height empty.
+ */
+static Layout lay_out(const FovTrace *trace, double width, double height) {
+  Layout l = {.em = fmax(9, 16 * fmin(width / FOV_SCENE_WIDTH, height / FOV_SCENE_HEIGHT))};
+  double em = l.em, pad = round(1.25 * em), best = 0;
+  l.body = (FovBox){pad, pad, width - 2 * pad, height - 2 * pad};
+  l.title = fov_cut_top(&l.body, round(1.5 * em), round(0.75 * pad));
+  int usual = (int)fmax(2, floor((l.body.w + em) / (10 * em))), columns = usual;
+  for (int i = usual - 1; i <= usual + 2; i++) {
+    cut(&l, trace, i);
+    double filled = l.rows * l.pitch_y / l.body.h;
+    if (filled <= best || filled > 1.05) continue;
+    best = filled;
+    columns = i;
+  }
+  cut(&l, trace, columns);
+  return l;
+}
+
+void fov_sheet_fit(FovPlayer *player, double width, double height) {
+  Layout l = lay_out(player->trace, width, height);
+  bool same = player->columns == l.columns && player->rows == l.rows;
+  player->columns = l.columns;
+  player->rows = l.rows;
+  if (!same) player->scroll = player->place / l.columns;
+  fov_player_scroll(player, 0);
+}
+
+static FovBox tile_box(const Layout *l, int index) {
+  return (FovBox){l->body.x + index % l->columns * l->pitch_x,
+                  l->body.y + index / l->columns * l->pitch_y, l->pitch_x - l->em,
+                  l->pitch_y - 2.2 * l->em};
+}
+
+static void draw_path(cairo_t *cr, const FovTrace *trace, const FovTheme *theme, FovBox image,
+                      int episode, double em) {
+  const float *at = trace->locations + 2 * (size_t)episode * trace->glimpses;
+  double x = 0, y = 0;
+  for (int t = 0; t < trace->glimpses; t++) {
+    x = image.x + (at[2 * t] + 1) / 2 * image.w;
+    y = image.y + (at[2 * t + 1] + 1) / 2 * image.h;
+    cairo_line_to(cr, x, y);
+  }
+  fov_stroke_rimmed(cr, theme->path, fmax(1, 0.09 * em), 0.9);
+  fov_disc(cr, x, y, 0.3 * em);
+  fov_stroke_rimmed(cr, theme->path, fmax(1, 0.11 * em), 1);
+  fov_disc(cr, image.x + (at[0] + 1) / 2 * image.w, image.y + (at[1] + 1) / 2 * image.h, 0.22 * em);
+  fov_set_color(cr, theme->path, 1);
+  cairo_fill(cr);
+}
+
+static void draw_caption(cairo_t *cr, const FovTrace *trace, const FovTheme *theme, FovBox tile,
+                         int episode, double em) {
+  int label = trace->labels[episode], answer = trace->answers[episode];
+  double y = tile.y + tile.h + 1.15 * em, right = tile.x + tile.w, mark = 0.75 * em;
+  fov_set_color(cr, theme->quiet, 1);
+  fov_text(cr, tile.x, y, FOV_ALIGN_LEFT, "%d", episode);
+  fov_set_color(cr, label == answer ? theme->right : theme->wrong, 1);
+  fov_verdict(cr, right - mark, y, mark, label == answer);
+  fov_set_color(cr, theme->ink, 1);
+  // Only a wrong answer has two classes to tell.
+  fov_text(cr, right - mark - 0.4 * em, y, FOV_ALIGN_RIGHT, label == answer ? "%d" : "%d as %d",
+           label, answer);
+}
+
+static void draw_tile(cairo_t *cr, const FovPlayer *player, const FovTheme *theme, FovBox tile,
+                      int place, double em) {
+  const FovTrace *trace = player->trace;
+  int episode = player->selection[place];
+  size_t size = (size_t)trace->height * trace->width * trace->channels;
+  FovPixels pixels = {trace->images + episode * size, trace->width, trace->height, trace->channels};
+  FovBox image = fov_fit(tile, trace->width, trace->height);
+  fov_draw_pixels(cr, image, &pixels);
+  cairo_save(cr);
+  cairo_rectangle(cr, image.x, image.y, image.w, image.h);
+  cairo_clip(cr);
+  draw_path(cr, trace, theme, image, episode, em);
+  cairo_restore(cr);
+  draw_caption(cr, trace, theme, tile, episode, em);
+  if (place == player->place)
+    fov_stroke_box(cr, (FovBox){image.x - 2, image.y - 2, image.w + 4, image.h + 4}, theme->ink, 2);
+}
+
+static void draw_title(cairo_t *cr, const FovPlayer *player, const Layout *l,
+                       const FovTheme *theme) {
+  char what[64];
+  double y = l->title.y + 1.15 * l->em, x = l->title.x;
+  int first = player->scroll * l->columns, last = first + l->rows * l->columns;
+  fov_player_filter_text(player, what, sizeof what);
+  fov_set_font(cr, 1.2 * l->em, true);
+  fov_set_color(cr, theme->ink, 1);
+  x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "Episodes") + 1.4 * l->em;
+  fov_set_font(cr, 1.2 * l->em, false);
+  fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", what);
+  fov_set_color(cr, theme->quiet, 1);
+  fov_text(cr, l->title.x + l->title.w, y, FOV_ALIGN_RIGHT, "%d to %d of %d", first + 1,
+           last < player->count ? last : player->count, player->count);
+}
+
+void fov_sheet_draw(cairo_t *cr, const FovPlayer *player, double width, double height) {
+  Layout l = lay_out(player->trace, width, height);
+  const FovTheme *theme = fov_player_theme(player);
+  fov_fill_box(cr, (FovBox){0, 0, width, height}, theme->paper);
+  draw_title(cr, player, &l, theme);
+  fov_set_font(cr, 0.85 * l.em, false);
+  for (int i = 0; i < l.rows * l.columns; i++) {
+    int place = player->scroll * l.columns + i;
+    FovBox tile = tile_box(&l, i);
+    FovBox with_caption = {tile.x - 2, tile.y - 2, tile.w + 4, l.pitch_y};
+    if (place < player->count && fov_shows(cr, with_caption))
+      draw_tile(cr, player, theme, tile, place, l.em);
+  }
+}
+
+int fov_sheet_at(const FovPlayer *player, double width, double height, double x, double y) {
+  Layout l = lay_out(player->trace, width, height);
+  for (int i = 0; i < l.rows * l.columns; i++) {
+    int place = player->scroll * l.columns + i;
+    if (place < player->count && fov_inside(tile_box(&l, i), x, y)) return place;
+  }
+  return -1;
+}

@@ -1,0 +1,89 @@
+/** All that a window shows and all that happens when it is touched; of the window it knows the size
+ * only, so tests can hold it to what it does. */
+#ifndef FOV_VIZ_VIEWER_H
+#define FOV_VIZ_VIEWER_H
+
+#include "viz/heat.h"
+#include "viz/player.h"
+#include "viz/source.h"
+
+enum { FOV_DAMAGES = 4 };
+
+/** What the pressed mouse button holds. */
+typedef enum FovGrip {
+  FOV_GRIP_NONE,
+  FOV_GRIP_TIME,     /**< the timeline */
+  FOV_GRIP_TRAINING, /**< the slider over training time */
+  FOV_GRIP_IMAGE     /**< the zoomed image */
+} FovGrip;
+
+typedef struct FovViewer {
+  FovSource source;
+  FovPlayer player; /**< of the source's trace */
+  FovSceneCache *cache;
+  FovHeat heat; /**< of the player's selection, made when it is first shown; else of no maps */
+  double width, height;
+  bool following;
+  double since_poll;   /**< seconds */
+  char message[512];   /**< of the last action, or of a failure */
+  double message_left; /**< seconds that it stays */
+  bool alarm;          /**< it tells a failure */
+  char hint[128];      /**< the value under the pointer; "" if there is none */
+  double x, y;         /**< the pointer */
+  FovGrip grip;
+  FovZoom grip_zoom; /**< when it was gripped, at */
+  double grip_x, grip_y;
+  FovBox damage[FOV_DAMAGES]; /**< what has changed since it was drawn */
+  int damages;
+} FovViewer;
+
+/** Opens a trace or run. To be finished by the caller on success. */
+FovStatus fov_viewer_open(FovViewer *viewer, const char *path);
+void fov_viewer_finish(FovViewer *viewer);
+
+/** Begins with the `index`-th episode of the filter; fails, naming the source, if it has none. */
+FovStatus fov_viewer_start(FovViewer *viewer, int index);
+
+/** Shows another trace or run; on failure says why and goes on with the one before. */
+void fov_viewer_drop(FovViewer *viewer, const char *path);
+
+void fov_viewer_resize(FovViewer *viewer, double width, double height);
+
+/** Draws what is not clipped away. */
+void fov_viewer_draw(cairo_t *cr, FovViewer *viewer);
+
+/** Does what a key asks for; FULLSCREEN and QUIT are the window's. */
+void fov_viewer_do(FovViewer *viewer, FovAction action);
+
+/** A character was typed: an action, or part of a number that was asked for. Returns the action
+ * that is left to do. */
+FovAction fov_viewer_type(FovViewer *viewer, char letter);
+
+/** Whether Esc leaves something that is open, rather than the window. */
+bool fov_viewer_can_cancel(const FovViewer *viewer);
+
+void fov_viewer_press(FovViewer *viewer, double x, double y);
+void fov_viewer_move(FovViewer *viewer, double x, double y);
+void fov_viewer_release(FovViewer *viewer);
+
+/** The pointer has left the window. */
+void fov_viewer_leave(FovViewer *viewer);
+
+/** steps > 0: away from the user. */
+void fov_viewer_wheel(FovViewer *viewer, double steps);
+
+/** Lets time pass. */
+void fov_viewer_tick(FovViewer *viewer, double seconds);
+
+/** Seconds until something changes by itself: 0 while it moves, −1 if nothing will. */
+double fov_viewer_wait(const FovViewer *viewer);
+
+/** What is shown, in words: "cluttered-60-s0: episode 3, glimpse 2 of 8, all, 1x, paused".
+ * text: [size] */
+void fov_viewer_title(const FovViewer *viewer, char *text, size_t size);
+
+/** Where the timeline shows a time in glimpses, and the slider a stage of the training. */
+void fov_viewer_time_at(const FovViewer *viewer, double time, double *x, double *y);
+void fov_viewer_stage_at(const FovViewer *viewer, size_t stage, double *x, double *y);
+
+#endif
