@@ -200,8 +200,9 @@ static void print_train(const FovTrainRate rates[2], int n, double flops) {
   printf("  evaluation is %.2f times as fast as training",
          fov_sample_spread(&rates[n - 1].evaluated).median / training);
   if (n > 1)
-    printf("; %d threads are %.2f times as fast as one", rates[1].threads,
-           training / fov_sample_spread(&rates[0].glimpses).median);
+    printf(";\n  %d threads train %.2f times as fast as one, and multiply %.2f times as fast",
+           rates[1].threads, training / fov_sample_spread(&rates[0].glimpses).median,
+           fov_sample_spread(&rates[1].limit).median / fov_sample_spread(&rates[0].limit).median);
   printf("\n  a glimpse of training costs %.3f MFLOP: the sum of 2 m n k over every product of an "
          "update,\n  a multiply and an add each, over its glimpses\n",
          flops / 1e6);
