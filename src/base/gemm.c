@@ -28,7 +28,7 @@ void fov_gemm(FovMatrix c, FovMatrix a, bool a_transposed, FovMatrix b, bool b_t
   FovStage before = fov_profile_enter(FOV_STAGE_PRODUCTS);
   multiply(c, a, a_transposed, b, b_transposed, k, beta);
   fov_profile_product(
-      &(FovProduct){m, n, k, a.stride, b.stride, c.stride, a_transposed, b_transposed, beta != 0});
+      &(FovProduct){m, n, k, a.stride, b.stride, c.stride, a_transposed, b_transposed});
   fov_profile_enter(before);
 }
 

@@ -15,11 +15,11 @@ typedef enum FovStage {
   FOV_STAGES,
 } FovStage;
 
-/** One shape of matrix product: C [m, n] = op(A) [m, k] · op(B) [k, n] + beta · C. */
+/** One shape of matrix product: C [m, n] = op(A) [m, k] · op(B) [k, n]. */
 typedef struct FovProduct {
   int m, n, k;
   int stride_a, stride_b, stride_c;
-  int a_transposed, b_transposed, beta; /**< 0 or 1 each */
+  int a_transposed, b_transposed; /**< 0 or 1 */
 } FovProduct;
 
 enum { FOV_MAX_PRODUCTS = 128 };

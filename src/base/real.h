@@ -16,13 +16,10 @@ typedef float real;
  * Marks a function whose loops should use the widest vectors of the CPU it runs on: it is compiled
  * once for each level and the right one is chosen when the program is loaded.
  */
-#if !defined(FOV_HAVE_TARGET_CLONES)
-#define FOV_KERNEL
-#elif defined(__clang__)
-#define FOV_KERNEL __attribute__((target_clones("avx512f", "avx2", "default")))
+#ifdef FOV_CLONES
+#define FOV_KERNEL __attribute__((target_clones(FOV_CLONES)))
 #else
-// Levels, since GCC takes arch=haswell for Intel's Haswell alone and any AMD for the default.
-#define FOV_KERNEL __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define FOV_KERNEL
 #endif
 
 /** Inlined even into a FOV_KERNEL, which otherwise would call the slow version. */

@@ -73,7 +73,7 @@ DEFINE_HALVE(halve_reals, real)
 FOV_INLINE void look_patch(real *patch, const FovImage *image, Span across, Span down, int side,
                            int step, int channels) {
   uint16_t shorts[2][ROOM];
-  real reals[2][ROOM];
+  real reals[2][ROOM / 2]; // a pixel a cell at first, or halved once or more
   int width = side * step * channels, fitting = ROOM / width;
   for (int row = 0; row < side; row += fitting) {
     int strips = side - row < fitting ? side - row : fitting, count = strips * side * step, at = 0;

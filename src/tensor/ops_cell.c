@@ -37,23 +37,24 @@ FOV_KERNEL static void lstm_forward(real *restrict h_t, real *restrict c_t, real
   }
 }
 
-/** dgates: times beta, 0 or 1, and added to; dc_prev: added to; dh, dc: of the results, NULL where
- * nothing flowed. */
+/** dgates: times beta, 0 or 1, and added to, unless it is NULL; dc_prev: added to; dh, dc: of the
+ * results, NULL where nothing flowed. */
 FOV_KERNEL static void lstm_backward_row(real *restrict dgates, real *restrict dc_prev,
                                          const real *restrict dh, const real *restrict dc,
                                          const real *restrict act, const real *restrict c_prev,
                                          real beta, int cols) {
   const real *i = act, *f = act + cols, *g = act + 2 * cols, *o = act + 3 * cols;
   const real *tanh_c = act + 4 * cols;
-  if (beta == 0) memset(dgates, 0, (size_t)4 * cols * sizeof *dgates);
+  if (dgates && beta == 0) memset(dgates, 0, (size_t)4 * cols * sizeof *dgates);
   for (int j = 0; j < cols; j++) {
     real dh_j = dh ? dh[j] : 0;
     real dc_j = (dc ? dc[j] : 0) + dh_j * o[j] * (1 - tanh_c[j] * tanh_c[j]);
+    if (dc_prev) dc_prev[j] += dc_j * f[j];
+    if (!dgates) continue;
     dgates[j] += dc_j * g[j] * i[j] * (1 - i[j]);
     dgates[cols + j] += dc_j * (c_prev ? c_prev[j] : 0) * f[j] * (1 - f[j]);
     dgates[2 * cols + j] += dc_j * i[j] * (1 - g[j] * g[j]);
     dgates[3 * cols + j] += dh_j * tanh_c[j] * o[j] * (1 - o[j]);
-    if (dc_prev) dc_prev[j] += dc_j * f[j];
   }
 }
 
@@ -61,12 +62,12 @@ static void lstm_backward(FovTape *tape, void *saved) {
   Lstm *op = saved;
   FovVar *c_prev = op->c_prev, *previous = with_grad(tape, c_prev);
   int cols = op->h_t->cols;
-  real beta;
-  fov_grad_product(tape, op->gates, &beta);
+  real beta = 0;
+  if (op->gates->learned) fov_grad_product(tape, op->gates, &beta);
   for (int b = 0; b < op->h_t->rows; b++)
-    lstm_backward_row(grad_row(op->gates, b), grad_row(previous, b), grad_row(op->h_t, b),
-                      grad_row(op->c_t, b), op->act + (size_t)b * 5 * cols, row_of(c_prev, b), beta,
-                      cols);
+    lstm_backward_row(op->gates->learned ? grad_row(op->gates, b) : NULL, grad_row(previous, b),
+                      grad_row(op->h_t, b), grad_row(op->c_t, b), op->act + (size_t)b * 5 * cols,
+                      row_of(c_prev, b), beta, cols);
 }
 
 void fov_lstm_cell(FovVar **h_t, FovVar **c_t, FovTape *tape, FovVar *gates, FovVar *c_prev) {
@@ -103,11 +104,11 @@ FOV_KERNEL static void gru_forward(real *restrict h_t, real *restrict act, const
   }
 }
 
-/** dx, dh, dh_prev: added to; NULL where nothing is learned. */
-FOV_KERNEL static void gru_backward_row(real *restrict dx, real *restrict dh,
-                                        real *restrict dh_prev, const real *restrict dh_t,
-                                        const real *restrict act, const real *restrict h,
-                                        const real *restrict h_prev, int cols) {
+/** dx, dh, which may be the same, and dh_prev: added to; NULL where nothing is learned. */
+FOV_KERNEL static void gru_backward_row(real *dx, real *dh, real *restrict dh_prev,
+                                        const real *restrict dh_t, const real *restrict act,
+                                        const real *restrict h, const real *restrict h_prev,
+                                        int cols) {
   const real *r = act, *z = act + cols, *n = act + 2 * cols;
   for (int j = 0; j < cols; j++) {
     real dn = dh_t[j] * (1 - z[j]) * (1 - n[j] * n[j]);

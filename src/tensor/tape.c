@@ -32,6 +32,7 @@ void fov_tape_begin(FovTape *tape, FovArena *arena, const FovParams *params, con
         .rows = param->rows,
         .cols = param->cols,
         .stride = param->cols,
+        .param = i,
         .learned = gradient,
         // Never written through: results have values of their own.
         .value = (real *)values + param->offset,
@@ -40,13 +41,6 @@ void fov_tape_begin(FovTape *tape, FovArena *arena, const FovParams *params, con
   }
   memset(tape->results, 0, sizeof tape->results);
   memset(tape->pending, 0, sizeof tape->pending);
-}
-
-/** The number of a parameter; −1 for any other var. */
-static int number_of(const FovTape *tape, const FovVar *x) {
-  for (int i = 0; i < FOV_MAX_PARAMS; i++)
-    if (x == &tape->params[i]) return i;
-  return -1;
 }
 
 static void multiply_pending(FovTape *tape, int param) {
@@ -69,7 +63,8 @@ static FovVar *make_var(FovTape *tape, int rows, int cols, bool learned) {
   *y = (FovVar){.rows = rows,
                 .cols = cols,
                 .stride = fov_gemm_stride(cols),
-                .learned = learned && tape->recording};
+                .learned = learned && tape->recording,
+                .param = -1};
   return y;
 }
 
@@ -90,7 +85,7 @@ static FovSeries *make_room(FovTape *tape, FovSeries *series, size_t size) {
 }
 
 FovVar *fov_result_of(FovTape *tape, FovVar *source, int which, int rows, int cols, bool learned) {
-  int param = number_of(tape, source);
+  int param = source->param;
   if (!tape->recording || (param < 0 && !source->series))
     return fov_result(tape, rows, cols, learned);
   FovSeries **series = param < 0 ? &source->series->results[which] : &tape->results[param];
@@ -132,6 +127,9 @@ FovVar *fov_stop_gradient(FovTape *tape, const FovVar *x) {
   *y = *x;
   y->learned = false;
   y->grad = NULL;
+  // In the series its gradient would have the same room as x's.
+  y->series = NULL;
+  y->param = -1;
   return y;
 }
 
@@ -175,19 +173,18 @@ static bool adjoins(FovMatrix before, FovMatrix x) {
 
 void fov_grad_weight(FovTape *tape, FovVar *w, const FovVar *y, const FovVar *x) {
   FovMatrix dy = fov_grads(y), in = fov_values(x);
-  int param = number_of(tape, w);
-  if (param < 0) {
+  if (w->param < 0) {
     real beta;
     fov_grad_product(tape, w, &beta);
     fov_gemm(fov_grads(w), dy, true, in, false, beta);
     return;
   }
-  FovPending *pending = &tape->pending[param];
+  FovPending *pending = &tape->pending[w->param];
   if (adjoins(dy, pending->dy) && adjoins(in, pending->x)) {
     dy.rows += pending->dy.rows;
     in.rows += pending->x.rows;
   } else {
-    multiply_pending(tape, param);
+    multiply_pending(tape, w->param);
   }
   *pending = (FovPending){.dy = dy, .x = in};
 }

@@ -25,6 +25,7 @@ typedef struct FovVar {
   bool learned;      /**< a gradient may flow here */
   real *value;       /**< [rows, cols] */
   real *grad;        /**< [rows, cols]; NULL as long as nothing has flowed here */
+  int param;         /**< its number, if it is a parameter; otherwise −1 */
   FovSeries *series; /**< its place among its like of other steps; NULL: none */
 } FovVar;
 
@@ -38,7 +39,7 @@ typedef struct FovTape {
   FovArena *arena;
   FovNode *last;
   bool recording;
-  int steps;                          /**< how often a parameter is expected to be used */
+  int steps; /**< uses of a parameter that lie side by side; a further one starts anew */
   FovVar params[FOV_MAX_PARAMS];      /**< the parameters as vars, by number */
   FovSeries *results[FOV_MAX_PARAMS]; /**< what each one's uses gave */
   FovPending pending[FOV_MAX_PARAMS];
