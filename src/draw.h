@@ -16,6 +16,9 @@
  */
 FovStatus fov_draw_curves(const char *path, const char *const *runs, size_t count);
 
+/** Fails unless a plot can be drawn to `path`: its ending says how, and the program can draw. */
+FovStatus fov_draw_check(const char *path);
+
 /** One line of a plot, and the dots on it; all x and y > 0. */
 typedef struct FovDrawLine {
   const char *name;

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/gemm.h"
+#include "base/profile.h"
 #include "base/rng.h"
 #include "base/team.h"
 #include "tests/check.h"
@@ -287,47 +288,66 @@ typedef struct Product {
   int m, n, k;
   bool a_transposed, b_transposed;
   real beta;
+  int pad; /**< numbers between rows, which no product may touch */
 } Product;
 
-static real *random_matrix(size_t count, FovRng *rng) {
-  real *x = malloc(count * sizeof *x);
-  assert_non_null(x);
-  for (size_t i = 0; i < count; i++) x[i] = 2 * fov_rng_uniform(rng) - 1;
-  return x;
+/** Random numbers, and NaN between the rows, which would spread if it were used. */
+static FovMatrix random_matrix(int rows, int cols, int pad, FovRng *rng) {
+  FovMatrix matrix = {.rows = rows, .cols = cols, .stride = cols + pad};
+  size_t count = (size_t)rows * (size_t)matrix.stride;
+  matrix.at = malloc(count * sizeof *matrix.at);
+  assert_non_null(matrix.at);
+  for (size_t i = 0; i < count; i++)
+    matrix.at[i] = i % (size_t)matrix.stride < (size_t)cols ? 2 * fov_rng_uniform(rng) - 1 : NAN;
+  return matrix;
+}
+
+static size_t bytes_of(FovMatrix x) {
+  return (size_t)x.rows * (size_t)x.stride * sizeof *x.at;
+}
+
+static FovMatrix copy_matrix(FovMatrix x) {
+  FovMatrix copy = x;
+  copy.at = malloc(bytes_of(x));
+  assert_non_null(copy.at);
+  memcpy(copy.at, x.at, bytes_of(x));
+  return copy;
+}
+
+static double number_at(FovMatrix x, bool transposed, int row, int col) {
+  return transposed ? x.at[(size_t)col * (size_t)x.stride + (size_t)row]
+                    : x.at[(size_t)row * (size_t)x.stride + (size_t)col];
 }
 
 /** Row i, column j of op(A) · op(B), by the definition. */
-static double product_at(const Product *p, const real *a, const real *b, int i, int j) {
+static double product_at(const Product *p, FovMatrix a, FovMatrix b, int i, int j) {
   double sum = 0;
   for (int l = 0; l < p->k; l++)
-    sum += (double)(p->a_transposed ? a[l * p->m + i] : a[i * p->k + l]) *
-           (p->b_transposed ? b[j * p->k + l] : b[l * p->n + j]);
+    sum += number_at(a, p->a_transposed, i, l) * number_at(b, p->b_transposed, l, j);
   return sum;
 }
 
 static void assert_product(Product p) {
   FovRng rng = fov_rng_stream(1, FOV_STREAM_DATA, (uint64_t)(p.m * 1000000 + p.n * 1000 + p.k));
-  size_t count = (size_t)p.m * p.n;
-  real *a = random_matrix((size_t)p.m * p.k, &rng), *b = random_matrix((size_t)p.k * p.n, &rng);
-  real *before = random_matrix(count, &rng), *c = malloc(count * sizeof *c);
-  real *again = malloc(count * sizeof *again);
-  assert_true(c && again);
-  for (size_t i = 0; i < count && p.beta == 0; i++) before[i] = NAN;
-  memcpy(c, before, count * sizeof *c);
-  memcpy(again, before, count * sizeof *c);
-  FovMatrix left = p.a_transposed ? (FovMatrix){a, p.k, p.m, p.m} : (FovMatrix){a, p.m, p.k, p.k};
-  FovMatrix right = p.b_transposed ? (FovMatrix){b, p.n, p.k, p.k} : (FovMatrix){b, p.k, p.n, p.n};
-  FovMatrix first = {c, p.m, p.n, p.n}, second = {again, p.m, p.n, p.n};
-  fov_gemm(first, left, p.a_transposed, right, p.b_transposed, p.beta);
-  fov_gemm(second, left, p.a_transposed, right, p.b_transposed, p.beta);
-  assert_memory_equal(again, c, count * sizeof *c);
-  for (int i = 0, at = 0; i < p.m; i++)
-    for (int j = 0; j < p.n; j++, at++) {
-      double expected = product_at(&p, a, b, i, j) + (p.beta == 0 ? 0 : p.beta * before[at]);
-      assert_near(c[at], expected, 1e-6 * (1 + p.k / 8), "[%d, %d]%s x [%d, %d]%s at %d, %d", p.m,
-                  p.k, p.a_transposed ? "T" : "", p.k, p.n, p.b_transposed ? "T" : "", i, j);
+  FovMatrix a = random_matrix(p.a_transposed ? p.k : p.m, p.a_transposed ? p.m : p.k, p.pad, &rng);
+  FovMatrix b = random_matrix(p.b_transposed ? p.n : p.k, p.b_transposed ? p.k : p.n, p.pad, &rng);
+  FovMatrix before = random_matrix(p.m, p.n, p.pad, &rng);
+  for (size_t i = 0; i < bytes_of(before) / sizeof(real) && p.beta == 0; i++) before.at[i] = NAN;
+  FovMatrix c = copy_matrix(before), again = copy_matrix(before);
+  fov_gemm(c, a, p.a_transposed, b, p.b_transposed, p.beta);
+  fov_gemm(again, a, p.a_transposed, b, p.b_transposed, p.beta);
+  assert_memory_equal(again.at, c.at, bytes_of(c));
+  for (int i = 0; i < p.m; i++)
+    for (int j = 0; j < c.stride; j++) {
+      double is = number_at(c, false, i, j), was = number_at(before, false, i, j);
+      if (j >= p.n && isnan(is)) continue;
+      double expected = j >= p.n ? was : product_at(&p, a, b, i, j);
+      if (j < p.n && p.beta != 0) expected += p.beta * was;
+      assert_near(is, expected, 1e-6 * (1 + p.k / 8), "[%d, %d]%s x [%d, %d]%s, pad %d, at %d, %d",
+                  p.m, p.k, p.a_transposed ? "T" : "", p.k, p.n, p.b_transposed ? "T" : "", p.pad,
+                  i, j);
     }
-  free(a), free(b), free(before), free(c), free(again);
+  free(a.at), free(b.at), free(before.at), free(c.at), free(again.at);
 }
 
 static void gemm_follows_the_definition(void **state) {
@@ -339,13 +359,63 @@ static void gemm_follows_the_definition(void **state) {
   for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
     for (int beta = 0; beta < 3; beta++)
       for (int transposed = 0; transposed < 3; transposed++)
-        assert_product((Product){.m = shapes[s][0],
-                                 .n = shapes[s][1],
-                                 .k = shapes[s][2],
-                                 .a_transposed = transposed == 1,
-                                 .b_transposed = transposed == 2,
-                                 .beta = betas[beta]});
+        for (int pad = 0; pad <= 16; pad += 16)
+          assert_product((Product){.m = shapes[s][0],
+                                   .n = shapes[s][1],
+                                   .k = shapes[s][2],
+                                   .a_transposed = transposed == 1,
+                                   .b_transposed = transposed == 2,
+                                   .beta = betas[beta],
+                                   .pad = pad});
   assert_true(*fov_gemm_library());
+}
+
+static void rows_of_products_miss_each_other(void **state) {
+  (void)state;
+  for (int cols = 1; cols <= 2048; cols++) {
+    int stride = fov_gemm_stride(cols);
+    assert_true(stride >= cols && stride <= cols + 16);
+    assert_true((size_t)stride * sizeof(real) % 512 != 0);
+    if (cols < 64) assert_int_equal(stride, cols);
+  }
+}
+
+static void wait_a_while(void) {
+  usleep(3000);
+}
+
+/** Does two things, one within the other, and a product. */
+static void do_stages(void *context, int task, int worker) {
+  (void)context, (void)task, (void)worker;
+  real numbers[6] = {0};
+  FovMatrix a = {numbers, 1, 2, 2}, b = {numbers + 2, 2, 1, 1}, c = {numbers + 4, 1, 1, 1};
+  FovStage before = fov_profile_enter(FOV_STAGE_ENV);
+  wait_a_while();
+  FovStage outer = fov_profile_enter(FOV_STAGE_SENSOR);
+  wait_a_while();
+  fov_profile_enter(outer);
+  fov_gemm(c, a, false, b, false, 0);
+  fov_profile_enter(before);
+}
+
+static void a_profile_counts_what_is_done(void **state) {
+  (void)state;
+  FovProfile *profiles = aligned_alloc(64, FOV_MAX_THREADS * sizeof *profiles);
+  assert_non_null(profiles);
+  memset(profiles, 0, FOV_MAX_THREADS * sizeof *profiles);
+  fov_team_run(1, 1, do_stages, NULL); // not asked for
+  fov_profile_into(profiles);
+  double start = fov_now();
+  fov_team_run(1, 2, do_stages, NULL);
+  double wall = fov_now() - start, sum = 0;
+  fov_profile_into(NULL);
+  const FovProfile *p = &profiles[0];
+  for (int stage = 0; stage < FOV_STAGES; stage++) sum += p->seconds[stage];
+  assert_true(p->seconds[FOV_STAGE_ENV] >= 0.006 && p->seconds[FOV_STAGE_SENSOR] >= 0.006);
+  assert_true(p->seconds[FOV_STAGE_PRODUCTS] > 0 && sum <= wall);
+  assert_true(p->shapes == 1 && p->calls[0] == 2 && p->flops == 8);
+  assert_true(p->products[0].m == 1 && p->products[0].n == 1 && p->products[0].k == 2);
+  free(profiles);
 }
 
 enum { TASKS = 100 };
@@ -463,6 +533,8 @@ int main(void) {
       cmocka_unit_test(arena_repeats_without_growing),
       cmocka_unit_test(arena_grows_by_blocks),
       cmocka_unit_test(gemm_follows_the_definition),
+      cmocka_unit_test(rows_of_products_miss_each_other),
+      cmocka_unit_test(a_profile_counts_what_is_done),
       cmocka_unit_test(team_does_every_task_once),
       cmocka_unit_test(a_team_of_nobody_aborts),
       cmocka_unit_test(exp_sigmoid_and_tanh_keep_their_bounds),

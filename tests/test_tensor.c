@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/profile.h"
 #include "base/rng.h"
+#include "base/team.h"
 #include "model/core.h"
 #include "model/encoder.h"
 #include "tensor/ops.h"
@@ -207,6 +209,30 @@ static void conv_apart(FovVar *y[], FovTape *tape, FovVar *x[], const void *cont
   assert_true(y[0]->stride > y[0]->cols && apart->stride > apart->cols);
 }
 
+/** The same with more steps than the tape was told of, one of which no gradient reaches. */
+static void linear2_more_steps(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  const Case *c = context;
+  FovVar *h = NULL;
+  tape->steps = 2;
+  for (int t = 0; t < 5; t++) {
+    FovVar *h_t = fov_linear2(tape, x[0], x[1], h, x[3], x[2], c->activation);
+    if (t != 1) h = h_t;
+  }
+  y[0] = h;
+}
+
+/** A weight used twice a step, on its own result and on fewer rows, and as an input. */
+static void linear_everywhere(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  const Case *c = context;
+  FovVar *once = x[0];
+  tape->steps = 2;
+  for (int t = 0; t < 2; t++)
+    once = fov_linear(tape, fov_linear(tape, once, x[1], NULL, c->activation), x[1], NULL,
+                      c->activation);
+  y[0] = once;
+  y[1] = fov_linear(tape, x[1], x[1], NULL, c->activation);
+}
+
 static void add(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
   y[0] = fov_add(tape, x[0], x[1]);
@@ -300,6 +326,8 @@ static const Case cases[] = {
     {"fov_conv", "2 of 3 channels, stride 2", conv_all, FOV_RELU, {{2, 90}, {2, 12}, {1, 2}}},
     {"fov_conv", "twice", conv_twice, FOV_RELU, {{2, 20}, {1, 4}, {1, 1}}},
     {"fov_conv", "64 wide", conv_apart, FOV_RELU, {{2, 64}, {4, 4}, {1, 4}}},
+    {"fov_linear2", "more steps", linear2_more_steps, FOV_TANH, {{3, 4}, {5, 4}, {1, 5}, {5, 5}}},
+    {"fov_linear", "everywhere", linear_everywhere, FOV_TANH, {{3, 4}, {4, 4}}},
     {"fov_add", "two", add, 0, {{3, 4}, {3, 4}}},
     {"fov_add", "to itself", add_to_itself, 0, {{3, 4}}},
     {"fov_add", "64 wide", add_to_itself, 0, {{3, 64}}},
@@ -848,6 +876,81 @@ static void stop_gradient_keeps_the_value_and_stops(void **state) {
   small_finish(&small);
 }
 
+/** dW of y = (x Wᵀ) w2ᵀ, the gates of which a cell sees too if `cell`, through a stop. */
+static void gates_gradient(real dw[8], bool cell) {
+  FovParams params = {0};
+  FovArena arena = {0};
+  FovTape local;
+  fov_params_add(&params, "w", 4, 2, FOV_INIT_ZERO, 0);
+  fov_params_add(&params, "w2", 1, 4, FOV_INIT_ZERO, 0);
+  fov_params_add(&params, "c", 3, 1, FOV_INIT_ZERO, 0);
+  real *values = fov_params_block(&params), *gradient = fov_params_block(&params);
+  assert_true(values && gradient);
+  fill_random(values, params.size, 3);
+  fov_tape_begin(&local, &arena, &params, values, gradient);
+  FovVar *p = local.params, *x = fov_constant(&local, 3, 2), *h, *c;
+  for (int i = 0; i < 6; i++) x->value[i] = i - 2;
+  FovVar *gates = fov_linear(&local, x, &p[0], NULL, FOV_LINEAR);
+  FovVar *y = fov_linear(&local, gates, &p[1], NULL, FOV_LINEAR);
+  fov_seed(&local, y, (real[]){1, 2, 3});
+  if (cell) {
+    fov_lstm_cell(&h, &c, &local, fov_stop_gradient(&local, gates), &p[2]);
+    fov_seed(&local, h, (real[]){4, 5, 6});
+  }
+  fov_tape_backward(&local);
+  assert_true((gradient[params.list[2].offset] != 0) == cell);
+  memcpy(dw, gradient, 8 * sizeof *dw);
+  free(values), free(gradient);
+  fov_arena_finish(&arena);
+}
+
+static void a_stopped_copy_has_a_gradient_of_its_own(void **state) {
+  (void)state;
+  real alone[8], beside[8];
+  gates_gradient(alone, false);
+  gates_gradient(beside, true);
+  assert_memory_equal(alone, beside, sizeof alone);
+  assert_true(alone[0] != 0);
+}
+
+/** Whether it was joined over the steps does not show in a gradient, but in what was multiplied. */
+static void a_weights_gradient_is_one_product(void **state) {
+  (void)state;
+  enum { T = 3, B = 2, D = 4 };
+  FovParams params = {0};
+  FovArena arena = {0};
+  FovTape local;
+  fov_params_add(&params, "w", D, D, FOV_INIT_ZERO, 0);
+  fov_params_add(&params, "u", D, D, FOV_INIT_ZERO, 0);
+  real *values = fov_params_block(&params), *gradient = fov_params_block(&params);
+  FovProfile *profiles = aligned_alloc(64, FOV_MAX_THREADS * sizeof *profiles);
+  assert_true(values && gradient && profiles);
+  memset(profiles, 0, FOV_MAX_THREADS * sizeof *profiles);
+  fov_profile_into(profiles);
+  fov_profile_attach(0);
+  fov_tape_begin(&local, &arena, &params, values, gradient);
+  local.steps = T;
+  FovVar *x = fov_zeros(&local, T * B, D), *h = NULL;
+  for (int t = 0; t < T; t++)
+    h = fov_linear2(&local, fov_rows(&local, x, t * B, B), &local.params[0], h, &local.params[1],
+                    NULL, FOV_TANH);
+  fov_grad(&local, h);
+  fov_tape_backward(&local);
+  fov_profile_detach();
+  fov_profile_into(NULL);
+  int64_t calls = 0;
+  for (int i = 0; i < profiles->shapes; i++) {
+    const FovProduct *product = &profiles->products[i];
+    if (!product->a_transposed) continue;
+    // u has no use at the first step.
+    assert_true(product->k == T * B || product->k == (T - 1) * B);
+    calls += profiles->calls[i];
+  }
+  assert_int_equal(calls, 2);
+  free(values), free(gradient), free(profiles);
+  fov_arena_finish(&arena);
+}
+
 static void what_depends_on_constants_alone_is_not_noted(void **state) {
   (void)state;
   Small small;
@@ -1078,6 +1181,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(gaussian_computes_its_density, begin, finish),
       cmocka_unit_test_setup_teardown(squared_error_is_half_the_square, begin, finish),
       cmocka_unit_test_setup_teardown(stop_gradient_keeps_the_value_and_stops, begin, finish),
+      cmocka_unit_test(a_stopped_copy_has_a_gradient_of_its_own),
+      cmocka_unit_test(a_weights_gradient_is_one_product),
       cmocka_unit_test_setup_teardown(what_depends_on_constants_alone_is_not_noted, begin, finish),
       cmocka_unit_test_setup_teardown(seeds_add_up_and_unseeded_results_are_skipped, begin, finish),
       cmocka_unit_test_setup_teardown(operations_keep_their_own_constants, begin, finish),

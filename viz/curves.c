@@ -384,7 +384,7 @@ static void draw_figure(cairo_t *cr, const Figure *figure) {
 }
 
 FovStatus fov_draw_curves(const char *path, const char *const *runs, size_t count) {
-  FOV_TRY(fov_plot_check(path));
+  FOV_TRY(fov_draw_check(path));
   if (count == 0) return fov_fail(FOV_ERR_USAGE, "%s: no runs to plot: name one or more", path);
   Figure figure = {0};
   FovCanvas canvas = {0};

@@ -65,9 +65,15 @@ static void draw_line(cairo_t *cr, const FovDrawLine *line, int number, const Fo
            line->name);
 }
 
+FovStatus fov_draw_check(const char *path) {
+  if (fov_has_ending(path, ".png") || fov_has_ending(path, ".svg") || fov_has_ending(path, ".pdf"))
+    return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "%s: expected a name that ends in .png, .svg or .pdf", path);
+}
+
 FovStatus fov_draw_lines(const char *path, const FovDrawLine *lines, int count, const char *x_label,
                          const char *y_label) {
-  FOV_TRY(fov_plot_check(path));
+  FOV_TRY(fov_draw_check(path));
   FovCanvas canvas = {0};
   FOV_TRY(fov_canvas_begin(&canvas, path, WIDTH, HEIGHT, DENSITY));
   cairo_t *cr = canvas.cr;

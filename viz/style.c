@@ -222,12 +222,6 @@ static cairo_status_t write_stream(void *stream, const unsigned char *data, unsi
   return fwrite(data, 1, size, stream) == size ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
-FovStatus fov_plot_check(const char *path) {
-  if (fov_has_ending(path, ".png") || fov_has_ending(path, ".svg") || fov_has_ending(path, ".pdf"))
-    return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE, "%s: expected a name that ends in .png, .svg or .pdf", path);
-}
-
 FovStatus fov_canvas_begin(FovCanvas *canvas, const char *path, double width, double height,
                            double density) {
   FOV_TRY(fov_replace_begin(&canvas->file, path));

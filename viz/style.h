@@ -114,9 +114,6 @@ typedef struct FovCanvas {
 /** True if `path` ends in `ending`, in upper or lower case. */
 bool fov_has_ending(const char *path, const char *ending);
 
-/** Fails unless `path` ends as a plot may: in .png, .svg or .pdf. */
-FovStatus fov_plot_check(const char *path);
-
 /** Opens a picture of width × height units; .svg and .pdf by the ending of `path`, else a PNG of
  * `density` pixels a unit. */
 FovStatus fov_canvas_begin(FovCanvas *canvas, const char *path, double width, double height,

@@ -24,12 +24,14 @@ static const struct {
 
 enum { TASKS = sizeof tasks / sizeof *tasks, MAX_SETTINGS = 64 };
 
+enum { GEMM, GLIMPSE, ENV, TRAIN, STAGES, SIZE = STAGES, ALL };
+
 typedef struct Request {
-  const char *stage; /**< gemm, glimpse, env, train or size; NULL: all but the last */
-  const char *file;  /**< an experiment; NULL: the tasks above */
-  const char *plot;  /**< where to draw what size costs; NULL: nowhere */
+  int stage;        /**< gemm, glimpse, env, train: its number; size: SIZE; ALL: all but size */
+  const char *file; /**< an experiment; NULL: the tasks above */
+  const char *plot; /**< where to draw what size costs; NULL: nowhere */
   char **changes;
-  int change_count, threads, repeats;
+  int change_count, threads, repeats, largest;
   json_t *json; /**< results are gathered here; NULL: printed as text */
 } Request;
 
@@ -80,9 +82,10 @@ static void print_threads(const int counts[], int n) {
 
 static void print_subject(const char *name, const FovSubject *subject) {
   const FovExperiment *e = &subject->experiment;
+  FovGlimpse glimpse = e->agent.glimpse;
   printf("\n%s: %d glimpses of %d x %d at %d scales from %d x %d, core %s, %zu parameters, batch "
          "%d\n",
-         name, e->agent_options.glimpses, e->sensor.side, e->sensor.side, e->sensor.scales,
+         name, e->agent_options.glimpses, glimpse.side, glimpse.side, glimpse.scales,
          subject->env.spec.width, subject->env.spec.height, e->slots[FOV_SLOT_CORE].plugin->name,
          fov_params_learned(&e->agent.params), e->train.batch);
 }
@@ -107,6 +110,17 @@ static json_t *json_shape(const FovShape *shape) {
                    shape->share, "flops_per_second", shape->rate);
 }
 
+/** Adds `object`, with the number of threads it is of, to a list of the result. */
+static void tell_threads(json_t *result, const char *key, int threads, json_t *object) {
+  json_t *list = json_object_get(result, key);
+  if (!list) {
+    list = json_array();
+    json_object_set_new(result, key, list);
+  }
+  json_object_set_new(object, "threads", json_integer(threads));
+  json_array_append_new(list, object);
+}
+
 static FovStatus bench_gemm(const Request *request, const FovSubject *subject, json_t *result) {
   FovShapes shapes;
   FOV_TRY(fov_measure_shapes(&shapes, subject));
@@ -121,43 +135,50 @@ static FovStatus bench_gemm(const Request *request, const FovSubject *subject, j
       if (!result) print_shape(&shapes.list[j], fastest);
       json_array_append_new(list, json_shape(&shapes.list[j]));
     }
-    if (result) json_object_set(result, counts[i] == 1 ? "products_1_thread" : "products", list);
-    json_decref(list);
+    json_t *object = json_pack("{s:o}", "shapes", list);
+    if (result)
+      tell_threads(result, "products", counts[i], object);
+    else
+      json_decref(object);
   }
   return FOV_OK;
+}
+
+/** Prints a rate for each number of threads, or adds them to a list of the result. */
+static void tell_rates(json_t *result, const char *key, const char *name, const FovSample rates[2],
+                       const int counts[2], int n) {
+  if (!result) {
+    print_row(name, (const FovSample *const[]){&rates[0], &rates[1]}, n, 1, "%.0f", "a second");
+    return;
+  }
+  for (int i = 0; i < n; i++) {
+    json_t *object = json_pack("{s:s}", "what", name);
+    tell(object, "per_second", &rates[i]);
+    tell_threads(result, key, counts[i], object);
+  }
 }
 
 static FovStatus bench_env(const Request *request, const FovSubject *subject, json_t *result) {
   int counts[2], n = thread_counts(counts, request);
   FovSample rates[2] = {0};
-  for (int i = 0; i < n; i++) fov_measure_env(&rates[i], subject, counts[i], request->repeats);
-  if (result) {
-    tell(result, "images_per_second", &rates[n - 1]);
-    return FOV_OK;
-  }
-  print_threads(counts, n);
-  print_row("images drawn", (const FovSample *const[]){&rates[0], &rates[1]}, n, 1, "%.0f",
-            "a second");
+  for (int i = 0; i < n; i++)
+    FOV_TRY(fov_measure_env(&rates[i], subject, counts[i], request->repeats));
+  if (!result) print_threads(counts, n);
+  tell_rates(result, "env", "images", rates, counts, n);
   return FOV_OK;
 }
 
 static FovStatus bench_glimpse(const Request *request, const FovSubject *subject, json_t *result) {
   int counts[2], n = thread_counts(counts, request);
-  json_t *list = json_array();
   if (!result) print_threads(counts, n);
   for (int scales = 1; scales <= FOV_MAX_SCALES; scales++) {
     FovSample rates[2] = {0};
     for (int i = 0; i < n; i++)
-      fov_measure_sensor(&rates[i], subject, scales, counts[i], request->repeats);
+      FOV_TRY(fov_measure_sensor(&rates[i], subject, scales, counts[i], request->repeats));
     char name[32];
     snprintf(name, sizeof name, "%d scale%s", scales, scales == 1 ? "" : "s");
-    if (!result)
-      print_row(name, (const FovSample *const[]){&rates[0], &rates[1]}, n, 1, "%.0f",
-                "glimpses a second");
-    json_array_append_new(list, json_spread(fov_sample_spread(&rates[n - 1])));
+    tell_rates(result, "glimpse", name, rates, counts, n);
   }
-  if (result) json_object_set(result, "glimpses_per_second_by_scales", list);
-  json_decref(list);
   return FOV_OK;
 }
 
@@ -211,12 +232,14 @@ static void print_train(const FovTrainRate rates[2], int n, double flops) {
 static void print_memory(const FovTraining *training) {
   double blocks, shards;
   fov_training_memory(&blocks, &shards, training);
-  printf("  memory: %.1f MiB of parameters, gradients and moments, at most %.1f MiB of episodes\n",
-         blocks / 0x1p20, shards / 0x1p20);
+  printf(
+      "  memory: %.1f MiB of parameters, gradients and moments, %.1f MiB of episodes at most, in "
+      "blocks of 8\n",
+      blocks / 0x1p20, shards / 0x1p20);
 }
 
 static void tell_train(json_t *result, const FovTrainRate *rate, double flops) {
-  json_t *object = json_pack("{s:i, s:f}", "threads", rate->threads, "flops_per_glimpse", flops);
+  json_t *object = json_pack("{s:f}", "flops_per_glimpse", flops);
   json_t *stages = json_object();
   tell(object, "limit_flops_per_second", &rate->limit);
   tell(object, "glimpses_per_second", &rate->glimpses);
@@ -225,7 +248,7 @@ static void tell_train(json_t *result, const FovTrainRate *rate, double flops) {
   tell(object, "evaluated_glimpses_per_second", &rate->evaluated);
   for (int i = 0; i <= FOV_STAGES; i++) tell(stages, stage_names[i], &rate->stages[i]);
   json_object_set_new(object, "shares_of_time", stages);
-  json_array_append_new(result, object);
+  tell_threads(result, "train", rate->threads, object);
 }
 
 /** The repeats of all thread counts take turns, so that a machine that slows down slows them all.
@@ -255,9 +278,7 @@ static FovStatus bench_train(const Request *request, const FovSubject *subject, 
     print_memory(&subject->training);
     return FOV_OK;
   }
-  json_t *list = json_array();
-  for (int i = 0; i < n; i++) tell_train(list, &rates[i], shapes.flops);
-  json_object_set_new(result, "train", list);
+  for (int i = 0; i < n; i++) tell_train(result, &rates[i], shapes.flops);
   return FOV_OK;
 }
 
@@ -265,14 +286,16 @@ static const struct {
   const char *name;
   FovStatus (*run)(const Request *request, const FovSubject *subject, json_t *result);
   bool each_core; /**< worth measuring with each of the cores below */
-} stages[] = {
-    {"gemm", bench_gemm, true},
-    {"glimpse", bench_glimpse, false},
-    {"env", bench_env, false},
-    {"train", bench_train, true},
+} stages[STAGES] = {
+    [GEMM] = {"gemm", bench_gemm, true},
+    [GLIMPSE] = {"glimpse", bench_glimpse, false},
+    [ENV] = {"env", bench_env, false},
+    [TRAIN] = {"train", bench_train, true},
 };
 
-enum { STAGES = sizeof stages / sizeof *stages };
+static bool is_wanted(const Request *request, int stage) {
+  return request->stage == ALL || request->stage == stage;
+}
 
 static const char *const cores[] = {"core=rnn", "core=lstm"};
 
@@ -296,29 +319,35 @@ static const struct {
 
 enum { SEERS = sizeof seers / sizeof *seers };
 
-static FovStatus measure_size(FovSample *seconds, const Request *request, int seer, int size) {
+static FovStatus measure_size(FovSample *seconds, FovSample *drawing, const Request *request,
+                              int seer, int size) {
   char env_size[32];
-  const char *all[MAX_SETTINGS] = {"env=translated", env_size};
-  int count = 2;
+  const char *all[MAX_SETTINGS];
+  int count = 0;
   snprintf(env_size, sizeof env_size, "env.size=%d", size);
-  for (int i = 0; i < 4 && seers[seer].settings[i]; i++) all[count++] = seers[seer].settings[i];
+  // What makes a seer comes last: a change may not make another of it.
   for (int i = 0; i < request->change_count; i++) all[count++] = request->changes[i];
+  all[count++] = "env=translated";
+  all[count++] = env_size;
+  for (int i = 0; i < 4 && seers[seer].settings[i]; i++) all[count++] = seers[seer].settings[i];
   FovSubject subject = {0};
   FovStatus status = fov_subject_load(&subject, NULL, all, count);
-  if (status == FOV_OK) status = fov_measure_episode(seconds, &subject, request->repeats);
+  if (status == FOV_OK) status = fov_measure_episode(seconds, drawing, &subject, request->repeats);
   fov_subject_finish(&subject);
   return status;
 }
 
-static void tell_size(const Request *request, int seer, int size, const FovSample *seconds) {
-  FovSpread s = fov_sample_spread(seconds);
+static void tell_size(const Request *request, int seer, int size, const FovSample *seconds,
+                      const FovSample *drawing) {
+  FovSpread s = fov_sample_spread(seconds), d = fov_sample_spread(drawing);
   if (request->json)
     json_array_append_new(request->json,
-                          json_pack("{s:s, s:i, s:o}", "seer", seers[seer].key, "size", size,
-                                    "seconds_per_episode", json_spread(s)));
+                          json_pack("{s:s, s:i, s:o, s:o}", "seer", seers[seer].key, "size", size,
+                                    "seconds_per_episode", json_spread(s), "seconds_to_draw",
+                                    json_spread(d)));
   else
-    printf("  %4d x %-4d  %10.4f ms (%.4f-%.4f)  %s\n", size, size, 1e3 * s.median, 1e3 * s.low,
-           1e3 * s.high, seers[seer].name);
+    printf("  %4d x %-4d  %9.4f ms (%.4f-%.4f)  %8.4f ms to draw  %s\n", size, size, 1e3 * s.median,
+           1e3 * s.low, 1e3 * s.high, 1e3 * d.median, seers[seer].name);
   fflush(stdout);
 }
 
@@ -326,20 +355,21 @@ static void tell_size(const Request *request, int seer, int size, const FovSampl
 static FovStatus bench_size(const Request *request) {
   double x[SIZES], y[SEERS][SIZES];
   FovDrawLine lines[SEERS];
-  if (!request->json) printf("\none episode, forward, on one thread, without drawing its image\n");
+  if (!request->json) printf("\none episode, forward, on one thread; the image is drawn before\n");
   for (int seer = 0; seer < SEERS; seer++) {
-    for (int i = 0; i < SIZES; i++) {
-      FovSample seconds = {0};
-      FOV_TRY(measure_size(&seconds, request, seer, sizes[i]));
-      tell_size(request, seer, sizes[i], &seconds);
-      x[i] = sizes[i];
-      y[seer][i] = 1e3 * fov_sample_spread(&seconds).median;
+    int count = 0;
+    for (; count < SIZES && sizes[count] <= request->largest; count++) {
+      FovSample seconds = {0}, drawing = {0};
+      FOV_TRY(measure_size(&seconds, &drawing, request, seer, sizes[count]));
+      tell_size(request, seer, sizes[count], &seconds, &drawing);
+      x[count] = sizes[count];
+      y[seer][count] = 1e3 * fov_sample_spread(&seconds).median;
     }
-    lines[seer] = (FovDrawLine){seers[seer].name, x, y[seer], SIZES};
+    lines[seer] = (FovDrawLine){seers[seer].name, x, y[seer], count};
   }
   if (!request->plot) return FOV_OK;
   return fov_draw_lines(request->plot, lines, SEERS, "side of the image, pixels",
-                        "One episode, milliseconds on one thread");
+                        "One episode once its image is drawn, milliseconds on one thread");
 }
 
 /* ---- the subjects ---- */
@@ -356,7 +386,7 @@ static FovStatus bench_stages(const Request *request, const char *name, const Fo
     print_subject(name, subject);
   }
   for (int i = 0; i < STAGES; i++) {
-    if (request->stage && strcmp(request->stage, stages[i].name) != 0) continue;
+    if (!is_wanted(request, i)) continue;
     if (again && !stages[i].each_core) continue;
     FOV_TRY(stages[i].run(request, subject, result));
     fflush(stdout);
@@ -389,13 +419,12 @@ static bool core_is_given(const Request *request) {
 
 static bool wants_each_core(const Request *request) {
   for (int i = 0; i < STAGES; i++)
-    if (stages[i].each_core && (!request->stage || strcmp(request->stage, stages[i].name) == 0))
-      return !core_is_given(request);
+    if (stages[i].each_core && is_wanted(request, i)) return !core_is_given(request);
   return false;
 }
 
 static FovStatus bench(const Request *request) {
-  if (request->stage && strcmp(request->stage, "size") == 0) return bench_size(request);
+  if (request->stage == SIZE) return bench_size(request);
   if (request->file) return bench_subject(request, request->file, NULL, NULL, false);
   bool each = wants_each_core(request);
   for (int i = 0; i < TASKS; i++)
@@ -406,11 +435,10 @@ static FovStatus bench(const Request *request) {
 }
 
 static FovStatus parse_options(Request *request, bool *json, int argc, char **argv) {
-  static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                          {"threads", required_argument, NULL, 't'},
-                                          {"repeats", required_argument, NULL, 'r'},
-                                          {"plot", required_argument, NULL, 'p'},
-                                          {0}};
+  static const struct option options[] = {
+      {"json", no_argument, NULL, 'j'},          {"threads", required_argument, NULL, 't'},
+      {"repeats", required_argument, NULL, 'r'}, {"plot", required_argument, NULL, 'p'},
+      {"largest", required_argument, NULL, 'l'}, {0}};
   long long number;
   for (int letter; (letter = getopt_long(argc, argv, "", options, NULL)) != -1;) {
     switch (letter) {
@@ -424,6 +452,10 @@ static FovStatus parse_options(Request *request, bool *json, int argc, char **ar
       FOV_TRY(fov_cli_number(&number, optarg, "--repeats", 1, FOV_MAX_REPEATS));
       request->repeats = (int)number;
       break;
+    case 'l':
+      FOV_TRY(fov_cli_number(&number, optarg, "--largest", sizes[0], sizes[SIZES - 1]));
+      request->largest = (int)number;
+      break;
     case 'p':
       request->plot = optarg;
       break;
@@ -436,15 +468,21 @@ static FovStatus parse_options(Request *request, bool *json, int argc, char **ar
 
 /** The words that are left: a stage, an experiment, settings. */
 static FovStatus parse_words(Request *request, int count, char **words) {
-  for (int i = 0; count > 0 && i < STAGES && !request->stage; i++)
-    if (strcmp(words[0], stages[i].name) == 0) request->stage = stages[i].name;
-  if (!request->stage && count > 0 && strcmp(words[0], "size") == 0) request->stage = "size";
-  if (request->stage) words++, count--;
+  request->stage = ALL;
+  for (int i = 0; count > 0 && i < STAGES; i++)
+    if (strcmp(words[0], stages[i].name) == 0) request->stage = i;
+  if (count > 0 && strcmp(words[0], "size") == 0) request->stage = SIZE;
+  if (request->stage != ALL) words++, count--;
   if (count > 0 && !strchr(words[0], '=')) request->file = *words++, count--;
   if (request->file && !fov_file_exists(request->file))
     return fov_fail(FOV_ERR_USAGE,
                     "%s: expected gemm, glimpse, env, train, size or an experiment's file",
                     request->file);
+  if (request->stage == SIZE && request->file)
+    return fov_fail(FOV_ERR_USAGE, "bench size: expected key=value, found %s", request->file);
+  if (request->plot && request->stage != SIZE)
+    return fov_fail(FOV_ERR_USAGE, "--plot draws what fovea bench size measures");
+  if (request->plot) FOV_TRY(fov_draw_check(request->plot));
   if (count > MAX_SETTINGS - 6)
     return fov_fail(FOV_ERR_USAGE, "expected at most %d settings, found %d", MAX_SETTINGS - 6,
                     count);
@@ -466,7 +504,8 @@ static FovStatus print_json(const Request *request) {
 }
 
 static FovStatus run(int argc, char **argv) {
-  Request request = {.threads = fov_team_default_threads(), .repeats = 5};
+  Request request = {
+      .threads = fov_team_default_threads(), .repeats = 5, .largest = sizes[SIZES - 1]};
   bool json = false;
   FOV_TRY(parse_options(&request, &json, argc, argv));
   FOV_TRY(parse_words(&request, argc - optind, argv + optind));
@@ -487,7 +526,8 @@ const FovCommand fov_command_bench = {
     .usage =
         "usage: fovea bench [gemm|glimpse|env|train] [EXPERIMENT] [key=value ...] [--threads N]\n"
         "                   [--repeats R] [--json]\n"
-        "       fovea bench size [key=value ...] [--repeats R] [--plot FILE] [--json]\n"
+        "       fovea bench size [key=value ...] [--largest N] [--repeats R] [--plot FILE] "
+        "[--json]\n"
         "\n"
         "Measures how fast matrices are multiplied at the shapes of training, glimpses are taken,\n"
         "images are drawn, and all of training runs; by default of three tasks with two cores.\n"
@@ -500,6 +540,7 @@ const FovCommand fov_command_bench = {
         "  key=value     change a setting, such as train.batch=64; as in fovea train\n"
         "  --threads N   measure 1 and N threads (default: all processors)\n"
         "  --repeats R   of each figure (default: 5)\n"
+        "  --largest N   side of the largest image of bench size (default: 2048)\n"
         "  --plot FILE   draw what size costs (.png, .svg, .pdf)\n"
         "  --json        figures as [lowest, median, highest], in units of one\n"
         "\n"

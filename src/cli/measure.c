@@ -111,8 +111,7 @@ FovStatus fov_measure_shapes(FovShapes *shapes, const FovSubject *subject) {
 /** Multiplies one shape again and again on every worker at once. */
 typedef struct ProductLoop {
   const FovProduct *product;
-  double rates[FOV_MAX_THREADS]; /**< FLOP/s of each worker */
-  bool starved;
+  double rates[FOV_MAX_THREADS]; /**< FLOP/s of each worker; 0: it found no memory */
 } ProductLoop;
 
 static FovMatrix create_matrix(int rows, int cols, int stride) {
@@ -142,19 +141,18 @@ static void loop_product(void *context, int task, int worker) {
       create_matrix(p->a_transposed ? p->k : p->m, p->a_transposed ? p->m : p->k, p->stride_a);
   FovMatrix b =
       create_matrix(p->b_transposed ? p->n : p->k, p->b_transposed ? p->k : p->n, p->stride_b);
-  if (c.at && a.at && b.at)
-    loop->rates[task] = time_product(p, c, a, b);
-  else
-    loop->starved = true;
+  if (c.at && a.at && b.at) loop->rates[task] = time_product(p, c, a, b);
   free(c.at), free(a.at), free(b.at);
 }
 
 static FovStatus rate_product(double *rate, const FovProduct *product, int threads) {
   ProductLoop loop = {.product = product};
   fov_team_run(threads, threads, loop_product, &loop);
-  if (loop.starved) return fov_fail(FOV_ERR_MEMORY, "no memory for a product's matrices");
   *rate = 0;
-  for (int i = 0; i < threads; i++) *rate += loop.rates[i];
+  for (int i = 0; i < threads; i++) {
+    if (loop.rates[i] == 0) return fov_fail(FOV_ERR_MEMORY, "no memory for a product's matrices");
+    *rate += loop.rates[i];
+  }
   return FOV_OK;
 }
 
@@ -240,9 +238,14 @@ static FovStatus time_training(double *glimpses, FovTrainRate *rate, FovTrainMet
   return status;
 }
 
+/** At most `most` cases, as many as there are. */
+static int64_t cases_of(const FovTask *task, int64_t most) {
+  return most < task->env->spec.cases ? most : task->env->spec.cases;
+}
+
 static FovStatus time_evaluation(double *glimpses, FovTrainMeter *meter) {
   const FovTask *task = &meter->subject->training.task;
-  int64_t cases = 32 * FOV_SHARD < task->env->spec.cases ? 32 * FOV_SHARD : task->env->spec.cases;
+  int64_t cases = cases_of(task, 32 * FOV_SHARD);
   FovEvaluate what = {.task = task,
                       .values = fov_trainer_weights(meter->trainer),
                       .cases = cases,
@@ -334,34 +337,42 @@ static void loop_sensor(void *context, int task, int worker) {
   loop->rates[task] = (double)taken / seconds;
 }
 
-static void rate_stage(FovSample *rate, StageLoop *loop, FovWork *work, int threads) {
-  fov_team_run(threads, threads, work, loop);
-  double sum = 0;
-  for (int i = 0; i < threads; i++) {
-    sum += loop->rates[i];
-    fov_arena_finish(&loop->arenas[i]);
+static FovStatus rate_stage(FovSample *rate, StageLoop *loop, FovWork *work, int threads,
+                            int repeats) {
+  const FovEnvSpec *spec = &loop->subject->env.spec;
+  double lane = (double)spec->height * spec->width * spec->channels + (double)spec->state_size;
+  FOV_TRY(fov_memory_check(threads * lane, "this measurement"));
+  for (int r = 0; r < repeats; r++) {
+    fov_team_run(threads, threads, work, loop);
+    double sum = 0;
+    for (int i = 0; i < threads; i++) {
+      sum += loop->rates[i];
+      fov_arena_finish(&loop->arenas[i]);
+    }
+    add(rate, sum);
   }
-  add(rate, sum);
+  return FOV_OK;
 }
 
-void fov_measure_env(FovSample *rate, const FovSubject *subject, int threads, int repeats) {
+FovStatus fov_measure_env(FovSample *rate, const FovSubject *subject, int threads, int repeats) {
   StageLoop loop = {.subject = subject};
-  for (int r = 0; r < repeats; r++) rate_stage(rate, &loop, loop_env, threads);
+  return rate_stage(rate, &loop, loop_env, threads, repeats);
 }
 
-void fov_measure_sensor(FovSample *rate, const FovSubject *subject, int scales, int threads,
-                        int repeats) {
+FovStatus fov_measure_sensor(FovSample *rate, const FovSubject *subject, int scales, int threads,
+                             int repeats) {
   StageLoop loop = {.subject = subject, .sensor = subject->experiment.sensor};
   loop.sensor.scales = scales;
-  for (int r = 0; r < repeats; r++) rate_stage(rate, &loop, loop_sensor, threads);
+  loop.sensor.whole = false;
+  return rate_stage(rate, &loop, loop_sensor, threads, repeats);
 }
 
 /* ---- an episode ---- */
 
-static FovStatus time_episode(double *seconds, const FovEvaluate *what, FovWorkspace *workspace,
-                              FovProfile *profile) {
+static FovStatus time_episode(double *seconds, double *drawing, const FovEvaluate *what,
+                              FovWorkspace *workspace, FovProfile *profile) {
   FovEvaluation result;
-  *seconds = 0;
+  *seconds = *drawing = 0;
   int64_t episodes = 0;
   do {
     memset(profile, 0, sizeof *profile);
@@ -370,33 +381,46 @@ static FovStatus time_episode(double *seconds, const FovEvaluate *what, FovWorks
     fov_profile_into(NULL);
     FOV_TRY(status);
     for (int stage = 0; stage < FOV_STAGES; stage++)
-      if (stage != FOV_STAGE_ENV) *seconds += profile->seconds[stage];
+      *(stage == FOV_STAGE_ENV ? drawing : seconds) += profile->seconds[stage];
     episodes += what->cases;
   } while (*seconds < STAGE);
   *seconds /= (double)episodes;
+  *drawing /= (double)episodes;
   return FOV_OK;
 }
 
-FovStatus fov_measure_episode(FovSample *seconds, const FovSubject *subject, int repeats) {
+/** Repeats after a first one, which finds its memory. */
+static FovStatus repeat_episode(FovSample *seconds, FovSample *drawing, const FovEvaluate *what,
+                                FovWorkspace *workspace, FovProfile *profile, int repeats) {
+  double look, draw;
+  FOV_TRY(time_episode(&look, &draw, what, workspace, profile));
+  for (int r = 0; r < repeats; r++) {
+    FOV_TRY(time_episode(&look, &draw, what, workspace, profile));
+    add(seconds, look);
+    add(drawing, draw);
+  }
+  return FOV_OK;
+}
+
+FovStatus fov_measure_episode(FovSample *seconds, FovSample *drawing, const FovSubject *subject,
+                              int repeats) {
   const FovParams *params = &subject->experiment.agent.params;
+  FOV_TRY(fov_memory_check((double)params->size * sizeof(real), "this agent"));
   real *values = fov_params_block(params);
   FovProfile *profile = create_profiles();
   FovWorkspace workspace = {0};
   FovStatus status = values && profile ? fov_workspace_create(&workspace, 1)
                                        : fov_fail(FOV_ERR_MEMORY, "no memory for an agent");
-  if (status == FOV_OK) fov_params_init(values, params, 0);
-  FovEvaluate what = {.task = &subject->training.task,
-                      .values = values,
-                      .cases = FOV_SHARD,
-                      .rollouts = 1,
-                      .split = FOV_SPLIT_TRAIN,
-                      .threads = 1};
-  // The first one finds its memory.
-  double first;
-  if (status == FOV_OK) status = time_episode(&first, &what, &workspace, profile);
-  for (int r = 0; r < repeats && status == FOV_OK; r++) {
-    status = time_episode(&seconds->values[seconds->count], &what, &workspace, profile);
-    seconds->count++;
+  if (status == FOV_OK) {
+    const FovTask *task = &subject->training.task;
+    fov_params_init(values, params, 0);
+    FovEvaluate what = {.task = task,
+                        .values = values,
+                        .cases = cases_of(task, FOV_SHARD),
+                        .rollouts = 1,
+                        .split = FOV_SPLIT_TRAIN,
+                        .threads = 1};
+    status = repeat_episode(seconds, drawing, &what, &workspace, profile, repeats);
   }
   fov_workspace_finish(&workspace);
   free(profile);

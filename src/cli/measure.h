@@ -37,7 +37,7 @@ void fov_subject_finish(FovSubject *subject);
 typedef struct FovShape {
   FovProduct product;
   double share; /**< of the training's floating-point operations */
-  double rate;  /**< FLOP/s on all threads at once, warm; fastest of the repeats */
+  double rate;  /**< FLOP/s on all threads at once, warm, C overwritten; fastest of the repeats */
 } FovShape;
 
 /** The products of an update, most work first. */
@@ -76,15 +76,17 @@ void fov_train_meter_destroy(FovTrainMeter *meter);
 /** Adds one repeat of about a second to `rate`. */
 FovStatus fov_measure_train(FovTrainRate *rate, FovTrainMeter *meter, const FovShapes *shapes);
 
-/** Images drawn a second on `threads` threads. */
-void fov_measure_env(FovSample *rate, const FovSubject *subject, int threads, int repeats);
+/** Images drawn a second on `threads` threads. Fails if their lanes do not fit in memory. */
+FovStatus fov_measure_env(FovSample *rate, const FovSubject *subject, int threads, int repeats);
 
-/** Glimpses a second that a retina of `scales` takes at random places, on `threads` threads. */
-void fov_measure_sensor(FovSample *rate, const FovSubject *subject, int scales, int threads,
-                        int repeats);
+/** Glimpses a second that a retina of `scales` takes at random places, on `threads` threads; the
+ * subject's side, and not the whole image. */
+FovStatus fov_measure_sensor(FovSample *rate, const FovSubject *subject, int scales, int threads,
+                             int repeats);
 
-/** Seconds that one episode takes an untrained agent on one thread, without the drawing of its
- * image: looking and answering. */
-FovStatus fov_measure_episode(FovSample *seconds, const FovSubject *subject, int repeats);
+/** Seconds that one episode takes an untrained agent on one thread: looking and answering, and,
+ * apart from that, the drawing of its image. */
+FovStatus fov_measure_episode(FovSample *seconds, FovSample *drawing, const FovSubject *subject,
+                              int repeats);
 
 #endif
