@@ -876,7 +876,8 @@ static void stop_gradient_keeps_the_value_and_stops(void **state) {
   small_finish(&small);
 }
 
-/** dW of y = (x Wᵀ) w2ᵀ, the gates of which a cell sees too if `cell`, through a stop. */
+/** dW of y = (x Wᵀ) w2ᵀ, the gates of which a cell sees too if `cell`, through a stop;
+ * a stopped y is seeded then as well. */
 static void gates_gradient(real dw[8], bool cell) {
   FovParams params = {0};
   FovArena arena = {0};
@@ -896,6 +897,7 @@ static void gates_gradient(real dw[8], bool cell) {
   if (cell) {
     fov_lstm_cell(&h, &c, &local, fov_stop_gradient(&local, gates), &p[2]);
     fov_seed(&local, h, (real[]){4, 5, 6});
+    fov_seed(&local, fov_stop_gradient(&local, y), (real[]){7, 8, 9});
   }
   fov_tape_backward(&local);
   assert_true((gradient[params.list[2].offset] != 0) == cell);

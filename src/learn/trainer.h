@@ -54,8 +54,9 @@ typedef struct FovTrainerState {
   real *value, *first, *second, *average; /**< blocks: parameters, two moments, moving average */
 } FovTrainerState;
 
-/** Bytes that a training takes at most, apart from the data set: of its blocks, which are as large
- * as the parameters, and of its shards' episodes. Nothing is allocated after the first update. */
+/** Bytes of a training, apart from its data set and from evaluations: of its blocks, which are as
+ * large as the parameters, and of its shards' episodes at most, to which the unused ends of their
+ * arenas' blocks come. An update after the first allocates nothing. */
 void fov_training_memory(double *blocks, double *shards, const FovTraining *training);
 
 typedef struct FovTrainer FovTrainer;
