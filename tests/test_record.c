@@ -400,6 +400,7 @@ static void check_trace(const char *settings, int side, int scales) {
   assert_int_equal(trace.update, 12);
   assert_int_equal(trace.side, side);
   assert_int_equal(trace.scales, scales);
+  assert_int_equal(trace.whole, toy.experiment.sensor.whole);
   assert_int_equal(toy_resets, 70);
   for (int e = 0; e < 70; e++) {
     // The image is the case's, with the clutter that the generator of the case draws.

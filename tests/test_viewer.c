@@ -343,6 +343,19 @@ static void test_following_survives_damage(void **state) {
   cairo_surface_destroy(draw(NULL));
 }
 
+static void test_a_damaged_curve_does_not_hide_the_episodes(void **state) {
+  (void)state;
+  assert_int_equal(fov_file_write("run/progress.csv", "update,no\n1,2\n", 14), FOV_OK);
+  reopen("run");
+  assert_says("run/progress.csv");
+  assert_title("run: episode 0, glimpse 1 of 4, all, 1x, paused, update 30");
+  cairo_surface_destroy(draw(NULL));
+  reopen("a.trace");
+  fov_viewer_drop(&viewer, "run");
+  assert_says("run/progress.csv");
+  assert_title("run: episode 0, glimpse 1 of 4, all, 1x, paused, update 30");
+}
+
 static void test_a_run_without_a_trace_is_waited_for(void **state) {
   (void)state;
   assert_int_equal(mkdir("young", 0700), 0);
@@ -388,6 +401,10 @@ static void test_pictures_are_saved_under_telling_names(void **state) {
   fov_viewer_do(&viewer, FOV_ACTION_SAVE);
   assert_says("saved run-episode-0-glimpse-4.png");
   fov_viewer_do(&viewer, FOV_ACTION_EXPORT);
+  assert_says("exporting"); // is drawn before the work begins
+  cairo_surface_destroy(draw(NULL));
+  assert_near(fov_viewer_wait(&viewer), 0, 0, "wait");
+  fov_viewer_tick(&viewer, 0.01);
   assert_says("saved run-episode-0.gif");
   fov_viewer_do(&viewer, FOV_ACTION_HEAT);
   fov_viewer_do(&viewer, FOV_ACTION_SAVE);
@@ -471,6 +488,7 @@ int main(void) {
       TEST(test_a_run_shows_its_training),
       TEST(test_following_shows_new_traces),
       TEST(test_following_survives_damage),
+      TEST(test_a_damaged_curve_does_not_hide_the_episodes),
       TEST(test_a_run_without_a_trace_is_waited_for),
       TEST(test_a_drop_opens_or_says_why_not),
       TEST(test_pictures_are_saved_under_telling_names),

@@ -16,6 +16,7 @@
 
 #include "draw.h"
 #include "record/progress.h"
+#include "viz/known.h"
 #include "viz/scene.h"
 
 /** fontconfig keeps its cache until the process ends; the leak checker need not say so. */
@@ -284,6 +285,19 @@ static void test_patch_lies_where_the_sensor_looked(void **state) {
   fov_trace_finish(&trace);
 }
 
+static void test_a_whole_image_stays_where_it_is(void **state) {
+  (void)state;
+  FovTrace trace = {
+      .glimpses = 1, .height = 29, .width = 20, .side = 29, .scales = 1, .whole = true};
+  FovPatch patch;
+  float anywhere[] = {0.7f, -0.3f};
+  trace.locations = anywhere;
+  patch = fov_patch(&trace, 0, 0, 0);
+  assert_float_equal(patch.x, -4, 0); // (29 − 20) / 2, rounded down
+  assert_float_equal(patch.y, 0, 0);
+  assert_float_equal(patch.covers, 29, 0);
+}
+
 static void test_squares_have_their_scales_colours(void **state) {
   (void)state;
   FovTrace trace = make_trace(1);
@@ -352,6 +366,44 @@ static void test_a_wrong_answer_looks_different(void **state) {
     cairo_surface_destroy(picture);
   }
   fov_trace_finish(&trace);
+}
+
+static void test_bars_tell_the_probability_after_each_glimpse(void **state) {
+  (void)state;
+  FovTrace trace = make_trace(1);
+  for (int t = 0; t < GLIMPSES; t++) {
+    trace.probabilities[t * CLASSES + 1] = 0.2f * (float)(t + 1); // the label's
+    trace.probabilities[t * CLASSES + 3] = 1 - 0.2f * (float)(t + 1);
+  }
+  FovScene scene = make_scene(&trace);
+  FovBox column = {800, 320, 150, 170}; // where class 1 is
+  int before = 0, columns[GLIMPSES];
+  for (scene.glimpse = 0; scene.glimpse < GLIMPSES; scene.glimpse++) {
+    cairo_surface_t *picture = draw(&scene);
+    columns[scene.glimpse] = count_pixels(picture, column, rgb_of(fov_theme_dark.right));
+    assert_true(columns[scene.glimpse] >
+                before); // this glimpse's in full colour, higher and higher
+    before = columns[scene.glimpse];
+    cairo_surface_destroy(picture);
+  }
+  assert_in_range(10 * columns[2] / columns[0], 27, 33); // 0.6 against 0.2, of one width
+  fov_trace_finish(&trace);
+}
+
+static void test_images_of_any_shape_draw_or_are_refused(void **state) {
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    FovTrace trace = make_trace(1);
+    int width = trace.width = i ? 1 : SIZE * SIZE, height = trace.height = i ? SIZE * SIZE : 1;
+    assert_int_equal(fov_scene_check(&trace, "a.trace"), FOV_OK);
+    FovScene scene = make_scene(&trace);
+    scene.overlays = ~0u;
+    cairo_surface_destroy(draw(&scene));
+    trace.width = 1000 * width;
+    trace.height = 1000 * height;
+    assert_fails(fov_scene_check(&trace, "a.trace"), FOV_ERR_FORMAT, "of pixels: at most");
+    fov_trace_finish(&trace);
+  }
 }
 
 static void test_every_size_draws(void **state) {
@@ -476,10 +528,13 @@ int main(void) {
       cmocka_unit_test(test_curves_refuse_what_they_cannot_draw),
       cmocka_unit_test(test_a_run_without_rows_is_an_error),
       cmocka_unit_test(test_patch_lies_where_the_sensor_looked),
+      cmocka_unit_test(test_a_whole_image_stays_where_it_is),
       cmocka_unit_test(test_squares_have_their_scales_colours),
       cmocka_unit_test(test_image_pixels_are_sharp_and_true),
       cmocka_unit_test(test_policy_and_baseline_appear_only_if_there_are_any),
       cmocka_unit_test(test_a_wrong_answer_looks_different),
+      cmocka_unit_test(test_bars_tell_the_probability_after_each_glimpse),
+      cmocka_unit_test(test_images_of_any_shape_draw_or_are_refused),
       cmocka_unit_test(test_every_size_draws),
       cmocka_unit_test(test_png_shows_the_last_moment),
       cmocka_unit_test(test_gif_holds_every_moment),

@@ -7,7 +7,14 @@ static size_t moment(const FovTrace *trace, int episode, int glimpse) {
   return (size_t)episode * trace->glimpses + glimpse;
 }
 
+/** Where the sensor put an image that it saw whole. */
+static FovPatch whole_patch(const FovTrace *trace) {
+  int left = (trace->side - trace->width) / 2, above = (trace->side - trace->height) / 2;
+  return (FovPatch){.x = -left, .y = -above, .covers = trace->side};
+}
+
 FovPatch fov_patch(const FovTrace *trace, int episode, int glimpse, int scale) {
+  if (trace->whole) return whole_patch(trace);
   const float *location = trace->locations + 2 * moment(trace, episode, glimpse);
   double covers = ldexp(trace->side, scale);
   return (FovPatch){.x = round((location[0] + 1) / 2 * trace->width) - floor(covers / 2),

@@ -52,26 +52,57 @@ static void draw_class_mark(cairo_t *cr, const FovScene *scene, FovBox row, doub
     cairo_stroke(cr);
 }
 
+/** How wide the bars of a class may be together. */
+static double bars_width(const FovScene *scene, FovBox plot, double em) {
+  double most = fmax(3, 0.8 * scene->trace->glimpses) * em;
+  return fmin(0.8 * plot.w / scene->trace->actions, most);
+}
+
+static bool has_all_bars(const FovScene *scene, FovBox plot, double em) {
+  int T = scene->trace->glimpses;
+  return T > 1 && bars_width(scene, plot, em) >= 3 * T;
+}
+
+/** The bars of a class, one a glimpse and this glimpse's in full colour; that one alone where there
+ * is no room for so many. */
+static void draw_class_bars(cairo_t *cr, const FovScene *scene, FovBox plot, int class, double em,
+                            FovColor color) {
+  const FovTrace *trace = scene->trace;
+  bool all = has_all_bars(scene, plot, em);
+  int now = scene->glimpse, first = all ? 0 : now, count = all ? trace->glimpses : 1;
+  double pitch = plot.w / trace->actions, width = floor(bars_width(scene, plot, em) / count);
+  double gap = all ? 1 + floor(width / 8) : 0, x = plot.x + (class + 0.5) * pitch;
+  const float *p = trace->probabilities + (fov_moment(scene) - now) * trace->actions + class;
+  x = round(x - width * count / 2);
+  for (int t = first; t < first + count; t++, x += width) {
+    double h = fmax(1, p[(size_t)t * trace->actions] * plot.h);
+    fov_set_color(cr, color, t == now ? 1 : 0.35);
+    cairo_rectangle(cr, x, plot.y + plot.h - h, fmax(1, width - gap), h);
+    cairo_fill(cr);
+  }
+}
+
 static void draw_bars(cairo_t *cr, const FovScene *scene, FovBox plot, double em) {
   const FovTrace *trace = scene->trace;
   const FovTheme *theme = scene->theme;
-  const float *p = trace->probabilities + fov_moment(scene) * trace->actions;
   int label = trace->labels[scene->episode], answer = trace->answers[scene->episode];
-  double pitch = plot.w / trace->actions, width = fmin(0.68 * pitch, 3 * em);
+  double pitch = plot.w / trace->actions, y = plot.y + plot.h + 1.15 * em;
   int every = (int)ceil(1.7 * em / pitch); // thinned so that numbers do not touch
   for (int a = 0; a < trace->actions; a++) {
-    double x = plot.x + (a + 0.5) * pitch, h = fmax(1, p[a] * plot.h);
     FovColor color = a == label ? theme->right : a == answer ? theme->wrong : theme->quiet;
-    fov_fill_box(cr, (FovBox){x - width / 2, plot.y + plot.h - h, width, h}, color);
+    draw_class_bars(cr, scene, plot, a, em, color);
     fov_set_color(cr, a == label || a == answer ? theme->ink : theme->quiet, 1);
-    if (a % every == 0) fov_text(cr, x, plot.y + plot.h + 1.15 * em, FOV_ALIGN_CENTER, "%d", a);
+    if (a % every == 0) fov_text(cr, plot.x + (a + 0.5) * pitch, y, FOV_ALIGN_CENTER, "%d", a);
   }
 }
 
 static void draw_classes(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   FovBox box = l->classes, plot = bars_box(l);
   const FovTrace *trace = scene->trace;
-  fov_draw_heading(cr, &box, scene, l->em, "Probability of each class");
+  fov_draw_heading(cr, &box, scene, l->em,
+                   has_all_bars(scene, plot, l->em)
+                       ? "Probability of each class, glimpse by glimpse"
+                       : "Probability of each class");
   FovAxis axis = {.lo = 0, .hi = 1, .from = plot.y + plot.h, .to = plot.y};
   draw_grid(cr, scene, plot, &axis, l->em);
   draw_bars(cr, scene, plot, l->em);

@@ -1,7 +1,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "viz/known.h"
 #include "viz/parts.h"
@@ -16,20 +15,22 @@ static FovPixels patch_of(const FovScene *scene, int scale) {
 
 /* ---- the reconstruction ---- */
 
-/** ARGB32, as cairo wants it; a channel no larger than alpha. */
-static void put(cairo_surface_t *surface, int x, int y, uint32_t argb) {
+static uint32_t *row_of(cairo_surface_t *surface, int y) {
   size_t stride = (size_t)cairo_image_surface_get_stride(surface);
-  memcpy(cairo_image_surface_get_data(surface) + y * stride + 4 * (size_t)x, &argb, sizeof argb);
+  return (uint32_t *)(void *)(cairo_image_surface_get_data(surface) + y * stride);
 }
 
+/** ARGB32, as cairo wants it: a channel no larger than alpha. */
 static void fill_known(const FovKnown *known, const FovPixels *pixels, const uint8_t *scales) {
-  enum { VEIL = 0xb8 };
-  for (int y = 0; y < pixels->height; y++)
+  const uint32_t opaque = 0xff000000, veil = 0xb8000000;
+  for (int y = 0; y < pixels->height; y++) {
+    uint32_t *seen = row_of(known->seen, y), *unseen = row_of(known->unseen, y);
     for (int x = 0; x < pixels->width; x++) {
-      bool seen = scales[(size_t)y * pixels->width + x] != FOV_UNSEEN;
-      put(known->seen, x, y, seen ? 0xff000000u | fov_pixel_rgb(pixels, x, y) : 0);
-      put(known->unseen, x, y, seen ? 0 : (uint32_t)VEIL << 24);
+      bool is_seen = *scales++ != FOV_UNSEEN;
+      seen[x] = is_seen ? opaque | fov_pixel_rgb(pixels, x, y) : 0;
+      unseen[x] = is_seen ? 0 : veil;
     }
+  }
   cairo_surface_mark_dirty(known->seen);
   cairo_surface_mark_dirty(known->unseen);
 }

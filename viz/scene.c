@@ -17,9 +17,20 @@ FovScene fov_scene(const FovTrace *trace, double width, double height, const Fov
 }
 
 FovStatus fov_scene_check(const FovTrace *trace, const char *path) {
-  if (trace->scales <= FOV_SCENE_SCALES) return FOV_OK;
-  return fov_fail(FOV_ERR_FORMAT, "%s: a retina of %d scales: at most %d can be told apart", path,
-                  trace->scales, FOV_SCENE_SCALES);
+  const struct {
+    const char *what;
+    int found, most;
+  } limits[] = {{"scales of the retina", trace->scales, FOV_SCENE_SCALES},
+                {"glimpses", trace->glimpses, 4096},
+                {"classes", trace->actions, 32768},
+                {"columns of pixels", trace->width, 16384}, // cairo's limit is near
+                {"rows of pixels", trace->height, 16384},
+                {"pixels across the retina", trace->side, 16384}};
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+    if (limits[i].found > limits[i].most)
+      return fov_fail(FOV_ERR_FORMAT, "%s: %d %s: at most %d can be shown", path, limits[i].found,
+                      limits[i].what, limits[i].most);
+  return FOV_OK;
 }
 
 void fov_scene_seek(FovScene *scene, double time) {

@@ -116,12 +116,16 @@ static FovStatus poll_run(bool *rows, FovSource *source) {
   return read_rows(source, path);
 }
 
-FovStatus fov_source_poll(bool *trace, bool *rows, FovSource *source) {
+static FovStatus poll_main(bool *trace, FovSource *source) {
   char path[PATH_SIZE];
-  *trace = *rows = false;
   main_path(path, source);
-  if (changed(&source->main_stamp, path) && fov_file_exists(path))
-    FOV_TRY(take_main(trace, source));
+  if (!changed(&source->main_stamp, path) || !fov_file_exists(path)) return FOV_OK;
+  return take_main(trace, source);
+}
+
+FovStatus fov_source_poll(bool *trace, bool *rows, FovSource *source) {
+  *trace = *rows = false;
+  FOV_TRY(poll_main(trace, source));
   return source->run ? poll_run(rows, source) : FOV_OK;
 }
 
@@ -163,14 +167,14 @@ static FovStatus check_run(const FovSource *source) {
 
 static FovStatus open_all(FovSource *source, const char *path) {
   struct stat info;
-  bool trace, rows;
+  bool trace;
   if (strlen(path) > PATH_SIZE / 2)
     return fov_fail(FOV_ERR_USAGE, "%.64s...: a path of more than %d bytes", path, PATH_SIZE / 2);
   source->path = strdup(path);
   if (!source->path) return fov_fail(FOV_ERR_MEMORY, "%s: no memory to open", path);
   source->run = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
   set_name(source);
-  FOV_TRY(fov_source_poll(&trace, &rows, source));
+  FOV_TRY(poll_main(&trace, source));
   if (source->run) return check_run(source);
   return source->stages > 0 ? FOV_OK : fov_fail(FOV_ERR_IO, "%s: no such trace or run", path);
 }

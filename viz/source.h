@@ -34,7 +34,8 @@ typedef struct FovSource {
 
 /**
  * Opens a trace or a run directory. A run that is training and has no trace yet is opened all the
- * same: its trace comes with a later poll. Zero-initialise before; on failure nothing is open.
+ * same: its trace comes with a later poll, and so does the curve of any run, lest a damaged one
+ * keep the episodes from being seen. On failure nothing is open.
  */
 FovStatus fov_source_open(FovSource *source, const char *path);
 void fov_source_finish(FovSource *source);

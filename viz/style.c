@@ -117,7 +117,7 @@ FovBox fov_cut_bottom(FovBox *rest, double height) {
 
 FovBox fov_fit(FovBox room, double w, double h) {
   double scale = fmin(room.w / w, room.h / h);
-  FovBox box = {0, 0, round(scale * w), round(scale * h)};
+  FovBox box = {0, 0, fmax(1, round(scale * w)), fmax(1, round(scale * h))};
   box.x = round(room.x + (room.w - box.w) / 2);
   box.y = round(room.y + (room.h - box.h) / 2);
   return box;

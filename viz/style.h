@@ -64,7 +64,7 @@ FovBox fov_cut_top(FovBox *rest, double height, double gap);
 /** Cuts a strip of `height` off the bottom. */
 FovBox fov_cut_bottom(FovBox *rest, double height);
 
-/** The largest box of w : h in the middle of `room`. */
+/** The largest box of w : h in the middle of `room`, but never thinner than a unit. */
 FovBox fov_fit(FovBox room, double w, double h);
 
 /** Whether any of a box is to be drawn: false if all of it is clipped away. */

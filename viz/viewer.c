@@ -56,6 +56,17 @@ static FovStatus take_trace(FovViewer *viewer) {
 
 /* ---- opening ---- */
 
+/** Looks for what is new, or at all of a run that has just been opened. */
+static void poll(FovViewer *viewer) {
+  bool trace, rows;
+  viewer->since_poll = 0;
+  bool waited = viewer->source.stages == 0;
+  check(viewer, fov_source_poll(&trace, &rows, &viewer->source));
+  if (trace) check(viewer, take_trace(viewer));
+  if (trace && waited) fov_player_do(&viewer->player, FOV_ACTION_FIRST);
+  if (rows) damage_all(viewer);
+}
+
 FovStatus fov_viewer_open(FovViewer *viewer, const char *path) {
   *viewer = (FovViewer){.width = FOV_SCENE_WIDTH, .height = FOV_SCENE_HEIGHT};
   FOV_TRY(fov_source_open(&viewer->source, path));
@@ -67,6 +78,7 @@ FovStatus fov_viewer_open(FovViewer *viewer, const char *path) {
   viewer->cache = fov_scene_cache_create();
   viewer->following = viewer->source.stages == 0; // there is nothing to do but wait
   damage_all(viewer);
+  poll(viewer);
   return FOV_OK;
 }
 
@@ -95,6 +107,7 @@ void fov_viewer_drop(FovViewer *viewer, const char *path) {
   viewer->message_left = 0;
   if (check(viewer, take_trace(viewer)) && source.trace.episodes > 0)
     fov_player_go(&viewer->player, 0);
+  poll(viewer);
 }
 
 void fov_viewer_resize(FovViewer *viewer, double width, double height) {
@@ -144,11 +157,16 @@ static FovStatus export_episode(const char *path, const FovViewer *viewer) {
 
 static void write_file(FovViewer *viewer, bool film) {
   char path[2 * FOV_SOURCE_NAME + 64], text[sizeof path + 16];
-  if (viewer->player.count == 0) return;
   name_file(path, sizeof path, viewer, film ? ".gif" : ".png");
   if (!check(viewer, film ? export_episode(path, viewer) : save_picture(path, viewer))) return;
   snprintf(text, sizeof text, "saved %s", path);
   say(viewer, false, text);
+}
+
+/** A GIF takes a moment: what is being done is shown before it is. */
+static void begin_export(FovViewer *viewer) {
+  viewer->exporting = true;
+  say(viewer, false, "exporting a GIF ...");
 }
 
 static void follow(FovViewer *viewer) {
@@ -183,8 +201,10 @@ void fov_viewer_do(FovViewer *viewer, FovAction action) {
     show_stage(viewer, viewer->source.stage + 1);
     break;
   case FOV_ACTION_SAVE:
+    if (viewer->player.count > 0) write_file(viewer, false);
+    break;
   case FOV_ACTION_EXPORT:
-    write_file(viewer, action == FOV_ACTION_EXPORT);
+    if (viewer->player.count > 0) begin_export(viewer);
     break;
   default:
     do_in_player(viewer, action);
@@ -321,16 +341,6 @@ void fov_viewer_wheel(FovViewer *viewer, double steps) {
 
 /* ---- time ---- */
 
-static void poll(FovViewer *viewer) {
-  bool trace, rows;
-  viewer->since_poll = 0;
-  bool waited = viewer->source.stages == 0;
-  check(viewer, fov_source_poll(&trace, &rows, &viewer->source));
-  if (trace) check(viewer, take_trace(viewer));
-  if (trace && waited) fov_player_do(&viewer->player, FOV_ACTION_FIRST);
-  if (rows) damage_all(viewer);
-}
-
 /** While the eye glides only the image and the timeline change. */
 static void play(FovViewer *viewer, double seconds) {
   FovPlayer *player = &viewer->player;
@@ -351,6 +361,8 @@ static void play(FovViewer *viewer, double seconds) {
 
 void fov_viewer_tick(FovViewer *viewer, double seconds) {
   play(viewer, seconds);
+  if (viewer->exporting && viewer->player.count > 0) write_file(viewer, true);
+  viewer->exporting = false;
   if (viewer->message_left > 0) {
     viewer->message_left -= seconds;
     if (viewer->message_left <= 0) damage_all(viewer);
@@ -361,7 +373,7 @@ void fov_viewer_tick(FovViewer *viewer, double seconds) {
 }
 
 double fov_viewer_wait(const FovViewer *viewer) {
-  if (viewer->damages > 0) return 0;
+  if (viewer->damages > 0 || viewer->exporting) return 0;
   if (viewer->grip != FOV_GRIP_TIME && fov_player_moves(&viewer->player)) return 0;
   double wait = -1;
   if (viewer->message_left > 0) wait = viewer->message_left;

@@ -28,6 +28,7 @@ typedef struct FovViewer {
   char message[512];   /**< of the last action, or of a failure */
   double message_left; /**< seconds that it stays */
   bool alarm;          /**< it tells a failure */
+  bool exporting;      /**< a GIF is to be written once the message that says so is drawn */
   char hint[128];      /**< the value under the pointer; "" if there is none */
   double x, y;         /**< the pointer */
   FovGrip grip;

@@ -193,10 +193,9 @@ static FovStatus run(Window *w) {
   while (w->open) {
     FOV_TRY(redraw(w));
     bool any = SDL_WaitEventTimeout(&event, patience(w, before));
-    Uint64 now = SDL_GetTicks64();
     // Before the events: what they set in motion did not move while nothing happened.
-    fov_viewer_tick(w->viewer, (double)(now - before) / 1000);
-    before = now;
+    fov_viewer_tick(w->viewer, (double)(SDL_GetTicks64() - before) / 1000);
+    before = SDL_GetTicks64(); // nor did anything while a file was written
     for (; any; any = SDL_PollEvent(&event)) take_event(w, &event);
   }
   return FOV_OK;
@@ -246,7 +245,7 @@ static FovStatus open_window(Window *w, const char *source, const FovDrawEpisode
 
 static FovStatus show(FovViewer *viewer, const char *source, const FovDrawEpisode *what) {
   viewer->player.light = what->light;
-  if (what->wrong) fov_viewer_do(viewer, FOV_ACTION_FILTER);
+  if (what->wrong) fov_player_do(&viewer->player, FOV_ACTION_FILTER);
   FOV_TRY(fov_viewer_start(viewer, what->episode));
   Window w = {.viewer = viewer};
   FovStatus status = open_window(&w, source, what);

@@ -66,6 +66,7 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecord *what, FovWorkspace 
                       .actions = agent->actions,
                       .side = agent->glimpse.side,
                       .scales = agent->glimpse.scales,
+                      .whole = agent->sensor.whole,
                       .update = what->update};
   double retina = fov_glimpse_features(agent->glimpse);
   double image = (double)spec->height * spec->width * spec->channels;

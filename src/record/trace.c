@@ -132,11 +132,9 @@ FovStatus fov_trace_write(const FovTrace *trace, const char *path) {
   snprintf(side, sizeof side, "%d", trace->side);
   snprintf(scales, sizeof scales, "%d", trace->scales);
   snprintf(update, sizeof update, "%" PRId64, trace->update);
-  const FovText texts[] = {{"format", FORMAT},
-                           {"version", VERSION},
-                           {"side", side},
-                           {"scales", scales},
-                           {"update", update}};
+  const FovText texts[] = {{"format", FORMAT}, {"version", VERSION},
+                           {"side", side},     {"scales", scales},
+                           {"update", update}, {"whole", trace->whole ? "yes" : "no"}};
   return fov_safetensors_write(path, blobs, FIELDS, texts, sizeof texts / sizeof texts[0]);
 }
 
@@ -176,6 +174,8 @@ static FovStatus read_sizes(FovTrace *trace, const FovSafetensors *file, const c
   FOV_TRY(read_number(&trace->update, file, path, "update", 0, INT64_MAX));
   trace->side = (int)side;
   trace->scales = (int)scales;
+  const char *whole = fov_safetensors_text(file, "whole"); // traces of before it was told lack it
+  trace->whole = whole && strcmp(whole, "yes") == 0;
   const int64_t any[] = {-1, -1, -1, -1};
   const FovBlob *images, *answers;
   FOV_TRY(fov_safetensors_require(&images, file, "images", FOV_DTYPE_U8, 4, any));

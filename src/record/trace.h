@@ -2,6 +2,7 @@
 #ifndef FOV_RECORD_TRACE_H
 #define FOV_RECORD_TRACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -16,6 +17,7 @@ typedef struct FovTrace {
   int height, width, channels; /**< H, W, C of an image */
   int actions;                 /**< A */
   int side, scales;            /**< G, S of the retina: patch s covers side·2^s pixels */
+  bool whole;                  /**< the one patch is the whole image, wherever it looked */
   int64_t update;              /**< training updates behind the agent */
   uint8_t *images;             /**< [E, H, W, C] */
   uint8_t *retina;             /**< [E, T, S, G, G, C]: what the agent received */
