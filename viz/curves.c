@@ -284,19 +284,6 @@ static FovAxis episode_axis(const Figure *figure, FovBox box) {
   return (FovAxis){.lo = 0, .hi = most, .from = box.x, .to = box.x + box.w};
 }
 
-static void draw_value_ticks(cairo_t *cr, const FovAxis *axis, FovBox box) {
-  double ticks[FOV_TICKS];
-  int count = fov_axis_ticks(ticks, axis, 6);
-  cairo_set_line_width(cr, 1);
-  for (int i = 0; i < count; i++) {
-    double y = round(fov_axis_at(axis, ticks[i])) + 0.5;
-    fov_set_color(cr, fov_theme_light.rule, 1);
-    fov_line(cr, box.x, y, box.x + box.w, y);
-    fov_set_color(cr, fov_theme_light.quiet, 1);
-    fov_text(cr, box.x - 10, y + 4.5, FOV_ALIGN_RIGHT, "%g", ticks[i]);
-  }
-}
-
 static void draw_episode_ticks(cairo_t *cr, const FovAxis *axis, FovBox box) {
   bool millions = axis->hi >= 1e6, thousands = axis->hi >= 1e3;
   double unit = millions ? 1e6 : thousands ? 1e3 : 1, ticks[FOV_TICKS], y = box.y + box.h + 0.5;
@@ -362,7 +349,7 @@ static void draw_panel(cairo_t *cr, const Figure *figure, Metric metric, FovBox 
   fov_set_color(cr, fov_theme_light.quiet, 1);
   if (has_bands(figure))
     fov_text(cr, box.x + box.w, box.y - 14, FOV_ALIGN_RIGHT, "mean, 95 %% band over seeds");
-  draw_value_ticks(cr, &y, box);
+  fov_draw_value_ticks(cr, &y, box);
   draw_episode_ticks(cr, &x, box);
   cairo_save(cr);
   cairo_rectangle(cr, box.x, box.y, box.w + 5, box.h); // room for the last dot

@@ -245,24 +245,14 @@ static void draw_scale(cairo_t *cr, const Layout *l, const FovTheme *theme) {
   fov_text(cr, x + w + 0.9 * em, y + 0.8 * em, FOV_ALIGN_LEFT, "most often");
 }
 
-static void draw_title(cairo_t *cr, const Layout *l, const FovTheme *theme, const FovHeat *heat,
-                       const char *what) {
-  double y = l->title.y + 1.15 * l->em, x = l->title.x;
-  fov_set_font(cr, 1.2 * l->em, true);
-  fov_set_color(cr, theme->ink, 1);
-  x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "Where it looks") + 1.4 * l->em;
-  fov_set_font(cr, 1.2 * l->em, false);
-  fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", what);
-  fov_set_color(cr, theme->quiet, 1);
-  fov_text(cr, l->title.x + l->title.w, y, FOV_ALIGN_RIGHT, "%d episodes, %lld chosen glimpses",
-           heat->episodes, (long long)heat->chosen);
-}
-
 void fov_heat_draw(cairo_t *cr, const FovHeat *heat, const FovTrace *trace, const FovTheme *theme,
                    double width, double height, const char *what) {
+  char aside[96];
   Layout l = lay_out(heat, trace, width, height);
   fov_fill_box(cr, (FovBox){0, 0, width, height}, theme->paper);
-  draw_title(cr, &l, theme, heat, what);
+  snprintf(aside, sizeof aside, "%d episodes, %lld chosen glimpses", heat->episodes,
+           (long long)heat->chosen);
+  fov_draw_title(cr, theme, l.title, l.em, "Where it looks", what, aside);
   draw_scale(cr, &l, theme);
   for (int map = 0; map < heat->maps; map++) {
     FovBox box = map_box(&l, trace, map);

@@ -22,19 +22,6 @@ static FovAxis axis_of(const FovDrawLine *lines, int count, bool vertical) {
   return axis;
 }
 
-static void draw_y_ticks(cairo_t *cr, const FovAxis *axis) {
-  double ticks[FOV_TICKS];
-  int count = fov_axis_ticks(ticks, axis, 6);
-  cairo_set_line_width(cr, 1);
-  for (int i = 0; i < count; i++) {
-    double y = round(fov_axis_at(axis, ticks[i])) + 0.5;
-    fov_set_color(cr, fov_theme_light.rule, 1);
-    fov_line(cr, LEFT, y, WIDTH - RIGHT, y);
-    fov_set_color(cr, fov_theme_light.quiet, 1);
-    fov_text(cr, LEFT - 10, y + 4.5, FOV_ALIGN_RIGHT, "%g", ticks[i]);
-  }
-}
-
 /** Ticks where the first line has its dots: what was measured. */
 static void draw_x_ticks(cairo_t *cr, const FovAxis *axis, const FovDrawLine *line) {
   double y = HEIGHT - BOTTOM + 0.5;
@@ -80,7 +67,7 @@ FovStatus fov_draw_lines(const char *path, const FovDrawLine *lines, int count, 
   FovAxis x = axis_of(lines, count, false), y = axis_of(lines, count, true);
   fov_fill_box(cr, (FovBox){0, 0, WIDTH, HEIGHT}, fov_theme_light.paper);
   fov_set_font(cr, 13, false);
-  draw_y_ticks(cr, &y);
+  fov_draw_value_ticks(cr, &y, (FovBox){LEFT, TOP, WIDTH - RIGHT - LEFT, HEIGHT - BOTTOM - TOP});
   draw_x_ticks(cr, &x, &lines[0]);
   for (int l = 0; l < count; l++) draw_line(cr, &lines[l], l, &x, &y);
   fov_text(cr, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - BOTTOM + 46, FOV_ALIGN_CENTER, "%s", x_label);

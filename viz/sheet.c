@@ -104,18 +104,12 @@ static void draw_tile(cairo_t *cr, const FovPlayer *player, const FovTheme *them
 
 static void draw_title(cairo_t *cr, const FovPlayer *player, const Layout *l,
                        const FovTheme *theme) {
-  char what[64];
-  double y = l->title.y + 1.15 * l->em, x = l->title.x;
+  char what[64], aside[96];
   int first = player->scroll * l->columns, last = first + l->rows * l->columns;
   fov_player_filter_text(player, what, sizeof what);
-  fov_set_font(cr, 1.2 * l->em, true);
-  fov_set_color(cr, theme->ink, 1);
-  x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "Episodes") + 1.4 * l->em;
-  fov_set_font(cr, 1.2 * l->em, false);
-  fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", what);
-  fov_set_color(cr, theme->quiet, 1);
-  fov_text(cr, l->title.x + l->title.w, y, FOV_ALIGN_RIGHT, "%d to %d of %d", first + 1,
+  snprintf(aside, sizeof aside, "%d to %d of %d", first + 1,
            last < player->count ? last : player->count, player->count);
+  fov_draw_title(cr, theme, l->title, l->em, "Episodes", what, aside);
 }
 
 void fov_sheet_draw(cairo_t *cr, const FovPlayer *player, double width, double height) {

@@ -222,6 +222,31 @@ static cairo_status_t write_stream(void *stream, const unsigned char *data, unsi
   return fwrite(data, 1, size, stream) == size ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
+void fov_draw_value_ticks(cairo_t *cr, const FovAxis *axis, FovBox box) {
+  double ticks[FOV_TICKS];
+  int count = fov_axis_ticks(ticks, axis, 6);
+  cairo_set_line_width(cr, 1);
+  for (int i = 0; i < count; i++) {
+    double y = round(fov_axis_at(axis, ticks[i])) + 0.5;
+    fov_set_color(cr, fov_theme_light.rule, 1);
+    fov_line(cr, box.x, y, box.x + box.w, y);
+    fov_set_color(cr, fov_theme_light.quiet, 1);
+    fov_text(cr, box.x - 10, y + 4.5, FOV_ALIGN_RIGHT, "%g", ticks[i]);
+  }
+}
+
+void fov_draw_title(cairo_t *cr, const FovTheme *theme, FovBox box, double em, const char *title,
+                    const char *what, const char *aside) {
+  double y = box.y + 1.15 * em, x = box.x;
+  fov_set_font(cr, 1.2 * em, true);
+  fov_set_color(cr, theme->ink, 1);
+  x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", title) + 1.4 * em;
+  fov_set_font(cr, 1.2 * em, false);
+  fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", what);
+  fov_set_color(cr, theme->quiet, 1);
+  fov_text(cr, box.x + box.w, y, FOV_ALIGN_RIGHT, "%s", aside);
+}
+
 FovStatus fov_canvas_begin(FovCanvas *canvas, const char *path, double width, double height,
                            double density) {
   FOV_TRY(fov_replace_begin(&canvas->file, path));

@@ -104,6 +104,14 @@ enum { FOV_TICKS = 32 };
  * one; returns how many. */
 int fov_axis_ticks(double ticks[FOV_TICKS], const FovAxis *axis, int wanted);
 
+/** Draws the ticks of a vertical axis along the left edge of a plot, with rules across it; light.
+ */
+void fov_draw_value_ticks(cairo_t *cr, const FovAxis *axis, FovBox box);
+
+/** Draws the line above a sheet or a map: its title, what it shows, and on the right an aside. */
+void fov_draw_title(cairo_t *cr, const FovTheme *theme, FovBox box, double em, const char *title,
+                    const char *what, const char *aside);
+
 /** A picture on its way to a file. Zero-initialise before begin. */
 typedef struct FovCanvas {
   cairo_t *cr;

@@ -128,18 +128,16 @@ static FovStatus bench_gemm(const Request *request, const FovSubject *subject, j
   for (int i = 0; i < n; i++) {
     FOV_TRY(fov_measure_products(&shapes, counts[i], request->repeats));
     double fastest = fov_fastest(&shapes)->rate;
-    json_t *list = json_array();
+    json_t *list = result ? json_array() : NULL;
     if (!result) printf("  products, %d at a time; the fastest is the limit\n", counts[i]);
     for (int j = 0; j < shapes.count; j++) {
       if (shapes.list[j].rate == 0) continue;
-      if (!result) print_shape(&shapes.list[j], fastest);
-      json_array_append_new(list, json_shape(&shapes.list[j]));
+      if (result)
+        json_array_append_new(list, json_shape(&shapes.list[j]));
+      else
+        print_shape(&shapes.list[j], fastest);
     }
-    json_t *object = json_pack("{s:o}", "shapes", list);
-    if (result)
-      tell_threads(result, "products", counts[i], object);
-    else
-      json_decref(object);
+    if (result) tell_threads(result, "products", counts[i], json_pack("{s:o}", "shapes", list));
   }
   return FOV_OK;
 }
