@@ -128,6 +128,7 @@ FovStatus fov_digits_create(void **env, size_t bytes, FovEnvSpec *spec,
                        .width = digits->width,
                        .channels = 1,
                        .actions = options->classes,
+                       .steps = 1,
                        .cases = digits->count,
                        .digest = digits->digest};
   return FOV_OK;
@@ -184,8 +185,27 @@ void fov_digits_paste(const FovDigits *digits, uint8_t *image, FovPatch patch, i
   add_patch(image + (size_t)y * (size_t)digits->width + x, digits->width, patch);
 }
 
+void fov_digits_place(const FovDigits *digits, int *x, int *y, FovPatch patch, FovRng *rng) {
+  *x = (int)fov_rng_below(rng, (uint32_t)(digits->width - patch.width + 1));
+  *y = (int)fov_rng_below(rng, (uint32_t)(digits->height - patch.height + 1));
+}
+
 void fov_digits_scatter(const FovDigits *digits, uint8_t *image, FovPatch patch, FovRng *rng) {
-  int x = (int)fov_rng_below(rng, (uint32_t)(digits->width - patch.width + 1));
-  int y = (int)fov_rng_below(rng, (uint32_t)(digits->height - patch.height + 1));
+  int x, y;
+  fov_digits_place(digits, &x, &y, patch, rng);
   fov_digits_paste(digits, image, patch, x, y);
+}
+
+FovStatus fov_digits_name(char ***names, int count,
+                          void (*write)(char name[FOV_DIGITS_NAME], int answer, int classes),
+                          int classes) {
+  // One block: the pointers, then what they point to.
+  size_t size = (size_t)count;
+  char **block = *names = malloc(size * (sizeof *block + FOV_DIGITS_NAME));
+  if (!block) return fov_fail(FOV_ERR_MEMORY, "no memory for %d names", count);
+  for (int i = 0; i < count; i++) {
+    block[i] = (char *)(block + count) + (size_t)i * FOV_DIGITS_NAME;
+    write(block[i], i, classes);
+  }
+  return FOV_OK;
 }

@@ -64,7 +64,17 @@ void fov_digits_clear(const FovDigits *digits, uint8_t *image);
 /** Adds a patch to the canvas, clamped at 255, its top left corner at column x, row y. */
 void fov_digits_paste(const FovDigits *digits, uint8_t *image, FovPatch patch, int x, int y);
 
+/** Draws a place uniformly from all that keep the patch inside: x, then y. */
+void fov_digits_place(const FovDigits *digits, int *x, int *y, FovPatch patch, FovRng *rng);
+
 /** Pastes at a place drawn uniformly from all that keep the patch inside; draws x, then y. */
 void fov_digits_scatter(const FovDigits *digits, uint8_t *image, FovPatch patch, FovRng *rng);
+
+enum { FOV_DIGITS_NAME = 16 };
+
+/** Names `count` answers with `write`; one block, freed with free. */
+FovStatus fov_digits_name(char ***names, int count,
+                          void (*write)(char name[FOV_DIGITS_NAME], int answer, int classes),
+                          int classes);
 
 #endif

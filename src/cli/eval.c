@@ -19,10 +19,11 @@ typedef struct Request {
 static FovStatus print_json(const FovTrained *trained, const FovEvaluation *result,
                             const Request *request, double low, double high) {
   json_t *root =
-      json_pack("{s:s, s:I, s:I, s:I, s:f, s:[f,f], s:f, s:i}", "checkpoint", trained->path,
+      json_pack("{s:s, s:I, s:I, s:I, s:f, s:[f,f], s:f, s:f, s:i}", "checkpoint", trained->path,
                 "update", (json_int_t)trained->update, "cases", (json_int_t)result->cases, "wrong",
                 (json_int_t)result->wrong, "error", (double)result->wrong / (double)result->cases,
-                "interval", low, high, "reward", result->reward, "rollouts", request->rollouts);
+                "interval", low, high, "reward", result->reward, "glimpses", result->glimpses,
+                "rollouts", request->rollouts);
   char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(root);
   if (!text)
@@ -45,6 +46,7 @@ static void print_text(const FovTrained *trained, const FovEvaluation *result,
          100.0 * (double)result->wrong / (double)result->cases, 100 * low, 100 * high,
          (long long)result->wrong);
   printf("reward       %.4f, mean of a rollout\n", result->reward);
+  printf("glimpses     %.2f, mean of a rollout\n", result->glimpses);
 }
 
 static FovStatus evaluate(const Request *request, FovTrained *trained) {

@@ -28,6 +28,8 @@ FovStatus fov_experiment_init(FovExperiment *experiment) {
               [FOV_SLOT_CORE] = {"core", "what remembers", TABLE(fov_cores), "rnn", NULL, NULL},
               [FOV_SLOT_POLICY] = {"policy", "chooses where to look", TABLE(fov_policies),
                                    "gaussian", NULL, NULL},
+              [FOV_SLOT_STOP] = {"stop", "ends the looking early", TABLE(fov_stop_rules), "never",
+                                 NULL, NULL},
               [FOV_SLOT_REWARD] = {"reward", "what an answer earns", TABLE(fov_rewards), "correct",
                                    NULL, NULL},
               [FOV_SLOT_BASELINE] = {"baseline", "subtracted from the return", TABLE(fov_baselines),
@@ -63,6 +65,7 @@ FovStatus fov_experiment_resolve(FovExperiment *experiment) {
 #define CHOSEN(experiment, slot) ((const void *)(experiment)->slots[slot].plugin)
 
 FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec) {
+  const FovStopRule *stop = CHOSEN(experiment, FOV_SLOT_STOP);
   const FovAgentParts parts = {.options = experiment->agent_options,
                                .glimpse = experiment->glimpse,
                                .sensor = experiment->sensor,
@@ -73,7 +76,8 @@ FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec
                                .height = spec->height,
                                .width = spec->width,
                                .channels = spec->channels,
-                               .actions = spec->actions};
+                               .actions = spec->actions,
+                               .stops = stop->learned};
   return fov_agent_build(&experiment->agent, &parts);
 }
 
@@ -87,6 +91,8 @@ FovTask fov_experiment_task(const FovExperiment *experiment, const FovEnv *env) 
                    .env = env,
                    .policy = CHOSEN(experiment, FOV_SLOT_POLICY),
                    .policy_options = experiment->slots[FOV_SLOT_POLICY].values,
+                   .stop = CHOSEN(experiment, FOV_SLOT_STOP),
+                   .stop_options = experiment->slots[FOV_SLOT_STOP].values,
                    .reward = CHOSEN(experiment, FOV_SLOT_REWARD)};
 }
 

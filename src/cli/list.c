@@ -13,6 +13,7 @@ static const struct {
     {"encoders", FOV_SLOT_ENCODER},
     {"cores", FOV_SLOT_CORE},
     {"policies", FOV_SLOT_POLICY},
+    {"stops", FOV_SLOT_STOP},
     {"rewards", FOV_SLOT_REWARD},
     {"baselines", FOV_SLOT_BASELINE},
     {"estimators", FOV_SLOT_ESTIMATOR},
@@ -52,14 +53,13 @@ static FovStatus run(int argc, char **argv) {
 const FovCommand fov_command_list = {
     .name = "list",
     .help = "show what an experiment can be made of",
-    .usage =
-        "usage: fovea list [envs|encoders|cores|policies|rewards|baselines|estimators|optimisers|\n"
-        "                   settings]\n"
-        "\n"
-        "Lists plug-ins with their options; `settings` is every key of an experiment file.\n"
-        "\n"
-        "examples:\n"
-        "  fovea list\n"
-        "  fovea list cores\n",
+    .usage = "usage: fovea list [envs|encoders|cores|policies|stops|rewards|baselines|estimators|\n"
+             "                   optimisers|settings]\n"
+             "\n"
+             "Lists plug-ins with their options; `settings` is every key of an experiment file.\n"
+             "\n"
+             "examples:\n"
+             "  fovea list\n"
+             "  fovea list cores\n",
     .run = run,
 };

@@ -88,8 +88,9 @@ static void gather_shapes(FovShapes *shapes, const FovProfile *profiles, double 
   shapes->flops = flops / glimpses;
 }
 
-static double glimpses_of(const FovTraining *training, int updates) {
-  return (double)updates * training->options.batch * training->task.agent->options.glimpses;
+/** Taken in all updates so far. */
+static double glimpses_of(FovTrainer *trainer) {
+  return (double)fov_trainer_state(trainer)->sums.glimpses;
 }
 
 FovStatus fov_measure_shapes(FovShapes *shapes, const FovSubject *subject) {
@@ -101,7 +102,7 @@ FovStatus fov_measure_shapes(FovShapes *shapes, const FovSubject *subject) {
     fov_profile_into(profiles);
     for (int i = 0; i < FEW_UPDATES && status == FOV_OK; i++) status = fov_trainer_update(trainer);
     fov_profile_into(NULL);
-    gather_shapes(shapes, profiles, glimpses_of(&subject->training, FEW_UPDATES));
+    gather_shapes(shapes, profiles, glimpses_of(trainer));
   }
   free(profiles);
   fov_trainer_destroy(trainer);
@@ -225,7 +226,7 @@ static FovStatus time_training(double *glimpses, FovTrainRate *rate, FovTrainMet
   memset(meter->profiles, 0, FOV_MAX_THREADS * sizeof *meter->profiles);
   fov_profile_into(meter->profiles);
   FovStatus status = FOV_OK;
-  double start = fov_now(), seconds = 0, pages = faults();
+  double start = fov_now(), seconds = 0, pages = faults(), before = glimpses_of(meter->trainer);
   int updates = 0;
   for (; seconds < TRAINING && status == FOV_OK; updates++) {
     status = fov_trainer_update(meter->trainer);
@@ -234,7 +235,7 @@ static FovStatus time_training(double *glimpses, FovTrainRate *rate, FovTrainMet
   fov_profile_into(NULL);
   add(&rate->faults, (faults() - pages) / updates);
   add_stages(rate, meter->profiles, meter->threads, seconds);
-  *glimpses = glimpses_of(&meter->subject->training, updates) / seconds;
+  *glimpses = (glimpses_of(meter->trainer) - before) / seconds;
   return status;
 }
 
@@ -253,14 +254,13 @@ static FovStatus time_evaluation(double *glimpses, FovTrainMeter *meter) {
                       .split = FOV_SPLIT_TRAIN,
                       .threads = meter->threads};
   FovEvaluation result;
-  double start = fov_now(), seconds;
-  int64_t done = 0;
+  double start = fov_now(), seconds, done = 0;
   do {
     FOV_TRY(fov_evaluate(&result, &what, fov_trainer_workspace(meter->trainer)));
-    done += cases;
+    done += result.glimpses * (double)cases;
     seconds = fov_now() - start;
   } while (seconds < EVALUATION);
-  *glimpses = (double)done * task->agent->options.glimpses / seconds;
+  *glimpses = done / seconds;
   return FOV_OK;
 }
 

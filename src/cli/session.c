@@ -140,7 +140,8 @@ FovStatus fov_session_open(FovSession *session) {
   FOV_TRY(fov_run_open(&session->run, dir, session->request->resume));
   FOV_TRY(session->run.resumed ? load(session) : begin(session));
   FOV_TRY(fov_history_begin(dir, updates_done(session)));
-  session->first_update = session->timed_update = updates_done(session);
+  session->first_update = updates_done(session);
+  session->timed_glimpses = fov_trainer_state(session->trainer)->sums.glimpses;
   FOV_TRY(fov_tfevents_open(&session->events, session->run.dir, (double)time(NULL),
                             session->run.resumed, session->first_update + 1));
   FOV_TRY(fov_run_log(&session->run, "%s", session->request->command));
@@ -166,10 +167,8 @@ static double seconds_left(const FovSession *session) {
 
 /** Of training, evaluations excluded, since the last of them. */
 static double glimpses_per_second(const FovSession *session) {
-  const FovExperiment *experiment = &session->experiment;
-  double updates = (double)(updates_done(session) - session->timed_update);
-  return updates * experiment->train.batch * experiment->agent_options.glimpses /
-         session->busy_seconds;
+  const FovSums *sums = &fov_trainer_state(session->trainer)->sums;
+  return (double)(sums->glimpses - session->timed_glimpses) / session->busy_seconds;
 }
 
 /** One row, from the sums since the last and an evaluation. */
@@ -187,11 +186,12 @@ static FovProgress make_row(const FovSession *session, const FovEvaluation *vali
       .sigma = task->policy->sigma ? task->policy->sigma(task->policy_options, progress) : NAN,
       .train_error = (double)sums->wrong / episodes,
       .train_reward = sums->reward / episodes,
-      .class_loss = sums->class_loss / episodes,
+      .class_loss = task->env->spec.control ? NAN : sums->class_loss / episodes,
       .baseline_loss = session->training.baseline->learned ? sums->baseline_loss / episodes : NAN,
       .gradient_norm = sums->gradient_norm / (double)sums->updates,
       .valid_error = (double)valid->wrong / (double)valid->cases,
       .valid_reward = valid->reward,
+      .valid_glimpses = valid->glimpses,
       .glimpses_per_second = glimpses_per_second(session),
   };
 }
@@ -259,7 +259,7 @@ static FovStatus evaluate(FovSession *session) {
   FovProgress row = make_row(session, &valid);
   FOV_TRY(write_row(session, &row));
   fov_trainer_state(session->trainer)->sums = (FovSums){0};
-  session->timed_update = row.update;
+  session->timed_glimpses = 0;
   session->busy_seconds = 0;
   if (row.valid_error < session->best.error) {
     session->best = (FovBest){.error = row.valid_error, .update = row.update};
@@ -299,10 +299,10 @@ static void print_start(const FovSession *session) {
   const FovGlimpse *glimpse = &e->agent.glimpse;
   printf("%s: %s, %d glimpses of %d x %d at %d scales, encoder %s, core %s, %zu parameters, %d "
          "threads\n",
-         session->run.dir, e->slots[FOV_SLOT_ENV].plugin->name, e->agent_options.glimpses,
-         glimpse->side, glimpse->side, glimpse->scales, e->slots[FOV_SLOT_ENCODER].plugin->name,
-         e->slots[FOV_SLOT_CORE].plugin->name, fov_params_learned(&e->agent.params),
-         session->request->threads);
+         session->run.dir, e->slots[FOV_SLOT_ENV].plugin->name,
+         fov_task_glimpses(&session->training.task), glimpse->side, glimpse->side, glimpse->scales,
+         e->slots[FOV_SLOT_ENCODER].plugin->name, e->slots[FOV_SLOT_CORE].plugin->name,
+         fov_params_learned(&e->agent.params), session->request->threads);
   if (session->run.resumed) printf("resumed at update %lld\n", (long long)session->first_update);
   fflush(stdout);
 }

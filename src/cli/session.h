@@ -30,12 +30,12 @@ typedef struct FovSession {
   FovRun run;
   FovTfevents *events;
   FovBest best;
-  char *config;         /**< resolved, as text */
-  int64_t first_update; /**< where this part started */
-  double started;       /**< this part, on the monotonic clock */
-  double earlier;       /**< seconds of earlier parts, as far as progress.csv knows */
-  int64_t timed_update; /**< where busy_seconds starts */
-  double busy_seconds;  /**< of updates since the last evaluation */
+  char *config;           /**< resolved, as text */
+  int64_t first_update;   /**< where this part started */
+  double started;         /**< this part, on the monotonic clock */
+  double earlier;         /**< seconds of earlier parts, as far as progress.csv knows */
+  int64_t timed_glimpses; /**< since the last report, but from before busy_seconds */
+  double busy_seconds;    /**< of updates since the last evaluation */
 } FovSession;
 
 /** Everything that can be wrong with an experiment is found here, before a file is written. To be

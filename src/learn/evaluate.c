@@ -8,36 +8,64 @@ typedef struct Evaluation {
   const FovEvaluate *what;
   FovWorkspace *workspace;
   FovEvaluation *shards; /**< sums, not means */
-  real *log_p;           /**< [cases, A]: summed over rollouts */
+  real *log_p;           /**< [cases, N, A]: summed over rollouts; NULL of a control task */
 } Evaluation;
 
-static void count(FovEvaluation *sums, const FovRollout *rollout, const real *log_p, int actions) {
+/** Numbers of one case's answers. */
+static size_t answer_size(const FovTask *task) {
+  return (size_t)task->env->spec.steps * task->agent->actions;
+}
+
+/** Whether any of a lane's answers is wrong, the rollouts having answered together. */
+static bool is_wrong(const FovRollout *rollout, const real *log_p, int lane, int actions) {
+  const int *labels = rollout->labels + (size_t)lane * rollout->turns;
+  bool wrong = false;
+  for (int turn = 0; turn < rollout->taken[lane]; turn++)
+    wrong = wrong || fov_likeliest(log_p + (size_t)turn * actions, actions) != labels[turn];
+  return wrong;
+}
+
+/** log_p: of the shard's first case. */
+static void count_answers(FovEvaluation *sums, const FovRollout *rollout, const real *log_p,
+                          const FovTask *task) {
   for (int b = 0; b < rollout->lanes; b++)
-    sums->wrong += fov_likeliest(log_p + (size_t)b * actions, actions) != rollout->labels[b];
+    sums->wrong += is_wrong(rollout, log_p + b * answer_size(task), b, task->agent->actions);
   sums->cases += rollout->lanes;
+}
+
+static void add_rollout(FovEvaluation *sums, real *log_p, const FovRollout *rollout,
+                        const FovTask *task) {
+  bool control = task->env->spec.control;
+  size_t numbers = control ? 0 : (size_t)rollout->lanes * answer_size(task);
+  for (size_t i = 0; i < numbers; i++) log_p[i] += rollout->log_probabilities[i];
+  for (int b = 0; b < rollout->lanes; b++) {
+    sums->reward += rollout->returns[b];
+    sums->glimpses += rollout->glimpses[b];
+    sums->wrong += control && rollout->wrong[b];
+    sums->cases += control;
+  }
 }
 
 static void evaluate_shard(void *context, int shard, int worker) {
   const Evaluation *evaluation = context;
   const FovEvaluate *what = evaluation->what;
-  const FovAgent *agent = what->task->agent;
+  const FovTask *task = what->task;
   FovArena *arena = &evaluation->workspace->arenas[worker];
   int64_t first = (int64_t)shard * FOV_SHARD, left = what->cases - first;
   int lanes = left < FOV_SHARD ? (int)left : FOV_SHARD;
-  real *log_p = evaluation->log_p + first * agent->actions;
+  real *log_p = evaluation->log_p ? evaluation->log_p + first * answer_size(task) : NULL;
   FovEvaluation *sums = &evaluation->shards[shard];
-  FovRollout rollout;
+  FovRollout rollout = {0};
   for (int m = 0; m < what->rollouts; m++) {
     FovTape tape;
     fov_arena_rewind(arena);
-    fov_tape_begin(&tape, arena, &agent->params, what->values, NULL);
+    fov_tape_begin(&tape, arena, &task->agent->params, what->values, NULL);
     FovPlan plan = fov_plan_cases(arena, first, lanes, what->seed, what->split, m);
-    plan.choice = fov_task_choice(what->task, what->progress, what->rollouts == 1);
-    fov_rollout_run(&rollout, &tape, what->task, &plan);
-    for (int i = 0; i < lanes * agent->actions; i++) log_p[i] += rollout.log_probabilities[i];
-    for (int b = 0; b < lanes; b++) sums->reward += rollout.returns[b] / what->rollouts;
+    plan.choice = fov_task_choice(task, what->progress, what->rollouts == 1);
+    fov_rollout_run(&rollout, &tape, task, &plan);
+    add_rollout(sums, log_p, &rollout, task);
   }
-  count(sums, &rollout, log_p, agent->actions);
+  if (log_p) count_answers(sums, &rollout, log_p, task);
 }
 
 FovStatus fov_evaluate(FovEvaluation *result, const FovEvaluate *what, FovWorkspace *workspace) {
@@ -45,13 +73,15 @@ FovStatus fov_evaluate(FovEvaluation *result, const FovEvaluate *what, FovWorksp
             (long long)what->cases, (long long)what->task->env->spec.cases);
   FOV_CHECK(what->threads <= workspace->count, "%d threads, %d arenas", what->threads,
             workspace->count);
-  FOV_TRY(fov_memory_check(what->threads * fov_shard_bytes(what->task), "this evaluation"));
+  double kept = (double)what->cases * (double)answer_size(what->task) * sizeof(real);
+  FOV_TRY(fov_memory_check(what->threads * fov_shard_bytes(what->task) + kept, "this evaluation"));
   int shards = (int)((what->cases + FOV_SHARD - 1) / FOV_SHARD);
+  bool control = what->task->env->spec.control;
+  size_t answers = control ? 0 : (size_t)what->cases * answer_size(what->task);
   Evaluation evaluation = {.what = what, .workspace = workspace};
-  size_t answers = (size_t)what->cases * what->task->agent->actions;
   evaluation.shards = calloc((size_t)shards, sizeof *evaluation.shards);
-  evaluation.log_p = calloc(answers, sizeof *evaluation.log_p);
-  if (!evaluation.shards || !evaluation.log_p) {
+  if (!control) evaluation.log_p = calloc(answers, sizeof *evaluation.log_p);
+  if (!evaluation.shards || (!control && !evaluation.log_p)) {
     free(evaluation.shards);
     free(evaluation.log_p);
     return fov_fail(FOV_ERR_MEMORY, "no memory for %zu answers", answers);
@@ -62,8 +92,11 @@ FovStatus fov_evaluate(FovEvaluation *result, const FovEvaluate *what, FovWorksp
     result->cases += evaluation.shards[s].cases;
     result->wrong += evaluation.shards[s].wrong;
     result->reward += evaluation.shards[s].reward;
+    result->glimpses += evaluation.shards[s].glimpses;
   }
-  result->reward /= (double)result->cases;
+  double episodes = (double)what->cases * what->rollouts;
+  result->reward /= episodes;
+  result->glimpses /= episodes;
   free(evaluation.shards);
   free(evaluation.log_p);
   return FOV_OK;

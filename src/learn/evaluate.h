@@ -4,9 +4,12 @@
 
 #include "learn/workspace.h"
 
+/** Several answers of a case count as one: wrong if any is. Rollouts of a control task cannot be
+ * averaged: each counts as a case. */
 typedef struct FovEvaluation {
   int64_t cases, wrong;
-  double reward; /**< mean return of an episode */
+  double reward;   /**< mean return of an episode */
+  double glimpses; /**< mean of an episode */
 } FovEvaluation;
 
 typedef struct FovEvaluate {

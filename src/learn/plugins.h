@@ -1,14 +1,15 @@
 /**
  * The contracts of what can be swapped in learning, one const struct in one file and one line in
- * tables.c each: policies, rewards, baselines, estimators and optimisers.
+ * tables.c each: policies, stop rules, rewards, baselines, estimators and optimisers.
  *
- * T glimpses, B lanes, K copies of an image side by side in a batch, A actions.
+ * T moments, B lanes, K copies of an image side by side in a batch, A actions.
  */
 #ifndef FOV_LEARN_PLUGINS_H
 #define FOV_LEARN_PLUGINS_H
 
 #include "base/option.h"
 #include "base/rng.h"
+#include "learn/categorical.h"
 #include "tensor/tape.h"
 
 /** How a policy is to choose now. */
@@ -32,9 +33,33 @@ typedef struct FovPolicy {
                     FovRng *rng, int lanes);
 } FovPolicy;
 
+/** What is known when a lane may stop looking; n lanes. */
+typedef struct FovStopInput {
+  FovVar *logits;                /**< [n, 2], of looking on and of stopping; NULL unless learned */
+  const real *log_probabilities; /**< [n, A], of the answer; NULL unless the rule reads them */
+  int actions;                   /**< A */
+  bool deterministic;            /**< the likelier of both instead of a sample */
+  FovRng *rng;                   /**< [n] */
+  int lanes;                     /**< n */
+} FovStopInput;
+
+/** Whether to answer now or to look once more; asked after each glimpse but the last before an
+ * answer is due anyway. */
+typedef struct FovStopRule {
+  FovPlugin plugin;
+  bool learned;      /**< it has a head in the agent */
+  bool reads_answer; /**< it is told the answer's log-probabilities */
+  /** What a glimpse costs, subtracted from the reward; NULL: nothing. */
+  double (*cost)(const void *options);
+  /** stop: [n], written. Returns log π of the decisions, [n, 1]; NULL if nothing is learned or was
+   * sampled. NULL: never stops. */
+  FovVar *(*decide)(bool *stop, FovTape *tape, const FovStopInput *input, const void *options);
+} FovStopRule;
+
 /** What an answer earns. */
 typedef struct FovReward {
   FovPlugin plugin;
+  bool labelled; /**< it asks for labels, which a control task has not */
   /** earned: what the environment gave. log_probabilities: [A], the agent's. */
   real (*value)(real earned, const real *log_probabilities, int label);
 } FovReward;
@@ -42,10 +67,10 @@ typedef struct FovReward {
 /** What a baseline may know; nothing here depends on the action it is subtracted for, but for
  * leave-one-out's own returns, which it leaves out. */
 typedef struct FovBaselineInput {
-  const real *returns;   /**< [T, B]: R_t */
-  const real *predicted; /**< [T, B]: the baseline head's; zeros unless `learned` */
-  real average;          /**< moving average of the mean return over earlier updates */
-  int glimpses, lanes, copies;
+  const real *returns;        /**< [T, B]: R_t, what is earned from moment t on */
+  const real *predicted;      /**< [T, B]: the baseline head's; zeros unless `learned` */
+  real average;               /**< moving average of the mean return over earlier updates */
+  int moments, lanes, copies; /**< T, B, K */
 } FovBaselineInput;
 
 /** b_t, subtracted from the return. */
@@ -59,7 +84,7 @@ typedef struct FovBaseline {
 /** From returns and baselines to the gradient: dL/d log π of each choice. */
 typedef struct FovEstimator {
   FovPlugin plugin;
-  void (*weights)(real *dlog_prob /* [T, B] */, const real *returns, const real *b, int glimpses,
+  void (*weights)(real *dlog_prob /* [T, B] */, const real *returns, const real *b, int moments,
                   int lanes);
 } FovEstimator;
 
@@ -79,6 +104,7 @@ typedef struct FovOptimiser {
 } FovOptimiser;
 
 extern const FovPolicy *const fov_policies[];
+extern const FovStopRule *const fov_stop_rules[];
 extern const FovReward *const fov_rewards[];
 extern const FovBaseline *const fov_baselines[];
 extern const FovEstimator *const fov_estimators[];

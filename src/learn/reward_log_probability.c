@@ -8,5 +8,6 @@ static real value(real earned, const real *log_probabilities, int label) {
 
 const FovReward fov_reward_log_probability = {
     .plugin = {.name = "log_probability", .help = "log p(label), in nats (Ba et al. 2015)"},
+    .labelled = true,
     .value = value,
 };

@@ -3,6 +3,10 @@
 #include "base/profile.h"
 #include "tensor/ops.h"
 
+int fov_task_glimpses(const FovTask *task) {
+  return task->agent->options.glimpses * task->env->spec.steps;
+}
+
 FovChoice fov_task_choice(const FovTask *task, double progress, bool deterministic) {
   FovChoice choice = {.deterministic = deterministic};
   if (!task->policy->sigma) return choice;
@@ -12,116 +16,329 @@ FovChoice fov_task_choice(const FovTask *task, double progress, bool determinist
   return choice;
 }
 
-static FovEnvLane *start_lanes(FovArena *arena, const FovEnv *env, const FovPlan *plan) {
-  const FovEnvSpec *spec = &env->spec;
-  size_t pixels = (size_t)spec->height * spec->width * spec->channels;
-  FovEnvLane *lanes = FOV_NEW(arena, FovEnvLane, plan->lanes);
+/** The lanes that still play, side by side: arrays are [B], of which the first n are in use. */
+typedef struct Play {
+  const FovTask *task;
+  const FovPlan *plan;
+  FovTape *tape;
+  FovRollout *rollout;
+  FovCoreState state;
+  int count; // n
+  int *lanes;
+  FovEnvLane *env;
+  FovRng *env_rng, *policy_rng;
+  int *looked;                  // glimpses since the last action
+  real *earned;                 // in all, from the environment
+  real *raw;                    // [n, 2]: the next place, as it was sampled
+  FovVar *glimpses, *locations; // rows for all moments
+  int row;                      // the first of them that is free
+} Play;
+
+static size_t image_size(const FovEnvSpec *spec) {
+  return (size_t)spec->height * spec->width * spec->channels;
+}
+
+/* ---- beginning ---- */
+
+static void start_lanes(Play *play) {
+  const FovEnv *env = play->task->env;
+  FovArena *arena = play->tape->arena;
   FovStage before = fov_profile_enter(FOV_STAGE_ENV);
-  for (int b = 0; b < plan->lanes; b++) {
-    lanes[b] = (FovEnvLane){.image = fov_arena_alloc(arena, pixels),
-                            .state = fov_arena_alloc(arena, spec->state_size)};
-    fov_env_reset(env, &lanes[b], plan->cases[b], &plan->env_rng[b]);
+  for (int b = 0; b < play->count; b++) {
+    play->lanes[b] = b;
+    play->env[b] = (FovEnvLane){.image = fov_arena_alloc(arena, image_size(&env->spec)),
+                                .state = fov_arena_alloc(arena, env->spec.state_size)};
+    fov_env_reset(env, &play->env[b], play->plan->cases[b], &play->env_rng[b]);
   }
   fov_profile_enter(before);
-  return lanes;
 }
 
-/** The raw sample of glimpse t: log π belongs to it, and no gradient flows through it. */
-static void choose(FovRollout *rollout, real *raw, FovTape *tape, const FovTask *task,
-                   const FovPlan *plan, const FovCoreState *state, int t) {
-  const FovAgent *agent = task->agent;
-  FovCoreState begin = state->h ? *state : fov_agent_begin(agent, tape, plan->lanes);
-  if (task->policy->learned) rollout->mean[t] = fov_agent_mean(agent, tape, &begin);
-  if (plan->predict) rollout->baseline[t] = fov_agent_baseline(agent, tape, &begin);
-  rollout->log_prob[t] = task->policy->choose(raw, tape, rollout->mean[t], &plan->choice,
-                                              plan->policy_rng, plan->lanes);
+static void *zeros(FovArena *arena, size_t bytes) {
+  return memset(fov_arena_alloc(arena, bytes), 0, bytes);
 }
 
-static void choose_first(real *raw, FovFirst first, FovRng *rng, int lanes) {
-  for (int i = 0; i < 2 * lanes; i++)
-    raw[i] = first == FOV_FIRST_RANDOM ? 2 * fov_rng_uniform(&rng[i / 2]) - 1 : 0;
+static FovRollout make_rollout(FovArena *arena, const FovTask *task, int lanes) {
+  const FovEnvSpec *spec = &task->env->spec;
+  size_t B = (size_t)lanes, M = (size_t)fov_task_glimpses(task) + 1, N = (size_t)spec->steps;
+  FovRollout rollout = {.lanes = lanes,
+                        .turns = spec->steps,
+                        .at = zeros(arena, M * sizeof *rollout.at),
+                        .rewards = zeros(arena, M * B * sizeof(real)),
+                        .returns = zeros(arena, M * B * sizeof(real)),
+                        .taken = zeros(arena, B * sizeof(int)),
+                        .labels = FOV_NEW(arena, int, B *N),
+                        .answers = FOV_NEW(arena, int, B *N),
+                        .glimpses = zeros(arena, B * sizeof(int)),
+                        .wrong = zeros(arena, B * sizeof(bool))};
+  for (size_t i = 0; i < B * N; i++) rollout.labels[i] = rollout.answers[i] = -1;
+  if (!spec->control)
+    rollout.log_probabilities = zeros(arena, B * N * spec->actions * sizeof(real));
+  return rollout;
 }
+
+static Play make_play(FovRollout *rollout, FovTape *tape, const FovTask *task,
+                      const FovPlan *plan) {
+  FovArena *arena = tape->arena;
+  int B = plan->lanes, rows = fov_task_glimpses(task) * B;
+  return (Play){.task = task,
+                .plan = plan,
+                .tape = tape,
+                .rollout = rollout,
+                .count = B,
+                .lanes = FOV_NEW(arena, int, B),
+                .env = FOV_NEW(arena, FovEnvLane, B),
+                .env_rng = plan->env_rng,
+                .policy_rng = plan->policy_rng,
+                .looked = zeros(arena, (size_t)B * sizeof(int)),
+                .earned = zeros(arena, (size_t)B * sizeof(real)),
+                .raw = FOV_NEW(arena, real, 2 * B),
+                .glimpses = fov_constant(tape, rows, fov_glimpse_features(task->agent->glimpse)),
+                .locations = fov_constant(tape, rows, 2)};
+}
+
+static FovMoment *begin_moment(Play *play) {
+  FovArena *arena = play->tape->arena;
+  int n = play->count;
+  FovMoment *moment = &play->rollout->at[play->rollout->moments++];
+  *moment = (FovMoment){.count = n,
+                        .lanes = memcpy(FOV_NEW(arena, int, n), play->lanes, n * sizeof(int)),
+                        .frames = FOV_NEW(arena, const uint8_t *, n),
+                        .labels = FOV_NEW(arena, int, n),
+                        .actions = FOV_NEW(arena, int, n),
+                        .deeds = zeros(arena, (size_t)n)};
+  for (int i = 0; i < n; i++) {
+    moment->frames[i] = play->env[i].image;
+    moment->labels[i] = play->env[i].label;
+    moment->actions[i] = -1;
+  }
+  return moment;
+}
+
+/* ---- looking ---- */
 
 /** Where the eye goes for a raw sample: it stays on the image. */
 static void cut(real *location, const real *raw, int count) {
   for (int i = 0; i < count; i++) location[i] = raw[i] < -1 ? -1 : raw[i] > 1 ? 1 : raw[i];
 }
 
-static void look(FovVar *rho, const FovTask *task, const FovEnvLane *lanes, const FovVar *l_t) {
-  const FovEnvSpec *spec = &task->env->spec;
+static void look(FovVar *rho, const Play *play, const FovVar *l_t) {
+  const FovEnvSpec *spec = &play->task->env->spec;
   FovStage before = fov_profile_enter(FOV_STAGE_SENSOR);
-  for (int b = 0; b < rho->rows; b++) {
-    FovImage image = {.bytes = lanes[b].image,
+  for (int i = 0; i < rho->rows; i++) {
+    FovImage image = {.bytes = play->env[i].image,
                       .height = spec->height,
                       .width = spec->width,
                       .channels = spec->channels};
-    fov_sensor_look(rho->value + (size_t)b * rho->stride, &task->agent->sensor, &image,
-                    l_t->value[2 * b], l_t->value[2 * b + 1]);
+    fov_sensor_look(rho->value + (size_t)i * rho->stride, &play->task->agent->sensor, &image,
+                    l_t->value[2 * i], l_t->value[2 * i + 1]);
   }
   fov_profile_enter(before);
 }
 
-int fov_likeliest(const real *log_probabilities, int actions) {
-  int best = 0;
-  for (int a = 1; a < actions; a++)
-    if (log_probabilities[a] > log_probabilities[best]) best = a;
-  return best;
+/** Keeps the images as they are now, before an action changes them. */
+static void keep_frames(FovMoment *moment, FovArena *arena, size_t size) {
+  for (int i = 0; i < moment->count; i++)
+    moment->frames[i] = memcpy(fov_arena_alloc(arena, size), moment->frames[i], size);
 }
 
-/** Answers with the likeliest class and collects what it earns at the last glimpse. */
-static void answer(FovRollout *rollout, FovTape *tape, const FovTask *task, FovEnvLane *lanes,
-                   const FovPlan *plan) {
-  int T = rollout->glimpses, B = rollout->lanes, A = task->agent->actions;
-  FovVar *logits = rollout->logits[T - 1];
-  rollout->log_probabilities = FOV_NEW(tape->arena, real, B * A);
-  fov_log_softmax(rollout->log_probabilities, fov_values(logits));
-  memset(rollout->rewards, 0, (size_t)T * B * sizeof(real));
-  for (int b = 0; b < B; b++) {
-    const real *log_p = rollout->log_probabilities + (size_t)b * A;
-    rollout->labels[b] = lanes[b].label;
-    rollout->answers[b] = fov_likeliest(log_p, A);
-    rollout->images[b] = lanes[b].image;
-    fov_env_step(task->env, &lanes[b], rollout->answers[b], &plan->env_rng[b]);
-    rollout->rewards[(T - 1) * B + b] = task->reward->value(lanes[b].reward, log_p, lanes[b].label);
+static void see(FovMoment *moment, Play *play) {
+  const FovTask *task = play->task;
+  const FovEnvSpec *spec = &task->env->spec;
+  int n = moment->count;
+  FovVar *l_t = moment->location = fov_rows(play->tape, play->locations, play->row, n);
+  moment->rho = fov_rows(play->tape, play->glimpses, play->row, n);
+  play->row += n;
+  cut(l_t->value, play->raw, 2 * n);
+  look(moment->rho, play, l_t);
+  if (play->plan->frames && spec->changes) keep_frames(moment, play->tape->arena, image_size(spec));
+  fov_agent_see(&play->state, task->agent, play->tape, moment->rho, l_t);
+  for (int i = 0; i < n; i++) {
+    play->looked[i]++;
+    play->rollout->glimpses[moment->lanes[i]]++;
   }
 }
 
-static void sum_returns(real *returns, const real *rewards, int T, int B) {
-  for (int t = T - 1; t >= 0; t--)
+/* ---- choosing ---- */
+
+static FovVar *answer_head(FovMoment *moment, const Play *play) {
+  if (!moment->logits)
+    moment->logits = fov_agent_logits(play->task->agent, play->tape, &play->state);
+  return moment->logits;
+}
+
+static real *answer_log_p(FovMoment *moment, const Play *play) {
+  FovVar *logits = answer_head(moment, play);
+  real *log_p = FOV_NEW(play->tape->arena, real, (size_t)logits->rows * logits->cols);
+  fov_log_softmax(log_p, fov_values(logits));
+  return log_p;
+}
+
+/** Asks all lanes whether to stop; marks those that were free to choose. */
+static void ask(bool *stop, FovMoment *moment, Play *play) {
+  const FovTask *task = play->task;
+  const FovStopRule *rule = task->stop;
+  FovStopInput input = {.actions = task->agent->actions,
+                        .deterministic = play->plan->choice.deterministic,
+                        .rng = play->policy_rng,
+                        .lanes = moment->count};
+  if (rule->learned) input.logits = fov_agent_stop(task->agent, play->tape, &play->state);
+  if (rule->reads_answer) input.log_probabilities = answer_log_p(moment, play);
+  moment->log_stop = rule->decide(stop, play->tape, &input, task->stop_options);
+  for (int i = 0; i < moment->count; i++)
+    if (play->looked[i] < task->agent->options.glimpses) moment->deeds[i] |= FOV_DEED_DECIDE;
+}
+
+/** due: [n]: who answers or acts now, having taken all glimpses or stopped. Returns their number.
+ */
+static int decide(bool *due, FovMoment *moment, Play *play) {
+  int n = moment->count, most = play->task->agent->options.glimpses, count = 0, free = 0;
+  for (int i = 0; i < n; i++) {
+    free += play->looked[i] < most;
+    due[i] = false;
+  }
+  if (free > 0 && play->task->stop->decide) ask(due, moment, play);
+  for (int i = 0; i < n; i++) count += due[i] = due[i] || play->looked[i] == most;
+  return count;
+}
+
+/** A control task's actions are sampled, for REINFORCE; answers are learned from their labels. */
+static void choose_actions(FovMoment *moment, const real *log_p, const bool *due, Play *play) {
+  int A = play->task->agent->actions, *sampled = FOV_NEW(play->tape->arena, int, moment->count);
+  bool sample = play->task->env->spec.control && !play->plan->choice.deterministic;
+  for (int i = 0; i < moment->count; i++, log_p += A) {
+    sampled[i] = 0;
+    if (!due[i]) continue;
+    sampled[i] = sample ? fov_sample(log_p, A, &play->policy_rng[i]) : fov_likeliest(log_p, A);
+    moment->actions[i] = sampled[i];
+    moment->deeds[i] |= FOV_DEED_ACT;
+  }
+  if (sample) moment->log_act = fov_categorical_log_prob(play->tape, moment->logits, sampled);
+}
+
+/** Notes what lane i answers in its turn and steps its environment. Returns the reward. */
+static real step_lane(const FovMoment *moment, const real *log_p, Play *play, int i) {
+  const FovTask *task = play->task;
+  FovRollout *rollout = play->rollout;
+  int b = moment->lanes[i], A = task->agent->actions, turn = rollout->taken[b]++;
+  int label = moment->labels[i], action = moment->actions[i];
+  size_t at = (size_t)b * rollout->turns + turn;
+  rollout->labels[at] = label;
+  rollout->answers[at] = action;
+  if (rollout->log_probabilities)
+    memcpy(rollout->log_probabilities + at * A, log_p, (size_t)A * sizeof(real));
+  fov_env_step(task->env, &play->env[i], action, &play->env_rng[i]);
+  play->looked[i] = 0;
+  play->earned[i] += play->env[i].reward;
+  rollout->wrong[b] = task->env->spec.control ? play->earned[i] < task->env->spec.goal
+                                              : rollout->wrong[b] || action != label;
+  return task->reward->value(play->env[i].reward, log_p, label);
+}
+
+static void act(FovMoment *moment, Play *play) {
+  const FovTask *task = play->task;
+  const FovStopRule *rule = task->stop;
+  int A = task->agent->actions, n = moment->count;
+  real *rewards = play->rollout->rewards + (size_t)(play->rollout->moments - 1) * play->plan->lanes;
+  bool *due = FOV_NEW(play->tape->arena, bool, n);
+  if (rule->cost)
+    for (int i = 0; i < n; i++) rewards[moment->lanes[i]] = (real)-rule->cost(task->stop_options);
+  if (decide(due, moment, play) == 0) {
+    if (play->plan->every) answer_head(moment, play);
+    return;
+  }
+  const real *log_p = answer_log_p(moment, play);
+  choose_actions(moment, log_p, due, play);
+  FovStage before = fov_profile_enter(FOV_STAGE_ENV);
+  for (int i = 0; i < n; i++)
+    if (due[i]) rewards[moment->lanes[i]] += step_lane(moment, log_p + (size_t)i * A, play, i);
+  fov_profile_enter(before);
+}
+
+/** The raw sample of the next place: log π belongs to it, and no gradient flows through it. */
+static void choose_place(FovMoment *moment, Play *play) {
+  const FovTask *task = play->task;
+  if (task->policy->learned) moment->mean = fov_agent_mean(task->agent, play->tape, &play->state);
+  moment->log_look = task->policy->choose(play->raw, play->tape, moment->mean, &play->plan->choice,
+                                          play->policy_rng, moment->count);
+  for (int i = 0; i < moment->count; i++)
+    if (!fov_env_over(&play->env[i])) moment->deeds[i] |= FOV_DEED_LOOK;
+}
+
+static void predict(FovMoment *moment, const Play *play) {
+  if (play->plan->predict)
+    moment->baseline = fov_agent_baseline(play->task->agent, play->tape, &play->state);
+}
+
+/** Moment 0: where the first glimpse falls. */
+static void choose_first(Play *play) {
+  FovMoment *moment = begin_moment(play);
+  FovFirst first = (FovFirst)play->task->agent->options.first;
+  if (first == FOV_FIRST_LEARNED) {
+    play->state = fov_agent_begin(play->task->agent, play->tape, play->count);
+    choose_place(moment, play);
+    predict(moment, play);
+    play->state = (FovCoreState){0};
+    return;
+  }
+  for (int i = 0; i < 2 * play->count; i++)
+    play->raw[i] =
+        first == FOV_FIRST_RANDOM ? 2 * fov_rng_uniform(&play->policy_rng[i / 2]) - 1 : 0;
+}
+
+/* ---- going on ---- */
+
+/** Moves lane `from` to place `to`. */
+static void move_lane(Play *play, int to, int from) {
+  play->lanes[to] = play->lanes[from];
+  play->env[to] = play->env[from];
+  play->env_rng[to] = play->env_rng[from];
+  play->policy_rng[to] = play->policy_rng[from];
+  play->looked[to] = play->looked[from];
+  play->earned[to] = play->earned[from];
+  memcpy(play->raw + 2 * to, play->raw + 2 * from, 2 * sizeof *play->raw);
+}
+
+/** Closes ranks over the lanes that are done, so that nothing is computed for them. */
+static void drop_finished(Play *play) {
+  int n = 0, *rows = FOV_NEW(play->tape->arena, int, play->count);
+  for (int i = 0; i < play->count; i++) {
+    if (fov_env_over(&play->env[i])) continue;
+    if (n < i) move_lane(play, n, i);
+    rows[n++] = i;
+  }
+  if (n > 0 && n < play->count) fov_agent_keep(&play->state, play->tape, rows, n);
+  play->count = n;
+}
+
+static bool anybody_plays(const Play *play) {
+  for (int i = 0; i < play->count; i++)
+    if (!fov_env_over(&play->env[i])) return true;
+  return false;
+}
+
+static void sum_returns(FovRollout *rollout) {
+  int B = rollout->lanes;
+  real *returns = rollout->returns;
+  for (int t = rollout->moments - 1; t >= 0; t--)
     for (int b = 0; b < B; b++)
-      returns[t * B + b] = rewards[t * B + b] + (t + 1 < T ? returns[(t + 1) * B + b] : 0);
+      returns[t * B + b] =
+          rollout->rewards[t * B + b] + (t + 1 < rollout->moments ? returns[(t + 1) * B + b] : 0);
 }
 
 void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, const FovPlan *plan) {
-  const FovAgent *agent = task->agent;
-  FovArena *arena = tape->arena;
-  int T = agent->options.glimpses, B = plan->lanes;
-  tape->steps = T;
-  *rollout = (FovRollout){.glimpses = T,
-                          .lanes = B,
-                          .rewards = FOV_NEW(arena, real, T * B),
-                          .returns = FOV_NEW(arena, real, T * B),
-                          .labels = FOV_NEW(arena, int, B),
-                          .answers = FOV_NEW(arena, int, B),
-                          .images = FOV_NEW(arena, const uint8_t *, B)};
-  FovEnvLane *lanes = start_lanes(arena, task->env, plan);
-  real *raw = FOV_NEW(arena, real, 2 * B);
-  FovVar *glimpses = fov_constant(tape, T * B, fov_glimpse_features(agent->glimpse));
-  FovVar *locations = fov_constant(tape, T * B, 2);
-  FovCoreState state = {0};
-  FovFirst first = (FovFirst)agent->options.first;
-  for (int t = 0; t < T; t++) {
-    if (t == 0 && first != FOV_FIRST_LEARNED)
-      choose_first(raw, first, plan->policy_rng, B);
-    else
-      choose(rollout, raw, tape, task, plan, &state, t);
-    FovVar *l_t = rollout->location[t] = fov_rows(tape, locations, t * B, B);
-    FovVar *rho = rollout->rho[t] = fov_rows(tape, glimpses, t * B, B);
-    cut(l_t->value, raw, 2 * B);
-    look(rho, task, lanes, l_t);
-    fov_agent_see(&state, agent, tape, rho, l_t);
-    if (plan->every || t == T - 1) rollout->logits[t] = fov_agent_logits(agent, tape, &state);
+  tape->steps = fov_task_glimpses(task);
+  *rollout = make_rollout(tape->arena, task, plan->lanes);
+  Play play = make_play(rollout, tape, task, plan);
+  start_lanes(&play);
+  choose_first(&play);
+  while (play.count > 0) {
+    FovMoment *moment = begin_moment(&play);
+    see(moment, &play);
+    act(moment, &play);
+    bool going_on = anybody_plays(&play);
+    if (going_on) choose_place(moment, &play);
+    if (going_on || moment->log_act || moment->log_stop) predict(moment, &play);
+    drop_finished(&play);
   }
-  answer(rollout, tape, task, lanes, plan);
-  sum_returns(rollout->returns, rollout->rewards, T, B);
+  sum_returns(rollout);
 }

@@ -1,4 +1,4 @@
-/** Episodes: B lanes look, answer and are rewarded, on one tape. */
+/** Episodes: B lanes look, answer or act, and are rewarded, on one tape. */
 #ifndef FOV_LEARN_ROLLOUT_H
 #define FOV_LEARN_ROLLOUT_H
 
@@ -12,42 +12,70 @@ typedef struct FovTask {
   const FovEnv *env;
   const FovPolicy *policy;
   const void *policy_options;
+  const FovStopRule *stop;
+  const void *stop_options;
   const FovReward *reward;
 } FovTask;
+
+/** The most glimpses of an episode: those before an action, times the actions. */
+int fov_task_glimpses(const FovTask *task);
 
 /** What the lanes are to do. */
 typedef struct FovPlan {
   int lanes;            /**< B */
   const int64_t *cases; /**< [B]: case of each lane */
-  FovRng *env_rng;      /**< [B]; moved on */
-  FovRng *policy_rng;   /**< [B]; moved on */
+  FovRng *env_rng;      /**< [B]; used up */
+  FovRng *policy_rng;   /**< [B]; used up */
   FovChoice choice;
   bool predict; /**< run the baseline head */
-  bool every;   /**< run the answer head after every glimpse, not the last alone */
+  bool every;   /**< run the answer head after every glimpse, not only where it is needed */
+  bool frames;  /**< keep what an image was at each moment, if it changes */
 } FovPlan;
 
-/** What happened; all in the tape's arena. Entries of `mean`, `log_prob` and `baseline` at t belong
- * to the choice of glimpse t: they are made from h_{t−1}, and NULL where nothing was chosen. */
+/** What a lane did at a moment, as bits. */
+typedef enum FovDeed {
+  FOV_DEED_ACT = 1 << 0,    /**< answered or acted */
+  FOV_DEED_DECIDE = 1 << 1, /**< was free to stop looking, and decided */
+  FOV_DEED_LOOK = 1 << 2,   /**< chose the place of its next glimpse */
+} FovDeed;
+
+/**
+ * Moment t of the lanes that still play: glimpse t is taken, h_t follows, and everything after it
+ * is chosen from h_t. Moment 0 is before the first glimpse. A var is NULL where there is none.
+ */
+typedef struct FovMoment {
+  int count;              /**< n: lanes that still play */
+  const int *lanes;       /**< [n]: which of the B, ascending */
+  FovVar *rho;            /**< [n, S·G·G·C]: what was seen */
+  FovVar *location;       /**< [n, 2]: where, the sample cut to the image */
+  const uint8_t **frames; /**< [n]: [H, W, C] each; unless `frames`, as they are in the end */
+  FovVar *logits;         /**< [n, A]: of answer or action */
+  FovVar *baseline;       /**< [n, 1]: the return expected from here on, if something is chosen */
+  FovVar *mean;           /**< [n, 2]: of the next place */
+  FovVar *log_look;       /**< [n, 1]: log π of the next place */
+  FovVar *log_act;        /**< [n, 1]: log π of the action; of a sampled one in a control task */
+  FovVar *log_stop;       /**< [n, 1]: log π of stopping or not */
+  int *labels;            /**< [n]: the label that was due; −1 in a control task */
+  int *actions;           /**< [n]: −1 where none was taken */
+  uint8_t *deeds;         /**< [n]: FovDeed bits */
+} FovMoment;
+
+/** What happened; all in the tape's arena. */
 typedef struct FovRollout {
-  int glimpses, lanes;                /**< T, B */
-  FovVar *rho[FOV_MAX_GLIMPSES];      /**< [B, S·G·G·C]: what was seen */
-  FovVar *mean[FOV_MAX_GLIMPSES];     /**< [B, 2] */
-  FovVar *log_prob[FOV_MAX_GLIMPSES]; /**< [B, 1] */
-  FovVar *baseline[FOV_MAX_GLIMPSES]; /**< [B, 1] */
-  FovVar *logits[FOV_MAX_GLIMPSES];   /**< [B, A]; NULL but at the last glimpse, unless `every` */
-  FovVar *location[FOV_MAX_GLIMPSES]; /**< [B, 2]: where it looked, the sample cut to the image */
-  real *log_probabilities;            /**< [B, A]: of the final answer */
-  real *rewards;                      /**< [T, B] */
-  real *returns;                      /**< [T, B]: Σ of the rewards from t on */
-  int *labels, *answers;              /**< [B] */
-  const uint8_t **images;             /**< [B]: [H, W, C] each, after the last step */
+  int moments, lanes;      /**< M, B: moments 0 … M−1, up to the last that somebody plays */
+  FovMoment *at;           /**< [M] */
+  real *rewards;           /**< [M, B]: earned by the action of moment t, less its glimpse's cost */
+  real *returns;           /**< [M, B]: Σ of the rewards from moment t on */
+  int turns;               /**< N: the most actions of an episode */
+  int *taken;              /**< [B]: actions */
+  int *labels, *answers;   /**< [B, N]: of each turn; −1 where there was none */
+  real *log_probabilities; /**< [B, N, A]: of each turn's answer; NULL in a control task */
+  int *glimpses;           /**< [B]: taken */
+  bool *wrong;             /**< [B]: some answer was; of a control task, the goal was missed */
 } FovRollout;
 
 /** The policy's standard deviations in location units, for a share `progress` of the training. */
 FovChoice fov_task_choice(const FovTask *task, double progress, bool deterministic);
-
-/** The action of highest log-probability [A]; the first of equals. */
-int fov_likeliest(const real *log_probabilities, int actions);
 
 /** Plays one episode a lane. */
 void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, const FovPlan *plan);

@@ -1,13 +1,18 @@
 #include "learn/plugins.h"
 
-extern const FovPolicy fov_policy_gaussian, fov_policy_random;
+extern const FovPolicy fov_policy_gaussian, fov_policy_random, fov_policy_centre;
+extern const FovStopRule fov_stop_never, fov_stop_learned, fov_stop_confident;
 extern const FovReward fov_reward_correct, fov_reward_log_probability;
 extern const FovBaseline fov_baseline_learned, fov_baseline_average, fov_baseline_leave_one_out,
     fov_baseline_none;
 extern const FovEstimator fov_estimator_reinforce;
 extern const FovOptimiser fov_optimiser_adam, fov_optimiser_adamw, fov_optimiser_sgd;
 
-const FovPolicy *const fov_policies[] = {&fov_policy_gaussian, &fov_policy_random, NULL};
+const FovPolicy *const fov_policies[] = {&fov_policy_gaussian, &fov_policy_random,
+                                         &fov_policy_centre, NULL};
+
+const FovStopRule *const fov_stop_rules[] = {&fov_stop_never, &fov_stop_learned,
+                                             &fov_stop_confident, NULL};
 
 const FovReward *const fov_rewards[] = {&fov_reward_correct, &fov_reward_log_probability, NULL};
 

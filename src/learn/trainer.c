@@ -28,7 +28,7 @@ const FovOption fov_train_options[] = {
     FOV_REAL(FovTrainOptions, reinforce, "1", 0, 1e6, "weight of the policy's loss"),
     FOV_REAL(FovTrainOptions, regression, "1", 0, 1e6, "weight of the baseline's loss"),
     FOV_CHOICE(FovTrainOptions, answer, "last", answers,
-               "glimpses after which the answer is trained"),
+               "glimpses after which an answer is trained"),
     FOV_OPTIONS_END,
 };
 
@@ -55,6 +55,10 @@ static FovStatus check_options(const FovTraining *training) {
   if (o->copies < training->baseline->least_copies)
     return fov_fail(FOV_ERR_USAGE, "baseline = %s needs train.copies of %d or more, found %d",
                     training->baseline->plugin.name, training->baseline->least_copies, o->copies);
+  const FovTask *task = &training->task;
+  if (task->env->spec.control && task->reward->labelled)
+    return fov_fail(FOV_ERR_USAGE, "reward = %s needs labels, and env = %s has none",
+                    task->reward->plugin.name, task->env->type->plugin.name);
   return FOV_OK;
 }
 
@@ -157,72 +161,92 @@ static FovPlan plan_shard(const FovTrainer *trainer, FovArena *arena, int shard)
       .every = o->answer == ANSWER_EVERY};
 }
 
-/** A seed of `weight` for each of `lanes` lanes. */
-static const real *constant_seed(FovArena *arena, double weight, int lanes) {
-  real *seed = FOV_NEW(arena, real, lanes);
-  for (int b = 0; b < lanes; b++) seed[b] = (real)weight;
-  return seed;
-}
-
-/** The answer's share of the hybrid loss: cross-entropy of the true label. */
-static void seed_answer(FovTape *tape, FovSums *sums, const FovRollout *rollout,
-                        const FovTrainOptions *o) {
-  int T = rollout->glimpses, B = rollout->lanes;
-  double weight = 1.0 / o->batch / (o->answer == ANSWER_EVERY ? T : 1);
-  const real *seed = constant_seed(tape->arena, weight, B);
-  for (int t = 0; t < T; t++) {
-    if (!rollout->logits[t]) continue;
-    FovVar *loss = fov_cross_entropy(tape, NULL, rollout->logits[t], rollout->labels);
+/** The answers' share of the hybrid loss: cross-entropy of the true labels. */
+static void seed_answers(FovTape *tape, FovSums *sums, const FovTraining *training,
+                         const FovRollout *rollout) {
+  const FovTrainOptions *o = &training->options;
+  bool every = o->answer == ANSWER_EVERY;
+  double weight = 1.0 / o->batch / (every ? training->task.agent->options.glimpses : 1);
+  if (training->task.env->spec.control) return;
+  for (int t = 1; t < rollout->moments; t++) {
+    const FovMoment *moment = &rollout->at[t];
+    if (!moment->logits) continue;
+    real *seed = FOV_NEW(tape->arena, real, moment->count);
+    FovVar *loss = fov_cross_entropy(tape, NULL, moment->logits, moment->labels);
+    for (int i = 0; i < moment->count; i++) {
+      bool answered = moment->deeds[i] & FOV_DEED_ACT;
+      seed[i] = (real)(every || answered ? weight : 0);
+      if (answered) sums->class_loss += loss->value[i];
+    }
     fov_seed(tape, loss, seed);
-    for (int b = 0; t == T - 1 && b < B; b++) sums->class_loss += loss->value[b];
   }
-}
-
-/** The head's prediction at the choice of each glimpse, gathered as [T, B]; 0 where none is made.
- */
-static real *gather_predictions(FovArena *arena, const FovRollout *rollout) {
-  int T = rollout->glimpses, B = rollout->lanes;
-  real *predicted = FOV_NEW(arena, real, T * B);
-  memset(predicted, 0, (size_t)T * B * sizeof *predicted);
-  for (int t = 0; t < T; t++)
-    if (rollout->baseline[t])
-      memcpy(predicted + t * B, rollout->baseline[t]->value, (size_t)B * sizeof *predicted);
-  return predicted;
 }
 
 /** The baseline's share: squared error of b_t to the return R_t. */
 static void seed_baseline(FovTape *tape, FovSums *sums, const FovRollout *rollout,
                           const FovTrainOptions *o) {
-  int T = rollout->glimpses, B = rollout->lanes, predicted = 0;
-  const real *seed = constant_seed(tape->arena, o->regression / o->batch, B);
-  double total = 0;
-  for (int t = 0; t < T; t++) {
-    if (!rollout->baseline[t]) continue;
-    FovVar *loss = fov_squared_error(tape, rollout->baseline[t], rollout->returns + t * B);
+  double total = 0, predicted = 0;
+  for (int t = 0; t < rollout->moments; t++) {
+    const FovMoment *moment = &rollout->at[t];
+    int n = moment->count;
+    if (!moment->baseline) continue;
+    real *seed = FOV_NEW(tape->arena, real, n), *target = FOV_NEW(tape->arena, real, n);
+    for (int i = 0; i < n; i++) {
+      seed[i] = moment->deeds[i] ? (real)(o->regression / o->batch) : 0;
+      target[i] = rollout->returns[t * rollout->lanes + moment->lanes[i]];
+    }
+    FovVar *loss = fov_squared_error(tape, moment->baseline, target);
     fov_seed(tape, loss, seed);
-    for (int b = 0; b < B; b++) total += 2 * loss->value[b];
-    predicted++;
+    for (int i = 0; i < n; i++) total += 2 * loss->value[i];
+    predicted += n;
   }
-  if (predicted) sums->baseline_loss += total / predicted;
+  if (predicted > 0) sums->baseline_loss += total / predicted * rollout->lanes;
+}
+
+/** The head's predictions, gathered as [M, B]; 0 where none is made. */
+static real *gather_predictions(FovArena *arena, const FovRollout *rollout) {
+  size_t size = (size_t)rollout->moments * rollout->lanes;
+  real *predicted = FOV_NEW(arena, real, size);
+  memset(predicted, 0, size * sizeof *predicted);
+  for (int t = 0; t < rollout->moments; t++) {
+    const FovMoment *moment = &rollout->at[t];
+    for (int i = 0; moment->baseline && i < moment->count; i++)
+      predicted[t * rollout->lanes + moment->lanes[i]] = moment->baseline->value[i];
+  }
+  return predicted;
+}
+
+/** Seeds log π where the lanes chose it, with their weights [B]; log_prob may be NULL. */
+static void seed_choices(FovTape *tape, FovVar *log_prob, const FovMoment *moment, FovDeed deed,
+                         const real *weights) {
+  if (!log_prob) return;
+  real *seed = FOV_NEW(tape->arena, real, moment->count);
+  for (int i = 0; i < moment->count; i++)
+    seed[i] = moment->deeds[i] & deed ? weights[moment->lanes[i]] : 0;
+  fov_seed(tape, log_prob, seed);
 }
 
 /** The policy's share: log π of each choice, weighted by the estimator. */
 static void seed_policy(FovTape *tape, const FovTraining *training, const FovRollout *rollout,
                         double average_return) {
-  int T = rollout->glimpses, B = rollout->lanes;
-  real *b = FOV_NEW(tape->arena, real, T * B), *weights = FOV_NEW(tape->arena, real, T * B);
+  int M = rollout->moments, B = rollout->lanes;
+  real *b = FOV_NEW(tape->arena, real, M * B), *weights = FOV_NEW(tape->arena, real, M * B);
   FovBaselineInput input = {.returns = rollout->returns,
                             .predicted = gather_predictions(tape->arena, rollout),
                             .average = (real)average_return,
-                            .glimpses = T,
+                            .moments = M,
                             .lanes = B,
                             .copies = training->options.copies};
   training->baseline->values(b, &input);
-  training->estimator->weights(weights, rollout->returns, b, T, B);
-  for (int i = 0; i < T * B; i++)
+  training->estimator->weights(weights, rollout->returns, b, M, B);
+  for (int i = 0; i < M * B; i++)
     weights[i] *= (real)(training->options.reinforce / training->options.batch);
-  for (int t = 0; t < T; t++)
-    if (rollout->log_prob[t]) fov_seed(tape, rollout->log_prob[t], weights + t * B);
+  for (int t = 0; t < M; t++) {
+    const FovMoment *moment = &rollout->at[t];
+    seed_choices(tape, moment->log_look, moment, FOV_DEED_LOOK, weights + t * B);
+    seed_choices(tape, moment->log_act, moment, FOV_DEED_ACT, weights + t * B);
+    seed_choices(tape, moment->log_stop, moment, FOV_DEED_DECIDE, weights + t * B);
+  }
 }
 
 static void train_shard(void *context, int shard, int worker) {
@@ -243,14 +267,15 @@ static void train_shard(void *context, int shard, int worker) {
   fov_tape_begin(&tape, arena, params, trainer->state.value, trainer->shard_gradients[shard]);
   FovPlan plan = plan_shard(trainer, arena, shard);
   fov_rollout_run(&rollout, &tape, &training->task, &plan);
-  seed_answer(&tape, sums, &rollout, &training->options);
+  seed_answers(&tape, sums, training, &rollout);
   seed_baseline(&tape, sums, &rollout, &training->options);
   seed_policy(&tape, training, &rollout, trainer->state.average_return);
   fov_tape_backward(&tape);
 
   sums->episodes = rollout.lanes;
   for (int b = 0; b < rollout.lanes; b++) {
-    sums->wrong += rollout.answers[b] != rollout.labels[b];
+    sums->wrong += rollout.wrong[b];
+    sums->glimpses += rollout.glimpses[b];
     sums->reward += rollout.returns[b];
   }
 }
@@ -333,6 +358,7 @@ static FovStatus refuse_number(const FovTrainer *trainer) {
 static void add_sums(FovSums *sums, const FovSums *more) {
   sums->episodes += more->episodes;
   sums->wrong += more->wrong;
+  sums->glimpses += more->glimpses;
   sums->reward += more->reward;
   sums->class_loss += more->class_loss;
   sums->baseline_loss += more->baseline_loss;

@@ -21,7 +21,7 @@ typedef struct FovTrainOptions {
   double average;    /**< decay of the weights' moving average used in evaluation; 0: none */
   double reinforce;  /**< weight of the policy's loss */
   double regression; /**< weight of the baseline's loss */
-  int answer;        /**< 0: cross-entropy after the last glimpse, 1: mean over all glimpses */
+  int answer; /**< 0: cross-entropy where an answer is given, 1: mean over the glimpses before it */
 } FovTrainOptions;
 
 extern const FovOption fov_train_options[];
@@ -42,7 +42,7 @@ typedef struct FovTraining {
 
 /** Sums over the episodes or updates since the last report. */
 typedef struct FovSums {
-  int64_t episodes, updates, wrong;
+  int64_t episodes, updates, wrong, glimpses;
   double reward, class_loss, baseline_loss, gradient_norm;
 } FovSums;
 

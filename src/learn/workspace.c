@@ -17,8 +17,8 @@ void fov_workspace_finish(FovWorkspace *workspace) {
 }
 
 /** Numbers a lane takes at each glimpse for what is no layer: rewards, returns, samples, losses,
- * seeds, and its share of the tape's own. */
-enum { SMALL = 32 };
+ * seeds, deeds, and its share of the tape's own. */
+enum { SMALL = 48 };
 
 double fov_shard_bytes(const FovTask *task) {
   const FovAgent *agent = task->agent;
@@ -30,8 +30,9 @@ double fov_shard_bytes(const FovTask *task) {
   // But a filter has as many as it has places.
   numbers += 2.0 * fov_gemm_stride(encoder->width);
   double image = (double)spec->height * spec->width * spec->channels + (double)spec->state_size;
-  return FOV_SHARD * image +
-         (FOV_SHARD * numbers + encoder->scratch) * agent->options.glimpses * sizeof(real);
+  double moments = 1.0 + fov_task_glimpses(task), answers = (double)spec->steps * spec->actions;
+  return FOV_SHARD * (image + answers * sizeof(real)) +
+         (FOV_SHARD * numbers + encoder->scratch) * moments * sizeof(real);
 }
 
 FovStatus fov_memory_check(double bytes, const char *what) {

@@ -8,7 +8,8 @@ static const char *const means[] = {[MEAN_LINEAR] = "linear", [MEAN_TANH] = "tan
 static const char *const stops[] = {"none", "baseline", "location", "both", NULL};
 
 const FovOption fov_agent_options[] = {
-    FOV_INT(FovAgentOptions, glimpses, "6", 1, FOV_MAX_GLIMPSES, "T: glimpses of an episode"),
+    FOV_INT(FovAgentOptions, glimpses, "6", 1, FOV_MAX_GLIMPSES,
+            "taken before each answer or action"),
     FOV_CHOICE(FovAgentOptions, first, "centre", firsts, "where the first glimpse falls"),
     FOV_CHOICE(FovAgentOptions, mean, "linear", means,
                "location network's output; tanh keeps it in the image"),
@@ -40,7 +41,7 @@ static void add_glimpse_network(FovAgent *agent, const FovGlimpseOptions *glimps
   id->glimpse_bias = add_bias(params, "glimpse.bias", glimpse->width);
 }
 
-static void add_heads(FovAgent *agent) {
+static void add_heads(FovAgent *agent, bool may_stop) {
   FovParams *params = &agent->params;
   FovAgentIds *id = &agent->ids;
   int width = agent->core_layout.width;
@@ -51,6 +52,9 @@ static void add_heads(FovAgent *agent) {
   id->class_bias = add_bias(params, "class.bias", agent->actions);
   id->baseline_w = fov_params_add(params, "baseline.w", 1, width, FOV_INIT_UNIFORM, 0.1f);
   id->baseline_bias = add_bias(params, "baseline.bias", 1);
+  if (!may_stop) return;
+  id->stop_w = fov_params_add(params, "stop.w", 2, width, FOV_INIT_UNIFORM, 0.1f);
+  id->stop_bias = add_bias(params, "stop.bias", 2);
 }
 
 FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts) {
@@ -71,7 +75,7 @@ FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts) {
   add_glimpse_network(agent, &parts->glimpse);
   parts->core->build(&agent->core_layout, &agent->params, parts->core_options,
                      parts->glimpse.width);
-  add_heads(agent);
+  add_heads(agent, parts->stops);
   return FOV_OK;
 }
 
@@ -96,11 +100,23 @@ static FovVar *head(FovTape *tape, FovVar *h_t, int w, int bias, bool stop,
   return fov_linear(tape, h_t, &tape->params[w], &tape->params[bias], activation);
 }
 
+void fov_agent_keep(FovCoreState *state, FovTape *tape, const int *rows, int count) {
+  state->h = fov_gather(tape, state->h, rows, count);
+  if (state->c) state->c = fov_gather(tape, state->c, rows, count);
+}
+
 FovVar *fov_agent_mean(const FovAgent *agent, FovTape *tape, const FovCoreState *state) {
   int stop = agent->options.stop_gradient;
   return head(tape, state->h, agent->ids.location_w, agent->ids.location_bias,
               stop == FOV_STOP_LOCATION || stop == FOV_STOP_BOTH,
               agent->options.mean == MEAN_TANH ? FOV_TANH : FOV_LINEAR);
+}
+
+FovVar *fov_agent_stop(const FovAgent *agent, FovTape *tape, const FovCoreState *state) {
+  int stop = agent->options.stop_gradient;
+  FOV_CHECK(agent->ids.stop_w, "an agent without a head to stop");
+  return head(tape, state->h, agent->ids.stop_w, agent->ids.stop_bias,
+              stop == FOV_STOP_LOCATION || stop == FOV_STOP_BOTH, FOV_LINEAR);
 }
 
 FovVar *fov_agent_logits(const FovAgent *agent, FovTape *tape, const FovCoreState *state) {

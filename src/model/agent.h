@@ -22,12 +22,12 @@ typedef enum FovFirst {
 typedef enum FovStop {
   FOV_STOP_NONE,     /**< none: Mnih et al. 2014, eq. 2, over all parameters */
   FOV_STOP_BASELINE, /**< the baseline's */
-  FOV_STOP_LOCATION, /**< the location network's */
+  FOV_STOP_LOCATION, /**< the location network's, and that of stopping */
   FOV_STOP_BOTH,     /**< both: the core learns from the answer alone, as many repositories do */
 } FovStop;
 
 typedef struct FovAgentOptions {
-  int glimpses;      /**< T */
+  int glimpses;      /**< before each answer or action */
   int first;         /**< FovFirst */
   int mean;          /**< 0: linear, 1: tanh */
   int stop_gradient; /**< FovStop */
@@ -53,7 +53,8 @@ typedef struct FovAgentParts {
   const FovCore *core;
   const void *core_options;    /**< the core's struct */
   int height, width, channels; /**< H, W, C of the images */
-  int actions;                 /**< A: classes of the answer */
+  int actions;                 /**< A: classes of the answer, or moves */
+  bool stops;                  /**< it has a head that decides whether to stop looking */
 } FovAgentParts;
 
 /** Numbers of the parameters, by what they belong to; a bias follows its weight. */
@@ -61,6 +62,7 @@ typedef struct FovAgentIds {
   int where_w, where_bias;
   int glimpse_what, glimpse_where, glimpse_bias;
   int location_w, location_bias, class_w, class_bias, baseline_w, baseline_bias;
+  int stop_w, stop_bias;
 } FovAgentIds;
 
 typedef struct FovAgent {
@@ -90,11 +92,17 @@ void fov_agent_see(FovCoreState *state, const FovAgent *agent, FovTape *tape, Fo
 /** h_0 = 0 for `lanes` lanes, for the heads to answer before the first glimpse. */
 FovCoreState fov_agent_begin(const FovAgent *agent, FovTape *tape, int lanes);
 
+/** Goes on with rows rows[0 … count−1] of the state, each 0 … B−1: the lanes that still play. */
+void fov_agent_keep(FovCoreState *state, FovTape *tape, const int *rows, int count);
+
 /** The mean of the next location's distribution: [B, 2]. */
 FovVar *fov_agent_mean(const FovAgent *agent, FovTape *tape, const FovCoreState *state);
 
-/** Logits of the answer: [B, A]. */
+/** Logits of the answer or action: [B, A]. */
 FovVar *fov_agent_logits(const FovAgent *agent, FovTape *tape, const FovCoreState *state);
+
+/** Logits of looking on and of stopping: [B, 2]; only of an agent with such a head. */
+FovVar *fov_agent_stop(const FovAgent *agent, FovTape *tape, const FovCoreState *state);
 
 /** b_t, the return expected from here on: [B, 1]. */
 FovVar *fov_agent_baseline(const FovAgent *agent, FovTape *tape, const FovCoreState *state);

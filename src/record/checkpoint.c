@@ -8,7 +8,7 @@
 
 static const char *const prefixes[] = {"", "average.", "first.", "second."};
 
-enum { BLOCKS = sizeof prefixes / sizeof *prefixes, SCALARS = 11 };
+enum { BLOCKS = sizeof prefixes / sizeof *prefixes, SCALARS = 12 };
 
 static void blocks_of(real *blocks[BLOCKS], const FovTrainerState *state) {
   real *all[BLOCKS] = {state->value, state->average, state->first, state->second};
@@ -30,6 +30,7 @@ static void scalars_of(Scalar scalars[SCALARS], FovTrainerState *state, FovBest 
       {"state.sums.episodes", FOV_DTYPE_I64, &sums->episodes},
       {"state.sums.updates", FOV_DTYPE_I64, &sums->updates},
       {"state.sums.wrong", FOV_DTYPE_I64, &sums->wrong},
+      {"state.sums.glimpses", FOV_DTYPE_I64, &sums->glimpses},
       {"state.sums.reward", FOV_DTYPE_F64, &sums->reward},
       {"state.sums.class_loss", FOV_DTYPE_F64, &sums->class_loss},
       {"state.sums.baseline_loss", FOV_DTYPE_F64, &sums->baseline_loss},

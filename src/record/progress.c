@@ -26,13 +26,11 @@ typedef struct Column {
   { #field, true, offsetof(FovProgress, field) }
 
 static const Column columns[] = {
-    INTEGER(update),     INTEGER(episodes),
-    REAL(epoch),         REAL(seconds),
-    REAL(rate),          REAL(sigma),
-    REAL(train_error),   REAL(train_reward),
-    REAL(class_loss),    REAL(baseline_loss),
-    REAL(gradient_norm), REAL(valid_error),
-    REAL(valid_reward),  REAL(glimpses_per_second),
+    INTEGER(update),     INTEGER(episodes),    REAL(epoch),
+    REAL(seconds),       REAL(rate),           REAL(sigma),
+    REAL(train_error),   REAL(train_reward),   REAL(class_loss),
+    REAL(baseline_loss), REAL(gradient_norm),  REAL(valid_error),
+    REAL(valid_reward),  REAL(valid_glimpses), REAL(glimpses_per_second),
 };
 
 enum {

@@ -18,11 +18,12 @@ typedef struct FovProgress {
   double sigma;               /**< pixels: the location policy's standard deviation */
   double train_error;         /**< fraction of training episodes answered wrongly */
   double train_reward;        /**< mean return of an episode */
-  double class_loss;          /**< nats: mean cross-entropy of the true label */
+  double class_loss;          /**< nats: cross-entropy of an episode's true labels, mean */
   double baseline_loss;       /**< mean squared error of the baseline */
   double gradient_norm;       /**< mean global norm before clipping */
   double valid_error;         /**< fraction, one deterministic rollout, averaged weights */
   double valid_reward;        /**< mean return, likewise */
+  double valid_glimpses;      /**< mean of an episode, likewise */
   double glimpses_per_second; /**< of training, evaluations excluded */
 } FovProgress;
 

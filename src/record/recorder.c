@@ -2,55 +2,72 @@
 
 #include "tensor/ops.h"
 
-/** Copies a [B, cols] var into rows of an [E, T, cols] array; NaN where there is none. */
-static void copy_column(float *to, const FovVar *var, int lanes, int glimpses, int t, int cols) {
-  for (int b = 0; b < lanes; b++)
-    for (int j = 0; j < cols; j++)
-      to[((size_t)b * glimpses + t) * cols + j] =
-          var ? (float)var->value[(size_t)b * var->stride + j] : NAN;
+/** Copies row i of a var; nothing of NULL. */
+static void copy_row(float *to, const FovVar *var, int i) {
+  for (int j = 0; var && j < var->cols; j++) to[j] = (float)var->value[(size_t)i * var->stride + j];
 }
 
-static void copy_retina(uint8_t *to, const FovVar *rho, int glimpses, int t) {
-  for (int b = 0; b < rho->rows; b++)
-    for (int j = 0; j < rho->cols; j++)
-      to[((size_t)b * glimpses + t) * rho->cols + j] =
-          (uint8_t)(255 * rho->value[(size_t)b * rho->stride + j] + (real)0.5);
+static void copy_retina(uint8_t *to, const FovVar *rho, int i) {
+  for (int j = 0; j < rho->cols; j++)
+    to[j] = (uint8_t)(255 * rho->value[(size_t)i * rho->stride + j] + (real)0.5);
 }
 
-static void copy_probabilities(float *to, const FovVar *logits, FovArena *arena, int glimpses,
-                               int t) {
-  int B = logits->rows, A = logits->cols;
-  real *log_p = FOV_NEW(arena, real, B * A);
-  fov_log_softmax(log_p, fov_values(logits));
-  for (int b = 0; b < B; b++)
-    for (int a = 0; a < A; a++)
-      to[((size_t)b * glimpses + t) * A + a] = (float)fmin(1, exp(log_p[b * A + a]));
+static void copy_probabilities(float *to, const real *log_p, int actions) {
+  for (int a = 0; a < actions; a++) to[a] = (float)fmin(1, exp(log_p[a]));
+}
+
+static void copy_frame(FovTrace *trace, const uint8_t *image, int episode, int t) {
+  size_t pixels = (size_t)trace->height * trace->width * trace->channels;
+  size_t frame = (size_t)episode * trace->frames + (trace->frames > 1 ? t : 0);
+  memcpy(trace->images + frame * pixels, image, pixels);
+}
+
+/** What lane i saw and did at a moment: glimpse t of the trace. */
+static void copy_glimpse(FovTrace *trace, const FovMoment *moment, const real *log_p, real reward,
+                         int episode, int t, int i) {
+  size_t at = (size_t)episode * trace->glimpses + t;
+  copy_row(trace->locations + 2 * at, moment->location, i);
+  copy_retina(trace->retina + at * moment->rho->cols, moment->rho, i);
+  copy_probabilities(trace->probabilities + at * trace->actions, log_p, trace->actions);
+  copy_frame(trace, moment->frames[i], episode, t);
+  trace->rewards[at] = (float)reward;
+  trace->labels[at] = moment->labels[i];
+  trace->answers[at] = moment->actions[i];
+}
+
+/** What lane i chose and expected of its next glimpse, t of the trace. */
+static void copy_choice(FovTrace *trace, const FovMoment *moment, const FovChoice *choice,
+                        int episode, int t, int i) {
+  size_t at = (size_t)episode * trace->glimpses + t;
+  if (!(moment->deeds[i] & FOV_DEED_LOOK)) return;
+  copy_row(trace->means + 2 * at, moment->mean, i);
+  copy_row(trace->baselines + at, moment->baseline, i);
+  for (int j = 0; moment->mean && j < 2; j++)
+    trace->sigmas[2 * at + j] = choice->deterministic ? 0 : (float)choice->sigma[j];
 }
 
 /** Copies a rollout's lanes into the trace's episodes from `first` on. */
 static void copy_rollout(FovTrace *trace, const FovRollout *rollout, const FovChoice *choice,
                          FovArena *arena, int first) {
-  int T = trace->glimpses, B = rollout->lanes, A = trace->actions;
-  size_t pixels = (size_t)trace->height * trace->width * trace->channels, step = (size_t)first * T;
-  for (int t = 0; t < T; t++) {
-    copy_column(trace->locations + step * 2, rollout->location[t], B, T, t, 2);
-    copy_column(trace->means + step * 2, rollout->mean[t], B, T, t, 2);
-    copy_column(trace->baselines + step, rollout->baseline[t], B, T, t, 1);
-    copy_retina(trace->retina + step * rollout->rho[t]->cols, rollout->rho[t], T, t);
-    copy_probabilities(trace->probabilities + step * A, rollout->logits[t], arena, T, t);
-    for (int b = 0; b < B; b++) {
-      size_t i = step + (size_t)b * T + t;
-      trace->rewards[i] = (float)rollout->rewards[t * B + b];
-      for (int j = 0; j < 2; j++)
-        trace->sigmas[2 * i + j] = !rollout->mean[t]       ? NAN
-                                   : choice->deterministic ? 0
-                                                           : (float)choice->sigma[j];
+  int B = rollout->lanes;
+  for (int t = 0; t < rollout->moments; t++) {
+    const FovMoment *moment = &rollout->at[t];
+    real *log_p = NULL;
+    if (moment->logits) {
+      log_p = FOV_NEW(arena, real, (size_t)moment->count * trace->actions);
+      fov_log_softmax(log_p, fov_values(moment->logits));
+    }
+    for (int i = 0; i < moment->count; i++) {
+      int b = moment->lanes[i], episode = first + b;
+      if (t > 0)
+        copy_glimpse(trace, moment, log_p + (size_t)i * trace->actions, rollout->rewards[t * B + b],
+                     episode, t - 1, i);
+      copy_choice(trace, moment, choice, episode, t, i);
     }
   }
   for (int b = 0; b < B; b++) {
-    memcpy(trace->images + (size_t)(first + b) * pixels, rollout->images[b], pixels);
-    trace->labels[first + b] = rollout->labels[b];
-    trace->answers[first + b] = rollout->answers[b];
+    trace->lengths[first + b] = rollout->glimpses[b];
+    trace->wrong[first + b] = rollout->wrong[b];
   }
 }
 
@@ -58,8 +75,10 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecord *what, FovWorkspace 
   const FovAgent *agent = what->task->agent;
   const FovEnvSpec *spec = &what->task->env->spec;
   int episodes = what->episodes < spec->cases ? what->episodes : (int)spec->cases;
+  int T = fov_task_glimpses(what->task);
   *trace = (FovTrace){.episodes = episodes,
-                      .glimpses = agent->options.glimpses,
+                      .glimpses = T,
+                      .frames = spec->changes ? T : 1,
                       .height = spec->height,
                       .width = spec->width,
                       .channels = spec->channels,
@@ -67,13 +86,18 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecord *what, FovWorkspace 
                       .side = agent->glimpse.side,
                       .scales = agent->glimpse.scales,
                       .whole = agent->sensor.whole,
+                      .control = spec->control,
                       .update = what->update};
   double retina = fov_glimpse_features(agent->glimpse);
   double image = (double)spec->height * spec->width * spec->channels;
-  FOV_TRY(fov_memory_check(fov_shard_bytes(what->task) +
-                               episodes * (image + retina * agent->options.glimpses),
-                           "this trace"));
+  FOV_TRY(fov_memory_check(
+      fov_shard_bytes(what->task) + episodes * (image * trace->frames + retina * T), "this trace"));
   FOV_TRY(fov_trace_allocate(trace));
+  FovStatus status = fov_trace_set_names(trace, spec->names);
+  if (status != FOV_OK) {
+    fov_trace_finish(trace);
+    return status;
+  }
   FovArena *arena = &workspace->arenas[0];
   for (int first = 0; first < episodes; first += FOV_SHARD) {
     int lanes = episodes - first < FOV_SHARD ? episodes - first : FOV_SHARD;
@@ -84,7 +108,7 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecord *what, FovWorkspace 
     FovPlan plan = fov_plan_cases(arena, first, lanes, what->seed, what->split, 0);
     plan.choice = fov_task_choice(what->task, what->progress, !what->sampled);
     plan.predict = what->predict;
-    plan.every = true;
+    plan.every = plan.frames = true;
     fov_rollout_run(&rollout, &tape, what->task, &plan);
     copy_rollout(trace, &rollout, &plan.choice, arena, first);
   }

@@ -21,6 +21,7 @@ typedef struct Field {
   size_t offset; /**< of its pointer in FovTrace */
   float min, max;
   bool absent; /**< NaN is allowed: there was no such number */
+  char extent; /**< integers: the letter whose extent is added to `max` */
 } Field;
 
 #define FIELD(field, shape, dtype, ...)                                                            \
@@ -28,26 +29,29 @@ typedef struct Field {
 
 // Bytes come last, so that every array is aligned in the file.
 static const Field fields[] = {
-    FIELD(locations, "ET2", FOV_DTYPE_F32, -1, 1, false),
-    FIELD(means, "ET2", FOV_DTYPE_F32, -FLT_MAX, FLT_MAX, true),
-    FIELD(sigmas, "ET2", FOV_DTYPE_F32, 0, FLT_MAX, true),
-    FIELD(probabilities, "ETA", FOV_DTYPE_F32, 0, 1, false),
-    FIELD(baselines, "ET", FOV_DTYPE_F32, -FLT_MAX, FLT_MAX, true),
-    FIELD(rewards, "ET", FOV_DTYPE_F32, -FLT_MAX, FLT_MAX, false),
-    FIELD(labels, "E", FOV_DTYPE_I32, 0, 0, false),
-    FIELD(answers, "E", FOV_DTYPE_I32, 0, 0, false),
-    FIELD(images, "EHWC", FOV_DTYPE_U8, 0, 0, false),
-    FIELD(retina, "ETSGGC", FOV_DTYPE_U8, 0, 0, false),
+    FIELD(locations, "ET2", FOV_DTYPE_F32, -1, 1, false, '0'),
+    FIELD(means, "ET2", FOV_DTYPE_F32, -FLT_MAX, FLT_MAX, true, '0'),
+    FIELD(sigmas, "ET2", FOV_DTYPE_F32, 0, FLT_MAX, true, '0'),
+    FIELD(probabilities, "ETA", FOV_DTYPE_F32, 0, 1, false, '0'),
+    FIELD(baselines, "ET", FOV_DTYPE_F32, -FLT_MAX, FLT_MAX, true, '0'),
+    FIELD(rewards, "ET", FOV_DTYPE_F32, -FLT_MAX, FLT_MAX, false, '0'),
+    FIELD(labels, "ET", FOV_DTYPE_I32, -1, -1, false, 'A'),
+    FIELD(answers, "ET", FOV_DTYPE_I32, -1, -1, false, 'A'),
+    FIELD(lengths, "E", FOV_DTYPE_I32, 1, 0, false, 'T'),
+    FIELD(wrong, "E", FOV_DTYPE_I32, 0, 1, false, '0'),
+    FIELD(images, "EFHWC", FOV_DTYPE_U8, 0, 0, false, '0'),
+    FIELD(retina, "ETSGGC", FOV_DTYPE_U8, 0, 0, false, '0'),
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
 #define FORMAT "fovea-trace"
-#define VERSION "1"
+#define VERSION "2"
 
 static int64_t extent(const FovTrace *trace, char letter) {
-  static const char letters[] = "ETHWCAGS";
-  const int extents[] = {trace->episodes, trace->glimpses, trace->height, trace->width,
-                         trace->channels, trace->actions,  trace->side,   trace->scales};
+  static const char letters[] = "ETFHWCAGS";
+  const int extents[] = {trace->episodes, trace->glimpses, trace->frames,
+                         trace->height,   trace->width,    trace->channels,
+                         trace->actions,  trace->side,     trace->scales};
   const char *found = strchr(letters, letter);
   return found ? extents[found - letters] : letter - '0';
 }
@@ -71,6 +75,14 @@ static FovBlob describe(const FovTrace *trace, const Field *field) {
   return blob;
 }
 
+/** Fills an array with what stands for nothing. */
+static void fill(const FovBlob *blob, const Field *field) {
+  size_t count = fov_blob_size(blob) / fov_dtype_size(blob->dtype);
+  for (size_t i = 0; i < count && field->dtype == FOV_DTYPE_I32; i++)
+    ((int32_t *)blob->data)[i] = (int32_t)field->min;
+  for (size_t i = 0; i < count && field->absent; i++) ((float *)blob->data)[i] = NAN;
+}
+
 FovStatus fov_trace_allocate(FovTrace *trace) {
   for (int i = 0; i < FIELDS; i++) set(trace, &fields[i], NULL);
   for (int i = 0; i < FIELDS; i++) {
@@ -83,12 +95,34 @@ FovStatus fov_trace_allocate(FovTrace *trace) {
       return fov_fail(FOV_ERR_MEMORY, "no memory for a trace's %s: %zu bytes", blob.name, size);
     }
     set(trace, &fields[i], data);
+    blob.data = data;
+    fill(&blob, &fields[i]);
   }
   return FOV_OK;
 }
 
+FovStatus fov_trace_set_names(FovTrace *trace, const char *const *names) {
+  size_t size = 1;
+  if (!names) return FOV_OK;
+  for (int a = 0; a < trace->actions; a++) size += strlen(names[a]) + 1;
+  char *end = trace->names = malloc(size);
+  if (!end) return fov_fail(FOV_ERR_MEMORY, "no memory for %d names", trace->actions);
+  for (int a = 0; a < trace->actions; a++) end += sprintf(end, "%s%s", a ? "\n" : "", names[a]);
+  return FOV_OK;
+}
+
+void fov_trace_name(char *text, size_t size, const FovTrace *trace, int action) {
+  const char *name = trace->names;
+  for (int a = 0; name && a < action; a++) name = strchr(name, '\n') + 1;
+  if (name)
+    snprintf(text, size, "%.*s", (int)strcspn(name, "\n"), name);
+  else
+    snprintf(text, size, "%d", action);
+}
+
 void fov_trace_finish(FovTrace *trace) {
   for (int i = 0; i < FIELDS; i++) free(get(trace, &fields[i]));
+  free(trace->names);
   *trace = (FovTrace){0};
 }
 
@@ -106,20 +140,23 @@ static FovStatus check_reals(const FovBlob *blob, const Field *field, const char
   return FOV_OK;
 }
 
-static FovStatus check_classes(const FovBlob *blob, int actions, const char *path) {
+static FovStatus check_integers(const FovBlob *blob, const Field *field, int max,
+                                const char *path) {
   const int32_t *values = blob->data;
-  for (int64_t i = 0; i < blob->shape[0]; i++)
-    if (values[i] < 0 || values[i] >= actions)
-      return fov_fail(FOV_ERR_FORMAT, "%s: '%s': number %jd is %d, expected 0 to %d", path,
-                      blob->name, (intmax_t)i, (int)values[i], actions - 1);
+  size_t count = fov_blob_size(blob) / sizeof *values;
+  for (size_t i = 0; i < count; i++)
+    if (values[i] < (int32_t)field->min || values[i] > max)
+      return fov_fail(FOV_ERR_FORMAT, "%s: '%s': number %zu is %d, expected %d to %d", path,
+                      field->name, i, (int)values[i], (int)field->min, max);
   return FOV_OK;
 }
 
 static FovStatus check_values(const FovTrace *trace, const Field *field, const char *path) {
   FovBlob blob = describe(trace, field);
   if (field->dtype == FOV_DTYPE_F32) return check_reals(&blob, field, path);
-  if (field->dtype == FOV_DTYPE_I32) return check_classes(&blob, trace->actions, path);
-  return FOV_OK; // every byte is a brightness
+  if (field->dtype == FOV_DTYPE_U8) return FOV_OK; // every byte is a brightness
+  return check_integers(&blob, field, (int)(extent(trace, field->extent) + (int64_t)field->max),
+                        path);
 }
 
 FovStatus fov_trace_write(const FovTrace *trace, const char *path) {
@@ -132,9 +169,14 @@ FovStatus fov_trace_write(const FovTrace *trace, const char *path) {
   snprintf(side, sizeof side, "%d", trace->side);
   snprintf(scales, sizeof scales, "%d", trace->scales);
   snprintf(update, sizeof update, "%" PRId64, trace->update);
-  const FovText texts[] = {{"format", FORMAT}, {"version", VERSION},
-                           {"side", side},     {"scales", scales},
-                           {"update", update}, {"whole", trace->whole ? "yes" : "no"}};
+  const FovText texts[] = {{"format", FORMAT},
+                           {"version", VERSION},
+                           {"side", side},
+                           {"scales", scales},
+                           {"update", update},
+                           {"whole", trace->whole ? "yes" : "no"},
+                           {"control", trace->control ? "yes" : "no"},
+                           {"names", trace->names ? trace->names : ""}};
   return fov_safetensors_write(path, blobs, FIELDS, texts, sizeof texts / sizeof texts[0]);
 }
 
@@ -158,6 +200,15 @@ static FovStatus read_number(int64_t *number, const FovSafetensors *file, const 
                   text ? text : "", (intmax_t)min, (intmax_t)max);
 }
 
+static FovStatus read_flag(bool *flag, const FovSafetensors *file, const char *path,
+                           const char *key) {
+  const char *text = fov_safetensors_text(file, key);
+  *flag = text && strcmp(text, "yes") == 0;
+  if (text && (*flag || strcmp(text, "no") == 0)) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT, "%s: %s '%.32s', expected yes or no", path, key,
+                  text ? text : "");
+}
+
 /** Reads a positive extent of a blob. */
 static FovStatus read_extent(int *size, const FovBlob *blob, int dim, const char *path) {
   if (blob->shape[dim] < 1 || blob->shape[dim] > INT_MAX)
@@ -174,18 +225,35 @@ static FovStatus read_sizes(FovTrace *trace, const FovSafetensors *file, const c
   FOV_TRY(read_number(&trace->update, file, path, "update", 0, INT64_MAX));
   trace->side = (int)side;
   trace->scales = (int)scales;
-  const char *whole = fov_safetensors_text(file, "whole"); // traces of before it was told lack it
-  trace->whole = whole && strcmp(whole, "yes") == 0;
-  const int64_t any[] = {-1, -1, -1, -1};
+  FOV_TRY(read_flag(&trace->whole, file, path, "whole"));
+  FOV_TRY(read_flag(&trace->control, file, path, "control"));
+  const int64_t any[] = {-1, -1, -1, -1, -1};
   const FovBlob *images, *answers;
-  FOV_TRY(fov_safetensors_require(&images, file, "images", FOV_DTYPE_U8, 4, any));
+  FOV_TRY(fov_safetensors_require(&images, file, "images", FOV_DTYPE_U8, 5, any));
   FOV_TRY(read_extent(&trace->episodes, images, 0, path));
-  FOV_TRY(read_extent(&trace->height, images, 1, path));
-  FOV_TRY(read_extent(&trace->width, images, 2, path));
-  FOV_TRY(read_extent(&trace->channels, images, 3, path));
+  FOV_TRY(read_extent(&trace->frames, images, 1, path));
+  FOV_TRY(read_extent(&trace->height, images, 2, path));
+  FOV_TRY(read_extent(&trace->width, images, 3, path));
+  FOV_TRY(read_extent(&trace->channels, images, 4, path));
   FOV_TRY(fov_safetensors_require(&answers, file, "probabilities", FOV_DTYPE_F32, 3, any));
   FOV_TRY(read_extent(&trace->glimpses, answers, 1, path));
-  return read_extent(&trace->actions, answers, 2, path);
+  FOV_TRY(read_extent(&trace->actions, answers, 2, path));
+  if (trace->frames == 1 || trace->frames == trace->glimpses) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT, "%s: 'images': %d frames an episode, expected 1 or %d", path,
+                  trace->frames, trace->glimpses);
+}
+
+/** Names are a line each, as many as there are actions. */
+static FovStatus read_names(FovTrace *trace, const FovSafetensors *file, const char *path) {
+  const char *names = fov_safetensors_text(file, "names");
+  int lines = 1;
+  if (!names || !*names) return FOV_OK;
+  for (const char *at = names; *at; at++) lines += *at == '\n';
+  if (lines != trace->actions)
+    return fov_fail(FOV_ERR_FORMAT, "%s: %d names, expected one for each of %d actions", path,
+                    lines, trace->actions);
+  trace->names = strdup(names);
+  return trace->names ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "%s: no memory for its names", path);
 }
 
 /** Every array must have the sizes' shape, so the file's own size bounds what is allocated. */
@@ -206,6 +274,7 @@ static FovStatus load(FovTrace *trace, const FovSafetensors *file, const char *p
   FOV_TRY(read_sizes(trace, file, path));
   FOV_TRY(require_arrays(arrays, trace, file));
   FOV_TRY(fov_trace_allocate(trace));
+  FOV_TRY(read_names(trace, file, path));
   for (int i = 0; i < FIELDS; i++) {
     memcpy(get(trace, &fields[i]), arrays[i]->data, fov_blob_size(arrays[i]));
     FOV_TRY(check_values(trace, &fields[i], path));

@@ -44,6 +44,9 @@ FovVar *fov_conv(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, const FovCon
 /** a + b, both [B, D]. */
 FovVar *fov_add(FovTape *tape, FovVar *a, FovVar *b);
 
+/** Rows rows[0 … count−1] of x [B, D], each 0 … B−1, as a result of their own: [count, D]. */
+FovVar *fov_gather(FovTape *tape, FovVar *x, const int *rows, int count);
+
 /**
  * One LSTM cell (Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000).
  *
@@ -68,6 +71,11 @@ FovVar *fov_gru_cell(FovTape *tape, FovVar *x, FovVar *h, FovVar *h_prev);
  */
 FovVar *fov_cross_entropy(FovTape *tape, real *log_probabilities, FovVar *logits,
                           const int *labels);
+
+/** log softmax(logits)_a of an action a. logits: [B, A]; actions: [B], each 0 … A−1. Result: [B,
+ * 1].
+ */
+FovVar *fov_categorical_log_prob(FovTape *tape, FovVar *logits, const int *actions);
 
 /**
  * log Normal(sample; mean, diag(sigma²)), summed over columns. mean: [B, D]; sample: [B, D], a

@@ -106,3 +106,33 @@ FovVar *fov_add(FovTape *tape, FovVar *a, FovVar *b) {
   fov_note(tape, y, NULL, add_backward, op);
   return y;
 }
+
+typedef struct Gather {
+  FovVar *x, *y;
+  const int *rows;
+} Gather;
+
+static void gather_backward(FovTape *tape, void *saved) {
+  Gather *op = saved;
+  fov_grad(tape, op->x);
+  FovMatrix dx = fov_grads(op->x), dy = fov_grads(op->y);
+  for (int i = 0; i < dy.rows; i++) {
+    real *to = dx.at + (size_t)op->rows[i] * dx.stride;
+    for (int j = 0; j < dy.cols; j++) to[j] += dy.at[(size_t)i * dy.stride + j];
+  }
+}
+
+FovVar *fov_gather(FovTape *tape, FovVar *x, const int *rows, int count) {
+  FovVar *y = fov_result(tape, count, x->cols, x->learned);
+  int *kept = FOV_NEW(tape->arena, int, count);
+  for (int i = 0; i < count; i++) {
+    FOV_CHECK(rows[i] >= 0 && rows[i] < x->rows, "row %d of %d", rows[i], x->rows);
+    kept[i] = rows[i];
+    memcpy(y->value + (size_t)i * y->stride, x->value + (size_t)rows[i] * x->stride,
+           (size_t)x->cols * sizeof(real));
+  }
+  Gather *op = FOV_NEW(tape->arena, Gather, 1);
+  *op = (Gather){.x = x, .y = y, .rows = kept};
+  fov_note(tape, y, NULL, gather_backward, op);
+  return y;
+}

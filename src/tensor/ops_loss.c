@@ -12,41 +12,53 @@ void fov_log_softmax(real *log_probabilities, FovMatrix matrix) {
   }
 }
 
-typedef struct CrossEntropy {
+typedef struct Categorical {
   FovVar *logits, *y;
   const real *log_probabilities;
-  const int *labels;
-} CrossEntropy;
+  const int *chosen;
+  real sign; /**< of log π in y */
+} Categorical;
 
-static void cross_entropy_backward(FovTape *tape, void *saved) {
-  CrossEntropy *op = saved;
+static void categorical_backward(FovTape *tape, void *saved) {
+  Categorical *op = saved;
   int cols = op->logits->cols;
   real *dlogits = fov_grad(tape, op->logits);
   for (int b = 0; b < op->y->rows; b++, dlogits += op->logits->stride) {
     const real *log_p = op->log_probabilities + (size_t)b * cols;
-    real dy = op->y->grad[b];
-    for (int j = 0; j < cols; j++) dlogits[j] += dy * fov_exp(log_p[j]);
-    dlogits[op->labels[b]] -= dy;
+    real dy = op->sign * op->y->grad[b];
+    for (int j = 0; j < cols; j++) dlogits[j] -= dy * fov_exp(log_p[j]);
+    dlogits[op->chosen[b]] += dy;
   }
 }
 
-FovVar *fov_cross_entropy(FovTape *tape, real *log_probabilities, FovVar *logits,
-                          const int *labels) {
+/** log softmax(logits) at what was chosen, times `sign`. */
+static FovVar *log_prob_of(FovTape *tape, real *log_probabilities, FovVar *logits,
+                           const int *chosen, real sign) {
   int rows = logits->rows, cols = logits->cols;
   real *log_p = FOV_NEW(tape->arena, real, (size_t)rows * cols);
   int *kept = FOV_NEW(tape->arena, int, rows);
   fov_log_softmax(log_p, fov_values(logits));
   FovVar *y = fov_result(tape, rows, 1, logits->learned);
   for (int b = 0; b < rows; b++) {
-    FOV_CHECK(labels[b] >= 0 && labels[b] < cols, "label %d of %d classes", labels[b], cols);
-    kept[b] = labels[b];
-    y->value[b] = -log_p[(size_t)b * cols + labels[b]];
+    FOV_CHECK(chosen[b] >= 0 && chosen[b] < cols, "class %d of %d", chosen[b], cols);
+    kept[b] = chosen[b];
+    y->value[b] = sign * log_p[(size_t)b * cols + chosen[b]];
   }
   if (log_probabilities) memcpy(log_probabilities, log_p, (size_t)rows * cols * sizeof(real));
-  CrossEntropy *op = FOV_NEW(tape->arena, CrossEntropy, 1);
-  *op = (CrossEntropy){.logits = logits, .y = y, .log_probabilities = log_p, .labels = kept};
-  fov_note(tape, y, NULL, cross_entropy_backward, op);
+  Categorical *op = FOV_NEW(tape->arena, Categorical, 1);
+  *op = (Categorical){
+      .logits = logits, .y = y, .log_probabilities = log_p, .chosen = kept, .sign = sign};
+  fov_note(tape, y, NULL, categorical_backward, op);
   return y;
+}
+
+FovVar *fov_cross_entropy(FovTape *tape, real *log_probabilities, FovVar *logits,
+                          const int *labels) {
+  return log_prob_of(tape, log_probabilities, logits, labels, -1);
+}
+
+FovVar *fov_categorical_log_prob(FovTape *tape, FovVar *logits, const int *actions) {
+  return log_prob_of(tape, NULL, logits, actions, 1);
 }
 
 typedef struct Gaussian {

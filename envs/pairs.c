@@ -1,0 +1,104 @@
+/**
+ * pairs: two digits anywhere on the canvas, to be named together (Ba et al. 2015, section 4.1): the
+ * unordered pair, of 55 for ten digits, or the sum, of 19.
+ *
+ * A reset draws the second digit; then x and y of the first and of the second, both uniformly from
+ * what keeps them inside, again and again until they are apart, if they have to be.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "envs/digits.h"
+
+enum { PAIR, SUM };
+static const char *const answers[] = {[PAIR] = "pair", [SUM] = "sum", NULL};
+
+typedef struct Options {
+  FovDigitsOptions digits;
+  int answer;
+  bool apart;
+} Options;
+
+typedef struct Pairs {
+  FovDigits digits;
+  Options options;
+  char **names;
+} Pairs;
+
+static void destroy(void *env) {
+  if (env) free(((Pairs *)env)->names);
+  fov_digits_destroy(env);
+}
+
+/** The number of an unordered pair: (0, 0), (0, 1) … (1, 1), (1, 2) … */
+static int pair_of(int a, int b, int classes) {
+  int low = a < b ? a : b, high = a < b ? b : a;
+  return low * classes - low * (low - 1) / 2 + high - low;
+}
+
+static void name_pair(char name[FOV_DIGITS_NAME], int pair, int classes) {
+  int low = 0;
+  while (low + 1 < classes && pair_of(low + 1, low + 1, classes) <= pair) low++;
+  snprintf(name, FOV_DIGITS_NAME, "%d %d", low, low + pair - pair_of(low, low, classes));
+}
+
+static FovStatus prepare(Pairs *pairs, FovEnvSpec *spec, const Options *o) {
+  const FovDigits *digits = &pairs->digits;
+  int classes = o->digits.classes, height = digits->images.dims[1], width = digits->images.dims[2];
+  pairs->options = *o;
+  // Side by side or one above the other.
+  if (o->apart && digits->width < 2 * width && digits->height < 2 * height)
+    return fov_fail(FOV_ERR_USAGE,
+                    "env.size = %d: expected room for two images of %d x %d pixels side by side; "
+                    "make it larger or set env.apart = no",
+                    o->digits.size, width, height);
+  spec->actions = o->answer == SUM ? 2 * classes - 1 : classes * (classes + 1) / 2;
+  if (o->answer == SUM) return FOV_OK;
+  FOV_TRY(fov_digits_name(&pairs->names, spec->actions, name_pair, classes));
+  spec->names = (const char *const *)pairs->names;
+  return FOV_OK;
+}
+
+static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
+  const Options *o = options;
+  FOV_TRY(fov_digits_create(env, sizeof(Pairs), spec, &o->digits, split));
+  FovStatus status = prepare(*env, spec, o);
+  if (status == FOV_OK) return FOV_OK;
+  destroy(*env);
+  *env = NULL;
+  return status;
+}
+
+static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
+  const Pairs *pairs = env;
+  const FovDigits *digits = &pairs->digits;
+  int64_t other = fov_rng_below(rng, (uint32_t)digits->count);
+  int a = fov_digits_label(digits, index), b = fov_digits_label(digits, other);
+  FovPatch first = fov_digits_image(digits, index), second = fov_digits_image(digits, other);
+  int x[2], y[2];
+  do {
+    fov_digits_place(digits, &x[0], &y[0], first, rng);
+    fov_digits_place(digits, &x[1], &y[1], second, rng);
+  } while (pairs->options.apart && abs(x[0] - x[1]) < first.width &&
+           abs(y[0] - y[1]) < first.height);
+  lane->label = pairs->options.answer == SUM ? a + b : pair_of(a, b, pairs->options.digits.classes);
+  fov_digits_clear(digits, lane->image);
+  fov_digits_paste(digits, lane->image, first, x[0], y[0]);
+  fov_digits_paste(digits, lane->image, second, x[1], y[1]);
+}
+
+static const FovOption options_table[] = {
+    FOV_DIGITS_OPTIONS,
+    FOV_INT(FovDigitsOptions, size, "100", 1, 4096, "side of the canvas, pixels"),
+    FOV_CHOICE(Options, answer, "pair", answers, "the unordered pair of digits, or their sum"),
+    FOV_BOOL(Options, apart, "yes", "the digits' squares do not overlap"),
+    FOV_OPTIONS_END,
+};
+
+const FovEnvType fov_env_pairs = {
+    .plugin = {"pairs", "two digits to name together", options_table, sizeof(Options)},
+    .create = create,
+    .destroy = destroy,
+    .reset = reset,
+    .step = fov_digits_step,
+};

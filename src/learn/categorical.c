@@ -1,0 +1,17 @@
+#include "learn/categorical.h"
+
+int fov_likeliest(const real *log_probabilities, int actions) {
+  int best = 0;
+  for (int a = 1; a < actions; a++)
+    if (log_probabilities[a] > log_probabilities[best]) best = a;
+  return best;
+}
+
+int fov_sample(const real *log_probabilities, int actions, FovRng *rng) {
+  real left = fov_rng_uniform(rng);
+  for (int a = 0; a < actions - 1; a++) {
+    left -= fov_exp(log_probabilities[a]);
+    if (left < 0) return a;
+  }
+  return actions - 1; // what rounding leaves goes to the last
+}

@@ -1,0 +1,6 @@
+/** Every glimpse is taken before an answer is given. */
+#include "learn/plugins.h"
+
+const FovStopRule fov_stop_never = {
+    .plugin = {.name = "never", .help = "takes every glimpse before it answers"},
+};
