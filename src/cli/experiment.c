@@ -100,6 +100,7 @@ FovTraining fov_experiment_training(const FovExperiment *experiment, const FovEn
   return (FovTraining){.task = fov_experiment_task(experiment, env),
                        .baseline = CHOSEN(experiment, FOV_SLOT_BASELINE),
                        .estimator = CHOSEN(experiment, FOV_SLOT_ESTIMATOR),
+                       .estimator_options = experiment->slots[FOV_SLOT_ESTIMATOR].values,
                        .optimiser = CHOSEN(experiment, FOV_SLOT_OPTIMISER),
                        .optimiser_options = experiment->slots[FOV_SLOT_OPTIMISER].values,
                        .options = experiment->train,

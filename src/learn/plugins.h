@@ -85,7 +85,7 @@ typedef struct FovBaseline {
 typedef struct FovEstimator {
   FovPlugin plugin;
   void (*weights)(real *dlog_prob /* [T, B] */, const real *returns, const real *b, int moments,
-                  int lanes);
+                  int lanes, const void *options);
 } FovEstimator;
 
 /** What an optimiser reads and writes: a range of the blocks. */

@@ -238,7 +238,7 @@ static void seed_policy(FovTape *tape, const FovTraining *training, const FovRol
                             .lanes = B,
                             .copies = training->options.copies};
   training->baseline->values(b, &input);
-  training->estimator->weights(weights, rollout->returns, b, M, B);
+  training->estimator->weights(weights, rollout->returns, b, M, B, training->estimator_options);
   for (int i = 0; i < M * B; i++)
     weights[i] *= (real)(training->options.reinforce / training->options.batch);
   for (int t = 0; t < M; t++) {

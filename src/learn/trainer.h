@@ -34,6 +34,7 @@ typedef struct FovTraining {
   FovTask task;
   const FovBaseline *baseline;
   const FovEstimator *estimator;
+  const void *estimator_options;
   const FovOptimiser *optimiser;
   const void *optimiser_options;
   FovTrainOptions options;
