@@ -26,6 +26,8 @@ const FovOption fov_train_options[] = {
     FOV_REAL(FovTrainOptions, average, "0.999", 0, 0.999999,
              "decay of the averaged weights that are evaluated; 0: none"),
     FOV_REAL(FovTrainOptions, reinforce, "1", 0, 1e6, "weight of the policy's loss"),
+    FOV_REAL(FovTrainOptions, entropy, "0", 0, 1000,
+             "weight of the entropy of moves and of stopping, against deciding too early"),
     FOV_REAL(FovTrainOptions, regression, "1", 0, 1e6, "weight of the baseline's loss"),
     FOV_CHOICE(FovTrainOptions, answer, "last", answers,
                "glimpses after which an answer is trained"),
@@ -216,13 +218,20 @@ static real *gather_predictions(FovArena *arena, const FovRollout *rollout) {
   return predicted;
 }
 
-/** Seeds log π where the lanes chose it, with their weights [B]; log_prob may be NULL. */
+/**
+ * Seeds log π where the lanes chose it, with their weights [B]; log_prob may be NULL.
+ *
+ * The entropy H = −E[log π] has the gradient −E[∇log π · log π], of which a sample is at hand
+ * (Williams and Peng 1991).
+ */
 static void seed_choices(FovTape *tape, FovVar *log_prob, const FovMoment *moment, FovDeed deed,
-                         const real *weights) {
+                         const real *weights, double entropy) {
   if (!log_prob) return;
   real *seed = FOV_NEW(tape->arena, real, moment->count);
   for (int i = 0; i < moment->count; i++)
-    seed[i] = moment->deeds[i] & deed ? weights[moment->lanes[i]] : 0;
+    seed[i] = moment->deeds[i] & deed
+                  ? weights[moment->lanes[i]] + (real)entropy * log_prob->value[i]
+                  : 0;
   fov_seed(tape, log_prob, seed);
 }
 
@@ -230,6 +239,7 @@ static void seed_choices(FovTape *tape, FovVar *log_prob, const FovMoment *momen
 static void seed_policy(FovTape *tape, const FovTraining *training, const FovRollout *rollout,
                         double average_return) {
   int M = rollout->moments, B = rollout->lanes;
+  double entropy = training->options.entropy / training->options.batch;
   real *b = FOV_NEW(tape->arena, real, M * B), *weights = FOV_NEW(tape->arena, real, M * B);
   FovBaselineInput input = {.returns = rollout->returns,
                             .predicted = gather_predictions(tape->arena, rollout),
@@ -243,9 +253,10 @@ static void seed_policy(FovTape *tape, const FovTraining *training, const FovRol
     weights[i] *= (real)(training->options.reinforce / training->options.batch);
   for (int t = 0; t < M; t++) {
     const FovMoment *moment = &rollout->at[t];
-    seed_choices(tape, moment->log_look, moment, FOV_DEED_LOOK, weights + t * B);
-    seed_choices(tape, moment->log_act, moment, FOV_DEED_ACT, weights + t * B);
-    seed_choices(tape, moment->log_stop, moment, FOV_DEED_DECIDE, weights + t * B);
+    // A normal distribution of fixed width has an entropy that nothing can change.
+    seed_choices(tape, moment->log_look, moment, FOV_DEED_LOOK, weights + t * B, 0);
+    seed_choices(tape, moment->log_act, moment, FOV_DEED_ACT, weights + t * B, entropy);
+    seed_choices(tape, moment->log_stop, moment, FOV_DEED_DECIDE, weights + t * B, entropy);
   }
 }
 

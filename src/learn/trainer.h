@@ -20,6 +20,7 @@ typedef struct FovTrainOptions {
   double clip;       /**< global norm that gradients are cut to; 0: none */
   double average;    /**< decay of the weights' moving average used in evaluation; 0: none */
   double reinforce;  /**< weight of the policy's loss */
+  double entropy;    /**< weight of the entropy of actions and of stopping, which is raised */
   double regression; /**< weight of the baseline's loss */
   int answer; /**< 0: cross-entropy where an answer is given, 1: mean over the glimpses before it */
 } FovTrainOptions;

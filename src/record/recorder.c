@@ -9,7 +9,7 @@ static void copy_row(float *to, const FovVar *var, int i) {
 
 static void copy_retina(uint8_t *to, const FovVar *rho, int i) {
   for (int j = 0; j < rho->cols; j++)
-    to[j] = (uint8_t)(255 * rho->value[(size_t)i * rho->stride + j] + (real)0.5);
+    to[j] = (uint8_t)(255 * fmin(1, (double)rho->value[(size_t)i * rho->stride + j]) + 0.5);
 }
 
 static void copy_probabilities(float *to, const real *log_p, int actions) {

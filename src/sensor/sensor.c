@@ -6,6 +6,10 @@ const FovOption fov_sensor_options[] = {
     FOV_INT(FovSensor, side, "12", 1, FOV_MAX_SIDE, "G: width of a patch as the agent gets it"),
     FOV_INT(FovSensor, scales, "3", 1, FOV_MAX_SCALES,
             "S: patches, each twice as wide as the last"),
+    FOV_REAL(
+        FovSensor, gain, "1", 1, 4,
+        "factor on each patch after the first, to the power of its number; at 4 a bright pixel "
+        "is as bright in all"),
     FOV_BOOL(FovSensor, whole, "no",
              "see the whole image, wherever it looks; side and scales are not used"),
     FOV_OPTIONS_END,
@@ -70,8 +74,9 @@ FOV_INLINE void add_lines(uint16_t *restrict sums, const FovImage *image, Span a
 DEFINE_HALVE(halve_shorts, uint16_t)
 DEFINE_HALVE(halve_reals, real)
 
+/** full: the sum of a cell's bytes that stands for 1. */
 FOV_INLINE void look_patch(real *patch, const FovImage *image, Span across, Span down, int side,
-                           int step, int channels) {
+                           int step, real full, int channels) {
   uint16_t shorts[2][ROOM];
   real reals[2][ROOM / 2]; // a pixel a cell at first, or halved once or more
   int width = side * step * channels, fitting = ROOM / width;
@@ -85,17 +90,17 @@ FOV_INLINE void look_patch(real *patch, const FovImage *image, Span across, Span
     for (int i = 0; i < count * channels; i++) reals[0][i] = shorts[at][i];
     for (at = 0; merged < step; merged *= 2, at ^= 1)
       halve_reals(reals[at ^ 1], reals[at], count /= 2, channels);
-    for (int i = 0; i < count * channels; i++) *patch++ = reals[at][i] / (255 * step * step);
+    for (int i = 0; i < count * channels; i++) *patch++ = reals[at][i] / full;
   }
 }
 
 /** With the channels known to the compiler. */
 FOV_KERNEL static void look(real *patch, const FovImage *image, Span across, Span down, int side,
-                            int step) {
+                            int step, real full) {
   if (image->channels == 1)
-    look_patch(patch, image, across, down, side, step, 1);
+    look_patch(patch, image, across, down, side, step, full, 1);
   else
-    look_patch(patch, image, across, down, side, step, 3);
+    look_patch(patch, image, across, down, side, step, full, 3);
 }
 
 /** Bytes as brightnesses. */
@@ -124,10 +129,11 @@ void fov_sensor_look(real *glimpse, const FovSensor *sensor, const FovImage *ima
                image);
     return;
   }
-  for (int s = 0; s < sensor->scales; s++) {
+  double gain = 1;
+  for (int s = 0; s < sensor->scales; s++, gain *= sensor->gain) {
     int step = 1 << s, width = sensor->side * step;
     Span across = make_span(x, image->width, width), down = make_span(y, image->height, width);
-    look(glimpse, image, across, down, sensor->side, step);
+    look(glimpse, image, across, down, sensor->side, step, (real)(255 * step * step / gain));
     glimpse += sensor->side * sensor->side * image->channels;
   }
 }

@@ -21,9 +21,10 @@ enum { FOV_MAX_SIDE = 64, FOV_MAX_SCALES = 8, FOV_MAX_WHOLE = 8192 };
  * Or no glimpse but the image as it is, which is what the paper compares glimpses with: one patch,
  * as wide as the image's longer side, with the image in its middle. */
 typedef struct FovSensor {
-  int side;   /**< G: 1 … FOV_MAX_SIDE */
-  int scales; /**< S: 1 … FOV_MAX_SCALES */
-  bool whole; /**< the whole image, wherever it looks; side and scales are not used */
+  int side;    /**< G: 1 … FOV_MAX_SIDE */
+  int scales;  /**< S: 1 … FOV_MAX_SCALES */
+  double gain; /**< patch s is multiplied by gain^s: 1 gives means of areas, 4 sums */
+  bool whole;  /**< the whole image, wherever it looks; side, scales and gain are not used */
 } FovSensor;
 
 extern const FovOption fov_sensor_options[];
@@ -49,11 +50,11 @@ int fov_glimpse_features(FovGlimpse glimpse);
 /**
  * Takes one glimpse.
  *
- * glimpse: [S, G, G, C]. x, y: any numbers; infinities and NaN lie outside. The pixel that the
- * patches are centred on is the nearest to the location: patch s starts at
- * round((x + 1) / 2 · W) − side·2^s / 2, halves rounded up (an odd width has its extra pixel on the
- * right and below). A whole image has (G − W) / 2 black columns on its left and (G − H) / 2 black
- * rows above, rounded down, for any x and y.
+ * glimpse: [S, G, G, C], 0 … gain^(S−1). x, y: any numbers; infinities and NaN lie outside. The
+ * pixel that the patches are centred on is the nearest to the location: patch s starts at round((x
+ * + 1) / 2 · W) − side·2^s / 2, halves rounded up (an odd width has its extra pixel on the right
+ * and below). A whole image has (G − W) / 2 black columns on its left and (G − H) / 2 black rows
+ * above, rounded down, for any x and y.
  */
 void fov_sensor_look(real *glimpse, const FovSensor *sensor, const FovImage *image, real x, real y);
 
