@@ -28,11 +28,10 @@ static FovEnvLane *start_lanes(FovArena *arena, const FovEnv *env, const FovPlan
 
 /** The raw sample of glimpse t: log π belongs to it, and no gradient flows through it. */
 static void choose(FovRollout *rollout, real *raw, FovTape *tape, const FovTask *task,
-                   const FovPlan *plan, const FovCoreState *state, int t) {
+                   const FovPlan *plan, const FovAgentState *state, int t) {
   const FovAgent *agent = task->agent;
-  FovCoreState begin = state->h ? *state : fov_agent_begin(agent, tape, plan->lanes);
-  if (task->policy->learned) rollout->mean[t] = fov_agent_mean(agent, tape, &begin);
-  if (plan->predict) rollout->baseline[t] = fov_agent_baseline(agent, tape, &begin);
+  if (task->policy->learned) rollout->mean[t] = fov_agent_mean(agent, tape, state);
+  if (plan->predict) rollout->baseline[t] = fov_agent_baseline(agent, tape, state);
   rollout->log_prob[t] = task->policy->choose(raw, tape, rollout->mean[t], &plan->choice,
                                               plan->policy_rng, plan->lanes);
 }
@@ -47,14 +46,31 @@ static void cut(real *location, const real *raw, int count) {
   for (int i = 0; i < count; i++) location[i] = raw[i] < -1 ? -1 : raw[i] > 1 ? 1 : raw[i];
 }
 
-static void look(FovVar *rho, const FovTask *task, const FovEnvLane *lanes, const FovVar *l_t) {
+static FovImage image_of(const FovTask *task, const FovEnvLane *lane) {
   const FovEnvSpec *spec = &task->env->spec;
+  return (FovImage){.bytes = lane->image,
+                    .height = spec->height,
+                    .width = spec->width,
+                    .channels = spec->channels};
+}
+
+/** The state before the first glimpse; a context sees every lane's image, coarsely. */
+static FovAgentState begin(FovTape *tape, const FovTask *task, const FovEnvLane *lanes, int B) {
+  const FovAgent *agent = task->agent;
+  FovVar *coarse = agent->coarse ? fov_constant(tape, B, agent->coarse) : NULL;
+  FovStage before = fov_profile_enter(FOV_STAGE_SENSOR);
+  for (int b = 0; coarse && b < B; b++) {
+    FovImage image = image_of(task, &lanes[b]);
+    fov_sensor_shrink(coarse->value + (size_t)b * coarse->stride, &image, agent->context.side);
+  }
+  fov_profile_enter(before);
+  return fov_agent_begin(agent, tape, coarse, B);
+}
+
+static void look(FovVar *rho, const FovTask *task, const FovEnvLane *lanes, const FovVar *l_t) {
   FovStage before = fov_profile_enter(FOV_STAGE_SENSOR);
   for (int b = 0; b < rho->rows; b++) {
-    FovImage image = {.bytes = lanes[b].image,
-                      .height = spec->height,
-                      .width = spec->width,
-                      .channels = spec->channels};
+    FovImage image = image_of(task, &lanes[b]);
     fov_sensor_look(rho->value + (size_t)b * rho->stride, &task->agent->sensor, &image,
                     l_t->value[2 * b], l_t->value[2 * b + 1]);
   }
@@ -108,7 +124,7 @@ void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, co
   real *raw = FOV_NEW(arena, real, 2 * B);
   FovVar *glimpses = fov_constant(tape, T * B, fov_glimpse_features(agent->glimpse));
   FovVar *locations = fov_constant(tape, T * B, 2);
-  FovCoreState state = {0};
+  FovAgentState state = begin(tape, task, lanes, B);
   FovFirst first = (FovFirst)agent->options.first;
   for (int t = 0; t < T; t++) {
     if (t == 0 && first != FOV_FIRST_LEARNED)

@@ -29,8 +29,9 @@ double fov_shard_bytes(const FovTask *task) {
   for (int i = 0; i < agent->params.count; i++) numbers += 4.0 * agent->params.list[i].rows;
   // But a filter has as many as it has places.
   numbers += 2.0 * fov_gemm_stride(encoder->width);
+  double once = agent->coarse ? fov_gemm_stride(agent->coarse) : 0;
   double image = (double)spec->height * spec->width * spec->channels + (double)spec->state_size;
-  return FOV_SHARD * image +
+  return FOV_SHARD * (image + once * sizeof(real)) +
          (FOV_SHARD * numbers + encoder->scratch) * agent->options.glimpses * sizeof(real);
 }
 
