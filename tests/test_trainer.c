@@ -242,7 +242,8 @@ static double same(double x) {
   return x;
 }
 
-/** Before its first glimpse the agent looks and expects by what the context tells of the image. */
+/** Before its first glimpse the agent looks and expects by what the context tells of the image,
+ * which is where both parts of the second layer's state start. */
 static void test_a_context_chooses_the_first_glimpse(void **state) {
   (void)state;
   Toy toy;
@@ -251,16 +252,20 @@ static void test_a_context_chooses_the_first_glimpse(void **state) {
   real *values = lively_values(&toy);
   play(&p, &toy, values, 16);
   for (int b = 0; b < 16; b++) {
-    real cells[9];
     double coarse[9], hidden[7], start[12], mean[2], baseline[1];
-    fov_sensor_shrink(cells, &(FovImage){p.rollout.images[b], TOY_SIDE, TOY_SIDE, 1}, 3);
-    for (int i = 0; i < 9; i++) coarse[i] = (double)cells[i];
+    FovVar *view = fov_constant(&p.tape, 1, 9);
+    fov_sensor_shrink(view->value, &(FovImage){p.rollout.images[b], TOY_SIDE, TOY_SIDE, 1}, 3);
+    for (int i = 0; i < 9; i++) coarse[i] = (double)view->value[i];
     apply(hidden, &toy, values, "context", coarse, relu);
     apply(start, &toy, values, "start", hidden, tanh);
     apply(mean, &toy, values, "location", start, same);
     apply(baseline, &toy, values, "baseline", start, same);
     for (int j = 0; j < 2; j++) assert_close(p.rollout.mean[0]->value[2 * b + j], mean[j], 1e-5);
     assert_close(p.rollout.baseline[0]->value[b], baseline[0], 1e-5);
+    FovAgentState begun = fov_agent_begin(&toy.experiment.agent, &p.tape, view, 1);
+    assert_true(!begun.what.h && !begun.what.c);
+    for (int i = 0; i < 12; i++) assert_close(begun.where.h->value[i], start[i], 1e-5);
+    for (int i = 0; i < 12; i++) assert_close(begun.where.c->value[i], start[i], 1e-5);
   }
   fov_arena_finish(&p.arena);
   free(values);
@@ -1066,7 +1071,7 @@ static void test_a_shard_s_memory_is_foreseen(void **state) {
 static void test_two_layers_memory_is_foreseen(void **state) {
   (void)state;
   const char *const contexts[] = {
-      "core.width = 64\n", "core.width = 1\ncontext.side = 1\ncontext.width = 1\n",
+      "core.width = 64\n", "core.width = 1\ncontext.side = 40\ncontext.width = 1\n",
       "core.width = 32\ncontext.side = 24\ncontext.width = 100\nfirst = learned\n"};
   for (const FovCore *const *core = fov_cores; *core; core++)
     for (int i = 0; i < 3 && !(*core)->memoryless; i++) {

@@ -132,15 +132,14 @@ void fov_sensor_look(real *glimpse, const FovSensor *sensor, const FovImage *ima
   }
 }
 
-/** In how many `side`ths of its length a pixel lies in a cell, of `side` cells over `extent`
- * pixels.
+/** How much of a pixel lies in a cell, of `side` cells over `extent` pixels; in parts of 1 / side.
  */
 static uint32_t share(int pixel, int cell, int extent, int side) {
   int begin = pixel * side, end = begin + side, low = cell * extent, high = low + extent;
   return (uint32_t)((end < high ? end : high) - (begin > low ? begin : low));
 }
 
-/** sums: [W, C]: the lines of pixels that a row of cells covers, by their shares of it. */
+/** sums: [W, C]: the sum of the lines of pixels that a row of cells covers, each by its share. */
 FOV_KERNEL static void add_shares(uint32_t *restrict sums, const FovImage *image, int cell,
                                   int side) {
   int height = image->height, numbers = image->width * image->channels;
@@ -152,7 +151,7 @@ FOV_KERNEL static void add_shares(uint32_t *restrict sums, const FovImage *image
   }
 }
 
-/** The same along a row: what one channel of one cell sums up to. sums: [W, C], from it on. */
+/** What a cell of the row covers of one channel of those sums. sums: [W, C], from the channel. */
 static uint64_t sum_shares(const uint32_t *sums, int cell, int width, int channels, int side) {
   uint64_t sum = 0;
   for (int x = cell * width / side; x * side < (cell + 1) * width; x++)
