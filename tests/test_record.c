@@ -91,7 +91,9 @@ static void test_a_resumed_training_is_the_same_training(void **state) {
   for (const FovOptimiser *const *o = fov_optimisers; *o; o++) {
     Toy toy;
     char settings[128];
-    snprintf(settings, sizeof settings, "optimiser = %s\nbaseline = average\ntrain.batch = 100\n",
+    snprintf(settings, sizeof settings,
+             "optimiser = %s\nbaseline = average\ntrain.batch = 100\nlayers = 2\n"
+             "context.side = 4\n",
              (*o)->plugin.name);
     toy_create(&toy, settings);
     FovTrainer *whole = toy_trainer(&toy, 1), *begun = toy_trainer(&toy, 1);
@@ -181,6 +183,7 @@ static void test_a_checkpoint_of_another_agent_is_refused(void **state) {
     const char *settings, *param;
   } others[] = {{"core.width = 13\n", "core.w"},
                 {"core = lstm\n", "core.w"},
+                {"layers = 2\n", "gaze.core.w"},
                 {"glimpse.where = 9\n", "where.w"},
                 {"sensor.side = 5\n", "encoder.w"},
                 {"glimpse.width = 1024\ncore.width = 1024\n", "glimpse.what"}};

@@ -254,6 +254,86 @@ static void a_large_image_is_seen_whole(void **state) {
   assert_whole(&(FovImage){pixels, 1365, 1024, 3}, 0, 0);
 }
 
+/** How much of pixel `i` lies in cell `j`, of `side` cells over `extent` pixels. */
+static double overlap(int i, int j, int extent, int side) {
+  double width = (double)extent / side;
+  return fmax(0, fmin(i + 1, (j + 1) * width) - fmax(i, j * width));
+}
+
+/** A coarse view by its definition: every pixel adds its share to every cell. */
+static void shrink_slowly(double *coarse, const FovImage *image, int side) {
+  int H = image->height, W = image->width, C = image->channels;
+  double area = (double)H / side * W / side;
+  for (int i = 0; i < side * side * C; i++) {
+    coarse[i] = 0;
+    for (int y = 0; y < H; y++)
+      for (int x = 0; x < W; x++)
+        coarse[i] += overlap(y, i / C / side, H, side) * overlap(x, i / C % side, W, side) *
+                     image->bytes[(y * W + x) * C + i % C] / 255.0 / area;
+  }
+}
+
+static void a_coarse_view_is_what_its_definition_says(void **state) {
+  (void)state;
+  static const int sides[] = {1, 2, 3, 5, 12, FOV_MAX_SIDE};
+  static const int pictures[][2] = {{28, 28}, {12, 12}, {5, 3}, {3, 5}, {1, 1}, {17, 40}, {40, 1}};
+  static double expected[FOV_MAX_SIDE * FOV_MAX_SIDE * 3];
+  static real coarse[FOV_MAX_SIDE * FOV_MAX_SIDE * 3 + 1];
+  static Picture picture;
+  for (size_t p = 0; p < sizeof pictures / sizeof *pictures; p++)
+    for (int channels = 1; channels <= 3; channels += 2) {
+      draw_picture(&picture, pictures[p][0], pictures[p][1], channels);
+      FovImage image = image_of(&picture);
+      for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
+        int numbers = sides[s] * sides[s] * channels;
+        coarse[numbers] = 7;
+        shrink_slowly(expected, &image, sides[s]);
+        fov_sensor_shrink(coarse, &image, sides[s]);
+        assert_true(coarse[numbers] == 7);
+        for (int i = 0; i < numbers; i++)
+          assert_near(coarse[i], expected[i], 0.5 * FLT_EPSILON * expected[i] + 1e-12,
+                      "number %d, side %d, [%d, %d, %d]", i, sides[s], image.height, image.width,
+                      channels);
+      }
+    }
+}
+
+/** Cells of one and a half pixels, and pixels of two cells. */
+static void a_coarse_view_by_hand(void **state) {
+  (void)state;
+  static const uint8_t pixels[] = {0, 51, 255};
+  real coarse[4];
+  fov_sensor_shrink(coarse, &(FovImage){pixels, 1, 3, 1}, 2);
+  const double cells[] = {51 / 2. / 1.5 / 255, (51 / 2. + 255) / 1.5 / 255};
+  for (int i = 0; i < 4; i++) assert_near(coarse[i], cells[i % 2], 1e-7, "cell %d", i);
+}
+
+/** More than 32 bits hold of a sum. */
+static void a_large_white_image_shrinks_to_one(void **state) {
+  (void)state;
+  enum { H = FOV_MAX_WHOLE / 2, W = FOV_MAX_WHOLE };
+  uint8_t *pixels = malloc((size_t)H * W);
+  assert_non_null(pixels);
+  memset(pixels, 255, (size_t)H * W);
+  real coarse[9];
+  for (int side = 1; side <= 3; side++) {
+    fov_sensor_shrink(coarse, &(FovImage){pixels, H, W, 1}, side);
+    for (int i = 0; i < side * side; i++) assert_true(coarse[i] == 1);
+  }
+  free(pixels);
+}
+
+static void shrink_to_nothing(void) {
+  static const uint8_t one_pixel[1];
+  fov_sensor_shrink(NULL, &(FovImage){one_pixel, 1, 1, 1}, 0);
+}
+
+static void shrink_too_much(void) {
+  static const uint8_t line[FOV_MAX_WHOLE + 1];
+  real coarse[1];
+  fov_sensor_shrink(coarse, &(FovImage){line, 1, FOV_MAX_WHOLE + 1, 1}, 1);
+}
+
 static void look_at_too_much(void) {
   fov_sensor_glimpse(&(FovSensor){.whole = true}, 1, FOV_MAX_WHOLE + 1, 1);
 }
@@ -269,6 +349,8 @@ static void a_callers_bug_aborts(void **state) {
   (void)state;
   assert_true(aborts(look_at_two_channels));
   assert_true(aborts(look_at_too_much));
+  assert_true(aborts(shrink_to_nothing));
+  assert_true(aborts(shrink_too_much));
 }
 
 int main(void) {
@@ -282,6 +364,9 @@ int main(void) {
       cmocka_unit_test(white_inside_is_one_at_every_scale),
       cmocka_unit_test(the_whole_image_is_seen_from_anywhere),
       cmocka_unit_test(a_large_image_is_seen_whole),
+      cmocka_unit_test(a_coarse_view_is_what_its_definition_says),
+      cmocka_unit_test(a_coarse_view_by_hand),
+      cmocka_unit_test(a_large_white_image_shrinks_to_one),
       cmocka_unit_test(a_callers_bug_aborts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

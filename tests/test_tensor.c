@@ -444,6 +444,7 @@ enum { STEPS = 3, LANES = 2, INPUTS = 4, WIDTH = 5 };
 typedef struct CoreCase {
   const FovCore *core;
   FovCoreLayout layout;
+  int start; /**< the parameter that the state starts from; 0: zeros */
 } CoreCase;
 
 /** A plug-in's options at their defaults but for `width`, to be freed. */
@@ -474,7 +475,8 @@ static void build_core(CoreCase *c, FovParams *params, const FovCore *core) {
 
 static void steps(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   const CoreCase *c = context;
-  FovCoreState core_state = {0};
+  FovVar *start = c->start ? &tape->params[c->start] : NULL;
+  FovCoreState core_state = {.h = start, .c = start};
   for (int t = 0; t < STEPS; t++) {
     c->core->step(&core_state, &c->layout, tape, x[t]);
     y[t] = core_state.h;
@@ -487,6 +489,9 @@ static void every_core_has_its_gradient(void **state) {
     CoreCase c;
     Subject subject = {.name = (*core)->plugin.name, .forward = steps, .context = &c, .only = ALL};
     build_core(&c, &subject.params, *core);
+    assert_gradient(&subject);
+    if ((*core)->memoryless) continue;
+    c.start = fov_params_add(&subject.params, "start", LANES, WIDTH, FOV_INIT_ZERO, 0);
     assert_gradient(&subject);
   }
 }
@@ -1091,6 +1096,37 @@ static void name_at_names_the_parameter(void **state) {
   assert_string_equal(params.list[1].name, "second");
 }
 
+static void a_prefix_stands_before_every_name(void **state) {
+  (void)state;
+  FovParams params = {0};
+  fov_params_add(&params, "w", 1, 1, FOV_INIT_ZERO, 0);
+  params.prefix = "second.";
+  fov_params_add(&params, "w", 1, 1, FOV_INIT_ZERO, 0);
+  params.prefix = NULL;
+  fov_params_add(&params, "u", 1, 1, FOV_INIT_ZERO, 0);
+  assert_string_equal(params.list[0].name, "w");
+  assert_string_equal(params.list[1].name, "second.w");
+  assert_string_equal(params.list[2].name, "u");
+}
+
+static void add_a_name_twice(void) {
+  FovParams params = {.prefix = "a."};
+  fov_params_add(&params, "w", 1, 1, FOV_INIT_ZERO, 0);
+  fov_params_add(&params, "w", 1, 1, FOV_INIT_ZERO, 0);
+}
+
+/** With its prefix it does not fit. */
+static void add_a_long_name(void) {
+  FovParams params = {.prefix = "a prefix of twenty-four "};
+  fov_params_add(&params, "and as long a name's end", 1, 1, FOV_INIT_ZERO, 0);
+}
+
+static void a_name_that_cannot_be_aborts(void **state) {
+  (void)state;
+  assert_true(aborts(add_a_name_twice));
+  assert_true(aborts(add_a_long_name));
+}
+
 /** Fails unless the numbers are evenly spread over ±bound and fill it. */
 static void assert_spread(const real *values, int count, real bound, const char *what) {
   real sum = 0, squares = 0, largest = 0;
@@ -1191,6 +1227,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(misfits_abort, begin, finish),
       cmocka_unit_test(params_lie_apart_and_aligned),
       cmocka_unit_test(name_at_names_the_parameter),
+      cmocka_unit_test(a_prefix_stands_before_every_name),
+      cmocka_unit_test(a_name_that_cannot_be_aborts),
       cmocka_unit_test(init_writes_what_it_says),
       cmocka_unit_test(a_parameter_draws_from_its_own_stream),
       cmocka_unit_test(a_name_taken_or_an_empty_shape_aborts),

@@ -110,6 +110,9 @@ static real *lively_values(const Toy *toy) {
 /** Filters for the toy's glimpses of 4 x 4 pixels. */
 #define SMALL_FILTERS "encoder.filters = 3\nencoder.side = 3\nencoder.stride = 1\n"
 
+/** The agent of Ba et al. 2015, on a coarse view of 3 x 3 cells. */
+#define TWO_LAYERS "layers = 2\ncontext.side = 3\ncontext.width = 7\n"
+
 /* ---- rollouts ---- */
 
 /** A rollout of the toy's first cases and all that it lives in. */
@@ -216,6 +219,90 @@ static void test_the_first_glimpse_is_where_it_was_asked_for(void **state) {
   }
 }
 
+/** y = act(W x + b) by the parameters "name.w" and "name.bias". */
+static void apply(double *y, const Toy *toy, const real *values, const char *name, const double *x,
+                  double (*act)(double)) {
+  char weight[32], bias[32];
+  snprintf(weight, sizeof weight, "%s.w", name);
+  snprintf(bias, sizeof bias, "%s.bias", name);
+  const FovParam *w = find_param(toy, weight), *b = find_param(toy, bias);
+  for (int i = 0; i < w->rows; i++) {
+    double sum = (double)values[b->offset + (size_t)i];
+    for (int j = 0; j < w->cols; j++)
+      sum += (double)values[w->offset + (size_t)(i * w->cols + j)] * x[j];
+    y[i] = act(sum);
+  }
+}
+
+static double relu(double x) {
+  return fmax(x, 0);
+}
+
+static double same(double x) {
+  return x;
+}
+
+/** Before its first glimpse the agent looks and expects by what the context tells of the image,
+ * which is where both parts of the second layer's state start. */
+static void test_a_context_chooses_the_first_glimpse(void **state) {
+  (void)state;
+  Toy toy;
+  Played p;
+  toy_create(&toy, TWO_LAYERS "core = lstm\nfirst = learned\n");
+  real *values = lively_values(&toy);
+  play(&p, &toy, values, 16);
+  for (int b = 0; b < 16; b++) {
+    double coarse[9], hidden[7], start[12], mean[2], baseline[1];
+    FovVar *view = fov_constant(&p.tape, 1, 9);
+    fov_sensor_shrink(view->value, &(FovImage){p.rollout.images[b], TOY_SIDE, TOY_SIDE, 1}, 3);
+    for (int i = 0; i < 9; i++) coarse[i] = (double)view->value[i];
+    apply(hidden, &toy, values, "context", coarse, relu);
+    apply(start, &toy, values, "start", hidden, tanh);
+    apply(mean, &toy, values, "location", start, same);
+    apply(baseline, &toy, values, "baseline", start, same);
+    for (int j = 0; j < 2; j++) assert_close(p.rollout.mean[0]->value[2 * b + j], mean[j], 1e-5);
+    assert_close(p.rollout.baseline[0]->value[b], baseline[0], 1e-5);
+    FovAgentState begun = fov_agent_begin(&toy.experiment.agent, &p.tape, view, 1);
+    assert_true(!begun.what.h && !begun.what.c);
+    for (int i = 0; i < 12; i++) assert_close(begun.where.h->value[i], start[i], 1e-5);
+    for (int i = 0; i < 12; i++) assert_close(begun.where.c->value[i], start[i], 1e-5);
+  }
+  fov_arena_finish(&p.arena);
+  free(values);
+  toy_finish(&toy);
+}
+
+/** Whether a rollout's answers change with the parameters whose names start so. */
+static bool answers_depend_on(const char *prefix, const char *settings) {
+  Toy toy;
+  Played before, after;
+  toy_create(&toy, settings);
+  real *values = lively_values(&toy);
+  play(&before, &toy, values, 16);
+  const FovParams *params = &toy.experiment.agent.params;
+  for (int i = 0; i < params->count; i++)
+    for (size_t j = 0; starts_with(params->list[i].name, prefix) && j < count_of(&params->list[i]);
+         j++)
+      values[params->list[i].offset + j] += (real)0.1;
+  play(&after, &toy, values, 16);
+  bool found = memcmp(before.rollout.log_probabilities, after.rollout.log_probabilities,
+                      16 * TOY_ACTIONS * sizeof(real));
+  fov_arena_finish(&before.arena), fov_arena_finish(&after.arena);
+  free(values);
+  toy_finish(&toy);
+  return found;
+}
+
+static void test_context_and_second_layer_answer_by_the_eye_alone(void **state) {
+  (void)state;
+  const char *where[] = {"context.", "start.", "gaze.", "location."};
+  for (int i = 0; i < 4; i++) {
+    assert_true(answers_depend_on(where[i], TWO_LAYERS));
+    assert_false(answers_depend_on(where[i], TWO_LAYERS "policy = random\n"));
+  }
+  assert_true(answers_depend_on("core.", TWO_LAYERS "policy = random\n"));
+}
+
 /* ---- gradients ---- */
 
 #ifdef FOV_DOUBLE // Single precision needs steps so long that they cross the kinks of ReLUs.
@@ -272,6 +359,10 @@ static void test_the_whole_gradient_is_the_loss_s_difference(void **state) {
   check_gradient(NO_POLICY "core = lstm\n");
   check_gradient(NO_POLICY "core = gru\n");
   check_gradient(NO_POLICY "core = none\n");
+  check_gradient(NO_POLICY "core = rnn\nlayers = 2\n");
+  check_gradient(NO_POLICY TWO_LAYERS "core = rnn\n");
+  check_gradient(NO_POLICY TWO_LAYERS "core = lstm\n");
+  check_gradient(NO_POLICY TWO_LAYERS "core = gru\n");
   check_gradient(NO_POLICY "encoder = conv\n" SMALL_FILTERS "sensor.scales = 2\n");
 }
 
@@ -305,11 +396,12 @@ static void test_answers_after_every_glimpse_weigh_the_same(void **state) {
 }
 
 /** The gradients of one update with some weights of the losses, all else being equal. */
-static real *gradient_with(const char *stop, double reinforce, double regression) {
+static real *gradient_with(const char *more, const char *stop, double reinforce,
+                           double regression) {
   Toy toy;
   char settings[512];
   snprintf(settings, sizeof settings,
-           PLAIN "stop_gradient = %s\ntrain.reinforce = %g\ntrain.regression = %g\n", stop,
+           PLAIN "%sstop_gradient = %s\ntrain.reinforce = %g\ntrain.regression = %g\n", more, stop,
            reinforce, regression);
   toy_create(&toy, settings);
   FovTrainer *trainer = toy_trainer(&toy, 1);
@@ -322,9 +414,9 @@ static real *gradient_with(const char *stop, double reinforce, double regression
 }
 
 /** Whether two gradients differ in a parameter whose name starts so. */
-static bool differs(const real *a, const real *b, const char *prefix) {
+static bool differs(const real *a, const real *b, const char *settings, const char *prefix) {
   Toy toy;
-  toy_create(&toy, "");
+  toy_create(&toy, settings);
   const FovParams *params = &toy.experiment.agent.params;
   bool found = false;
   for (int i = 0; i < params->count; i++)
@@ -335,40 +427,75 @@ static bool differs(const real *a, const real *b, const char *prefix) {
   return found;
 }
 
+/** Whether the location's and the baseline's gradients reach what is in `below`, of parameters that
+ * `settings` make; they reach their own heads alone in any case. */
+static void assert_reach(const char *settings, const char *stop, const char *const below[],
+                         bool location, bool baseline) {
+  real *all = gradient_with(settings, stop, 1, 1);
+  real *no_policy = gradient_with(settings, stop, 0, 1);
+  real *no_baseline = gradient_with(settings, stop, 1, 0);
+  for (int j = 0; below[j]; j++) {
+    assert_int_equal(differs(all, no_policy, settings, below[j]), location);
+    assert_int_equal(differs(all, no_baseline, settings, below[j]), baseline);
+  }
+  assert_true(differs(all, no_policy, settings, "location."));
+  assert_false(differs(all, no_policy, settings, "baseline."));
+  assert_true(differs(all, no_baseline, settings, "baseline."));
+  assert_false(differs(all, no_baseline, settings, "location."));
+  assert_false(differs(all, no_policy, settings, "class."));
+  assert_false(differs(all, no_baseline, settings, "class."));
+  free(all), free(no_policy), free(no_baseline);
+}
+
+/** What the answer learns from, and what is there for the location network alone. */
+static const char *const first_layer[] = {"core.", "glimpse.", "encoder.", "where.", NULL};
+static const char *const second_layer[] = {"gaze.", "context.", "start.", NULL};
+
 static void test_heads_reach_the_core_only_if_they_may(void **state) {
   (void)state;
-  const struct {
-    const char *stop;
-    bool location, baseline; /**< whether it reaches the core */
-  } known[] = {{"none", true, true},
-               {"baseline", true, false},
-               {"location", false, true},
-               {"both", false, false}};
-  for (int i = 0; i < 4; i++) {
-    real *all = gradient_with(known[i].stop, 1, 1);
-    real *no_policy = gradient_with(known[i].stop, 0, 1);
-    real *no_baseline = gradient_with(known[i].stop, 1, 0);
-    const char *below[] = {"core.", "glimpse.", "encoder.", "where."};
-    for (int j = 0; j < 4; j++) {
-      assert_int_equal(differs(all, no_policy, below[j]), known[i].location);
-      assert_int_equal(differs(all, no_baseline, below[j]), known[i].baseline);
-    }
-    assert_true(differs(all, no_policy, "location.") && !differs(all, no_policy, "baseline."));
-    assert_true(differs(all, no_baseline, "baseline.") && !differs(all, no_baseline, "location."));
-    assert_false(differs(all, no_policy, "class.") || differs(all, no_baseline, "class."));
-    free(all), free(no_policy), free(no_baseline);
-  }
+  assert_reach("", "none", first_layer, true, true);
+  assert_reach("", "baseline", first_layer, true, false);
+  assert_reach("", "location", first_layer, false, true);
+  assert_reach("", "both", first_layer, false, false);
+}
+
+static void test_heads_reach_the_first_layer_only_if_they_may(void **state) {
+  (void)state;
+  assert_reach(TWO_LAYERS, "none", first_layer, true, true);
+  assert_reach(TWO_LAYERS, "none", second_layer, true, true);
+  assert_reach(TWO_LAYERS, "baseline", first_layer, true, false);
+  assert_reach(TWO_LAYERS, "baseline", second_layer, true, false);
+  // What comes through the second layer stops between the two.
+  assert_reach(TWO_LAYERS, "location", first_layer, false, false);
+  assert_reach(TWO_LAYERS, "location", second_layer, true, true);
+  assert_reach(TWO_LAYERS, "both", first_layer, false, false);
+  assert_reach(TWO_LAYERS, "both", second_layer, true, false);
+}
+
+/** The context and the second layer do not learn from the answer, not even by a rounding. */
+static void test_the_answer_s_gradient_stays_in_the_first_layer(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, TWO_LAYERS);
+  real *gradient = gradient_with(TWO_LAYERS, "none", 0, 0);
+  real *zero = fov_params_block(&toy.experiment.agent.params);
+  for (int i = 0; second_layer[i]; i++)
+    assert_false(differs(gradient, zero, TWO_LAYERS, second_layer[i]));
+  for (int i = 0; first_layer[i]; i++)
+    assert_true(differs(gradient, zero, TWO_LAYERS, first_layer[i]));
+  free(zero), free(gradient);
+  toy_finish(&toy);
 }
 
 /** The answer's loss does not flow back through where it was looked. */
 static void test_no_gradient_flows_through_the_sample(void **state) {
   (void)state;
-  real *gradient = gradient_with("none", 0, 1);
+  real *gradient = gradient_with("", "none", 0, 1);
   Toy toy;
   toy_create(&toy, "");
   real *zero = fov_params_block(&toy.experiment.agent.params);
-  assert_false(differs(gradient, zero, "location."));
-  assert_true(differs(gradient, zero, "where.") && differs(gradient, zero, "core."));
+  assert_false(differs(gradient, zero, "", "location."));
+  assert_true(differs(gradient, zero, "", "where.") && differs(gradient, zero, "", "core."));
   free(zero), free(gradient);
   toy_finish(&toy);
 }
@@ -495,10 +622,9 @@ static void test_the_policy_gradient_is_exact_on_average(void **state) {
 /** Four shards, the last of them short, and more numbers than one task steps. */
 #define MANY "train.batch = 200\ncore.width = 150\n"
 
-static void test_threads_do_not_change_a_bit(void **state) {
-  (void)state;
+static void check_threads(const char *settings) {
   Toy toy;
-  toy_create(&toy, MANY);
+  toy_create(&toy, settings);
   FovTrainer *alone = toy_trainer(&toy, 1);
   toy_train(alone, 4);
   for (int threads = 2; threads <= 4; threads++) {
@@ -509,6 +635,12 @@ static void test_threads_do_not_change_a_bit(void **state) {
   }
   fov_trainer_destroy(alone);
   toy_finish(&toy);
+}
+
+static void test_threads_do_not_change_a_bit(void **state) {
+  (void)state;
+  check_threads(MANY);
+  check_threads(MANY TWO_LAYERS "core = lstm\nfirst = learned\n");
 }
 
 static void test_the_seed_decides(void **state) {
@@ -935,6 +1067,22 @@ static void test_a_shard_s_memory_is_foreseen(void **state) {
       }
 }
 
+/** Every core that can be started: in two layers, on coarse views small and large. */
+static void test_two_layers_memory_is_foreseen(void **state) {
+  (void)state;
+  const char *const contexts[] = {
+      "core.width = 64\n", "core.width = 1\ncontext.side = 40\ncontext.width = 1\n",
+      "core.width = 32\ncontext.side = 24\ncontext.width = 100\nfirst = learned\n"};
+  for (const FovCore *const *core = fov_cores; *core; core++)
+    for (int i = 0; i < 3 && !(*core)->memoryless; i++) {
+      char settings[256];
+      snprintf(settings, sizeof settings,
+               "train.batch = 64\ntrain.episodes = 64\nlayers = 2\ncore = %s\n%s",
+               (*core)->plugin.name, contexts[i]);
+      check_memory(settings);
+    }
+}
+
 /** Fails unless an agent of these settings is refused for images of a size, with that message. */
 static void assert_agent_refuses(const char *settings, int height, int width, const char *message) {
   Toy toy;
@@ -960,6 +1108,19 @@ static void test_what_cannot_be_seen_is_refused(void **state) {
   assert_agent_refuses("sensor.whole = yes\nencoder = conv\nencoder.filters = 1024\n"
                        "encoder.side = 1\nencoder.stride = 1\n",
                        8000, 20, "1024 filters make maps of 65536000000 numbers");
+  assert_agent_refuses(TWO_LAYERS, 8193, 20,
+                       "context.side: images of 20 x 8193 pixels, expected at most 8192 each way; "
+                       "make them smaller or set context.side = 0");
+}
+
+static void test_a_context_that_starts_nothing_is_refused(void **state) {
+  (void)state;
+  assert_agent_refuses("context.side = 4\n", 20, 20,
+                       "context.side = 4: the context starts a second layer, found layers = 1; set "
+                       "layers = 2 or context.side = 0");
+  assert_agent_refuses("layers = 2\ncontext.side = 4\ncore = none\n", 20, 20,
+                       "context.side = 4: core = none has no memory that could start from the "
+                       "context; choose another core or set context.side = 0");
 }
 
 /** Whether it is the batch, the weights or the glimpses that are too many. */
@@ -1035,11 +1196,15 @@ int main(void) {
       cmocka_unit_test(test_log_prob_belongs_to_the_raw_sample),
       cmocka_unit_test(test_a_rollout_sees_what_is_where_it_looks),
       cmocka_unit_test(test_the_first_glimpse_is_where_it_was_asked_for),
+      cmocka_unit_test(test_a_context_chooses_the_first_glimpse),
+      cmocka_unit_test(test_context_and_second_layer_answer_by_the_eye_alone),
 #ifdef FOV_DOUBLE
       cmocka_unit_test(test_the_whole_gradient_is_the_loss_s_difference),
 #endif
       cmocka_unit_test(test_answers_after_every_glimpse_weigh_the_same),
       cmocka_unit_test(test_heads_reach_the_core_only_if_they_may),
+      cmocka_unit_test(test_heads_reach_the_first_layer_only_if_they_may),
+      cmocka_unit_test(test_the_answer_s_gradient_stays_in_the_first_layer),
       cmocka_unit_test(test_no_gradient_flows_through_the_sample),
       cmocka_unit_test(test_the_policy_gradient_is_exact_on_average),
       cmocka_unit_test(test_threads_do_not_change_a_bit),
@@ -1060,7 +1225,9 @@ int main(void) {
       cmocka_unit_test(test_no_two_splits_share_a_draw),
       cmocka_unit_test(test_every_rollout_of_every_case_has_its_own_policy_draws),
       cmocka_unit_test(test_a_shard_s_memory_is_foreseen),
+      cmocka_unit_test(test_two_layers_memory_is_foreseen),
       cmocka_unit_test(test_what_cannot_be_seen_is_refused),
+      cmocka_unit_test(test_a_context_that_starts_nothing_is_refused),
       cmocka_unit_test(test_what_does_not_fit_is_refused_before_it_is_taken),
       cmocka_unit_test(test_wilson_s_interval),
       cmocka_unit_test(test_where_to_look_is_learned),

@@ -42,9 +42,13 @@ FovStatus fov_experiment_init(FovExperiment *experiment) {
   };
   FovExperiment *e = experiment;
   const FovGroup groups[FOV_GROUPS] = {
-      {"", fov_agent_options, &e->agent_options}, {"", general_options, &e->general},
-      {"sensor", fov_sensor_options, &e->sensor}, {"glimpse", fov_glimpse_options, &e->glimpse},
-      {"train", fov_train_options, &e->train},    {"eval", eval_options, &e->eval},
+      {"", fov_agent_options, &e->agent_options},
+      {"", general_options, &e->general},
+      {"sensor", fov_sensor_options, &e->sensor},
+      {"glimpse", fov_glimpse_options, &e->glimpse},
+      {"context", fov_context_options, &e->context},
+      {"train", fov_train_options, &e->train},
+      {"eval", eval_options, &e->eval},
   };
   memcpy(e->groups, groups, sizeof groups);
   e->config = (FovConfig){e->groups, FOV_GROUPS, e->slots, FOV_SLOTS};
@@ -68,6 +72,7 @@ FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec
   const FovStopRule *stop = CHOSEN(experiment, FOV_SLOT_STOP);
   const FovAgentParts parts = {.options = experiment->agent_options,
                                .glimpse = experiment->glimpse,
+                               .context = experiment->context,
                                .sensor = experiment->sensor,
                                .encoder = CHOSEN(experiment, FOV_SLOT_ENCODER),
                                .encoder_options = experiment->slots[FOV_SLOT_ENCODER].values,

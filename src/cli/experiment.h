@@ -17,7 +17,7 @@ enum {
   FOV_SLOT_OPTIMISER,
   FOV_SLOTS,
 };
-enum { FOV_GROUPS = 6 };
+enum { FOV_GROUPS = 7 };
 
 /** Options that belong to no part in particular. */
 typedef struct FovGeneralOptions {
@@ -40,6 +40,7 @@ typedef struct FovExperiment {
   FovGeneralOptions general;
   FovAgentOptions agent_options;
   FovGlimpseOptions glimpse;
+  FovContextOptions context;
   FovSensor sensor;
   FovTrainOptions train;
   FovEvalOptions eval;

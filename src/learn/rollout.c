@@ -22,7 +22,7 @@ typedef struct Play {
   const FovPlan *plan;
   FovTape *tape;
   FovRollout *rollout;
-  FovCoreState state;
+  FovAgentState state;
   int count; // n
   int *lanes;
   FovEnvLane *env;
@@ -121,14 +121,32 @@ static void cut(real *location, const real *raw, int count) {
   for (int i = 0; i < count; i++) location[i] = raw[i] < -1 ? -1 : raw[i] > 1 ? 1 : raw[i];
 }
 
-static void look(FovVar *rho, const Play *play, const FovVar *l_t) {
+static FovImage image_of(const Play *play, int i) {
   const FovEnvSpec *spec = &play->task->env->spec;
+  return (FovImage){.bytes = play->env[i].image,
+                    .height = spec->height,
+                    .width = spec->width,
+                    .channels = spec->channels};
+}
+
+/** The state before the first glimpse; a context sees every lane's image, coarsely. */
+static FovAgentState begin_state(const Play *play) {
+  const FovAgent *agent = play->task->agent;
+  int B = play->count;
+  FovVar *coarse = agent->coarse ? fov_constant(play->tape, B, agent->coarse) : NULL;
+  FovStage before = fov_profile_enter(FOV_STAGE_SENSOR);
+  for (int b = 0; coarse && b < B; b++) {
+    FovImage image = image_of(play, b);
+    fov_sensor_shrink(coarse->value + (size_t)b * coarse->stride, &image, agent->context.side);
+  }
+  fov_profile_enter(before);
+  return fov_agent_begin(agent, play->tape, coarse, B);
+}
+
+static void look(FovVar *rho, const Play *play, const FovVar *l_t) {
   FovStage before = fov_profile_enter(FOV_STAGE_SENSOR);
   for (int i = 0; i < rho->rows; i++) {
-    FovImage image = {.bytes = play->env[i].image,
-                      .height = spec->height,
-                      .width = spec->width,
-                      .channels = spec->channels};
+    FovImage image = image_of(play, i);
     fov_sensor_look(rho->value + (size_t)i * rho->stride, &play->task->agent->sensor, &image,
                     l_t->value[2 * i], l_t->value[2 * i + 1]);
   }
@@ -274,10 +292,8 @@ static void choose_first(Play *play) {
   FovMoment *moment = begin_moment(play);
   FovFirst first = (FovFirst)play->task->agent->options.first;
   if (first == FOV_FIRST_LEARNED) {
-    play->state = fov_agent_begin(play->task->agent, play->tape, play->count);
     choose_place(moment, play);
     predict(moment, play);
-    play->state = (FovCoreState){0};
     return;
   }
   for (int i = 0; i < 2 * play->count; i++)
@@ -330,6 +346,7 @@ void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, co
   *rollout = make_rollout(tape->arena, task, plan->lanes);
   Play play = make_play(rollout, tape, task, plan);
   start_lanes(&play);
+  play.state = begin_state(&play);
   choose_first(&play);
   while (play.count > 0) {
     FovMoment *moment = begin_moment(&play);

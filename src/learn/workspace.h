@@ -16,8 +16,8 @@ typedef struct FovWorkspace {
 FovStatus fov_workspace_create(FovWorkspace *workspace, int count);
 void fov_workspace_finish(FovWorkspace *workspace);
 
-/** What a shard of `task` takes at most: images and, for each glimpse, every layer's output, what
- * its way back keeps, and its gradient. The ends of an arena's blocks come on top. */
+/** What a shard of `task` takes at most: images, coarse views and, for each glimpse, every layer's
+ * output, what its way back keeps, and its gradient. The ends of an arena's blocks come on top. */
 double fov_shard_bytes(const FovTask *task);
 
 /** Fails if `bytes` for `what` are more than the machine has. */

@@ -10,17 +10,26 @@ static const char *const stops[] = {"none", "baseline", "location", "both", NULL
 const FovOption fov_agent_options[] = {
     FOV_INT(FovAgentOptions, glimpses, "6", 1, FOV_MAX_GLIMPSES,
             "taken before each answer or action"),
+    FOV_INT(FovAgentOptions, layers, "1", 1, 2,
+            "cores, one on the other; of two the second looks, the first answers"),
     FOV_CHOICE(FovAgentOptions, first, "centre", firsts, "where the first glimpse falls"),
     FOV_CHOICE(FovAgentOptions, mean, "linear", means,
                "location network's output; tanh keeps it in the image"),
     FOV_CHOICE(FovAgentOptions, stop_gradient, "none", stops,
-               "heads whose gradient stops before the core"),
+               "heads whose gradient stops before the core, or its first layer"),
     FOV_OPTIONS_END,
 };
 
 const FovOption fov_glimpse_options[] = {
     FOV_INT(FovGlimpseOptions, where, "128", 1, 8192, "units that encode where"),
     FOV_INT(FovGlimpseOptions, width, "256", 1, 8192, "units of the glimpse vector g_t"),
+    FOV_OPTIONS_END,
+};
+
+const FovOption fov_context_options[] = {
+    FOV_INT(FovContextOptions, side, "0", 0, FOV_MAX_SIDE,
+            "cells each way of a coarse view that starts the second layer; 0: none"),
+    FOV_INT(FovContextOptions, width, "128", 1, 8192, "units between coarse view and start"),
     FOV_OPTIONS_END,
 };
 
@@ -41,6 +50,25 @@ static void add_glimpse_network(FovAgent *agent, const FovGlimpseOptions *glimps
   id->glimpse_bias = add_bias(params, "glimpse.bias", glimpse->width);
 }
 
+/** The second core: named apart, and fed by the first. */
+static void add_gaze(FovAgent *agent, const FovAgentParts *parts) {
+  agent->params.prefix = "gaze.";
+  parts->core->build(&agent->gaze_layout, &agent->params, parts->core_options,
+                     agent->core_layout.width);
+  agent->params.prefix = NULL;
+}
+
+static void add_context(FovAgent *agent) {
+  FovParams *params = &agent->params;
+  FovAgentIds *id = &agent->ids;
+  int side = agent->context.side, hidden = agent->context.width, start = agent->gaze_layout.width;
+  agent->coarse = side * side * agent->glimpse.channels;
+  id->context_w = fov_params_add(params, "context.w", hidden, agent->coarse, FOV_INIT_HE, 1);
+  id->context_bias = add_bias(params, "context.bias", hidden);
+  id->start_w = fov_params_add(params, "start.w", start, hidden, FOV_INIT_UNIFORM, 1);
+  id->start_bias = add_bias(params, "start.bias", start);
+}
+
 static void add_heads(FovAgent *agent, bool may_stop) {
   FovParams *params = &agent->params;
   FovAgentIds *id = &agent->ids;
@@ -57,29 +85,79 @@ static void add_heads(FovAgent *agent, bool may_stop) {
   id->stop_bias = add_bias(params, "stop.bias", 2);
 }
 
+static FovStatus check_size(const FovAgentParts *parts, bool seen_whole, const char *key,
+                            const char *instead) {
+  if (!seen_whole || (parts->height <= FOV_MAX_WHOLE && parts->width <= FOV_MAX_WHOLE))
+    return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "%s: images of %d x %d pixels, expected at most %d each way; make them smaller "
+                  "or set %s = %s",
+                  key, parts->width, parts->height, FOV_MAX_WHOLE, key, instead);
+}
+
+static FovStatus check_context(const FovAgentParts *parts) {
+  int side = parts->context.side, layers = parts->options.layers;
+  if (side && layers < 2)
+    return fov_fail(FOV_ERR_USAGE,
+                    "context.side = %d: the context starts a second layer, found layers = %d; set "
+                    "layers = 2 or context.side = 0",
+                    side, layers);
+  if (side && parts->core->memoryless)
+    return fov_fail(FOV_ERR_USAGE,
+                    "context.side = %d: core = %s has no memory that could start from the context; "
+                    "choose another core or set context.side = 0",
+                    side, parts->core->plugin.name);
+  return FOV_OK;
+}
+
 FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts) {
-  int height = parts->height, width = parts->width;
   *agent = (FovAgent){.options = parts->options,
+                      .context = parts->context,
                       .sensor = parts->sensor,
                       .encoder = parts->encoder,
                       .core = parts->core,
                       .actions = parts->actions};
-  if (agent->sensor.whole && (height > FOV_MAX_WHOLE || width > FOV_MAX_WHOLE))
-    return fov_fail(FOV_ERR_USAGE,
-                    "sensor.whole: images of %d x %d pixels, expected at most %d each way; make "
-                    "them smaller or set sensor.whole = no",
-                    width, height, FOV_MAX_WHOLE);
-  agent->glimpse = fov_sensor_glimpse(&agent->sensor, height, width, parts->channels);
+  FOV_TRY(check_size(parts, parts->sensor.whole, "sensor.whole", "no"));
+  FOV_TRY(check_size(parts, parts->context.side, "context.side", "0"));
+  FOV_TRY(check_context(parts));
+  agent->glimpse = fov_sensor_glimpse(&agent->sensor, parts->height, parts->width, parts->channels);
   FOV_TRY(parts->encoder->build(&agent->encoder_layout, &agent->params, parts->encoder_options,
                                 agent->glimpse));
   add_glimpse_network(agent, &parts->glimpse);
   parts->core->build(&agent->core_layout, &agent->params, parts->core_options,
                      parts->glimpse.width);
+  if (parts->options.layers == 2) add_gaze(agent, parts);
+  if (parts->context.side) add_context(agent);
   add_heads(agent, parts->stops);
   return FOV_OK;
 }
 
-void fov_agent_see(FovCoreState *state, const FovAgent *agent, FovTape *tape, FovVar *rho,
+FovAgentState fov_agent_begin(const FovAgent *agent, FovTape *tape, FovVar *coarse, int lanes) {
+  FovVar *p = tape->params;
+  const FovAgentIds *id = &agent->ids;
+  FovAgentState state = {.lanes = lanes};
+  FOV_CHECK(coarse ? coarse->rows == lanes && coarse->cols == agent->coarse : agent->coarse == 0,
+            "%d lanes with a context of %d numbers", lanes, agent->coarse);
+  if (!coarse) return state;
+  FovVar *hidden = fov_linear(tape, coarse, &p[id->context_w], &p[id->context_bias], FOV_RELU);
+  FovVar *start = fov_linear(tape, hidden, &p[id->start_w], &p[id->start_bias], FOV_TANH);
+  state.where = (FovCoreState){.h = start, .c = start};
+  return state;
+}
+
+/** Whether the gradient of a head, the location's or the baseline's, is to stop. */
+static bool is_stopped(const FovAgent *agent, FovStop head) {
+  int stop = agent->options.stop_gradient;
+  return stop == (int)head || stop == FOV_STOP_BOTH;
+}
+
+static void move_gaze(FovAgentState *state, const FovAgent *agent, FovTape *tape) {
+  FovVar *h_t = state->what.h;
+  if (is_stopped(agent, FOV_STOP_LOCATION)) h_t = fov_stop_gradient(tape, h_t);
+  agent->core->step(&state->where, &agent->gaze_layout, tape, h_t);
+}
+
+void fov_agent_see(FovAgentState *state, const FovAgent *agent, FovTape *tape, FovVar *rho,
                    FovVar *l_t) {
   FovVar *p = tape->params;
   const FovAgentIds *id = &agent->ids;
@@ -87,44 +165,56 @@ void fov_agent_see(FovCoreState *state, const FovAgent *agent, FovTape *tape, Fo
   FovVar *h_l = fov_linear(tape, l_t, &p[id->where_w], &p[id->where_bias], FOV_RELU);
   FovVar *g_t = fov_linear2(tape, h_g, &p[id->glimpse_what], h_l, &p[id->glimpse_where],
                             &p[id->glimpse_bias], FOV_RELU);
-  agent->core->step(state, &agent->core_layout, tape, g_t);
+  agent->core->step(&state->what, &agent->core_layout, tape, g_t);
+  if (agent->options.layers == 2) move_gaze(state, agent, tape);
 }
 
-FovCoreState fov_agent_begin(const FovAgent *agent, FovTape *tape, int lanes) {
-  return (FovCoreState){.h = fov_zeros(tape, lanes, agent->core_layout.width)};
-}
-
-static FovVar *head(FovTape *tape, FovVar *h_t, int w, int bias, bool stop,
-                    FovActivation activation) {
-  if (stop) h_t = fov_stop_gradient(tape, h_t);
-  return fov_linear(tape, h_t, &tape->params[w], &tape->params[bias], activation);
-}
-
-void fov_agent_keep(FovCoreState *state, FovTape *tape, const int *rows, int count) {
-  state->h = fov_gather(tape, state->h, rows, count);
+static void keep_rows(FovCoreState *state, FovTape *tape, const int *rows, int count) {
+  if (state->h) state->h = fov_gather(tape, state->h, rows, count);
   if (state->c) state->c = fov_gather(tape, state->c, rows, count);
 }
 
-FovVar *fov_agent_mean(const FovAgent *agent, FovTape *tape, const FovCoreState *state) {
-  int stop = agent->options.stop_gradient;
-  return head(tape, state->h, agent->ids.location_w, agent->ids.location_bias,
-              stop == FOV_STOP_LOCATION || stop == FOV_STOP_BOTH,
-              agent->options.mean == MEAN_TANH ? FOV_TANH : FOV_LINEAR);
+void fov_agent_keep(FovAgentState *state, FovTape *tape, const int *rows, int count) {
+  keep_rows(&state->what, tape, rows, count);
+  keep_rows(&state->where, tape, rows, count);
+  state->lanes = count;
 }
 
-FovVar *fov_agent_stop(const FovAgent *agent, FovTape *tape, const FovCoreState *state) {
-  int stop = agent->options.stop_gradient;
+/** A linear head on a layer's output; before the first glimpse that may be NULL, for zeros. */
+static FovVar *head(FovTape *tape, FovVar *h_t, int lanes, int w, int bias,
+                    FovActivation activation) {
+  if (!h_t) h_t = fov_zeros(tape, lanes, tape->params[w].cols);
+  return fov_linear(tape, h_t, &tape->params[w], &tape->params[bias], activation);
+}
+
+/** The last layer's output; with a stop no gradient flows back into it. */
+static FovVar *last_output(const FovAgent *agent, FovTape *tape, const FovAgentState *state,
+                           bool stop) {
+  FovVar *h_t = agent->options.layers == 2 ? state->where.h : state->what.h;
+  return h_t && stop ? fov_stop_gradient(tape, h_t) : h_t;
+}
+
+FovVar *fov_agent_mean(const FovAgent *agent, FovTape *tape, const FovAgentState *state) {
+  // Of two layers the first was already cut off, by move_gaze, and the second is to learn.
+  bool stop = agent->options.layers == 1 && is_stopped(agent, FOV_STOP_LOCATION);
+  return head(tape, last_output(agent, tape, state, stop), state->lanes, agent->ids.location_w,
+              agent->ids.location_bias, agent->options.mean == MEAN_TANH ? FOV_TANH : FOV_LINEAR);
+}
+
+FovVar *fov_agent_logits(const FovAgent *agent, FovTape *tape, const FovAgentState *state) {
+  return head(tape, state->what.h, state->lanes, agent->ids.class_w, agent->ids.class_bias,
+              FOV_LINEAR);
+}
+
+FovVar *fov_agent_stop(const FovAgent *agent, FovTape *tape, const FovAgentState *state) {
   FOV_CHECK(agent->ids.stop_w, "an agent without a head to stop");
-  return head(tape, state->h, agent->ids.stop_w, agent->ids.stop_bias,
-              stop == FOV_STOP_LOCATION || stop == FOV_STOP_BOTH, FOV_LINEAR);
+  FovVar *h_t = state->what.h;
+  if (is_stopped(agent, FOV_STOP_LOCATION)) h_t = fov_stop_gradient(tape, h_t);
+  return head(tape, h_t, state->lanes, agent->ids.stop_w, agent->ids.stop_bias, FOV_LINEAR);
 }
 
-FovVar *fov_agent_logits(const FovAgent *agent, FovTape *tape, const FovCoreState *state) {
-  return head(tape, state->h, agent->ids.class_w, agent->ids.class_bias, false, FOV_LINEAR);
-}
-
-FovVar *fov_agent_baseline(const FovAgent *agent, FovTape *tape, const FovCoreState *state) {
-  int stop = agent->options.stop_gradient;
-  return head(tape, state->h, agent->ids.baseline_w, agent->ids.baseline_bias,
-              stop == FOV_STOP_BASELINE || stop == FOV_STOP_BOTH, FOV_LINEAR);
+FovVar *fov_agent_baseline(const FovAgent *agent, FovTape *tape, const FovAgentState *state) {
+  bool stop = is_stopped(agent, FOV_STOP_BASELINE);
+  return head(tape, last_output(agent, tape, state, stop), state->lanes, agent->ids.baseline_w,
+              agent->ids.baseline_bias, FOV_LINEAR);
 }

@@ -17,11 +17,11 @@ typedef struct FovCoreLayout {
   int params[FOV_CORE_PARAMS];
 } FovCoreLayout;
 
-/** What a core remembers, [B, D] each; zero-initialised at the start of an episode, where NULL
- * stands for zeros. */
+/** What a core remembers, [B, D] each. At the start of an episode both are NULL, which stands for
+ * zeros, or both the same var: where they start. */
 typedef struct FovCoreState {
   FovVar *h; /**< the output h_t */
-  FovVar *c; /**< a cell, for cores that have one */
+  FovVar *c; /**< a cell, for cores that have one; the others leave it alone */
 } FovCoreState;
 
 typedef struct FovCore {

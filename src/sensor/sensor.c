@@ -137,3 +137,44 @@ void fov_sensor_look(real *glimpse, const FovSensor *sensor, const FovImage *ima
     glimpse += sensor->side * sensor->side * image->channels;
   }
 }
+
+/** How much of a pixel lies in a cell, of `side` cells over `extent` pixels; in parts of 1 / side.
+ */
+static uint32_t share(int pixel, int cell, int extent, int side) {
+  int begin = pixel * side, end = begin + side, low = cell * extent, high = low + extent;
+  return (uint32_t)((end < high ? end : high) - (begin > low ? begin : low));
+}
+
+/** sums: [W, C]: the sum of the lines of pixels that a row of cells covers, each by its share. */
+FOV_KERNEL static void add_shares(uint32_t *restrict sums, const FovImage *image, int cell,
+                                  int side) {
+  int height = image->height, numbers = image->width * image->channels;
+  memset(sums, 0, (size_t)numbers * sizeof *sums);
+  for (int y = cell * height / side; y * side < (cell + 1) * height; y++) {
+    const uint8_t *line = image->bytes + (size_t)y * numbers;
+    uint32_t weight = share(y, cell, height, side);
+    for (int i = 0; i < numbers; i++) sums[i] += weight * line[i];
+  }
+}
+
+/** What a cell of the row covers of one channel of those sums. sums: [W, C], from the channel. */
+static uint64_t sum_shares(const uint32_t *sums, int cell, int width, int channels, int side) {
+  uint64_t sum = 0;
+  for (int x = cell * width / side; x * side < (cell + 1) * width; x++)
+    sum += (uint64_t)share(x, cell, width, side) * sums[x * channels];
+  return sum;
+}
+
+void fov_sensor_shrink(real *coarse, const FovImage *image, int side) {
+  int H = image->height, W = image->width, C = image->channels;
+  uint32_t sums[3 * FOV_MAX_WHOLE];
+  FOV_CHECK(side >= 1 && side <= FOV_MAX_SIDE && H <= FOV_MAX_WHOLE && W <= FOV_MAX_WHOLE && C <= 3,
+            "%d cells each way for an image [%d, %d, %d]", side, H, W, C);
+  // The shares of a cell add up to H·W, and sums of bytes by them are exact.
+  for (int row = 0; row < side; row++) {
+    add_shares(sums, image, row, side);
+    for (int column = 0; column < side; column++)
+      for (int c = 0; c < C; c++)
+        *coarse++ = (real)((double)sum_shares(sums + c, column, W, C, side) / (255.0 * H * W));
+  }
+}

@@ -58,4 +58,15 @@ int fov_glimpse_features(FovGlimpse glimpse);
  */
 void fov_sensor_look(real *glimpse, const FovSensor *sensor, const FovImage *image, real x, real y);
 
+/**
+ * The whole image, coarsely: the context of Ba et al. 2015.
+ *
+ * coarse: [side, side, C], side 1 … FOV_MAX_SIDE. Each cell is the mean of what it covers of the
+ * image, pixels that it covers in part counting in part. Width and height are divided each for
+ * itself, so that cell (i, j) covers the locations from (2j / side − 1, 2i / side − 1) on, 2 / side
+ * wide and high, whatever the image's shape. Neither side of the image may be longer than
+ * FOV_MAX_WHOLE.
+ */
+void fov_sensor_shrink(real *coarse, const FovImage *image, int side);
+
 #endif

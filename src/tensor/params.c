@@ -13,14 +13,16 @@ enum { ALIGNMENT = 64, STEP = ALIGNMENT / sizeof(real) };
 int fov_params_add(FovParams *params, const char *name, int rows, int cols, FovInit init,
                    real scale) {
   FOV_CHECK(params->count < FOV_MAX_PARAMS, "%s: more than %d parameters", name, FOV_MAX_PARAMS);
-  FOV_CHECK(strlen(name) < FOV_PARAM_NAME, "%s: longer than %d bytes", name, FOV_PARAM_NAME - 1);
   FOV_CHECK(rows > 0 && cols > 0, "%s: [%d, %d]", name, rows, cols);
-  for (int i = 0; i < params->count; i++)
-    FOV_CHECK(strcmp(params->list[i].name, name) != 0, "two parameters named %s", name);
   FovParam *param = &params->list[params->count];
   *param =
       (FovParam){.rows = rows, .cols = cols, .init = init, .scale = scale, .offset = params->size};
-  snprintf(param->name, sizeof param->name, "%s", name);
+  int length =
+      snprintf(param->name, sizeof param->name, "%s%s", params->prefix ? params->prefix : "", name);
+  FOV_CHECK(length < FOV_PARAM_NAME, "%s: longer than %d bytes", name, FOV_PARAM_NAME - 1);
+  for (int i = 0; i < params->count; i++)
+    FOV_CHECK(strcmp(params->list[i].name, param->name) != 0, "two parameters named %s",
+              param->name);
   params->size += ((size_t)rows * cols + STEP - 1) / STEP * STEP;
   return params->count++;
 }

@@ -30,7 +30,8 @@ typedef struct FovParam {
 typedef struct FovParams {
   FovParam list[FOV_MAX_PARAMS];
   int count;
-  size_t size; /**< numbers in a block, padding included */
+  size_t size;        /**< numbers in a block, padding included */
+  const char *prefix; /**< before the names of what is added; NULL: nothing */
 } FovParams;
 
 /** Adds a parameter and returns its number; `name` must be new. */
