@@ -1,11 +1,8 @@
 /** All environments: a new one is one file and one line in this list. */
 #include "env.h"
 
-extern const FovEnvType fov_env_centred, fov_env_translated, fov_env_cluttered;
+extern const FovEnvType fov_env_centred, fov_env_translated, fov_env_cluttered, fov_env_images;
 
 const FovEnvType *const fov_envs[] = {
-    &fov_env_centred,
-    &fov_env_translated,
-    &fov_env_cluttered,
-    NULL,
+    &fov_env_centred, &fov_env_translated, &fov_env_cluttered, &fov_env_images, NULL,
 };
