@@ -27,7 +27,8 @@ FovStatus fov_png_header(FovPngHeader *header, const char *path);
  * 16 bits are rounded to 8, fewer are spread over 0 … 255. What is transparent is laid over black,
  * as is an index past the palette's end. Colour becomes grey as 0.299 R + 0.587 G + 0.114 B, grey
  * becomes three equal channels. Only palette, transparency and pixels are looked at: no gamma or
- * profile is applied. Fails, naming the file, if anything is damaged, missing or not as in `header`.
+ * profile is applied. Fails, naming the file, if anything is damaged, missing or not as in
+ * `header`.
  */
 FovStatus fov_png_read(uint8_t *pixels, const FovPngHeader *header, int channels, const char *path);
 
