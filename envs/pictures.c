@@ -4,17 +4,17 @@
 #include <zlib.h>
 
 #include "base/file.h"
-#include "envs/fit.h"
 #include "envs/folder.h"
 #include "envs/idx.h"
+#include "envs/mount.h"
 
 enum { MAX_PIXELS = 1 << 30 }; // bytes, of all splits together
 
 /* ---- what all sources share ---- */
 
-/** The frame for pictures of up to that size, and how many channels they should get. */
-static FovFrame make_frame(const FovPicturesOptions *options, int height, int width, int channels) {
-  return (FovFrame){.height = options->picture ? options->picture : height,
+/** The mount for pictures of up to that size, and how many channels they should get. */
+static FovMount make_mount(const FovPicturesOptions *options, int height, int width, int channels) {
+  return (FovMount){.height = options->picture ? options->picture : height,
                     .width = options->picture ? options->picture : width,
                     .channels = channels,
                     .largest_height = height,
@@ -22,27 +22,27 @@ static FovFrame make_frame(const FovPicturesOptions *options, int height, int wi
                     .each = options->fit == FOV_FIT_SCALE};
 }
 
-static size_t frame_size(const FovFrame *frame) {
-  return (size_t)frame->height * (size_t)frame->width * (size_t)frame->channels;
+static size_t mount_size(const FovMount *mount) {
+  return (size_t)mount->height * (size_t)mount->width * (size_t)mount->channels;
 }
 
 /** Makes room for `count` of the `total` pictures of `source`; bounds the total first. */
-static FovStatus allocate(FovPictures *pictures, const FovFrame *frame, size_t count, size_t total,
+static FovStatus allocate(FovPictures *pictures, const FovMount *mount, size_t count, size_t total,
                           const char *source) {
-  size_t size = frame_size(frame);
+  size_t size = mount_size(mount);
   if (total > MAX_PIXELS / size)
     return fov_fail(
         FOV_ERR_FORMAT,
         "%s: expected at most %d bytes of pixels, found %zu pictures, each %d x %d x %d "
         "bytes: set env.picture, or take fewer",
-        source, MAX_PIXELS, total, frame->width, frame->height, frame->channels);
+        source, MAX_PIXELS, total, mount->width, mount->height, mount->channels);
   pictures->pixels = malloc(count * size);
   pictures->labels = calloc(count, sizeof *pictures->labels);
   if (!pictures->pixels || !pictures->labels)
     return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %zu pictures", source, count);
-  pictures->height = frame->height;
-  pictures->width = frame->width;
-  pictures->channels = frame->channels;
+  pictures->height = mount->height;
+  pictures->width = mount->width;
+  pictures->channels = mount->channels;
   return FOV_OK;
 }
 
@@ -90,12 +90,12 @@ static FovStatus keep_part(Pair *pair, const char *path, FovSplit split) {
 static FovStatus develop(FovPictures *pictures, const Pair *pair, const FovPicturesOptions *options,
                          const char *path) {
   const int *dims = pair->images.dims;
-  FovFrame frame = make_frame(options, dims[1], dims[2], options->colour == FOV_COLOUR_RGB ? 3 : 1);
-  FOV_TRY(allocate(pictures, &frame, (size_t)dims[0], (size_t)dims[0], path));
+  FovMount mount = make_mount(options, dims[1], dims[2], options->colour == FOV_COLOUR_RGB ? 3 : 1);
+  FOV_TRY(allocate(pictures, &mount, (size_t)dims[0], (size_t)dims[0], path));
   size_t size = (size_t)dims[1] * (size_t)dims[2];
   for (size_t i = 0; i < (size_t)dims[0]; i++) {
     FovPicture picture = {pair->images.data + i * size, dims[1], dims[2], 1};
-    fov_fit(pictures->pixels + i * frame_size(&frame), &frame, picture);
+    fov_mount(pictures->pixels + i * mount_size(&mount), &mount, picture);
     pictures->labels[i] = pair->labels.data[i];
   }
   pictures->count = dims[0];
@@ -155,23 +155,23 @@ static FovStatus load_mnist(FovPictures *pictures, const FovPicturesOptions *opt
 /* ---- PNGs ---- */
 
 /** Reads one file into its place; `room` holds the largest as it is. */
-static FovStatus read_file(uint8_t *out, uint8_t *room, const FovFrame *frame,
+static FovStatus read_file(uint8_t *out, uint8_t *room, const FovMount *mount,
                            const FovFolderFile *file) {
-  FOV_TRY(fov_png_read(room, &file->header, frame->channels, file->path));
-  FovPicture picture = {room, file->header.height, file->header.width, frame->channels};
-  fov_fit(out, frame, picture);
+  FOV_TRY(fov_png_read(room, &file->header, mount->channels, file->path));
+  FovPicture picture = {room, file->header.height, file->header.width, mount->channels};
+  fov_mount(out, mount, picture);
   return FOV_OK;
 }
 
-static FovStatus read_files(FovPictures *pictures, const FovFolder *folder, const FovFrame *frame,
+static FovStatus read_files(FovPictures *pictures, const FovFolder *folder, const FovMount *mount,
                             FovSplit split) {
-  size_t largest = (size_t)folder->height * (size_t)folder->width * (size_t)frame->channels;
+  size_t largest = (size_t)folder->height * (size_t)folder->width * (size_t)mount->channels;
   uint8_t *room = malloc(largest);
   FovStatus status = room ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory to read a picture into");
   for (size_t i = 0; i < folder->count && status == FOV_OK; i++) {
     if (folder->files[i].split != split) continue;
-    uint8_t *out = pictures->pixels + (size_t)pictures->count * frame_size(frame);
-    status = read_file(out, room, frame, &folder->files[i]);
+    uint8_t *out = pictures->pixels + (size_t)pictures->count * mount_size(mount);
+    status = read_file(out, room, mount, &folder->files[i]);
     pictures->labels[pictures->count++] = (uint16_t)folder->files[i].label;
   }
   free(room);
@@ -182,12 +182,12 @@ static FovStatus load_files(FovPictures *pictures, const FovFolder *folder,
                             const FovPicturesOptions *options, const char *path, FovSplit split) {
   bool rgb =
       options->colour == FOV_COLOUR_AUTO ? folder->colour : options->colour == FOV_COLOUR_RGB;
-  FovFrame frame = make_frame(options, folder->height, folder->width, rgb ? 3 : 1);
+  FovMount mount = make_mount(options, folder->height, folder->width, rgb ? 3 : 1);
   size_t count = 0;
   for (size_t i = 0; i < folder->count; i++) count += folder->files[i].split == split;
-  FOV_TRY(allocate(pictures, &frame, count, folder->count, path));
-  FOV_TRY(read_files(pictures, folder, &frame, split));
-  uint64_t high = crc32_z(0, pictures->pixels, count * frame_size(&frame));
+  FOV_TRY(allocate(pictures, &mount, count, folder->count, path));
+  FOV_TRY(read_files(pictures, folder, &mount, split));
+  uint64_t high = crc32_z(0, pictures->pixels, count * mount_size(&mount));
   const void *labels = pictures->labels;
   pictures->digest = high << 32 | crc32_z(0, labels, count * sizeof *pictures->labels);
   pictures->classes = folder->class_count;

@@ -1,4 +1,4 @@
-#include "envs/fit.h"
+#include "envs/mount.h"
 
 #include <string.h>
 
@@ -14,11 +14,11 @@ static int scale_length(int length, int to, int from) {
 }
 
 /** The size at which the picture is shown: width or height decides, whichever fills first. */
-static Size scaled_size(const FovFrame *frame, const FovPicture *picture) {
-  int height = frame->each ? picture->height : frame->largest_height;
-  int width = frame->each ? picture->width : frame->largest_width;
-  bool wide = (int64_t)width * frame->height >= (int64_t)height * frame->width;
-  int to = wide ? frame->width : frame->height, from = wide ? width : height;
+static Size scaled_size(const FovMount *mount, const FovPicture *picture) {
+  int height = mount->each ? picture->height : mount->largest_height;
+  int width = mount->each ? picture->width : mount->largest_width;
+  bool wide = (int64_t)width * mount->height >= (int64_t)height * mount->width;
+  int to = wide ? mount->width : mount->height, from = wide ? width : height;
   return (Size){scale_length(picture->height, to, from), scale_length(picture->width, to, from)};
 }
 
@@ -43,21 +43,21 @@ static uint8_t mean(const FovPicture *picture, int channel, Size size, int64_t x
   return (uint8_t)((sum + whole / 2) / whole);
 }
 
-void fov_fit(uint8_t *out, const FovFrame *frame, FovPicture picture) {
-  FOV_CHECK(picture.channels == 1 || picture.channels == frame->channels,
-            "%d channels into a frame of %d", picture.channels, frame->channels);
-  Size size = scaled_size(frame, &picture);
-  FOV_CHECK(size.height <= frame->height && size.width <= frame->width,
-            "%d x %d pixels into a frame of %d x %d", size.width, size.height, frame->width,
-            frame->height);
-  const int channels = frame->channels;
+void fov_mount(uint8_t *out, const FovMount *mount, FovPicture picture) {
+  FOV_CHECK(picture.channels == 1 || picture.channels == mount->channels,
+            "%d channels into a mount of %d", picture.channels, mount->channels);
+  Size size = scaled_size(mount, &picture);
+  FOV_CHECK(size.height <= mount->height && size.width <= mount->width,
+            "%d x %d pixels into a mount of %d x %d", size.width, size.height, mount->width,
+            mount->height);
+  const int channels = mount->channels;
   const size_t length = (size_t)picture.width * (size_t)channels;
   bool same =
       size.height == picture.height && size.width == picture.width && channels == picture.channels;
-  memset(out, 0, (size_t)frame->height * (size_t)frame->width * (size_t)channels);
-  int left = (frame->width - size.width) / 2, top = (frame->height - size.height) / 2;
+  memset(out, 0, (size_t)mount->height * (size_t)mount->width * (size_t)channels);
+  int left = (mount->width - size.width) / 2, top = (mount->height - size.height) / 2;
   for (int y = 0; y < size.height; y++) {
-    uint8_t *row = out + ((size_t)(top + y) * (size_t)frame->width + (size_t)left) * channels;
+    uint8_t *row = out + ((size_t)(top + y) * (size_t)mount->width + (size_t)left) * channels;
     // Most sets need no scaling, and are large.
     if (same) memcpy(row, picture.pixels + (size_t)y * length, length);
     for (int i = 0; i < size.width * channels && !same; i++)
