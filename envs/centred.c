@@ -8,11 +8,9 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
 static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
   (void)rng;
   const FovDigits *digits = env;
-  FovPatch digit = fov_digits_image(digits, index);
-  int x = (digits->width - digit.width) / 2, y = (digits->height - digit.height) / 2;
   lane->label = fov_digits_label(digits, index);
   fov_digits_clear(digits, lane->image);
-  fov_digits_paste(digits, lane->image, digit, x, y);
+  fov_digits_centre(digits, lane->image, fov_digits_image(digits, index));
 }
 
 static const FovOption options_table[] = {

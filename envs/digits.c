@@ -1,114 +1,31 @@
 #include "envs/digits.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
-#include "base/file.h"
 #include "base/real.h"
 
-static FovStatus join(char path[PATH_MAX], const char *folder, const char *name,
-                      const char *suffix) {
-  int length = snprintf(path, PATH_MAX, "%s%s%s", folder, name, suffix);
-  if (length >= 0 && length < PATH_MAX) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE, "%.200s...: expected a path of less than %d bytes, found %d",
-                  folder, PATH_MAX, length);
-}
-
-/** Where MNIST is looked for: where experiments/get-mnist puts it. */
-static FovStatus find_folder(char folder[PATH_MAX], const char *chosen) {
-  static const struct {
-    const char *variable, *below;
-  } places[] = {{"FOVEA_DATA", ""}, {"XDG_CACHE_HOME", "/fovea"}, {"HOME", "/.cache/fovea"}};
-  if (*chosen) return join(folder, chosen, "", "");
-  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-    const char *value = getenv(places[i].variable);
-    if (value && *value) return join(folder, value, places[i].below, "");
-  }
-  return fov_fail(FOV_ERR_USAGE, "no folder to look for MNIST in: set env.data or FOVEA_DATA");
-}
-
-static FovStatus find_file(char path[PATH_MAX], const char *folder, const char *name) {
-  FOV_TRY(join(path, folder, name, ""));
-  if (fov_file_exists(path)) return FOV_OK;
-  FOV_TRY(join(path, folder, name, ".gz"));
-  if (fov_file_exists(path)) return FOV_OK;
-  return fov_fail(FOV_ERR_IO,
-                  "no MNIST in %s: expected %s or %s.gz, found neither: run experiments/get-mnist, "
-                  "or set env.data = FOLDER (the shipped subset: envs/mnist-subset)",
-                  folder, name + 1, name + 1);
-}
-
-/** Checksums of the whole files, pictures and labels. */
-static uint64_t digest(const FovDigits *digits) {
-  const FovIdx *images = &digits->images, *labels = &digits->labels;
-  size_t pixels = (size_t)images->dims[0] * (size_t)images->dims[1] * (size_t)images->dims[2];
-  uint64_t high = crc32_z(0, images->data, pixels);
-  return high << 32 | crc32_z(0, labels->data, (size_t)labels->dims[0]);
-}
-
-static FovStatus load_pair(FovDigits *digits, const char *images, const char *labels, int classes) {
-  FOV_TRY(fov_idx_read(&digits->images, images, 3));
-  FOV_TRY(fov_idx_read(&digits->labels, labels, 1));
-  int count = digits->images.dims[0];
-  if (digits->labels.dims[0] != count)
-    return fov_fail(FOV_ERR_FORMAT,
-                    "%s: expected a label for each of the %d images of %s, found %d", labels, count,
-                    images, digits->labels.dims[0]);
-  for (int i = 0; i < count; i++)
-    if (digits->labels.data[i] >= classes)
-      return fov_fail(FOV_ERR_FORMAT, "%s: label %d: expected 0 to %d, found %d: set env.classes",
-                      labels, i, classes - 1, digits->labels.data[i]);
-  digits->count = count;
-  digits->digest = digest(digits);
-  return FOV_OK;
-}
-
-/** Leaves to the split its part of the train files; the last sixth is for validation. */
-static FovStatus keep_part(FovDigits *digits, const char *path, FovSplit split) {
-  int64_t held = digits->count / 6;
-  if (held == 0)
-    return fov_fail(FOV_ERR_FORMAT,
-                    "%s: expected 6 digits or more, a sixth for validation, found %lld", path,
-                    (long long)digits->count);
-  int64_t first = split == FOV_SPLIT_VALID ? digits->count - held : 0;
-  digits->count = split == FOV_SPLIT_VALID ? held : digits->count - held;
-  fov_idx_keep(&digits->images, (int)first, (int)digits->count);
-  fov_idx_keep(&digits->labels, (int)first, (int)digits->count);
-  return FOV_OK;
-}
-
-static FovStatus load_split(FovDigits *digits, const FovDigitsOptions *options, FovSplit split) {
-  bool test = split == FOV_SPLIT_TEST;
-  char folder[PATH_MAX], images[PATH_MAX], labels[PATH_MAX];
-  FOV_TRY(find_folder(folder, options->data));
-  FOV_TRY(find_file(images, folder, test ? "/t10k-images-idx3-ubyte" : "/train-images-idx3-ubyte"));
-  FOV_TRY(find_file(labels, folder, test ? "/t10k-labels-idx1-ubyte" : "/train-labels-idx1-ubyte"));
-  FOV_TRY(load_pair(digits, images, labels, options->classes));
-  return test ? FOV_OK : keep_part(digits, images, split);
-}
-
-static FovStatus load(FovDigits *digits, const FovDigitsOptions *options, FovSplit split) {
-  bool images = *options->images, labels = *options->labels;
-  if (images != labels)
-    return fov_fail(FOV_ERR_USAGE, "env.%s is set without env.%s: expected both or neither",
-                    images ? "images" : "labels", images ? "labels" : "images");
-  if (!images) return load_split(digits, options, split);
-  FOV_TRY(load_pair(digits, options->images, options->labels, options->classes));
-  return split == FOV_SPLIT_TEST ? FOV_OK : keep_part(digits, options->images, split);
-}
+enum { CROP = 8 };
 
 static FovStatus lay_canvas(FovDigits *digits, int size) {
-  int height = digits->images.dims[1], width = digits->images.dims[2];
+  int height = digits->pictures.height, width = digits->pictures.width;
   digits->height = size ? size : height;
   digits->width = size ? size : width;
+  digits->channels = digits->pictures.channels;
   if (height <= digits->height && width <= digits->width) return FOV_OK;
   return fov_fail(
       FOV_ERR_USAGE,
       "env.size = %d: expected a canvas that holds images of %d x %d pixels: set it to %d or more",
       size, width, height, height > width ? height : width);
+}
+
+static FovStatus check_pieces(const FovDigits *digits) {
+  int height = digits->pictures.height, width = digits->pictures.width;
+  if (digits->pieces == 0 || (height >= CROP && width >= CROP)) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT,
+                  "clutter is cut in pieces of %d x %d pixels: expected images as large, found "
+                  "%d x %d",
+                  CROP, CROP, width, height);
 }
 
 FovStatus fov_digits_create(void **env, size_t bytes, FovEnvSpec *spec,
@@ -117,8 +34,10 @@ FovStatus fov_digits_create(void **env, size_t bytes, FovEnvSpec *spec,
   *env = NULL;
   FovDigits *digits = calloc(1, bytes);
   if (!digits) return fov_fail(FOV_ERR_MEMORY, "no memory for an environment of digits");
-  FovStatus status = load(digits, options, split);
+  digits->pieces = options->pieces;
+  FovStatus status = fov_pictures_load(&digits->pictures, &options->pictures, split);
   if (status == FOV_OK) status = lay_canvas(digits, options->size);
+  if (status == FOV_OK) status = check_pieces(digits);
   if (status != FOV_OK) {
     fov_digits_destroy(digits);
     return status;
@@ -126,19 +45,18 @@ FovStatus fov_digits_create(void **env, size_t bytes, FovEnvSpec *spec,
   *env = digits;
   *spec = (FovEnvSpec){.height = digits->height,
                        .width = digits->width,
-                       .channels = 1,
-                       .actions = options->classes,
+                       .channels = digits->channels,
+                       .actions = digits->pictures.classes,
                        .steps = 1,
-                       .cases = digits->count,
-                       .digest = digits->digest};
+                       .cases = digits->pictures.count,
+                       .digest = digits->pictures.digest};
   return FOV_OK;
 }
 
 void fov_digits_destroy(void *env) {
   FovDigits *digits = env;
   if (!digits) return;
-  fov_idx_finish(&digits->images);
-  fov_idx_finish(&digits->labels);
+  fov_pictures_finish(&digits->pictures);
   free(digits);
 }
 
@@ -148,33 +66,36 @@ void fov_digits_step(const void *env, FovEnvLane *lane, int action, FovRng *rng)
   lane->terminated = true;
 }
 
+static void check_index(const FovDigits *digits, int64_t index) {
+  FOV_CHECK(index >= 0 && index < digits->pictures.count, "digit %lld of %lld", (long long)index,
+            (long long)digits->pictures.count);
+}
+
 FovPatch fov_digits_image(const FovDigits *digits, int64_t index) {
-  FOV_CHECK(index >= 0 && index < digits->count, "digit %lld of %lld", (long long)index,
-            (long long)digits->count);
-  int height = digits->images.dims[1], width = digits->images.dims[2];
-  size_t offset = (size_t)index * (size_t)height * (size_t)width;
-  return (FovPatch){digits->images.data + offset, height, width, width};
+  check_index(digits, index);
+  const FovPictures *pictures = &digits->pictures;
+  int stride = pictures->width * pictures->channels;
+  size_t offset = (size_t)index * (size_t)pictures->height * (size_t)stride;
+  return (FovPatch){pictures->pixels + offset, pictures->height, pictures->width, stride};
 }
 
 int fov_digits_label(const FovDigits *digits, int64_t index) {
-  FOV_CHECK(index >= 0 && index < digits->count, "digit %lld of %lld", (long long)index,
-            (long long)digits->count);
-  return digits->labels.data[index];
+  check_index(digits, index);
+  return digits->pictures.labels[index];
 }
 
 void fov_digits_clear(const FovDigits *digits, uint8_t *image) {
-  memset(image, 0, (size_t)digits->height * (size_t)digits->width);
+  memset(image, 0, (size_t)digits->height * (size_t)digits->width * (size_t)digits->channels);
 }
 
-/** Adds a patch to pixels whose rows are `stride` apart, clamped at 255. */
-FOV_KERNEL static void add_patch(uint8_t *restrict pixels, int stride, FovPatch patch) {
-  for (int row = 0; row < patch.height; row++, pixels += stride, patch.pixels += patch.stride) {
-    const uint8_t *restrict more = patch.pixels;
-    for (int column = 0; column < patch.width; column++) {
-      uint16_t sum = (uint16_t)(pixels[column] + more[column]);
-      pixels[column] = (uint8_t)(sum < 255 ? sum : 255);
+/** Adds rows of `length` bytes, `from_stride` apart, to rows `stride` apart, clamped at 255. */
+FOV_KERNEL static void add_rows(uint8_t *restrict pixels, int stride, const uint8_t *restrict from,
+                                int from_stride, int rows, int length) {
+  for (; rows > 0; rows--, pixels += stride, from += from_stride)
+    for (int i = 0; i < length; i++) {
+      uint16_t sum = (uint16_t)(pixels[i] + from[i]);
+      pixels[i] = (uint8_t)(sum < 255 ? sum : 255);
     }
-  }
 }
 
 void fov_digits_paste(const FovDigits *digits, uint8_t *image, FovPatch patch, int x, int y) {
@@ -182,7 +103,14 @@ void fov_digits_paste(const FovDigits *digits, uint8_t *image, FovPatch patch, i
                 patch.height <= digits->height - y,
             "%d x %d at (%d, %d) leaves %d x %d", patch.width, patch.height, x, y, digits->width,
             digits->height);
-  add_patch(image + (size_t)y * (size_t)digits->width + x, digits->width, patch);
+  size_t corner = ((size_t)y * (size_t)digits->width + (size_t)x) * (size_t)digits->channels;
+  add_rows(image + corner, digits->width * digits->channels, patch.pixels, patch.stride,
+           patch.height, patch.width * digits->channels);
+}
+
+void fov_digits_centre(const FovDigits *digits, uint8_t *image, FovPatch patch) {
+  fov_digits_paste(digits, image, patch, (digits->width - patch.width) / 2,
+                   (digits->height - patch.height) / 2);
 }
 
 void fov_digits_place(const FovDigits *digits, int *x, int *y, FovPatch patch, FovRng *rng) {
@@ -208,4 +136,18 @@ FovStatus fov_digits_name(char ***names, int count,
     write(block[i], i, classes);
   }
   return FOV_OK;
+}
+
+static FovPatch draw_piece(const FovDigits *digits, FovRng *rng) {
+  FovPatch source = fov_digits_image(digits, fov_rng_below(rng, (uint32_t)digits->pictures.count));
+  uint32_t x = fov_rng_below(rng, (uint32_t)(source.width - CROP + 1));
+  uint32_t y = fov_rng_below(rng, (uint32_t)(source.height - CROP + 1));
+  const uint8_t *corner =
+      source.pixels + (size_t)y * (size_t)source.stride + x * (size_t)digits->channels;
+  return (FovPatch){corner, CROP, CROP, source.stride};
+}
+
+void fov_digits_clutter(const FovDigits *digits, uint8_t *image, FovRng *rng) {
+  for (int i = 0; i < digits->pieces; i++)
+    fov_digits_scatter(digits, image, draw_piece(digits, rng), rng);
 }

@@ -1,49 +1,50 @@
-/** Environments of digits: an image with one digit to name, answered once. */
+/** Environments of digits: an image with one digit, or any picture, to name, answered once. */
 #ifndef FOV_ENVS_DIGITS_H
 #define FOV_ENVS_DIGITS_H
 
 #include "env.h"
-#include "envs/idx.h"
+#include "envs/pictures.h"
 
 /** What all of them can be told; the first member of each one's options. */
 typedef struct FovDigitsOptions {
-  char data[FOV_STRING_SIZE];                            /**< folder of the MNIST files */
-  char images[FOV_STRING_SIZE], labels[FOV_STRING_SIZE]; /**< one IDX pair instead of them */
-  int classes;
-  int size; /**< side of the canvas; 0: the images' own height and width */
+  FovPicturesOptions pictures;
+  int size;   /**< side of the canvas; 0: the pictures' own height and width */
+  int pieces; /**< of clutter */
 } FovDigitsOptions;
 
-/** Rows of an option table; `size`, whose default differs, is each environment's own row. */
+/** Rows of an option table; others, or whose default differs, are each environment's own. */
 #define FOV_DIGITS_OPTIONS                                                                         \
-  FOV_STRING(FovDigitsOptions, data, "",                                                           \
-             "folder of the MNIST files; default $FOVEA_DATA, then ~/.cache/fovea"),               \
-      FOV_STRING(FovDigitsOptions, images, "",                                                     \
+  FOV_STRING(FovPicturesOptions, data, "",                                                         \
+             "folder of MNIST's files, or of a folder of PNGs for each class; default "            \
+             "$FOVEA_DATA, then ~/.cache/fovea"),                                                  \
+      FOV_STRING(FovPicturesOptions, images, "",                                                   \
                  "IDX file of images instead of data; its last sixth validates, all of it tests"), \
-      FOV_STRING(FovDigitsOptions, labels, "", "IDX file of the labels of images"),                \
-      FOV_INT(FovDigitsOptions, classes, "10", 2, 256, "labels are 0 to classes - 1")
+      FOV_STRING(FovPicturesOptions, labels, "", "IDX file of the labels of images"),              \
+      FOV_INT(FovPicturesOptions, classes, "10", 2, 256,                                           \
+              "labels of IDX files are 0 to classes - 1; PNGs have as many classes as folders")
+
+#define FOV_DIGITS_PIECES(fallback)                                                                \
+  FOV_INT(FovDigitsOptions, pieces, fallback, 0, 1000, "pieces of clutter, 8 x 8 pixels each")
 
 /** Read-only once created; the first member of an environment that keeps more. */
 typedef struct FovDigits {
-  FovIdx images, labels; /**< [N, H, W] and [N], of this split */
-  int64_t count;         /**< N */
-  uint64_t digest;       /**< of the whole files */
-  int height, width;     /**< of the canvas */
+  FovPictures pictures;        /**< of this split */
+  int height, width, channels; /**< of the canvas */
+  int pieces;
 } FovDigits;
 
 /** A rectangle of pixels inside a larger image. */
 typedef struct FovPatch {
   const uint8_t *pixels; /**< its top left corner; not owned */
-  int height, width;
-  int stride; /**< pixels from one row to the next */
+  int height, width;     /**< in pixels, of the canvas's channels each */
+  int stride;            /**< bytes from one row to the next */
 } FovPatch;
 
 /**
  * Loads a split and fills `spec`: `create` of an environment whose struct has `bytes` bytes.
  *
- * Test digits are the t10k files; training and validation digits share the train files, of which
- * validation has the last sixth (10,000 of MNIST's 60,000). Each file may be plain or have .gz
- * after its name. What follows the FovDigits is zero. Fails if files are missing or damaged, do
- * not match, hold a label that is no class, or if the images do not fit in the canvas.
+ * What follows the FovDigits is zero. Fails as fov_pictures_load does, if the pictures do not fit
+ * in the canvas, or if pieces of clutter cannot be cut from them.
  */
 FovStatus fov_digits_create(void **env, size_t bytes, FovEnvSpec *spec,
                             const FovDigitsOptions *options, FovSplit split);
@@ -58,7 +59,7 @@ void fov_digits_step(const void *env, FovEnvLane *lane, int action, FovRng *rng)
 FovPatch fov_digits_image(const FovDigits *digits, int64_t index);
 int fov_digits_label(const FovDigits *digits, int64_t index);
 
-/** Makes the canvas black; image: [H, W]. */
+/** Makes the canvas black; image: [H, W, C]. */
 void fov_digits_clear(const FovDigits *digits, uint8_t *image);
 
 /** Adds a patch to the canvas, clamped at 255, its top left corner at column x, row y. */
@@ -66,6 +67,9 @@ void fov_digits_paste(const FovDigits *digits, uint8_t *image, FovPatch patch, i
 
 /** Draws a place uniformly from all that keep the patch inside: x, then y. */
 void fov_digits_place(const FovDigits *digits, int *x, int *y, FovPatch patch, FovRng *rng);
+
+/** Pastes in the middle; half a pixel more is left or above. */
+void fov_digits_centre(const FovDigits *digits, uint8_t *image, FovPatch patch);
 
 /** Pastes at a place drawn uniformly from all that keep the patch inside; draws x, then y. */
 void fov_digits_scatter(const FovDigits *digits, uint8_t *image, FovPatch patch, FovRng *rng);
@@ -76,5 +80,12 @@ enum { FOV_DIGITS_NAME = 16 };
 FovStatus fov_digits_name(char ***names, int count,
                           void (*write)(char name[FOV_DIGITS_NAME], int answer, int classes),
                           int classes);
+
+/**
+ * Scatters the pieces of clutter (Mnih et al. 2014, section 4.1). Draws, for each in turn: the
+ * digit of the split it comes from (it may be the target itself), x and y of the 8×8 crop in that
+ * digit, x and y of its place. All are uniform over what keeps the crop in its digit.
+ */
+void fov_digits_clutter(const FovDigits *digits, uint8_t *image, FovRng *rng);
 
 #endif

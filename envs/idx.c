@@ -47,12 +47,12 @@ static FovStatus read_magic(gzFile file, const char *path, int ndim) {
 static FovStatus read_shape(FovIdx *idx, gzFile file, const char *path, int ndim) {
   uint8_t dims[FOV_IDX_MAX_NDIM][4];
   FOV_TRY(read_exactly(dims, (size_t)ndim * 4, file, path, "dimensions"));
-  uint64_t size = 1; // At most 2^48: each dimension is bounded before it multiplies.
+  uint64_t size = 1; // At most 2^62: each dimension is bounded before it multiplies.
   for (int i = 0; i < ndim; i++) {
-    uint32_t dim = big_endian(dims[i]);
-    if (dim < 1 || dim > MAX_DIM)
-      return fov_fail(FOV_ERR_FORMAT, "%s: dimension %d: expected 1 to %d, found %u", path, i,
-                      MAX_DIM, dim);
+    uint32_t dim = big_endian(dims[i]), most = i == 0 ? MAX_SIZE : MAX_DIM;
+    if (dim < 1 || dim > most)
+      return fov_fail(FOV_ERR_FORMAT, "%s: dimension %d: expected 1 to %u, found %u", path, i, most,
+                      dim);
     idx->dims[i] = (int)dim;
     size *= dim;
   }

@@ -11,7 +11,8 @@ enum { FOV_IDX_MAX_NDIM = 3 };
 
 /** An array of bytes; zero-initialised it is empty. */
 typedef struct FovIdx {
-  int dims[FOV_IDX_MAX_NDIM]; /**< 1 … 65,536 each; [N, H, W] for images, [N] for labels */
+  int dims[FOV_IDX_MAX_NDIM]; /**< [N, H, W] of images, [N] of labels; N from 1 on, H and W to
+                                 65,536 */
   uint8_t *data;              /**< owned */
   size_t size;                /**< bytes of data, at most 1 GiB */
 } FovIdx;

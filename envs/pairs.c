@@ -44,7 +44,8 @@ static void name_pair(char name[FOV_DIGITS_NAME], int pair, int classes) {
 
 static FovStatus prepare(Pairs *pairs, FovEnvSpec *spec, const Options *o) {
   const FovDigits *digits = &pairs->digits;
-  int classes = o->digits.classes, height = digits->images.dims[1], width = digits->images.dims[2];
+  int classes = digits->pictures.classes, height = digits->pictures.height,
+      width = digits->pictures.width;
   pairs->options = *o;
   // Side by side or one above the other.
   if (o->apart && digits->width < 2 * width && digits->height < 2 * height)
@@ -52,7 +53,12 @@ static FovStatus prepare(Pairs *pairs, FovEnvSpec *spec, const Options *o) {
                     "env.size = %d: expected room for two images of %d x %d pixels side by side; "
                     "make it larger or set env.apart = no",
                     o->digits.size, width, height);
-  spec->actions = o->answer == SUM ? 2 * classes - 1 : classes * (classes + 1) / 2;
+  int64_t answers_of =
+      o->answer == SUM ? 2 * (int64_t)classes - 1 : (int64_t)classes * (classes + 1) / 2;
+  if (answers_of > FOV_MAX_ACTIONS)
+    return fov_fail(FOV_ERR_USAGE, "%d classes: expected at most %d answers, found %lld", classes,
+                    FOV_MAX_ACTIONS, (long long)answers_of);
+  spec->actions = (int)answers_of;
   if (o->answer == SUM) return FOV_OK;
   FOV_TRY(fov_digits_name(&pairs->names, spec->actions, name_pair, classes));
   spec->names = (const char *const *)pairs->names;
@@ -72,7 +78,7 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
 static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
   const Pairs *pairs = env;
   const FovDigits *digits = &pairs->digits;
-  int64_t other = fov_rng_below(rng, (uint32_t)digits->count);
+  int64_t other = fov_rng_below(rng, (uint32_t)digits->pictures.count);
   int a = fov_digits_label(digits, index), b = fov_digits_label(digits, other);
   FovPatch first = fov_digits_image(digits, index), second = fov_digits_image(digits, other);
   int x[2], y[2];
@@ -81,7 +87,7 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
     fov_digits_place(digits, &x[1], &y[1], second, rng);
   } while (pairs->options.apart && abs(x[0] - x[1]) < first.width &&
            abs(y[0] - y[1]) < first.height);
-  lane->label = pairs->options.answer == SUM ? a + b : pair_of(a, b, pairs->options.digits.classes);
+  lane->label = pairs->options.answer == SUM ? a + b : pair_of(a, b, digits->pictures.classes);
   fov_digits_clear(digits, lane->image);
   fov_digits_paste(digits, lane->image, first, x[0], y[0]);
   fov_digits_paste(digits, lane->image, second, x[1], y[1]);

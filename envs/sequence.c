@@ -38,7 +38,7 @@ static void name_answer(char name[FOV_DIGITS_NAME], int answer, int classes) {
 }
 
 static FovStatus prepare(Sequence *sequence, FovEnvSpec *spec, const Options *o) {
-  int classes = o->digits.classes, width = sequence->digits.images.dims[2];
+  int classes = sequence->digits.pictures.classes, width = sequence->digits.pictures.width;
   sequence->longest = o->length;
   sequence->least = o->least ? o->least : o->length;
   sequence->end = classes;
@@ -74,7 +74,7 @@ static int compare(const void *a, const void *b) {
 
 /** Columns left of each digit that belong to none: sorted, from 0 to what is free. */
 static void draw_gaps(int gaps[LONGEST], const FovDigits *digits, int count, FovRng *rng) {
-  int free_columns = digits->width - count * digits->images.dims[2];
+  int free_columns = digits->width - count * digits->pictures.width;
   for (int i = 0; i < count; i++) gaps[i] = (int)fov_rng_below(rng, (uint32_t)(free_columns + 1));
   qsort(gaps, (size_t)count, sizeof *gaps, compare);
 }
@@ -89,7 +89,7 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   fov_digits_clear(digits, lane->image);
   draw_gaps(gaps, digits, count, rng);
   for (int i = 0; i < count; i++) {
-    int64_t which = i == 0 ? index : fov_rng_below(rng, (uint32_t)digits->count);
+    int64_t which = i == 0 ? index : fov_rng_below(rng, (uint32_t)digits->pictures.count);
     FovPatch digit = fov_digits_image(digits, which);
     int y = (int)fov_rng_below(rng, (uint32_t)(digits->height - digit.height + 1));
     fov_digits_paste(digits, lane->image, digit, gaps[i] + i * digit.width, y);

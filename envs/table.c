@@ -1,15 +1,10 @@
 /** All environments: a new one is one file and one line in this list. */
 #include "env.h"
 
-extern const FovEnvType fov_env_centred, fov_env_translated, fov_env_cluttered, fov_env_pairs,
-    fov_env_sequence, fov_env_catch;
+extern const FovEnvType fov_env_centred, fov_env_translated, fov_env_cluttered, fov_env_images,
+    fov_env_pairs, fov_env_sequence, fov_env_catch;
 
 const FovEnvType *const fov_envs[] = {
-    &fov_env_centred,
-    &fov_env_translated,
-    &fov_env_cluttered,
-    &fov_env_pairs,
-    &fov_env_sequence,
-    &fov_env_catch,
-    NULL,
+    &fov_env_centred, &fov_env_translated, &fov_env_cluttered, &fov_env_images,
+    &fov_env_pairs,   &fov_env_sequence,   &fov_env_catch,     NULL,
 };

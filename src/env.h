@@ -18,7 +18,7 @@
 
 typedef enum FovSplit { FOV_SPLIT_TRAIN, FOV_SPLIT_VALID, FOV_SPLIT_TEST } FovSplit;
 
-enum { FOV_MAX_ACTIONS = 65536, FOV_MAX_STEPS = 65536 };
+enum { FOV_MAX_ACTIONS = 1 << 20, FOV_MAX_STEPS = 65536 };
 
 /**
  * What an environment promises for its whole life.

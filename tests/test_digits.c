@@ -34,21 +34,15 @@ static const FovEnvType *find(const char *name) {
 }
 
 static FovDigitsOptions make_options(const char *data, int size) {
-  FovDigitsOptions options = {.classes = 10, .size = size};
-  snprintf(options.data, sizeof options.data, "%s", data);
+  FovDigitsOptions options = {.pictures.classes = 10, .size = size};
+  snprintf(options.pictures.data, sizeof options.pictures.data, "%s", data);
   return options;
 }
 
-/** Creates cluttered, whose options have one field more. */
-static FovStatus create_cluttered(FovEnv *env, FovDigitsOptions digits, int pieces,
+static FovStatus create_cluttered(FovEnv *env, FovDigitsOptions options, int pieces,
                                   FovSplit split) {
-  struct {
-    FovDigitsOptions digits;
-    int pieces;
-  } options = {digits, pieces};
-  const FovEnvType *type = find("cluttered");
-  assert_int_equal(type->plugin.options_size, sizeof options);
-  return fov_env_create(env, type, &options, split);
+  options.pieces = pieces;
+  return fov_env_create(env, find("cluttered"), &options, split);
 }
 
 static uint8_t pixel(int n, int y, int x) {
@@ -152,8 +146,10 @@ static void looks_where_get_mnist_puts_it(void **state) {
 /** Options that name one of the small data set's pairs. */
 static FovDigitsOptions make_pair_options(const char *images, const char *labels) {
   FovDigitsOptions options = make_options("", 0);
-  if (*images) snprintf(options.images, sizeof options.images, "%.400s/%s", folder, images);
-  if (*labels) snprintf(options.labels, sizeof options.labels, "%.400s/%s", folder, labels);
+  if (*images)
+    snprintf(options.pictures.images, sizeof options.pictures.images, "%.400s/%s", folder, images);
+  if (*labels)
+    snprintf(options.pictures.labels, sizeof options.pictures.labels, "%.400s/%s", folder, labels);
   return options;
 }
 
@@ -205,7 +201,7 @@ static void refuses_what_does_not_match(void **state) {
                  "each of the 12 images");
 
   FovDigitsOptions few = make_options(folder, 0);
-  few.classes = 4;
+  few.pictures.classes = 4;
   assert_refused("centred", few, FOV_SPLIT_TEST, "label 4: expected 0 to 3, found 4");
   assert_refused("translated", make_options(folder, H - 1), FOV_SPLIT_TEST, "set it to 10 or more");
 
@@ -213,7 +209,7 @@ static void refuses_what_does_not_match(void **state) {
   write_labels("five-labels", 5);
   FovEnv env;
   FovDigitsOptions small = make_pair_options("five", "five-labels");
-  assert_refused("centred", small, FOV_SPLIT_VALID, "expected 6 digits or more");
+  assert_refused("centred", small, FOV_SPLIT_VALID, "expected 6 pictures or more");
   assert_int_equal(fov_env_create(&env, find("centred"), &small, FOV_SPLIT_TEST), FOV_OK);
   fov_env_finish(&env);
   write_images("five", 5, H, 7);
@@ -254,7 +250,7 @@ static void adds_and_clamps(void **state) {
   (void)state;
   static const uint8_t bright[] = {0, 100, 155, 200, 255, 255};
   uint8_t image[2][4] = {{10, 10, 10, 10}, {10, 155, 101, 255}};
-  FovDigits canvas = {.height = 2, .width = 4};
+  FovDigits canvas = {.height = 2, .width = 4, .channels = 1};
   FovPatch patch = {bright, 2, 2, 3}; // The stride skips bright[2] and bright[5].
   fov_digits_paste(&canvas, *image, patch, 1, 0);
   assert_memory_equal(*image, ((uint8_t[]){10, 10, 110, 10, 10, 255, 255, 255}), 8);
@@ -301,7 +297,7 @@ enum { SIDE = 60, MNIST = 28 };
 /** REFERENCES' generator written out in floats: add, clamp at 1. */
 static void add_slowly(float canvas[SIDE][SIDE], const FovDigits *digits, int64_t n, int y0, int x0,
                        int side, int top, int left) {
-  const uint8_t *digit = digits->images.data + n * MNIST * MNIST;
+  const uint8_t *digit = digits->pictures.pixels + n * MNIST * MNIST;
   for (int y = 0; y < side; y++)
     for (int x = 0; x < side; x++) {
       float sum = canvas[top + y][left + x] + (float)digit[(y0 + y) * MNIST + x0 + x] / 255.0f;
@@ -313,7 +309,7 @@ static void draw_slowly(float canvas[SIDE][SIDE], const FovDigits *digits, int64
                         int pieces, FovRng *rng) {
   memset(canvas, 0, sizeof(float[SIDE][SIDE]));
   for (int i = 0; i < pieces; i++) {
-    uint32_t source = fov_rng_below(rng, (uint32_t)digits->count);
+    uint32_t source = fov_rng_below(rng, (uint32_t)digits->pictures.count);
     int x0 = (int)fov_rng_below(rng, 21), y0 = (int)fov_rng_below(rng, 21);
     int left = (int)fov_rng_below(rng, SIDE - 8 + 1), top = (int)fov_rng_below(rng, SIDE - 8 + 1);
     add_slowly(canvas, digits, source, y0, x0, 8, top, left);

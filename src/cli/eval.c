@@ -8,6 +8,8 @@
 #include "cli/cli.h"
 #include "cli/trained.h"
 
+enum { WORLD = 7 }; // settings that --images and --labels stand for
+
 typedef struct Request {
   const char *source, *images, *labels;
   char **changes;
@@ -79,15 +81,16 @@ static FovStatus add_files(char **changes, int *count, const Request *request) {
   if (request->images) {
     snprintf(images, sizeof images, "env.images=%s", request->images);
     snprintf(labels, sizeof labels, "env.labels=%s", request->labels);
-    char *world[] = {"env=centred", "env.size=0", images, labels};
-    for (size_t i = 0; i < sizeof world / sizeof *world; i++) changes[(*count)++] = world[i];
+    char *world[WORLD] = {"env=images",   "env.picture=0", "env.size=0", "env.place=centre",
+                          "env.pieces=0", images,          labels};
+    for (int i = 0; i < WORLD; i++) changes[(*count)++] = world[i];
   }
   for (int i = 0; i < request->change_count; i++) changes[(*count)++] = request->changes[i];
   return FOV_OK;
 }
 
 static FovStatus eval_request(const Request *request) {
-  char **changes = calloc((size_t)request->change_count + 4, sizeof *changes);
+  char **changes = calloc((size_t)request->change_count + WORLD, sizeof *changes);
   if (!changes) return fov_fail(FOV_ERR_MEMORY, "no memory for the arguments");
   int count = 0;
   FovTrained trained = {0};
@@ -162,13 +165,15 @@ const FovCommand fov_command_eval = {
         "  --rollouts M   1: one deterministic rollout (default); more: as many sampled ones,\n"
         "                 their log-probabilities averaged\n"
         "  --split SPLIT  train, valid or test (default)\n"
-        "  --images, --labels  test on an IDX pair instead, each picture as it is\n"
+        "  --images, --labels  test on an IDX pair instead, each picture as it is, whatever its\n"
+        "                 size; env.colour = rgb for an agent that was trained on colour\n"
         "  --threads N    default: all processors; the result does not depend on it\n"
         "  --json         print JSON\n"
         "\n"
         "examples:\n"
         "  fovea eval runs/cluttered-60-s0\n"
         "  fovea eval runs/cluttered-60-s0 --rollouts 10 --json\n"
-        "  fovea eval runs/cluttered-60-s0/last.safetensors policy=random\n",
+        "  fovea eval runs/cluttered-60-s0/last.safetensors policy=random\n"
+        "  fovea eval runs/mnist-28-s0 --images digits.idx --labels digit-labels.idx\n",
     .run = run,
 };

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "record/checkpoint.h"
+#include "record/safetensors.h"
 
 static FovStatus find_checkpoint(char *path, const char *source) {
   char last[FOV_PATH_SIZE];
@@ -25,11 +26,42 @@ static FovStatus resolve(FovTrained *trained, char **changes, int count) {
   return status == FOV_OK ? fov_experiment_resolve(experiment) : status;
 }
 
+/** Compares how many channels and classes the agent was trained on with those of its pictures. */
+static FovStatus compare(const FovTrained *trained, const FovSafetensors *file) {
+  const FovAgent *agent = &trained->experiment.agent;
+  const FovParam *first = &agent->params.list[0]; // It looks at the picture.
+  const FovBlob *sees = fov_safetensors_find(file, first->name);
+  const FovBlob *answers = fov_safetensors_find(file, "class.w");
+  int channels = trained->env.spec.channels, other = channels == 1 ? 3 : 1;
+  if (sees && sees->dims == 2 && sees->shape[1] * channels == (int64_t)first->cols * other)
+    return fov_fail(FOV_ERR_USAGE,
+                    "%s, as of an agent that sees %d channel%s where these pictures have %d: "
+                    "env = images makes them fit with env.colour = %s",
+                    fov_error_message(), other, other == 1 ? "" : "s", channels,
+                    other == 1 ? "grey" : "rgb");
+  if (answers && answers->dims == 2 && answers->shape[0] != agent->actions)
+    return fov_fail(FOV_ERR_USAGE,
+                    "%s: trained to tell %lld classes apart: expected as many, found %d; of IDX "
+                    "files, env.classes says how many",
+                    trained->path, (long long)answers->shape[0], agent->actions);
+  return FOV_OK;
+}
+
+/** After weights that did not fit: says so in terms of the pictures, if it is for their sake. */
+static FovStatus explain(const FovTrained *trained, FovStatus status) {
+  FovSafetensors *file;
+  FOV_TRY(fov_safetensors_open(&file, trained->path));
+  FovStatus reason = compare(trained, file);
+  fov_safetensors_close(file);
+  return reason == FOV_OK ? status : reason;
+}
+
 static FovStatus load_weights(FovTrained *trained) {
   const FovExperiment *experiment = &trained->experiment;
   const FovTrainOptions *o = &experiment->train;
-  FOV_TRY(fov_checkpoint_load_weights(&trained->values, &trained->update, &experiment->agent.params,
-                                      o->average > 0, trained->path));
+  FovStatus status = fov_checkpoint_load_weights(
+      &trained->values, &trained->update, &experiment->agent.params, o->average > 0, trained->path);
+  if (status != FOV_OK) return explain(trained, status);
   double updates = (double)fov_train_updates(o);
   trained->progress = (double)trained->update < updates ? (double)trained->update / updates : 1;
   return FOV_OK;

@@ -1,0 +1,209 @@
+#include "envs/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+typedef struct Names {
+  char **list;
+  int count;
+} Names;
+
+static void free_names(Names *names) {
+  for (int i = 0; i < names->count; i++) free(names->list[i]);
+  free(names->list);
+  *names = (Names){0};
+}
+
+FovStatus fov_path_join(char path[PATH_MAX], const char *folder, const char *name,
+                        const char *suffix) {
+  int length = snprintf(path, PATH_MAX, "%s%s%s", folder, name, suffix);
+  if (length >= 0 && length < PATH_MAX) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "%.200s...: expected a path of less than %d bytes, found %d",
+                  folder, PATH_MAX, length);
+}
+
+/* ---- names in a folder ---- */
+
+static int is_visible(const struct dirent *entry) {
+  return entry->d_name[0] != '.';
+}
+
+static int is_png(const struct dirent *entry) {
+  size_t length = strlen(entry->d_name);
+  return is_visible(entry) && length > 4 && strcasecmp(entry->d_name + length - 4, ".png") == 0;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b) {
+  return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/** Adds the name if it is of that kind (S_IFDIR, S_IFREG), links followed. */
+static FovStatus add_name(Names *names, const char *folder, const char *name, mode_t kind) {
+  char path[PATH_MAX];
+  struct stat found;
+  FOV_TRY(fov_path_join(path, folder, "/", name));
+  if (stat(path, &found) != 0)
+    return fov_fail(FOV_ERR_IO, "cannot read %s: %s", path, strerror(errno));
+  if ((found.st_mode & S_IFMT) != kind) return FOV_OK;
+  names->list[names->count] = strdup(name);
+  if (!names->list[names->count]) return fov_fail(FOV_ERR_MEMORY, "%s: no memory", path);
+  names->count++;
+  return FOV_OK;
+}
+
+/** The sorted names of all folders, or of all PNGs, in a folder. */
+static FovStatus list_names(Names *names, const char *folder, mode_t kind) {
+  *names = (Names){0};
+  struct dirent **entries;
+  int count = scandir(folder, &entries, kind == S_IFREG ? is_png : is_visible, by_name);
+  if (count < 0) return fov_fail(FOV_ERR_IO, "cannot list %s: %s", folder, strerror(errno));
+  names->list = calloc((size_t)count + 1, sizeof *names->list);
+  FovStatus status =
+      names->list ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "%s: no memory for its names", folder);
+  for (int i = 0; i < count; i++) {
+    if (status == FOV_OK) status = add_name(names, folder, entries[i]->d_name, kind);
+    free(entries[i]);
+  }
+  free(entries);
+  if (status != FOV_OK) free_names(names);
+  return status;
+}
+
+static bool has_folder(const char *folder, const char *name) {
+  char path[PATH_MAX];
+  struct stat found;
+  return fov_path_join(path, folder, "/", name) == FOV_OK && stat(path, &found) == 0 &&
+         S_ISDIR(found.st_mode);
+}
+
+/* ---- pictures ---- */
+
+/** A part of the data: what it is for, and how many sixths of each class go elsewhere. */
+typedef struct Part {
+  FovSplit split;
+  int sixths; // 0; 1: to validate; 2: to validate and, the last, to test
+} Part;
+
+static FovSplit split_of(Part part, int index, int count) {
+  static const FovSplit parts[][2] = {{0}, {FOV_SPLIT_VALID}, {FOV_SPLIT_TEST, FOV_SPLIT_VALID}};
+  int sixth = (count - 1 - index) / (count / 6 > 0 ? count / 6 : 1);
+  return sixth < part.sixths ? parts[part.sixths][sixth] : part.split;
+}
+
+static FovStatus make_room(FovFolder *folder) {
+  if (folder->count < folder->room) return FOV_OK;
+  size_t room = folder->room ? 2 * folder->room : 256;
+  FovFolderFile *files = realloc(folder->files, room * sizeof *files);
+  if (!files) return fov_fail(FOV_ERR_MEMORY, "no memory for %zu pictures", room);
+  folder->files = files;
+  folder->room = room;
+  return FOV_OK;
+}
+
+static FovStatus add_file(FovFolder *folder, const char *path, int label, FovSplit split) {
+  FovPngHeader header;
+  FOV_TRY(make_room(folder));
+  FOV_TRY(fov_png_header(&header, path));
+  FovFolderFile file = {strdup(path), header, label, split};
+  if (!file.path) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its name", path);
+  folder->files[folder->count++] = file;
+  if (header.height > folder->height) folder->height = header.height;
+  if (header.width > folder->width) folder->width = header.width;
+  folder->colour |= header.colour;
+  return FOV_OK;
+}
+
+static FovStatus add_files(FovFolder *folder, const char *path, const Names *names, int label,
+                           Part part) {
+  if (names->count == 0)
+    return fov_fail(FOV_ERR_FORMAT, "%s: expected the PNG pictures of a class, found none", path);
+  if (part.sixths > 0 && names->count < 6)
+    return fov_fail(FOV_ERR_FORMAT,
+                    "%s: expected 6 pictures or more, a sixth to validate%s, found %d", path,
+                    part.sixths == 2 ? " and a sixth to test" : "", names->count);
+  for (int i = 0; i < names->count; i++) {
+    char file[PATH_MAX];
+    FOV_TRY(fov_path_join(file, path, "/", names->list[i]));
+    FOV_TRY(add_file(folder, file, label, split_of(part, i, names->count)));
+  }
+  return FOV_OK;
+}
+
+/* ---- classes ---- */
+
+static FovStatus list_classes(FovFolder *folder, const char *path) {
+  Names names;
+  FOV_TRY(list_names(&names, path, S_IFDIR));
+  folder->classes = names.list;
+  folder->class_count = names.count;
+  if (names.count >= 2 && names.count <= FOV_FOLDER_MAX_CLASSES) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT,
+                  "%s: expected MNIST's files (train-images-idx3-ubyte, plain or .gz, and the "
+                  "others) or 2 to %d folders of PNGs, one a class; found no such file and %d "
+                  "folder%s",
+                  path, FOV_FOLDER_MAX_CLASSES, names.count, names.count == 1 ? "" : "s");
+}
+
+/** Whether a part has the classes of the first. */
+static FovStatus check_classes(const FovFolder *folder, const char *path) {
+  Names names;
+  FOV_TRY(list_names(&names, path, S_IFDIR));
+  int same = 0;
+  while (same < names.count && same < folder->class_count &&
+         strcmp(names.list[same], folder->classes[same]) == 0)
+    same++;
+  FovStatus status = FOV_OK;
+  if (same < folder->class_count || same < names.count)
+    status = fov_fail(FOV_ERR_FORMAT,
+                      "%s: expected the folders of the same %d classes as in train, found %s '%s'",
+                      path, folder->class_count, same < folder->class_count ? "no" : "one more:",
+                      same < folder->class_count ? folder->classes[same] : names.list[same]);
+  free_names(&names);
+  return status;
+}
+
+static FovStatus add_class(FovFolder *folder, const char *path, int label, Part part) {
+  char below[PATH_MAX];
+  Names names;
+  FOV_TRY(fov_path_join(below, path, "/", folder->classes[label]));
+  FOV_TRY(list_names(&names, below, S_IFREG));
+  FovStatus status = add_files(folder, below, &names, label, part);
+  free_names(&names);
+  return status;
+}
+
+static FovStatus add_part(FovFolder *folder, const char *path, const char *name, Part part) {
+  char below[PATH_MAX];
+  FOV_TRY(fov_path_join(below, path, *name ? "/" : "", name));
+  FOV_TRY(folder->classes ? check_classes(folder, below) : list_classes(folder, below));
+  for (int k = 0; k < folder->class_count; k++) FOV_TRY(add_class(folder, below, k, part));
+  return FOV_OK;
+}
+
+static FovStatus add_parts(FovFolder *folder, const char *path) {
+  if (!has_folder(path, "train") || !has_folder(path, "test"))
+    return add_part(folder, path, "", (Part){FOV_SPLIT_TRAIN, 2});
+  bool valid = has_folder(path, "valid");
+  FOV_TRY(add_part(folder, path, "train", (Part){FOV_SPLIT_TRAIN, valid ? 0 : 1}));
+  if (valid) FOV_TRY(add_part(folder, path, "valid", (Part){FOV_SPLIT_VALID, 0}));
+  return add_part(folder, path, "test", (Part){FOV_SPLIT_TEST, 0});
+}
+
+FovStatus fov_folder_read(FovFolder *folder, const char *path) {
+  *folder = (FovFolder){0};
+  FovStatus status = add_parts(folder, path);
+  if (status != FOV_OK) fov_folder_finish(folder);
+  return status;
+}
+
+void fov_folder_finish(FovFolder *folder) {
+  for (size_t i = 0; i < folder->count; i++) free(folder->files[i].path);
+  free(folder->files);
+  free_names(&(Names){folder->classes, folder->class_count});
+  *folder = (FovFolder){0};
+}

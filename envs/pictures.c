@@ -1,0 +1,232 @@
+#include "envs/pictures.h"
+
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "base/file.h"
+#include "envs/folder.h"
+#include "envs/idx.h"
+#include "envs/mount.h"
+
+enum { MAX_PIXELS = 1 << 30 }; // bytes, of all splits together
+
+/* ---- what all sources share ---- */
+
+/** The mount for pictures of up to that size, and how many channels they should get. */
+static FovMount make_mount(const FovPicturesOptions *options, int height, int width, int channels) {
+  return (FovMount){.height = options->picture ? options->picture : height,
+                    .width = options->picture ? options->picture : width,
+                    .channels = channels,
+                    .largest_height = height,
+                    .largest_width = width,
+                    .each = options->fit == FOV_FIT_SCALE};
+}
+
+static size_t mount_size(const FovMount *mount) {
+  return (size_t)mount->height * (size_t)mount->width * (size_t)mount->channels;
+}
+
+/** Makes room for `count` of the `total` pictures of `source`; bounds the total first. */
+static FovStatus allocate(FovPictures *pictures, const FovMount *mount, size_t count, size_t total,
+                          const char *source) {
+  size_t size = mount_size(mount);
+  if (total > MAX_PIXELS / size)
+    return fov_fail(
+        FOV_ERR_FORMAT,
+        "%s: expected at most %d bytes of pixels, found %zu pictures, each %d x %d x %d "
+        "bytes: set env.picture, or take fewer",
+        source, MAX_PIXELS, total, mount->width, mount->height, mount->channels);
+  pictures->pixels = malloc(count * size);
+  pictures->labels = calloc(count, sizeof *pictures->labels);
+  if (!pictures->pixels || !pictures->labels)
+    return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %zu pictures", source, count);
+  pictures->height = mount->height;
+  pictures->width = mount->width;
+  pictures->channels = mount->channels;
+  return FOV_OK;
+}
+
+/* ---- IDX ---- */
+
+typedef struct Pair {
+  FovIdx images, labels; // [N, H, W] and [N]
+} Pair;
+
+static void finish_pair(Pair *pair) {
+  fov_idx_finish(&pair->images);
+  fov_idx_finish(&pair->labels);
+}
+
+static FovStatus read_pair(Pair *pair, const char *images, const char *labels, int classes) {
+  FOV_TRY(fov_idx_read(&pair->images, images, 3));
+  FOV_TRY(fov_idx_read(&pair->labels, labels, 1));
+  int count = pair->images.dims[0];
+  if (pair->labels.dims[0] != count)
+    return fov_fail(FOV_ERR_FORMAT,
+                    "%s: expected a label for each of the %d images of %s, found %d", labels, count,
+                    images, pair->labels.dims[0]);
+  for (int i = 0; i < count; i++)
+    if (pair->labels.data[i] >= classes)
+      return fov_fail(FOV_ERR_FORMAT, "%s: label %d: expected 0 to %d, found %d: set env.classes",
+                      labels, i, classes - 1, pair->labels.data[i]);
+  return FOV_OK;
+}
+
+/** Leaves to the split its part of the train files; the last sixth is for validation. */
+static FovStatus keep_part(Pair *pair, const char *path, FovSplit split) {
+  int count = pair->images.dims[0], held = count / 6;
+  if (held == 0)
+    return fov_fail(FOV_ERR_FORMAT,
+                    "%s: expected 6 pictures or more, a sixth for validation, found %d", path,
+                    count);
+  int first = split == FOV_SPLIT_VALID ? count - held : 0;
+  count = split == FOV_SPLIT_VALID ? held : count - held;
+  fov_idx_keep(&pair->images, first, count);
+  fov_idx_keep(&pair->labels, first, count);
+  return FOV_OK;
+}
+
+/** Makes pictures of the pair, of the size and colour that the options ask for. */
+static FovStatus develop(FovPictures *pictures, const Pair *pair, const FovPicturesOptions *options,
+                         const char *path) {
+  const int *dims = pair->images.dims;
+  FovMount mount = make_mount(options, dims[1], dims[2], options->colour == FOV_COLOUR_RGB ? 3 : 1);
+  FOV_TRY(allocate(pictures, &mount, (size_t)dims[0], (size_t)dims[0], path));
+  size_t size = (size_t)dims[1] * (size_t)dims[2];
+  for (size_t i = 0; i < (size_t)dims[0]; i++) {
+    FovPicture picture = {pair->images.data + i * size, dims[1], dims[2], 1};
+    fov_mount(pictures->pixels + i * mount_size(&mount), &mount, picture);
+    pictures->labels[i] = pair->labels.data[i];
+  }
+  pictures->count = dims[0];
+  pictures->classes = options->classes;
+  return FOV_OK;
+}
+
+static FovStatus load_pair(FovPictures *pictures, const FovPicturesOptions *options,
+                           const char *images, const char *labels, FovSplit split) {
+  Pair pair = {0};
+  FovStatus status = read_pair(&pair, images, labels, options->classes);
+  if (status == FOV_OK) {
+    uint64_t high = crc32_z(0, pair.images.data, pair.images.size);
+    pictures->digest = high << 32 | crc32_z(0, pair.labels.data, pair.labels.size);
+    if (split != FOV_SPLIT_TEST) status = keep_part(&pair, images, split);
+  }
+  if (status == FOV_OK) status = develop(pictures, &pair, options, images);
+  finish_pair(&pair);
+  return status;
+}
+
+/* ---- MNIST's files ---- */
+
+/** Where MNIST is looked for: where experiments/get-mnist puts it. */
+static FovStatus find_folder(char folder[PATH_MAX], const char *chosen) {
+  static const struct {
+    const char *variable, *below;
+  } places[] = {{"FOVEA_DATA", ""}, {"XDG_CACHE_HOME", "/fovea"}, {"HOME", "/.cache/fovea"}};
+  if (*chosen) return fov_path_join(folder, chosen, "", "");
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    const char *value = getenv(places[i].variable);
+    if (value && *value) return fov_path_join(folder, value, places[i].below, "");
+  }
+  return fov_fail(FOV_ERR_USAGE, "no folder to look for MNIST in: set env.data or FOVEA_DATA");
+}
+
+static FovStatus find_file(char path[PATH_MAX], const char *folder, const char *name) {
+  FOV_TRY(fov_path_join(path, folder, name, ""));
+  if (fov_file_exists(path)) return FOV_OK;
+  FOV_TRY(fov_path_join(path, folder, name, ".gz"));
+  if (fov_file_exists(path)) return FOV_OK;
+  return fov_fail(FOV_ERR_IO,
+                  "no MNIST in %s: expected %s or %s.gz, found neither: run experiments/get-mnist, "
+                  "or set env.data = FOLDER (the shipped subset: envs/mnist-subset)",
+                  folder, name + 1, name + 1);
+}
+
+static FovStatus load_mnist(FovPictures *pictures, const FovPicturesOptions *options,
+                            const char *folder, FovSplit split) {
+  bool test = split == FOV_SPLIT_TEST;
+  char images[PATH_MAX], labels[PATH_MAX];
+  FOV_TRY(find_file(images, folder, test ? "/t10k-images-idx3-ubyte" : "/train-images-idx3-ubyte"));
+  FOV_TRY(find_file(labels, folder, test ? "/t10k-labels-idx1-ubyte" : "/train-labels-idx1-ubyte"));
+  return load_pair(pictures, options, images, labels, split);
+}
+
+/* ---- PNGs ---- */
+
+/** Reads one file into its place; `room` holds the largest as it is. */
+static FovStatus read_file(uint8_t *out, uint8_t *room, const FovMount *mount,
+                           const FovFolderFile *file) {
+  FOV_TRY(fov_png_read(room, &file->header, mount->channels, file->path));
+  FovPicture picture = {room, file->header.height, file->header.width, mount->channels};
+  fov_mount(out, mount, picture);
+  return FOV_OK;
+}
+
+static FovStatus read_files(FovPictures *pictures, const FovFolder *folder, const FovMount *mount,
+                            FovSplit split) {
+  size_t largest = (size_t)folder->height * (size_t)folder->width * (size_t)mount->channels;
+  uint8_t *room = malloc(largest);
+  FovStatus status = room ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory to read a picture into");
+  for (size_t i = 0; i < folder->count && status == FOV_OK; i++) {
+    if (folder->files[i].split != split) continue;
+    uint8_t *out = pictures->pixels + (size_t)pictures->count * mount_size(mount);
+    status = read_file(out, room, mount, &folder->files[i]);
+    pictures->labels[pictures->count++] = (uint16_t)folder->files[i].label;
+  }
+  free(room);
+  return status;
+}
+
+static FovStatus load_files(FovPictures *pictures, const FovFolder *folder,
+                            const FovPicturesOptions *options, const char *path, FovSplit split) {
+  bool rgb =
+      options->colour == FOV_COLOUR_AUTO ? folder->colour : options->colour == FOV_COLOUR_RGB;
+  FovMount mount = make_mount(options, folder->height, folder->width, rgb ? 3 : 1);
+  size_t count = 0;
+  for (size_t i = 0; i < folder->count; i++) count += folder->files[i].split == split;
+  FOV_TRY(allocate(pictures, &mount, count, folder->count, path));
+  FOV_TRY(read_files(pictures, folder, &mount, split));
+  uint64_t high = crc32_z(0, pictures->pixels, count * mount_size(&mount));
+  const void *labels = pictures->labels;
+  pictures->digest = high << 32 | crc32_z(0, labels, count * sizeof *pictures->labels);
+  pictures->classes = folder->class_count;
+  return FOV_OK;
+}
+
+static FovStatus load_folder(FovPictures *pictures, const FovPicturesOptions *options,
+                             const char *path, FovSplit split) {
+  FovFolder folder;
+  FOV_TRY(fov_folder_read(&folder, path));
+  FovStatus status = load_files(pictures, &folder, options, path, split);
+  fov_folder_finish(&folder);
+  return status;
+}
+
+/* ---- any of them ---- */
+
+static FovStatus load(FovPictures *pictures, const FovPicturesOptions *options, FovSplit split) {
+  bool images = *options->images, labels = *options->labels;
+  if (images != labels)
+    return fov_fail(FOV_ERR_USAGE, "env.%s is set without env.%s: expected both or neither",
+                    images ? "images" : "labels", images ? "labels" : "images");
+  if (images) return load_pair(pictures, options, options->images, options->labels, split);
+  char folder[PATH_MAX], path[PATH_MAX];
+  FOV_TRY(find_folder(folder, options->data));
+  bool mnist = !*options->data || find_file(path, folder, "/train-images-idx3-ubyte") == FOV_OK;
+  return (mnist ? load_mnist : load_folder)(pictures, options, folder, split);
+}
+
+FovStatus fov_pictures_load(FovPictures *pictures, const FovPicturesOptions *options,
+                            FovSplit split) {
+  *pictures = (FovPictures){0};
+  FovStatus status = load(pictures, options, split);
+  if (status != FOV_OK) fov_pictures_finish(pictures);
+  return status;
+}
+
+void fov_pictures_finish(FovPictures *pictures) {
+  free(pictures->pixels);
+  free(pictures->labels);
+  *pictures = (FovPictures){0};
+}

@@ -1,0 +1,486 @@
+/** The environment images: which pictures of a folder are whose, and exactly what becomes of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <png.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "envs/digits.h"
+
+enum { CENTRE, ANYWHERE };
+
+typedef struct Options {
+  FovDigitsOptions digits;
+  int place;
+} Options;
+
+static char folder[512]; // a new one for each test
+
+/* ---- making folders ---- */
+
+/** "FOLDER/what printf makes of the rest"; in one of four places in turn. */
+__attribute__((format(printf, 1, 2))) static const char *below(const char *format, ...) {
+  static char paths[4][1024];
+  static int next;
+  char *path = paths[next++ % 4];
+  int length = snprintf(path, sizeof *paths, "%s/", folder);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(path + length, sizeof *paths - (size_t)length, format, arguments);
+  va_end(arguments);
+  return path;
+}
+
+static void make(const char *path) {
+  assert_int_equal(mkdir(path, 0777), 0);
+}
+
+static void write_text(const char *path, const char *text) {
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  assert_true(fputs(text, file) >= 0);
+  assert_int_equal(fclose(file), 0);
+}
+
+static void write_pixels(const char *path, int height, int width, int channels,
+                         const void *pixels) {
+  png_image image = {.version = PNG_IMAGE_VERSION,
+                     .width = (unsigned)width,
+                     .height = (unsigned)height,
+                     .format = channels == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY};
+  assert_true(png_image_write_to_file(&image, path, 0, pixels, 0, NULL));
+}
+
+/** A grey picture of one value. */
+static void write_grey(const char *path, int height, int width, int value) {
+  uint8_t *pixels = malloc((size_t)(height * width));
+  assert_non_null(pixels);
+  memset(pixels, value, (size_t)(height * width));
+  write_pixels(path, height, width, 1, pixels);
+  free(pixels);
+}
+
+/** A class of `count` pictures of one pixel, whose values count up from `first` by name. */
+static void write_class(const char *path, int count, int first) {
+  char file[1100];
+  make(path);
+  for (int i = count - 1; i >= 0; i--) {
+    snprintf(file, sizeof file, "%s/%03d.png", path, i);
+    write_grey(file, 1, 1, first + i);
+  }
+}
+
+/* ---- looking at them ---- */
+
+static const FovEnvType *find(const char *name) {
+  const FovEnvType *const *type = fov_envs;
+  while (*type && strcmp((*type)->plugin.name, name)) type++;
+  assert_non_null(*type);
+  return *type;
+}
+
+static Options options_for(const char *data) {
+  Options options = {.digits.pictures.classes = 10};
+  snprintf(options.digits.pictures.data, FOV_STRING_SIZE, "%s", data);
+  return options;
+}
+
+static FovEnv open_split(Options options, FovSplit split) {
+  FovEnv env;
+  const FovEnvType *type = find("images");
+  assert_int_equal(type->plugin.options_size, sizeof options);
+  if (fov_env_create(&env, type, &options, split) != FOV_OK) fail_msg("%s", fov_error_message());
+  return env;
+}
+
+static void assert_refused(Options options, const char *words) {
+  for (FovSplit split = FOV_SPLIT_TRAIN; split <= FOV_SPLIT_TEST; split++) {
+    FovEnv env;
+    assert_int_not_equal(fov_env_create(&env, find("images"), &options, split), FOV_OK);
+    assert_null(env.impl);
+    if (!strstr(fov_error_message(), words)) fail_msg("message: %s", fov_error_message());
+  }
+}
+
+/** A split's pictures of one pixel, each as value:label. */
+static const char *tell(FovSplit split) {
+  static char text[1024];
+  size_t length = 0;
+  FovEnv env = open_split(options_for(folder), split);
+  for (int64_t i = 0; i < env.spec.cases; i++)
+    length +=
+        (size_t)snprintf(text + length, sizeof text - length, "%s%d:%d", i ? " " : "",
+                         fov_digits_image(env.impl, i).pixels[0], fov_digits_label(env.impl, i));
+  fov_env_finish(&env);
+  return text;
+}
+
+/** What the environment shows of case `index`; [H, W, C]. */
+static const uint8_t *show(const FovEnv *env, int64_t index) {
+  static uint8_t image[1 << 16];
+  assert_true((size_t)(env->spec.height * env->spec.width * env->spec.channels) <= sizeof image);
+  FovEnvLane lane = {.image = image};
+  FovRng rng = fov_rng_stream(5, FOV_STREAM_ENV, (uint64_t)index);
+  fov_env_reset(env, &lane, index, &rng);
+  return image;
+}
+
+static void assert_shows(Options options, int height, int width, int channels, int64_t index,
+                         const uint8_t *expected) {
+  FovEnv env = open_split(options, FOV_SPLIT_TRAIN);
+  assert_int_equal(env.spec.height, height);
+  assert_int_equal(env.spec.width, width);
+  assert_int_equal(env.spec.channels, channels);
+  assert_memory_equal(show(&env, index), expected, (size_t)(height * width * channels));
+  fov_env_finish(&env);
+}
+
+/* ---- which pictures ---- */
+
+static void cuts_each_class(void **state) {
+  (void)state;
+  write_class(below("b"), 6, 100);
+  write_class(below("a"), 13, 0);
+  assert_string_equal(tell(FOV_SPLIT_TRAIN),
+                      "0:0 1:0 2:0 3:0 4:0 5:0 6:0 7:0 8:0 100:1 101:1 102:1 103:1");
+  assert_string_equal(tell(FOV_SPLIT_VALID), "9:0 10:0 104:1");
+  assert_string_equal(tell(FOV_SPLIT_TEST), "11:0 12:0 105:1");
+}
+
+/** Two classes, so that what a test adds decides. */
+static void write_parts(void) {
+  make(below("train")), make(below("test"));
+  write_class(below("train/a"), 6, 0);
+  write_class(below("train/b"), 7, 10);
+  write_class(below("test/a"), 1, 20);
+  write_class(below("test/b"), 2, 30);
+}
+
+static void takes_parts_as_they_are(void **state) {
+  (void)state;
+  write_parts();
+  assert_string_equal(tell(FOV_SPLIT_TRAIN), "0:0 1:0 2:0 3:0 4:0 10:1 11:1 12:1 13:1 14:1 15:1");
+  assert_string_equal(tell(FOV_SPLIT_VALID), "5:0 16:1");
+  assert_string_equal(tell(FOV_SPLIT_TEST), "20:0 30:1 31:1");
+  make(below("valid"));
+  write_class(below("valid/a"), 1, 40);
+  write_class(below("valid/b"), 1, 50);
+  assert_string_equal(tell(FOV_SPLIT_TRAIN),
+                      "0:0 1:0 2:0 3:0 4:0 5:0 10:1 11:1 12:1 13:1 14:1 15:1 16:1");
+  assert_string_equal(tell(FOV_SPLIT_VALID), "40:0 50:1");
+  assert_string_equal(tell(FOV_SPLIT_TEST), "20:0 30:1 31:1");
+}
+
+/** A train is a vehicle too: without a test beside it, it is a class. */
+static void a_class_may_be_called_train(void **state) {
+  (void)state;
+  write_class(below("car"), 6, 0);
+  write_class(below("train"), 6, 10);
+  assert_string_equal(tell(FOV_SPLIT_TEST), "5:0 15:1");
+}
+
+static void only_visible_png_files_count(void **state) {
+  (void)state;
+  write_class(below("a"), 6, 0);
+  write_class(below("b"), 6, 10);
+  make(below(".hidden")), make(below("a/folder.png"));
+  write_text(below("readme.txt"), "not a class"), write_text(below("a/notes.txt"), "not a picture");
+  write_text(below("a/.hidden.png"), "not a picture");
+  assert_int_equal(symlink(folder, below("a/up")), 0);
+  assert_int_equal(mkfifo(below("b/pipe.png"), 0666), 0);
+  write_grey(below("a/9.PNG"), 1, 1, 99);
+  assert_int_equal(symlink(below("a/9.PNG"), below("b/link.png")), 0);
+  assert_string_equal(tell(FOV_SPLIT_TRAIN), "0:0 1:0 2:0 3:0 4:0 10:1 11:1 12:1 13:1 14:1");
+  assert_string_equal(tell(FOV_SPLIT_VALID), "5:0 15:1");
+  assert_string_equal(tell(FOV_SPLIT_TEST), "99:0 99:1");
+}
+
+static void digests_what_is_shown(void **state) {
+  (void)state;
+  write_class(below("a"), 6, 0);
+  write_class(below("b"), 6, 10);
+  FovEnv env = open_split(options_for(folder), FOV_SPLIT_TRAIN);
+  uint64_t digest = env.spec.digest;
+  fov_env_finish(&env);
+  assert_int_equal(rename(below("a"), below("a2")), 0);
+  env = open_split(options_for(folder), FOV_SPLIT_TRAIN);
+  assert_int_equal(env.spec.digest, digest);
+  fov_env_finish(&env);
+  write_grey(below("b/000.png"), 1, 1, 11);
+  env = open_split(options_for(folder), FOV_SPLIT_TRAIN);
+  assert_int_not_equal(env.spec.digest, digest);
+  fov_env_finish(&env);
+}
+
+/* ---- what is refused ---- */
+
+static void refuses_folders_without_classes(void **state) {
+  (void)state;
+  assert_refused(options_for(below("absent")), "absent: No such file");
+  assert_refused(options_for(folder), "found no such file and 0 folders");
+  write_class(below("a"), 6, 0);
+  assert_refused(options_for(folder), "2 to 65536 folders of PNGs, one a class");
+  make(below("b"));
+  assert_refused(options_for(folder), "/b: expected the PNG pictures of a class, found none");
+  write_grey(below("b/0.png"), 1, 1, 0);
+  assert_refused(options_for(folder), "/b: expected 6 pictures or more");
+  assert_int_equal(symlink("loop.png", below("b/loop.png")), 0);
+  assert_refused(options_for(folder), "/b/loop.png: Too many levels of symbolic links");
+}
+
+static void refuses_parts_of_other_classes(void **state) {
+  (void)state;
+  write_parts();
+  write_class(below("test/c"), 1, 0);
+  assert_refused(options_for(folder), "/test: expected the folders of the same 2 classes as in "
+                                      "train, found one more: 'c'");
+  make(below("valid")), make(below("valid/b"));
+  assert_refused(options_for(folder), "/valid: expected the folders of the same 2 classes as in "
+                                      "train, found no 'a'");
+}
+
+/** A training does not begin with a test that cannot be made: every header is read. */
+static void names_a_damaged_picture(void **state) {
+  (void)state;
+  write_class(below("a"), 6, 0);
+  write_class(below("b"), 6, 0);
+  write_text(below("b/005.png"), "\x89PNG\r\n\x1a\n");
+  assert_refused(options_for(folder), "/b/005.png: expected a sound PNG");
+}
+
+/** Files that promise much are refused before there is any room for it. */
+static void bounds_before_it_allocates(void **state) {
+  (void)state;
+  static const char header[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x10\0\0\0\x10\0\x08\0\0\0\0"
+                               "\xd7\xc8\x7b\xcb"
+                               "\0\0\0\x01"
+                               "IDAT";
+  for (int k = 0; k < 2; k++) {
+    make(below("%d", k));
+    for (int i = 0; i < 33; i++) {
+      FILE *file = fopen(below("%d/%d.png", k, i), "wb");
+      assert_non_null(file);
+      assert_int_equal(fwrite(header, sizeof header - 1, 1, file), 1);
+      assert_int_equal(fclose(file), 0);
+    }
+  }
+  assert_refused(options_for(folder), "expected at most 1073741824 bytes of pixels, found 66 "
+                                      "pictures, each 4096 x 4096 x 1 bytes");
+}
+
+/* ---- what becomes of them ---- */
+
+/** Two classes, all black but for the first picture. */
+static void write_around(const char *path, int height, int width, int channels,
+                         const uint8_t *pixels) {
+  write_class(below("a"), 6, 0);
+  write_class(below("b"), 6, 0);
+  write_pixels(path, height, width, channels, pixels);
+}
+
+static void colour_is_found_or_chosen(void **state) {
+  (void)state;
+  static const uint8_t red[] = {200, 0, 0};
+  Options options = options_for(folder);
+  write_around(below("a/000.png"), 1, 1, 1, (uint8_t[]){60});
+  assert_shows(options, 1, 1, 1, 0, (uint8_t[]){60});
+  options.digits.pictures.colour = FOV_COLOUR_RGB;
+  assert_shows(options, 1, 1, 3, 0, (uint8_t[]){60, 60, 60});
+  // One of colour in the test, and all have three channels.
+  write_pixels(below("b/005.png"), 1, 1, 3, red);
+  options.digits.pictures.colour = FOV_COLOUR_AUTO;
+  assert_shows(options, 1, 1, 3, 0, (uint8_t[]){60, 60, 60});
+  write_pixels(below("a/000.png"), 1, 1, 3, red);
+  assert_shows(options, 1, 1, 3, 0, red);
+  options.digits.pictures.colour = FOV_COLOUR_GREY;
+  assert_shows(options, 1, 1, 1, 0, (uint8_t[]){60});
+}
+
+static void pads_to_the_largest(void **state) {
+  (void)state;
+  write_around(below("a/000.png"), 2, 1, 1, (uint8_t[]){10, 20});
+  write_grey(below("b/005.png"), 2, 4, 1); // The widest is in the test; the highest is not.
+  write_grey(below("a/001.png"), 3, 1, 30);
+  Options options = options_for(folder);
+  assert_shows(options, 3, 4, 1, 0, (uint8_t[]){0, 10, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0});
+  assert_shows(options, 3, 4, 1, 1, (uint8_t[]){0, 30, 0, 0, 0, 30, 0, 0, 0, 30, 0, 0});
+  // The canvas may be larger still.
+  options.digits.size = 4;
+  assert_shows(options, 4, 4, 1, 0, (uint8_t[]){0, 10, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  options.digits.size = 3;
+  assert_refused(options, "set it to 4 or more");
+}
+
+/** Means of what a pixel covers: of whole pixels, of parts of them, of one pixel stretched. */
+static void scales_by_means(void **state) {
+  (void)state;
+  Options options = options_for(folder);
+  options.digits.pictures.picture = 2;
+  write_around(below("a/000.png"), 4, 4, 1,
+               (uint8_t[]){0, 4, 100, 101, 8, 12, 102, 103, 255, 255, 1, 0, 255, 255, 0, 0});
+  assert_shows(options, 2, 2, 1, 0, (uint8_t[]){6, 102, 255, 0});
+  write_pixels(below("a/000.png"), 3, 3, 1, (uint8_t[]){90, 90, 0, 90, 90, 0, 0, 0, 9});
+  // Of 3 x 3, a corner pixel of 2 x 2 covers 4/9, 2/9, 2/9 and 1/9.
+  assert_shows(options, 2, 2, 1, 0, (uint8_t[]){90, 30, 30, 14});
+}
+
+static void scales_all_alike_or_each(void **state) {
+  (void)state;
+  write_around(below("a/000.png"), 2, 1, 1, (uint8_t[]){10, 20});
+  write_grey(below("a/001.png"), 4, 4, 7);
+  Options options = options_for(folder);
+  options.digits.pictures.picture = 2;
+  assert_shows(options, 2, 2, 1, 0, (uint8_t[]){15, 0, 0, 0});
+  options.digits.pictures.fit = FOV_FIT_SCALE;
+  assert_shows(options, 2, 2, 1, 0, (uint8_t[]){10, 0, 20, 0});
+  options.digits.pictures.picture = 0;
+  assert_shows(options, 4, 4, 1, 0,
+               (uint8_t[]){0, 10, 10, 0, 0, 10, 10, 0, 0, 20, 20, 0, 0, 20, 20, 0});
+}
+
+/* ---- on the canvas ---- */
+
+static const char *subset(void) {
+  const char *path = getenv("FOVEA_SUBSET");
+  return path ? path : "envs/mnist-subset";
+}
+
+/** With the same settings it draws what centred, translated and cluttered draw, bit for bit. */
+static void does_what_the_others_do(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    int size, pieces, place;
+  } others[] = {{"centred", 40, 0, CENTRE},
+                {"centred", 0, 0, CENTRE},
+                {"translated", 60, 0, ANYWHERE},
+                {"cluttered", 60, 4, ANYWHERE}};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    Options options = options_for(subset());
+    options.digits.size = others[i].size;
+    options.digits.pieces = others[i].pieces;
+    options.place = others[i].place;
+    FovEnv mine = open_split(options, FOV_SPLIT_TEST), other;
+    assert_int_equal(fov_env_create(&other, find(others[i].name), &options.digits, FOV_SPLIT_TEST),
+                     FOV_OK);
+    assert_int_equal(mine.spec.digest, other.spec.digest);
+    for (int64_t n = 0; n < 50; n++) {
+      uint8_t copy[60 * 60];
+      size_t size = (size_t)(mine.spec.height * mine.spec.width);
+      memcpy(copy, show(&mine, n), size);
+      assert_memory_equal(show(&other, n), copy, size);
+    }
+    fov_env_finish(&mine), fov_env_finish(&other);
+  }
+}
+
+static void scales_and_colours_idx_too(void **state) {
+  (void)state;
+  Options options = options_for(subset());
+  FovEnv plain = open_split(options, FOV_SPLIT_TEST);
+  options.digits.pictures.colour = FOV_COLOUR_RGB;
+  options.digits.pictures.picture = 14;
+  FovEnv small = open_split(options, FOV_SPLIT_TEST);
+  assert_int_equal(small.spec.height * small.spec.width * small.spec.channels, 14 * 14 * 3);
+  const uint8_t *large = fov_digits_image(plain.impl, 3).pixels;
+  const uint8_t *pixels = fov_digits_image(small.impl, 3).pixels;
+  for (int i = 0; i < 14 * 14 * 3; i++) {
+    const uint8_t *corner = large + i / 3 / 14 * 2 * 28 + i / 3 % 14 * 2;
+    assert_int_equal(pixels[i], (corner[0] + corner[1] + corner[28] + corner[29] + 2) / 4);
+  }
+  fov_env_finish(&plain), fov_env_finish(&small);
+}
+
+enum { SIDE = 9, CANVAS = 20, PIECES = 5 };
+
+/** The generator of clutter written out, one channel at a time. */
+static void add_slowly(int canvas[CANVAS][CANVAS][3], FovPatch from, int y0, int x0, int side,
+                       FovRng *rng) {
+  int left = (int)fov_rng_below(rng, (uint32_t)(CANVAS - side + 1));
+  int top = (int)fov_rng_below(rng, (uint32_t)(CANVAS - side + 1));
+  for (int i = 0; i < side * side * 3; i++) {
+    int y = i / 3 / side, x = i / 3 % side, c = i % 3;
+    int sum = canvas[top + y][left + x][c] + from.pixels[((y0 + y) * SIDE + x0 + x) * 3 + c];
+    canvas[top + y][left + x][c] = sum < 255 ? sum : 255;
+  }
+}
+
+static void clutters_in_colour(void **state) {
+  (void)state;
+  uint8_t pixels[SIDE * SIDE * 3];
+  for (int k = 0; k < 2; k++) {
+    make(below("%d", k));
+    for (int n = 0; n < 6; n++) {
+      for (int i = 0; i < SIDE * SIDE * 3; i++) pixels[i] = (uint8_t)(k * 31 + n * 57 + i * 3);
+      write_pixels(below("%d/%d.png", k, n), SIDE, SIDE, 3, pixels);
+    }
+  }
+  Options options = options_for(folder);
+  options.place = ANYWHERE;
+  options.digits.size = CANVAS;
+  options.digits.pieces = PIECES;
+  FovEnv env = open_split(options, FOV_SPLIT_TRAIN);
+  for (int64_t index = 0; index < env.spec.cases; index++) {
+    int canvas[CANVAS][CANVAS][3] = {0};
+    FovRng rng = fov_rng_stream(5, FOV_STREAM_ENV, (uint64_t)index);
+    for (int i = 0; i < PIECES; i++) {
+      FovPatch from = fov_digits_image(env.impl, fov_rng_below(&rng, (uint32_t)env.spec.cases));
+      int x0 = (int)fov_rng_below(&rng, 2), y0 = (int)fov_rng_below(&rng, 2);
+      add_slowly(canvas, from, y0, x0, 8, &rng);
+    }
+    add_slowly(canvas, fov_digits_image(env.impl, index), 0, 0, SIDE, &rng);
+    const uint8_t *image = show(&env, index);
+    for (int i = 0; i < CANVAS * CANVAS * 3; i++)
+      assert_int_equal(image[i], canvas[i / 3 / CANVAS][i / 3 % CANVAS][i % 3]);
+  }
+  fov_env_finish(&env);
+}
+
+/* ---- a folder for each ---- */
+
+static int make_folder(void **state) {
+  (void)state;
+  const char *base = getenv("TMPDIR");
+  snprintf(folder, sizeof folder, "%.400s/fovea-images-XXXXXX", base && *base ? base : "/tmp");
+  return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+  (void)state;
+  char command[600];
+  snprintf(command, sizeof command, "rm -r '%s'", folder);
+  return system(command);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(cuts_each_class),
+      TEST(takes_parts_as_they_are),
+      TEST(a_class_may_be_called_train),
+      TEST(only_visible_png_files_count),
+      TEST(digests_what_is_shown),
+      TEST(refuses_folders_without_classes),
+      TEST(refuses_parts_of_other_classes),
+      TEST(names_a_damaged_picture),
+      TEST(bounds_before_it_allocates),
+      TEST(colour_is_found_or_chosen),
+      TEST(pads_to_the_largest),
+      TEST(scales_by_means),
+      TEST(scales_all_alike_or_each),
+      TEST(does_what_the_others_do),
+      TEST(scales_and_colours_idx_too),
+      TEST(clutters_in_colour),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
