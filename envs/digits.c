@@ -47,6 +47,7 @@ FovStatus fov_digits_create(void **env, size_t bytes, FovEnvSpec *spec,
                        .width = digits->width,
                        .channels = digits->channels,
                        .actions = digits->pictures.classes,
+                       .names = (const char *const *)digits->pictures.names,
                        .steps = 1,
                        .cases = digits->pictures.count,
                        .digest = digits->pictures.digest};

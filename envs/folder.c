@@ -13,9 +13,13 @@ typedef struct Names {
   int count;
 } Names;
 
+void fov_folder_free_names(char **names, int count) {
+  for (int i = 0; names && i < count; i++) free(names[i]);
+  free(names);
+}
+
 static void free_names(Names *names) {
-  for (int i = 0; i < names->count; i++) free(names->list[i]);
-  free(names->list);
+  fov_folder_free_names(names->list, names->count);
   *names = (Names){0};
 }
 
@@ -204,6 +208,6 @@ FovStatus fov_folder_read(FovFolder *folder, const char *path) {
 void fov_folder_finish(FovFolder *folder) {
   for (size_t i = 0; i < folder->count; i++) free(folder->files[i].path);
   free(folder->files);
-  free_names(&(Names){folder->classes, folder->class_count});
+  fov_folder_free_names(folder->classes, folder->class_count);
   *folder = (FovFolder){0};
 }

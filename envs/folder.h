@@ -44,6 +44,9 @@ FovStatus fov_folder_read(FovFolder *folder, const char *path);
 
 void fov_folder_finish(FovFolder *folder);
 
+/** Frees `count` names and their list, which may be NULL. */
+void fov_folder_free_names(char **names, int count);
+
 /** Writes what the three make one after the other; fails if a path cannot be as long. */
 FovStatus fov_path_join(char path[PATH_MAX], const char *folder, const char *name,
                         const char *suffix);

@@ -59,6 +59,7 @@ static FovStatus prepare(Pairs *pairs, FovEnvSpec *spec, const Options *o) {
     return fov_fail(FOV_ERR_USAGE, "%d classes: expected at most %d answers, found %lld", classes,
                     FOV_MAX_ACTIONS, (long long)answers_of);
   spec->actions = (int)answers_of;
+  spec->names = NULL;
   if (o->answer == SUM) return FOV_OK;
   FOV_TRY(fov_digits_name(&pairs->names, spec->actions, name_pair, classes));
   spec->names = (const char *const *)pairs->names;

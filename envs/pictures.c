@@ -190,7 +190,6 @@ static FovStatus load_files(FovPictures *pictures, const FovFolder *folder,
   uint64_t high = crc32_z(0, pictures->pixels, count * mount_size(&mount));
   const void *labels = pictures->labels;
   pictures->digest = high << 32 | crc32_z(0, labels, count * sizeof *pictures->labels);
-  pictures->classes = folder->class_count;
   return FOV_OK;
 }
 
@@ -199,6 +198,9 @@ static FovStatus load_folder(FovPictures *pictures, const FovPicturesOptions *op
   FovFolder folder;
   FOV_TRY(fov_folder_read(&folder, path));
   FovStatus status = load_files(pictures, &folder, options, path, split);
+  pictures->names = folder.classes; // handed over
+  pictures->classes = folder.class_count;
+  folder.classes = NULL;
   fov_folder_finish(&folder);
   return status;
 }
@@ -228,5 +230,6 @@ FovStatus fov_pictures_load(FovPictures *pictures, const FovPicturesOptions *opt
 void fov_pictures_finish(FovPictures *pictures) {
   free(pictures->pixels);
   free(pictures->labels);
+  fov_folder_free_names(pictures->names, pictures->classes);
   *pictures = (FovPictures){0};
 }

@@ -26,6 +26,7 @@ typedef struct FovPictures {
   int64_t count;               /**< N */
   int height, width, channels; /**< H, W and C, 1 or 3 */
   int classes;
+  char **names;    /**< [classes]: of folders; NULL: IDX files name none; owned */
   uint64_t digest; /**< of IDX files, whole; of the pixels and labels of a split of PNGs */
 } FovPictures;
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <float.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
@@ -101,10 +102,23 @@ FovStatus fov_trace_allocate(FovTrace *trace) {
   return FOV_OK;
 }
 
+/** Whether a name can stand in the file on a line of its own: UTF-8, and nothing that is no text.
+ */
+static bool is_text(const char *name) {
+  json_t *string = json_string(name);
+  bool text = string && *name;
+  json_decref(string);
+  for (; *name; name++) text = text && (unsigned char)*name >= ' ';
+  return text;
+}
+
 FovStatus fov_trace_set_names(FovTrace *trace, const char *const *names) {
   size_t size = 1;
+  for (int a = 0; names && a < trace->actions; a++) {
+    size += strlen(names[a]) + 1;
+    if (!is_text(names[a])) return FOV_OK;
+  }
   if (!names) return FOV_OK;
-  for (int a = 0; a < trace->actions; a++) size += strlen(names[a]) + 1;
   char *end = trace->names = malloc(size);
   if (!end) return fov_fail(FOV_ERR_MEMORY, "no memory for %d names", trace->actions);
   for (int a = 0; a < trace->actions; a++) end += sprintf(end, "%s%s", a ? "\n" : "", names[a]);

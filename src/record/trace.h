@@ -46,7 +46,8 @@ void fov_trace_finish(FovTrace *trace);
 /** Replaces `path` whole. */
 FovStatus fov_trace_write(const FovTrace *trace, const char *path);
 
-/** Sets the names of the actions, [A] or NULL, on a trace whose sizes are set. */
+/** Sets the names of the actions, [A] or NULL, on a trace whose sizes are set; numbers stay if one
+ * of them is no text. */
 FovStatus fov_trace_set_names(FovTrace *trace, const char *const *names);
 
 /** What an action is called, or its number. text: [size] */
