@@ -88,17 +88,18 @@ static void smooth(FovHeat *heat, int map) {
 }
 
 static FovStatus take_mean(FovHeat *heat, const FovTrace *trace, const int *selection) {
-  size_t size = (size_t)trace->height * trace->width * trace->channels;
-  int most = size < MEAN_BYTES ? (int)(MEAN_BYTES / size) : 1;
-  int every = (heat->episodes + most - 1) / most, count = 0;
-  uint32_t *sums = calloc(size, sizeof *sums);
+  size_t size = (size_t)trace->height * trace->width * trace->channels,
+         bytes = size * trace->frames;
+  int most = bytes < MEAN_BYTES ? (int)(MEAN_BYTES / bytes) : 1;
+  int every = (heat->episodes + most - 1) / most;
+  uint32_t *sums = calloc(size, sizeof *sums), count = 0;
   if (!sums) return fov_fail(FOV_ERR_MEMORY, "no memory for the mean of the images");
-  for (int i = 0; i < heat->episodes; i += every, count++) {
-    const uint8_t *image =
-        fov_picture(trace, selection[i], fov_last_glimpse(trace, selection[i])).bytes;
-    for (size_t j = 0; j < size; j++) sums[j] += image[j];
-  }
-  for (size_t j = 0; j < size; j++) heat->mean[j] = (uint8_t)(sums[j] / (uint32_t)count);
+  for (int i = 0; i < heat->episodes; i += every)
+    for (int t = 0; t < (trace->frames > 1 ? trace->lengths[selection[i]] : 1); t++, count++) {
+      const uint8_t *image = fov_picture(trace, selection[i], t).bytes;
+      for (size_t j = 0; j < size; j++) sums[j] += image[j];
+    }
+  for (size_t j = 0; j < size; j++) heat->mean[j] = (uint8_t)(sums[j] / count);
   free(sums);
   return FOV_OK;
 }

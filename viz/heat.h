@@ -17,7 +17,7 @@ typedef struct FovHeat {
   float *density;                    /**< [maps, FOV_HEAT_SIDE²]: glimpses a cell, smoothed */
   float *most;                       /**< [maps]: the largest of each */
   double *cells; /**< [maps, FOV_HEAT_SIDE²]: share of the map's glimpses, as counted */
-  uint8_t *mean; /**< [H, W, C]: of the episodes' images, as they ended */
+  uint8_t *mean; /**< [H, W, C]: of the images that were seen */
 } FovHeat;
 
 /** Counts the `count` episodes of a selection. To be finished by the caller on success. */

@@ -184,7 +184,8 @@ static void draw_mark(cairo_t *cr, const FovScene *scene, const Bars *bars, FovB
 static void draw_marks(cairo_t *cr, const FovScene *scene, const FovLayout *l, const Bars *bars) {
   const FovTrace *trace = scene->trace;
   size_t now = fov_moment(scene);
-  FovBox row = {bars->plot.x, bars->plot.y + bars->plot.h + 1.5 * l->em, bars->plot.w, mark_row(scene, l)};
+  FovBox row = {bars->plot.x, bars->plot.y + bars->plot.h + 1.5 * l->em, bars->plot.w,
+                mark_row(scene, l)};
   if (row.h == 0) return;
   draw_mark(cr, scene, bars, row, trace->labels[now], "label", true);
   row.y += row.h;

@@ -158,33 +158,37 @@ static double draw_answers(cairo_t *cr, const FovScene *scene, double x, double 
   return draw_turns(cr, scene, x, y, end, trace->answers);
 }
 
+/** How it ended, in a word. */
+static const char *verdict_of(const FovScene *scene) {
+  static const char *const words[2][2] = {{"right", "wrong"}, {"goal met", "goal missed"}};
+  return words[scene->trace->control][scene->trace->wrong[scene->episode]];
+}
+
+static void draw_verdict(cairo_t *cr, const FovScene *scene, double x, double y, double em) {
+  bool wrong = scene->trace->wrong[scene->episode];
+  fov_set_color(cr, wrong ? scene->theme->wrong : scene->theme->right, 1);
+  fov_verdict(cr, x, y, 0.95 * em, !wrong);
+  fov_text(cr, x + 1.35 * em, y, FOV_ALIGN_LEFT, "%s", verdict_of(scene));
+}
+
 static void draw_title(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
-  static const char *const verdicts[2][2] = {{"wrong", "right"}, {"goal missed", "goal met"}};
   if (!fov_shows(cr, l->title)) return;
-  const FovTheme *theme = scene->theme;
-  const FovTrace *trace = scene->trace;
-  bool right = !trace->wrong[scene->episode];
-  const char *verdict = verdicts[trace->control][right];
   double em = l->em, x = l->title.x, y = l->title.y + 1.15 * em, gap = 1.5 * em;
   double end = l->title.x + l->title.w;
-  fov_set_font(cr, 1.2 * em, false);
-  fov_set_color(cr, theme->quiet, 1);
-  end -= gap + fov_text(cr, end, y, FOV_ALIGN_RIGHT,
-                        l->title.w > 36 * em ? "glimpse %d of %d" : "%d/%d", scene->glimpse + 1,
-                        fov_length(scene));
-  end -= 2.7 * em + fov_text_width(cr, verdict);
   fov_set_font(cr, 1.2 * em, true);
-  fov_set_color(cr, theme->ink, 1);
+  fov_set_color(cr, scene->theme->ink, 1);
   x += gap + fov_text(cr, x, y, FOV_ALIGN_LEFT, "Episode %d", scene->episode);
   fov_set_font(cr, 1.2 * em, false);
-  if (trace->control)
-    x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "return %g", fov_return(trace, scene->episode, 0));
+  fov_set_color(cr, scene->theme->quiet, 1);
+  end -= fov_text(cr, end, y, FOV_ALIGN_RIGHT, l->title.w > 36 * em ? "glimpse %d of %d" : "%d/%d",
+                  scene->glimpse + 1, fov_length(scene));
+  fov_set_color(cr, scene->theme->ink, 1);
+  if (scene->trace->control)
+    x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "return %g",
+                  fov_return(scene->trace, scene->episode, 0));
   else
-    x = draw_answers(cr, scene, x, y, end);
-  x += 0.9 * gap;
-  fov_set_color(cr, right ? theme->right : theme->wrong, 1);
-  fov_verdict(cr, x, y, 0.95 * em, right);
-  fov_text(cr, x + 1.35 * em, y, FOV_ALIGN_LEFT, "%s", verdict);
+    x = draw_answers(cr, scene, x, y, end - fov_text_width(cr, verdict_of(scene)) - 4.2 * em);
+  draw_verdict(cr, scene, x + 0.9 * gap, y, em);
 }
 
 void fov_draw_heading(cairo_t *cr, FovBox *box, const FovScene *scene, double em,
