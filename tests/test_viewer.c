@@ -243,9 +243,16 @@ static void test_a_game_tells_actions_and_rewards(void **state) {
   reopen("game.trace");
   fov_viewer_do(&viewer, FOV_ACTION_NEXT);
   assert_title("game.trace: episode 1, glimpse 1 of 3, all, 1x, paused");
+  cairo_surface_destroy(draw(NULL)); // and its image is kept
   fov_viewer_do(&viewer, FOV_ACTION_LAST);
   assert_title("game.trace: episode 1, glimpse 3 of 3, all, 1x, paused");
+  cairo_surface_t *last = draw(NULL);
   FovBox image = image_box(); // of the third frame: the ball is in row 16
+  const uint32_t *pixels = (const uint32_t *)(const void *)cairo_image_surface_get_data(last);
+  int ball =
+      (int)(image.y + 17.5 / SIZE * image.h) * WIDTH + (int)(image.x + 14.5 / SIZE * image.w);
+  assert_int_equal(pixels[ball] & 0xffffff, 0xffffff);
+  cairo_surface_destroy(last);
   assert_hint(image.x + 14.5 / SIZE * image.w, image.y + 16.5 / SIZE * image.h,
               "pixel 14, 16: 255");
   assert_told_below(720, 250, "action left: 0.1333");
