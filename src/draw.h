@@ -33,7 +33,7 @@ FovStatus fov_draw_lines(const char *path, const FovDrawLine *lines, int count, 
 /** Which episode of a trace to draw, and how. */
 typedef struct FovDrawEpisode {
   int episode;       /**< 0 … E−1 */
-  bool wrong;        /**< counted among the episodes that were answered wrongly */
+  bool wrong;        /**< counted among the episodes that went wrong */
   int width, height; /**< pixels; 0: the default, 1280 × 720 */
   bool light;        /**< on light ground; otherwise dark */
 } FovDrawEpisode;

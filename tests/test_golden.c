@@ -132,6 +132,31 @@ static void test_scene_in_the_light_in_colour(void **state) {
   fov_trace_finish(&trace);
 }
 
+/** A frame of its own for each glimpse, an action in the place of classes, and the rewards. */
+static void test_scene_of_a_game(void **state) {
+  (void)state;
+  FovTrace trace = make_up_game(3);
+  FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, &fov_theme_dark);
+  scene.episode = 1; // ends a glimpse early
+  fov_scene_seek(&scene, 100);
+  cairo_t *cr = begin();
+  fov_scene_draw(cr, &scene);
+  assert_golden(cr, "scene-game", fov_scene_image(&scene));
+  fov_trace_finish(&trace);
+}
+
+static void test_scene_of_a_sequence(void **state) {
+  (void)state;
+  FovTrace trace = make_up_sequence(3);
+  FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, &fov_theme_light);
+  scene.episode = 2;
+  scene.glimpse = 2; // of the second turn
+  cairo_t *cr = begin();
+  fov_scene_draw(cr, &scene);
+  assert_golden(cr, "scene-sequence", fov_scene_image(&scene));
+  fov_trace_finish(&trace);
+}
+
 static void test_heat_map(void **state) {
   (void)state;
   FovTrace trace = make_up_trace(8, 1);
@@ -183,6 +208,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_scene_in_the_dark),
       cmocka_unit_test(test_scene_in_the_light_in_colour),
+      cmocka_unit_test(test_scene_of_a_game),
+      cmocka_unit_test(test_scene_of_a_sequence),
       cmocka_unit_test(test_heat_map),
       cmocka_unit_test(test_contact_sheet),
       cmocka_unit_test(test_another_moment_is_another_picture),

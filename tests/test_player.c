@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "traces.h"
+#include "viz/episode.h"
 #include "viz/keys.h"
 #include "viz/known.h"
 #include "viz/player.h"
@@ -151,7 +152,7 @@ static void test_filters_select_wrong_right_and_class(void **state) {
 
 static void test_an_empty_selection_is_left_where_it_was_entered(void **state) {
   FovPlayer *player = player_of(state);
-  for (int e = 0; e < EPISODES; e++) fixture.trace.answers[e] = fixture.trace.labels[e];
+  memset(fixture.trace.wrong, 0, EPISODES * sizeof *fixture.trace.wrong);
   fov_player_go(player, 7);
   fov_player_do(player, FOV_ACTION_FILTER);
   assert_int_equal(fov_player_episode(player), -1);
@@ -245,6 +246,76 @@ static void test_the_eye_rests_then_eases_over(void **state) {
   assert_near(scene.glide, 0, 0, "glide at the end");
 }
 
+static void test_episodes_end_where_they_stopped(void **state) {
+  FovPlayer *player = player_of(state);
+  FovTrace stopped = make_up_sequence(4); // of 4, 2, 4 and 2 glimpses
+  fov_player_do(player, FOV_ACTION_LAST);
+  fov_player_set_trace(player, &stopped);
+  assert_at(player, 0, 3);
+  fov_player_do(player, FOV_ACTION_NEXT);
+  fov_player_do(player, FOV_ACTION_LAST);
+  assert_at(player, 1, 1);
+  fov_player_do(player, FOV_ACTION_FORWARD);
+  assert_at(player, 1, 1);
+  fov_player_seek(player, 0);
+  fov_player_do(player, FOV_ACTION_PLAY);
+  fov_player_advance(player, FOV_GLIMPSE_SECONDS);
+  assert_at(player, 1, 1);
+  fov_player_advance(player, FOV_END_SECONDS);
+  assert_at(player, 2, 0);
+  FovScene scene = fov_scene(&stopped, 640, 360, &fov_theme_dark);
+  scene.episode = 3;
+  fov_scene_seek(&scene, 1.8); // there is nowhere to glide to
+  assert_int_equal(scene.glimpse, 1);
+  assert_near(scene.glide, 0, 0, "glide at the end");
+  fov_player_set_trace(player, &fixture.trace);
+  fov_trace_finish(&stopped);
+}
+
+static void assert_filter(const FovPlayer *player, const char *expected, int count) {
+  char text[64];
+  fov_player_filter_text(player, text, sizeof text);
+  assert_string_equal(text, expected);
+  assert_int_equal(player->count, count);
+}
+
+static void test_filters_of_sequences_and_games(void **state) {
+  FovPlayer *player = player_of(state);
+  FovTrace sequence = make_up_sequence(9), game = make_up_game(9);
+  fov_player_set_trace(player, &sequence);
+  for (int i = 0; i < 3; i++) fov_player_do(player, FOV_ACTION_CLASS);
+  assert_filter(player, "all, class 2", 3); // the first label counts
+  fov_player_do(player, FOV_ACTION_CLASS);
+  assert_filter(player, "all, class end", 0);
+  fov_player_set_trace(player, &game); // which has no classes
+  assert_filter(player, "all", 9);
+  fov_player_do(player, FOV_ACTION_CLASS);
+  assert_filter(player, "all", 9);
+  fov_player_do(player, FOV_ACTION_FILTER);
+  assert_filter(player, "goal missed", 5);
+  fov_player_do(player, FOV_ACTION_FILTER);
+  assert_filter(player, "goal met", 4);
+  fov_player_set_trace(player, &fixture.trace);
+  fov_trace_finish(&sequence);
+  fov_trace_finish(&game);
+}
+
+static void test_an_answer_is_that_of_its_turn(void **state) {
+  (void)state;
+  FovTrace trace = make_up_sequence(2);
+  char name[FOV_ACTION_NAME];
+  assert_int_equal(fov_next_answer(&trace, 0, 0), 0);
+  assert_int_equal(fov_next_answer(&trace, 0, 1), 0);
+  assert_int_equal(fov_next_answer(&trace, 0, 2), 3);
+  trace.answers[GLIMPSES - 1] = -1;
+  assert_int_equal(fov_next_answer(&trace, 0, 2), -1);
+  fov_action_name(name, &trace, 3);
+  assert_string_equal(name, "end");
+  fov_action_name(name, &trace, -1);
+  assert_string_equal(name, "none");
+  fov_trace_finish(&trace);
+}
+
 static void test_entropy_is_of_the_probabilities(void **state) {
   (void)state;
   FovTrace *trace = &fixture.trace;
@@ -277,6 +348,23 @@ static void test_the_finest_and_newest_glimpse_is_known(void **state) {
   assert_int_equal(pixels[0], 20);
 }
 
+static void test_of_a_moving_image_the_newest_glimpse_is_known(void **state) {
+  (void)state;
+  FovTrace trace = make_up_game(1);
+  uint8_t pixels[SIZE * SIZE], scales[SIZE * SIZE];
+  size_t patch = SIDE * SIDE;
+  memcpy(trace.locations, (float[]){-0.5, -0.5, 0, -0.5}, 4 * sizeof(float));
+  for (int i = 0; i < 2 * SCALES; i++) memset(trace.retina + i * patch, 10 * (i + 1), patch);
+  fov_known(pixels, scales, &trace, 0, 1);
+  assert_int_equal(pixels[4 * SIZE + 4], 10);  // seen by the first glimpse only
+  assert_int_equal(pixels[4 * SIZE + 9], 40);  // finely by the first, coarsely by the second
+  assert_int_equal(pixels[4 * SIZE + 12], 30); // finely by the second
+  for (int i = 0; i < SIZE * SIZE; i++)
+    assert_int_equal(fov_known_scale(&trace, 0, 1, i % SIZE, i / SIZE),
+                     scales[i] == FOV_UNSEEN ? -1 : scales[i]);
+  fov_trace_finish(&trace);
+}
+
 static void test_patches_that_reach_beyond_the_image_stay_inside(void **state) {
   (void)state;
   FovTrace *trace = &fixture.trace;
@@ -306,8 +394,12 @@ int main(void) {
       TEST(test_overlays_and_modes_toggle),
       TEST(test_another_trace_keeps_the_moment),
       TEST(test_the_eye_rests_then_eases_over),
+      TEST(test_episodes_end_where_they_stopped),
+      TEST(test_filters_of_sequences_and_games),
+      TEST(test_an_answer_is_that_of_its_turn),
       TEST(test_entropy_is_of_the_probabilities),
       TEST(test_the_finest_and_newest_glimpse_is_known),
+      TEST(test_of_a_moving_image_the_newest_glimpse_is_known),
       TEST(test_patches_that_reach_beyond_the_image_stay_inside),
   };
   return cmocka_run_group_tests_name("player", tests, NULL, NULL);

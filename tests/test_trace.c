@@ -37,12 +37,15 @@ static void assert_message(const char *part) {
   if (!strstr(fov_error_message(), part)) fail_msg("'%s' lacks '%s'", fov_error_message(), part);
 }
 
-enum { E = 2, T = 3, H = 5, W = 7, C = 3, A = 4, G = 2, S = 2 };
+enum { E = 2, T = 3, F = T, H = 5, W = 7, C = 3, A = 4, G = 2, S = 2 };
 
 /** A trace in which every number differs from its neighbours. */
 static FovTrace make_trace(void) {
+  static const char *const names[A] = {"up", "", "down right", "3"};
   FovTrace trace = {.episodes = E,
                     .glimpses = T,
+                    .frames = F,
+                    .control = true,
                     .height = H,
                     .width = W,
                     .channels = C,
@@ -51,7 +54,7 @@ static FovTrace make_trace(void) {
                     .scales = S,
                     .update = 123456789012};
   assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
-  for (int i = 0; i < E * H * W * C; i++) trace.images[i] = (uint8_t)i;
+  for (int i = 0; i < E * F * H * W * C; i++) trace.images[i] = (uint8_t)i;
   for (int i = 0; i < E * T * S * G * G * C; i++) trace.retina[i] = (uint8_t)(255 - i);
   for (int i = 0; i < E * T * 2; i++) {
     trace.locations[i] = -1 + 2 * (float)i / (E * T * 2 - 1);
@@ -62,18 +65,22 @@ static FovTrace make_trace(void) {
   for (int i = 0; i < E * T; i++) {
     trace.baselines[i] = i == 1 ? NAN : -(float)i;
     trace.rewards[i] = (float)i;
+    trace.labels[i] = i % (A + 1) - 1;
+    trace.answers[i] = A - 1 - i % (A + 1);
   }
   for (int i = 0; i < E; i++) {
-    trace.labels[i] = i;
-    trace.answers[i] = A - 1 - i;
+    trace.lengths[i] = T - i;
+    trace.wrong[i] = i;
   }
+  assert_int_equal(fov_trace_set_names(&trace, names), FOV_OK);
   return trace;
 }
 
-static void test_arrays_start_at_zero(void **state) {
+static void test_arrays_start_with_what_stands_for_nothing(void **state) {
   (void)state;
   FovTrace trace = {.episodes = 2,
                     .glimpses = 1,
+                    .frames = 1,
                     .height = 1,
                     .width = 1,
                     .channels = 1,
@@ -82,7 +89,11 @@ static void test_arrays_start_at_zero(void **state) {
                     .scales = 1};
   assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
   assert_float_equal(trace.probabilities[2 * 1 * 2 - 1], 0, 0);
-  assert_int_equal(trace.answers[1], 0);
+  assert_int_equal(trace.answers[1], -1);
+  assert_int_equal(trace.labels[0], -1);
+  assert_int_equal(trace.lengths[1], 1);
+  assert_int_equal(trace.wrong[1], 0);
+  assert_true(isnan(trace.means[3]) && isnan(trace.sigmas[3]) && isnan(trace.baselines[1]));
   fov_trace_finish(&trace);
   assert_null(trace.images);
   fov_trace_finish(&trace);
@@ -98,6 +109,9 @@ static void test_round_trip(void **state) {
   assert_int_equal(fov_trace_read(&read, path), FOV_OK);
   assert_int_equal(read.episodes, E);
   assert_int_equal(read.glimpses, T);
+  assert_int_equal(read.frames, F);
+  assert_true(read.control);
+  assert_string_equal(read.names, "up\n\ndown right\n3");
   assert_int_equal(read.height, H);
   assert_int_equal(read.width, W);
   assert_int_equal(read.channels, C);
@@ -105,7 +119,7 @@ static void test_round_trip(void **state) {
   assert_int_equal(read.side, G);
   assert_int_equal(read.scales, S);
   assert_int_equal(read.update, 123456789012);
-  ASSERT_SAME(images, E * H * W * C);
+  ASSERT_SAME(images, E * F * H * W * C);
   ASSERT_SAME(retina, E * T * S * G * G * C);
   ASSERT_SAME(locations, E * T * 2);
   ASSERT_SAME(means, E * T * 2);
@@ -113,8 +127,10 @@ static void test_round_trip(void **state) {
   ASSERT_SAME(probabilities, E * T * A);
   ASSERT_SAME(baselines, E * T);
   ASSERT_SAME(rewards, E * T);
-  ASSERT_SAME(labels, E);
-  ASSERT_SAME(answers, E);
+  ASSERT_SAME(labels, E * T);
+  ASSERT_SAME(answers, E * T);
+  ASSERT_SAME(lengths, E);
+  ASSERT_SAME(wrong, E);
   fov_trace_finish(&read);
   fov_trace_finish(&trace);
 }
@@ -128,7 +144,7 @@ static void test_the_file_speaks_for_itself(void **state) {
   const FovBlob *blob;
   assert_int_equal(fov_safetensors_open(&file, path), FOV_OK);
   assert_string_equal(fov_safetensors_text(file, "format"), "fovea-trace");
-  assert_string_equal(fov_safetensors_text(file, "version"), "1");
+  assert_string_equal(fov_safetensors_text(file, "version"), "2");
   assert_string_equal(fov_safetensors_text(file, "update"), "123456789012");
   const int64_t retina[] = {E, T, S, G, G, C};
   assert_int_equal(fov_safetensors_require(&blob, file, "retina", FOV_DTYPE_U8, 6, retina), FOV_OK);
@@ -163,7 +179,7 @@ static void assert_poison_refused(const char *field, size_t index, const void *v
 static void test_numbers_out_of_range_are_refused(void **state) {
   (void)state;
   const float nan = NAN, inf = INFINITY, two = 2, minus = -0.25f, far = -1.5f;
-  const int32_t four = A, negative = -1;
+  const int32_t four = A, none = 0, below = -2;
 #define POISON(field, index, value, message)                                                       \
   assert_poison_refused(field, index, &value, sizeof value, message)
   POISON("locations", 3, nan, "'locations': number 3 is nan, expected -1 to 1");
@@ -174,8 +190,11 @@ static void test_numbers_out_of_range_are_refused(void **state) {
   POISON("probabilities", 0, nan, "'probabilities': number 0 is nan");
   POISON("baselines", 0, inf, "'baselines': number 0 is inf");
   POISON("rewards", 1, nan, "'rewards': number 1 is nan");
-  POISON("labels", 1, four, "'labels': number 1 is 4, expected 0 to 3");
-  POISON("answers", 0, negative, "'answers': number 0 is -1, expected 0 to 3");
+  POISON("labels", 5, four, "'labels': number 5 is 4, expected -1 to 3");
+  POISON("answers", 4, below, "'answers': number 4 is -2, expected -1 to 3");
+  POISON("lengths", 1, none, "'lengths': number 1 is 0, expected 1 to 3");
+  POISON("lengths", 0, four, "'lengths': number 0 is 4, expected 1 to 3");
+  POISON("wrong", 1, four, "'wrong': number 1 is 4, expected 0 to 1");
 #undef POISON
 }
 
@@ -191,17 +210,18 @@ static void test_write_refuses_what_read_would(void **state) {
 
 /** Writes the texts and the arrays that decide the sizes, with one text changed. */
 static void assert_texts_refused(const char *key, const char *value, const char *message) {
-  FovText texts[] = {
-      {"format", "fovea-trace"}, {"version", "1"}, {"side", "2"}, {"scales", "2"}, {"update", "0"}};
-  for (int i = 0; i < 5; i++)
+  FovText texts[] = {{"format", "fovea-trace"}, {"version", "2"}, {"side", "2"},    {"scales", "2"},
+                     {"update", "0"},           {"whole", "no"},  {"control", "no"}};
+  enum { TEXTS = sizeof texts / sizeof *texts };
+  for (int i = 0; i < TEXTS; i++)
     if (strcmp(texts[i].key, key) == 0) texts[i].value = value;
   static uint8_t image[E * H * W * C];
   static float probabilities[E * T * A];
   const FovBlob blobs[] = {
       {"probabilities", FOV_DTYPE_F32, 3, {E, T, A}, probabilities},
-      {"images", FOV_DTYPE_U8, 4, {E, H, W, C}, image},
+      {"images", FOV_DTYPE_U8, 5, {E, 1, H, W, C}, image},
   };
-  assert_int_equal(fov_safetensors_write(path, blobs, 2, texts, 5), FOV_OK);
+  assert_int_equal(fov_safetensors_write(path, blobs, 2, texts, TEXTS), FOV_OK);
   FovTrace trace;
   assert_int_equal(fov_trace_read(&trace, path), FOV_ERR_FORMAT);
   assert_message(message);
@@ -210,22 +230,25 @@ static void assert_texts_refused(const char *key, const char *value, const char 
 static void test_bad_texts_are_refused(void **state) {
   (void)state;
   assert_texts_refused("format", "checkpoint", "format 'checkpoint', expected 'fovea-trace'");
-  assert_texts_refused("version", "2", "version '2', expected '1'");
+  assert_texts_refused("version", "1", "version '1', expected '2'");
   assert_texts_refused("side", "0", "side '0', expected a number from 1");
   assert_texts_refused("side", "2x", "side '2x', expected a number");
   assert_texts_refused("scales", "", "scales '', expected a number");
   assert_texts_refused("scales", "2147483648", "scales '2147483648', expected a number");
   assert_texts_refused("update", "9223372036854775808", "expected a number from 0 to");
+  assert_texts_refused("control", "maybe", "control 'maybe', expected yes or no");
+  assert_texts_refused("whole", "", "whole '', expected yes or no");
   assert_texts_refused("none", "", "has no 'locations'");
 }
 
 /** Sizes of empty arrays cost nothing to claim, so they must not reach an allocation. */
 static void test_huge_empty_sizes_are_refused(void **state) {
   (void)state;
-  const FovText texts[] = {
-      {"format", "fovea-trace"}, {"version", "1"}, {"side", "1"}, {"scales", "1"}, {"update", "0"}};
-  const FovBlob blob = {"images", FOV_DTYPE_U8, 4, {INT32_MAX, 0, 1, 1}, NULL};
-  assert_int_equal(fov_safetensors_write(path, &blob, 1, texts, 5), FOV_OK);
+  const FovText texts[] = {{"format", "fovea-trace"}, {"version", "2"}, {"side", "1"},
+                           {"scales", "1"},           {"update", "0"},  {"whole", "no"},
+                           {"control", "no"}};
+  const FovBlob blob = {"images", FOV_DTYPE_U8, 5, {INT32_MAX, 0, 1, 1, 1}, NULL};
+  assert_int_equal(fov_safetensors_write(path, &blob, 1, texts, 7), FOV_OK);
   FovTrace trace;
   assert_int_equal(fov_trace_read(&trace, path), FOV_ERR_FORMAT);
   assert_message("'images': extent 1 is 0, expected 1 to 2147483647");
@@ -250,6 +273,35 @@ static void test_another_retina_is_refused(void **state) {
   assert_message("'retina' has shape [2, 3, 2, 1, 1, 3], expected [2, 3, 2, 2, 2, 3]");
 }
 
+/** Changes one text of a good trace's file into another of the same length, and reads it. */
+static void assert_edit_refused(const char *before, const char *after, const char *message) {
+  FovTrace trace = make_trace();
+  assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
+  fov_trace_finish(&trace);
+  char *data;
+  size_t size;
+  assert_int_equal(fov_file_read(&data, &size, path, 1 << 20), FOV_OK);
+  char *at = strstr(data + 8, before);
+  assert_non_null(at);
+  memcpy(at, after, strlen(after));
+  assert_int_equal(fov_file_write(path, data, size), FOV_OK);
+  free(data);
+  assert_int_equal(fov_trace_read(&trace, path), FOV_ERR_FORMAT);
+  assert_null(trace.images);
+  assert_message(message);
+}
+
+static void test_a_name_for_each_action_or_none(void **state) {
+  (void)state;
+  assert_edit_refused("down right", "down\\nrigh", "5 names, expected one for each of 4 actions");
+}
+
+/** Fewer frames than glimpses, but for one, would be read beyond their end. */
+static void test_a_wrong_number_of_frames_is_refused(void **state) {
+  (void)state;
+  assert_edit_refused("[2,3,5,7,3]", "[3,2,5,7,3]", "2 frames an episode, expected 1 or 3");
+}
+
 static void test_flipped_bits_never_crash(void **state) {
   (void)state;
   FovTrace trace = make_trace();
@@ -267,7 +319,7 @@ static void test_flipped_bits_never_crash(void **state) {
     FILE *stream = fopen(path, "wb");
     assert_int_equal(fwrite(data, 1, size, stream), size);
     fclose(stream);
-    if (fov_trace_read(&trace, path) == FOV_OK) assert_in_range(trace.labels[E - 1], 0, A - 1);
+    if (fov_trace_read(&trace, path) == FOV_OK) assert_true(trace.labels[E - 1] < A);
     fov_trace_finish(&trace);
     data[at] ^= (char)bit;
   }
@@ -278,10 +330,16 @@ static void test_flipped_bits_never_crash(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_arrays_start_at_zero),          TEST(test_round_trip),
-      TEST(test_the_file_speaks_for_itself),    TEST(test_numbers_out_of_range_are_refused),
-      TEST(test_write_refuses_what_read_would), TEST(test_bad_texts_are_refused),
-      TEST(test_huge_empty_sizes_are_refused),  TEST(test_another_retina_is_refused),
+      TEST(test_arrays_start_with_what_stands_for_nothing),
+      TEST(test_round_trip),
+      TEST(test_the_file_speaks_for_itself),
+      TEST(test_numbers_out_of_range_are_refused),
+      TEST(test_write_refuses_what_read_would),
+      TEST(test_bad_texts_are_refused),
+      TEST(test_huge_empty_sizes_are_refused),
+      TEST(test_another_retina_is_refused),
+      TEST(test_a_name_for_each_action_or_none),
+      TEST(test_a_wrong_number_of_frames_is_refused),
       TEST(test_flipped_bits_never_crash),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,14 +42,20 @@ static void make_run(const char *name) {
   }
 }
 
+static int write_trace(FovTrace trace, const char *path) {
+  FovStatus status = fov_trace_write(&trace, path);
+  fov_trace_finish(&trace);
+  return status == FOV_OK ? 0 : -1;
+}
+
 static int begin(void **state) {
   (void)state;
   const char *temporary = getenv("TMPDIR");
   snprintf(folder, sizeof folder, "%s/fovea-viewer-XXXXXX", temporary ? temporary : "/tmp");
   if (!mkdtemp(folder) || chdir(folder) != 0) return -1;
-  FovTrace trace = make_up_trace(EPISODES, 1);
-  if (fov_trace_write(&trace, "a.trace") != FOV_OK) return -1;
-  fov_trace_finish(&trace);
+  if (write_trace(make_up_trace(EPISODES, 1), "a.trace") != 0) return -1;
+  if (write_trace(make_up_game(EPISODES), "game.trace") != 0) return -1;
+  if (write_trace(make_up_sequence(EPISODES), "sequence.trace") != 0) return -1;
   make_run("run");
   if (fov_viewer_open(&viewer, "a.trace") != FOV_OK) return -1;
   fov_viewer_resize(&viewer, WIDTH, HEIGHT);
@@ -109,11 +115,11 @@ static void assert_says(const char *part) {
 }
 
 /** Everything that moves the picture must have damaged all that it changed. */
-static void test_damage_covers_every_change(void **state) {
-  (void)state;
+static void assert_damage_covers_every_change(const char *path, int ticks) {
+  reopen(path);
   cairo_surface_t *kept = draw(NULL);
   fov_viewer_do(&viewer, FOV_ACTION_PLAY);
-  for (int i = 0; i < 150; i++) {
+  for (int i = 0; i < ticks; i++) {
     if (i == 40) fov_viewer_do(&viewer, FOV_ACTION_OVERLAY_1 + 4);
     if (i == 60) fov_viewer_move(&viewer, 900, 200);
     if (i == 80) fov_viewer_move(&viewer, 900, 400);
@@ -126,6 +132,12 @@ static void test_damage_covers_every_change(void **state) {
     cairo_surface_destroy(fresh);
   }
   cairo_surface_destroy(kept);
+}
+
+static void test_damage_covers_every_change(void **state) {
+  (void)state;
+  assert_damage_covers_every_change("a.trace", 110);
+  assert_damage_covers_every_change("game.trace", 50);
 }
 
 static void test_it_is_idle_when_nothing_moves(void **state) {
@@ -220,6 +232,35 @@ static void test_the_pointer_tells_values(void **state) {
   assert_hint(3, 3, "");
 }
 
+/** Moves the pointer down the plots of the right column until something else is told. */
+static void assert_told_below(double x, double y, const char *expected) {
+  for (; y < 600 && strcmp(viewer.hint, expected) != 0; y += 5) fov_viewer_move(&viewer, x, y);
+  assert_string_equal(viewer.hint, expected);
+}
+
+static void test_a_game_tells_actions_and_rewards(void **state) {
+  (void)state;
+  reopen("game.trace");
+  fov_viewer_do(&viewer, FOV_ACTION_NEXT);
+  assert_title("game.trace: episode 1, glimpse 1 of 3, all, 1x, paused");
+  cairo_surface_destroy(draw(NULL)); // and its image is kept
+  fov_viewer_do(&viewer, FOV_ACTION_LAST);
+  assert_title("game.trace: episode 1, glimpse 3 of 3, all, 1x, paused");
+  cairo_surface_t *last = draw(NULL);
+  FovBox image = image_box(); // of the third frame: the ball is in row 16
+  const uint32_t *pixels = (const uint32_t *)(const void *)cairo_image_surface_get_data(last);
+  int ball =
+      (int)(image.y + 17.5 / SIZE * image.h) * WIDTH + (int)(image.x + 14.5 / SIZE * image.w);
+  assert_int_equal(pixels[ball] & 0xffffff, 0xffffff);
+  cairo_surface_destroy(last);
+  assert_hint(image.x + 14.5 / SIZE * image.w, image.y + 16.5 / SIZE * image.h,
+              "pixel 14, 16: 255");
+  assert_told_below(720, 250, "action left: 0.1333");
+  assert_told_below(1250, 450, "glimpse 3: reward 1");
+  fov_viewer_do(&viewer, FOV_ACTION_CLASS);
+  assert_says("a game has no classes");
+}
+
 static void test_a_click_on_the_contact_sheet_opens(void **state) {
   (void)state;
   fov_viewer_do(&viewer, FOV_ACTION_FILTER); // 2, 5, 8 …
@@ -245,7 +286,7 @@ static void test_the_heat_map_counts_what_was_chosen(void **state) {
   cairo_surface_destroy(draw(NULL));
   const FovHeat *heat = &viewer.heat;
   assert_int_equal(heat->maps, GLIMPSES + 1);
-  assert_int_equal(heat->chosen, EPISODES * (GLIMPSES - 1)); // the first glimpse had no policy
+  assert_int_equal(heat->counts[0], EPISODES * (GLIMPSES - 1)); // the first glimpse had no policy
   double sum = 0;
   for (int i = 0; i < FOV_HEAT_SIDE * FOV_HEAT_SIDE; i++) sum += heat->cells[i];
   assert_near(sum, 1, 1e-9, "shares");
@@ -255,6 +296,20 @@ static void test_the_heat_map_counts_what_was_chosen(void **state) {
   fov_viewer_do(&viewer, FOV_ACTION_FILTER);
   cairo_surface_destroy(draw(NULL));
   assert_int_equal(viewer.heat.episodes, EPISODES / 3);
+}
+
+static void test_the_heat_map_leaves_out_what_was_never_looked_at(void **state) {
+  (void)state;
+  reopen("sequence.trace"); // of 4 glimpses, or of 2 if it went wrong
+  fov_viewer_do(&viewer, FOV_ACTION_HEAT);
+  cairo_surface_destroy(draw(NULL));
+  assert_int_equal(viewer.heat.maps, GLIMPSES + 1);
+  assert_int_equal(viewer.heat.counts[0], EPISODES / 2 * 4);
+  assert_int_equal(viewer.heat.counts[2], EPISODES);
+  assert_int_equal(viewer.heat.counts[3], EPISODES / 2);
+  fov_viewer_do(&viewer, FOV_ACTION_FILTER);
+  cairo_surface_destroy(draw(NULL));
+  assert_int_equal(viewer.heat.maps, 3);
 }
 
 static void test_a_run_shows_its_training(void **state) {
@@ -416,13 +471,13 @@ static void test_pictures_are_saved_under_telling_names(void **state) {
 }
 
 /** Every letter in every mode at every size: a sanitizer and the checks inside watch. */
-static void test_any_keys_at_any_size(void **state) {
-  (void)state;
+static void try_any_keys(const char *path, int presses) {
+  reopen(path);
   static const double sizes[][2] = {{480, 360}, {1280, 720}, {700, 1400}, {2560, 500}};
   uint32_t random = 1;
   for (int i = 0; i < 4; i++) {
     fov_viewer_resize(&viewer, sizes[i][0], sizes[i][1]);
-    for (int j = 0; j < 300; j++) {
+    for (int j = 0; j < presses; j++) {
       random = random * 1664525 + 1013904223;
       char letter = (char)(' ' + (random >> 16) % 95);
       if (letter == 's' || letter == 'e') continue;
@@ -437,6 +492,13 @@ static void test_any_keys_at_any_size(void **state) {
       }
     }
   }
+}
+
+static void test_any_keys_at_any_size(void **state) {
+  (void)state;
+  try_any_keys("a.trace", 240);
+  try_any_keys("game.trace", 50);
+  try_any_keys("sequence.trace", 50);
 }
 
 static void test_the_history_is_bounded(void **state) {
@@ -484,7 +546,9 @@ int main(void) {
       TEST(test_the_wheel_zooms_at_the_pointer_and_a_drag_moves),
       TEST(test_the_pointer_tells_values),
       TEST(test_a_click_on_the_contact_sheet_opens),
+      TEST(test_a_game_tells_actions_and_rewards),
       TEST(test_the_heat_map_counts_what_was_chosen),
+      TEST(test_the_heat_map_leaves_out_what_was_never_looked_at),
       TEST(test_a_run_shows_its_training),
       TEST(test_following_shows_new_traces),
       TEST(test_following_survives_damage),

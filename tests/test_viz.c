@@ -234,6 +234,7 @@ enum { GLIMPSES = 3, CLASSES = 4, SIZE = 32, SIDE = 8, SCALES = 2, RETINA_GREY =
 static FovTrace make_trace(int channels) {
   FovTrace trace = {.episodes = 2,
                     .glimpses = GLIMPSES,
+                    .frames = 1,
                     .height = SIZE,
                     .width = SIZE,
                     .channels = channels,
@@ -243,12 +244,13 @@ static FovTrace make_trace(int channels) {
   assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
   memset(trace.retina, RETINA_GREY, (size_t)2 * GLIMPSES * SCALES * SIDE * SIDE * channels);
   for (int i = 0; i < 2 * GLIMPSES; i++) {
-    trace.means[2 * i] = trace.means[2 * i + 1] = NAN;
-    trace.sigmas[2 * i] = trace.sigmas[2 * i + 1] = trace.baselines[i] = NAN;
     trace.locations[2 * i] = 0.2f * (i % GLIMPSES);
     trace.probabilities[CLASSES * i + 1] = 1;
+    trace.labels[i] = i < GLIMPSES;
+    if (i % GLIMPSES == GLIMPSES - 1) trace.answers[i] = 1;
   }
-  trace.labels[0] = trace.answers[0] = trace.answers[1] = 1;
+  trace.lengths[0] = trace.lengths[1] = GLIMPSES;
+  trace.wrong[1] = 1;
   return trace;
 }
 
@@ -390,6 +392,51 @@ static void test_bars_tell_the_probability_after_each_glimpse(void **state) {
   fov_trace_finish(&trace);
 }
 
+/** Where there is no room for all classes the likeliest are shown, those asked and answered first.
+ */
+static void test_of_many_classes_the_likeliest_are_told(void **state) {
+  (void)state;
+  enum { MANY = 500, LABEL = 321, ANSWER = 7 };
+  FovTrace trace = make_trace(1);
+  free(trace.probabilities);
+  trace.actions = MANY;
+  trace.probabilities = calloc((size_t)2 * GLIMPSES * MANY, sizeof *trace.probabilities);
+  assert_non_null(trace.probabilities);
+  for (int t = 0; t < GLIMPSES; t++) trace.labels[t] = LABEL;
+  trace.answers[GLIMPSES - 1] = ANSWER;
+  for (int a = 100; a < 120; a++) trace.probabilities[a] = 0.04f;
+  FovScene scene = make_scene(&trace);
+  char text[64], told[8000] = "";
+  for (double x = 700; x < 1250; x++)
+    if (fov_scene_tell(text, sizeof text, &scene, x, 400) && !strstr(told, text))
+      snprintf(told + strlen(told), sizeof told - strlen(told), "%s, ", text);
+  assert_memory_equal(told, "class 7: 0.0000, class 100: 0.0400, class 101", 45);
+  assert_non_null(strstr(told, "class 321: 0.0000, "));
+  assert_null(strstr(told, "class 8:"));
+  cairo_surface_destroy(draw(&scene));
+  fov_trace_finish(&trace);
+}
+
+static void test_names_of_any_kind_draw(void **state) {
+  (void)state;
+  static char longest[3000];
+  memset(longest, 'm', sizeof longest - 1);
+  const char *const names[] = {"", longest, "\xc3\xa9t\xc3\xa9 \t %s", "3 7"};
+  FovTrace trace = make_trace(1);
+  assert_int_equal(fov_trace_set_names(&trace, names), FOV_OK);
+  for (int control = 0; control < 2; control++)
+    for (int answer = -1; answer < CLASSES; answer++) {
+      FovScene scene = make_scene(&trace);
+      trace.control = control;
+      for (int t = 0; t < GLIMPSES; t++) trace.answers[t] = answer;
+      cairo_surface_destroy(draw(&scene));
+      scene.width = 320;
+      scene.height = 180;
+      cairo_surface_destroy(draw(&scene));
+    }
+  fov_trace_finish(&trace);
+}
+
 static void test_images_of_any_shape_draw_or_are_refused(void **state) {
   (void)state;
   for (int i = 0; i < 2; i++) {
@@ -469,10 +516,11 @@ static void assert_shows_moment(const uint32_t *picture, const FovTrace *trace, 
   assert_near(picture[640 + 1], rgb_of(fov_theme_dark.paper), 1);
 }
 
-static void test_gif_holds_every_moment(void **state) {
-  (void)state;
+/** length: of the episode, which may have stopped before the trace's last glimpse. */
+static void assert_gif_holds_every_moment(int length) {
   static uint32_t picture[640 * 360];
   FovTrace trace = make_trace(1);
+  trace.lengths[0] = length;
   assert_int_equal(fov_trace_write(&trace, "all.trace"), FOV_OK);
   const FovDrawEpisode what = {.width = 640, .height = 360};
   assert_int_equal(fov_draw_episode("all.gif", "all.trace", &what), FOV_OK);
@@ -493,10 +541,17 @@ static void test_gif_holds_every_moment(void **state) {
     if (control.DelayTime < 40) continue; // on the way from one glimpse to the next
     assert_shows_moment(picture, &trace, rests++);
   }
-  assert_int_equal(rests, GLIMPSES);
-  assert_int_equal(hundredths, (GLIMPSES - 1) * 70 + 150);
+  assert_int_equal(rests, length);
+  assert_int_equal(hundredths, (length - 1) * 70 + 150);
   assert_int_equal(DGifCloseFile(gif, NULL), GIF_OK);
   fov_trace_finish(&trace);
+}
+
+static void test_gif_holds_every_moment(void **state) {
+  (void)state;
+  assert_gif_holds_every_moment(GLIMPSES);
+  assert_gif_holds_every_moment(GLIMPSES - 1);
+  assert_gif_holds_every_moment(1);
 }
 
 static void test_episodes_refuse_what_they_cannot_draw(void **state) {
@@ -512,6 +567,9 @@ static void test_episodes_refuse_what_they_cannot_draw(void **state) {
   assert_fails(fov_draw_episode("y.gif", "a.trace", &vast), FOV_ERR_USAGE, "100000");
   assert_int_not_equal(fov_draw_episode("y.gif", "none.trace", &first), FOV_OK);
   assert_int_not_equal(fov_draw_episode("none/y.gif", "a.trace", &first), FOV_OK);
+  const FovDrawEpisode wrong = {.wrong = true, .episode = 1};
+  assert_fails(fov_draw_episode("y.png", "a.trace", &wrong), FOV_ERR_USAGE,
+               "wrong episodes 0 to 0");
   assert_false(fov_file_exists("y.png"));
   assert_false(fov_file_exists("y.gif"));
 }
@@ -534,6 +592,8 @@ int main(void) {
       cmocka_unit_test(test_policy_and_baseline_appear_only_if_there_are_any),
       cmocka_unit_test(test_a_wrong_answer_looks_different),
       cmocka_unit_test(test_bars_tell_the_probability_after_each_glimpse),
+      cmocka_unit_test(test_of_many_classes_the_likeliest_are_told),
+      cmocka_unit_test(test_names_of_any_kind_draw),
       cmocka_unit_test(test_images_of_any_shape_draw_or_are_refused),
       cmocka_unit_test(test_every_size_draws),
       cmocka_unit_test(test_png_shows_the_last_moment),

@@ -1,10 +1,12 @@
-/** A made-up trace for the tests of the viewer; include after cmocka.h. */
+/** Made-up traces for the tests of the viewer; include after cmocka.h. */
 #ifndef FOV_TESTS_TRACES_H
 #define FOV_TESTS_TRACES_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "record/trace.h"
 
@@ -21,9 +23,31 @@ static inline uint8_t made_up_pixel(int e, int x, int y, int c) {
   return (uint8_t)(fmax(0, 1 - d * d / 6) * (c == e % 3 ? 255 : 120));
 }
 
+/** The sizes of all made-up traces; frames: 1 or GLIMPSES. */
+static inline FovTrace begin_trace(int episodes, int frames, int channels, int actions) {
+  FovTrace trace = {.episodes = episodes,
+                    .glimpses = GLIMPSES,
+                    .frames = frames,
+                    .height = SIZE,
+                    .width = SIZE,
+                    .channels = channels,
+                    .actions = actions,
+                    .side = SIDE,
+                    .scales = SCALES,
+                    .update = 100};
+  assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
+  return trace;
+}
+
+static inline uint8_t *image_at(const FovTrace *trace, int e, int t) {
+  size_t frame = (size_t)e * trace->frames + (trace->frames > 1 ? t : 0);
+  return trace->images + frame * SIZE * SIZE * trace->channels;
+}
+
 static inline void make_up_retina(FovTrace *trace, int e, int t) {
   int C = trace->channels;
   size_t moment = (size_t)e * GLIMPSES + t;
+  const uint8_t *image = image_at(trace, e, t);
   for (int s = 0; s < SCALES; s++)
     for (int i = 0; i < SIDE * SIDE; i++)
       for (int c = 0; c < C; c++) {
@@ -32,42 +56,89 @@ static inline void make_up_retina(FovTrace *trace, int e, int t) {
         int x = (int)left + ((i % SIDE) << s), y = (int)top + ((i / SIDE) << s);
         bool inside = x >= 0 && x < SIZE && y >= 0 && y < SIZE;
         trace->retina[((moment * SCALES + s) * SIDE * SIDE + i) * C + c] =
-            inside ? made_up_pixel(e, x, y, c) : 0;
+            inside ? image[(y * SIZE + x) * C + c] : 0;
       }
+}
+
+/** Where it looked at glimpse t, what it saw there, and how sure it became of `answer`. */
+static inline void make_up_glimpse(FovTrace *trace, int e, int t, int answer) {
+  size_t m = (size_t)e * GLIMPSES + t;
+  int A = trace->actions;
+  trace->locations[2 * m] = 0.25f * (float)t - 0.5f;
+  trace->locations[2 * m + 1] = t % 2 ? 0.3f : -0.2f;
+  for (int j = 0; j < 2 && t > 0; j++) {
+    trace->means[2 * m + j] = trace->locations[2 * m + j] + 0.05f;
+    trace->sigmas[2 * m + j] = 0.1f;
+  }
+  float even = 1 / (float)A, gain = 0.2f * (float)t;
+  for (int a = 0; a < A; a++)
+    trace->probabilities[m * A + a] = a == answer ? even + gain : even - gain / (float)(A - 1);
+  trace->baselines[m] = 0.4f + 0.1f * (float)t;
+  make_up_retina(trace, e, t);
+}
+
+static inline void make_up_image(FovTrace *trace, int e) {
+  int C = trace->channels;
+  for (int i = 0; i < SIZE * SIZE * C; i++)
+    image_at(trace, e, 0)[i] = made_up_pixel(e, i / C % SIZE, i / C / SIZE, i % C);
 }
 
 /** Labels 0, 1, 2, 3, 0 …; every third episode, 2, 5, 8 …, is answered wrongly. */
 static inline FovTrace make_up_trace(int episodes, int channels) {
-  FovTrace trace = {.episodes = episodes,
-                    .glimpses = GLIMPSES,
-                    .height = SIZE,
-                    .width = SIZE,
-                    .channels = channels,
-                    .actions = CLASSES,
-                    .side = SIDE,
-                    .scales = SCALES,
-                    .update = 100};
-  assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
+  FovTrace trace = begin_trace(episodes, 1, channels, CLASSES);
   for (int e = 0; e < episodes; e++) {
-    trace.labels[e] = e % CLASSES;
-    trace.answers[e] = (e + (e % 3 == 2)) % CLASSES;
-    for (int i = 0; i < SIZE * SIZE * channels; i++)
-      trace.images[(size_t)e * SIZE * SIZE * channels + i] =
-          made_up_pixel(e, i / channels % SIZE, i / channels / SIZE, i % channels);
+    int answer = (e + (e % 3 == 2)) % CLASSES, end = e * GLIMPSES + GLIMPSES - 1;
+    make_up_image(&trace, e);
     for (int t = 0; t < GLIMPSES; t++) {
-      size_t m = (size_t)e * GLIMPSES + t;
-      trace.locations[2 * m] = 0.25f * (float)t - 0.5f;
-      trace.locations[2 * m + 1] = t % 2 ? 0.3f : -0.2f;
-      for (int j = 0; j < 2; j++) {
-        trace.means[2 * m + j] = t == 0 ? NAN : trace.locations[2 * m + j] + 0.05f;
-        trace.sigmas[2 * m + j] = t == 0 ? NAN : 0.1f;
-      }
-      for (int a = 0; a < CLASSES; a++)
-        trace.probabilities[m * CLASSES + a] =
-            a == trace.answers[e] ? 0.25f + 0.2f * (float)t : 0.25f - 0.2f / 3 * (float)t;
-      trace.baselines[m] = 0.4f + 0.1f * (float)t;
-      trace.rewards[m] = t == GLIMPSES - 1 && trace.labels[e] == trace.answers[e];
-      make_up_retina(&trace, e, t);
+      make_up_glimpse(&trace, e, t, answer);
+      trace.labels[e * GLIMPSES + t] = e % CLASSES;
+    }
+    trace.answers[end] = answer;
+    trace.lengths[e] = GLIMPSES;
+    trace.wrong[e] = e % 3 == 2;
+    trace.rewards[end] = (float)!trace.wrong[e];
+  }
+  return trace;
+}
+
+/** A game: a ball falls past the middle, a move to the right after each glimpse. Odd episodes end a
+ * glimpse early, and reach the goal. */
+static inline FovTrace make_up_game(int episodes) {
+  static const char *const names[] = {"left", "stay", "right"};
+  FovTrace trace = begin_trace(episodes, GLIMPSES, 1, 3);
+  trace.control = true;
+  assert_int_equal(fov_trace_set_names(&trace, names), FOV_OK);
+  for (int e = 0; e < episodes; e++) {
+    trace.lengths[e] = GLIMPSES - e % 2;
+    trace.wrong[e] = e % 2 == 0;
+    for (int t = 0; t < trace.lengths[e]; t++) {
+      for (int y = 10 + 3 * t; y < 12 + 3 * t; y++)
+        memset(image_at(&trace, e, t) + y * SIZE + 14, 255, 3);
+      memset(image_at(&trace, e, t) + (SIZE - 1) * SIZE + 3 * t, 255, 6);
+      make_up_glimpse(&trace, e, t, 2);
+      trace.answers[e * GLIMPSES + t] = 2;
+    }
+    trace.rewards[e * GLIMPSES + trace.lengths[e] - 1] = (float)!trace.wrong[e];
+  }
+  return trace;
+}
+
+/** Two glimpses a turn: class e, then "end". In episodes 1, 3, 5 … the first is answered wrongly,
+ * and the episode stops there. */
+static inline FovTrace make_up_sequence(int episodes) {
+  static const char *const names[] = {"0", "1", "2", "end"};
+  FovTrace trace = begin_trace(episodes, 1, 1, CLASSES);
+  assert_int_equal(fov_trace_set_names(&trace, names), FOV_OK);
+  for (int e = 0; e < episodes; e++) {
+    make_up_image(&trace, e);
+    trace.wrong[e] = e % 2;
+    trace.lengths[e] = e % 2 ? 2 : GLIMPSES;
+    for (int t = 0; t < trace.lengths[e]; t++) {
+      int label = t < 2 ? e % 3 : 3, answer = e % 2 ? (e + 1) % 3 : label;
+      make_up_glimpse(&trace, e, t, answer);
+      trace.labels[e * GLIMPSES + t] = label;
+      if (t % 2) trace.answers[e * GLIMPSES + t] = answer;
+      if (t % 2) trace.rewards[e * GLIMPSES + t] = answer == label;
     }
   }
   return trace;

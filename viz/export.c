@@ -7,6 +7,7 @@
 #include <gif_lib.h>
 
 #include "draw.h"
+#include "viz/episode.h"
 #include "viz/export.h"
 
 enum { MAX_SIDE = 8192 }; // pixels of a picture's side: bounds its memory
@@ -160,7 +161,7 @@ static bool put_scene(Gif *g, const FovScene *scene, int delay) {
 
 /** Each glimpse at rest, then its way to the next. */
 static bool put_episode(Gif *g, FovScene scene) {
-  int last = scene.trace->glimpses - 1;
+  int last = fov_last_glimpse(scene.trace, scene.episode);
   bool ok = put_header(g);
   for (int t = 0; ok && t <= last; t++) {
     fov_scene_seek(&scene, t);
@@ -219,7 +220,7 @@ static FovStatus draw_gif(const char *path, FovScene scene) {
 static FovStatus draw_png(const char *path, FovScene scene) {
   FovCanvas canvas = {0};
   FOV_TRY(fov_canvas_begin(&canvas, path, scene.width, scene.height, 1));
-  scene.glimpse = scene.trace->glimpses - 1;
+  scene.glimpse = fov_last_glimpse(scene.trace, scene.episode);
   fov_scene_draw(canvas.cr, &scene);
   return fov_canvas_commit(&canvas);
 }
@@ -230,20 +231,20 @@ FovStatus fov_export(const char *path, const FovScene *scene) {
   return draw_png(path, *scene);
 }
 
-/** The `index`-th episode of all, or of those that were answered wrongly. */
+/** The `index`-th episode of all, or of those that went wrong. */
 static FovStatus find_episode(int *episode, const FovTrace *trace, const char *path,
                               const FovDrawEpisode *what) {
   int wrong = 0;
   for (int e = 0; what->wrong && e < trace->episodes; e++) {
-    if (trace->labels[e] == trace->answers[e]) continue;
+    if (!trace->wrong[e]) continue;
     *episode = e;
     if (wrong++ == what->episode) return FOV_OK;
   }
   *episode = what->episode;
   if (!what->wrong && what->episode >= 0 && what->episode < trace->episodes) return FOV_OK;
   if (what->wrong && wrong == 0)
-    return fov_fail(FOV_ERR_USAGE, "%s: no wrong answer among its %d episodes", path,
-                    trace->episodes);
+    return fov_fail(FOV_ERR_USAGE, "%s: no %s among its %d episodes", path,
+                    trace->control ? "missed goal" : "wrong answer", trace->episodes);
   return fov_fail(FOV_ERR_USAGE, "%s: no %sepisode %d: it holds %sepisodes 0 to %d", path,
                   what->wrong ? "wrong " : "", what->episode, what->wrong ? "wrong " : "",
                   (what->wrong ? wrong : trace->episodes) - 1);

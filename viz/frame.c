@@ -29,7 +29,7 @@ FovFrame fov_frame(const FovViewer *viewer) {
   f.bar = fov_cut_bottom(&f.scene, round(3 * em));
   f.button = (FovBox){pad, f.bar.y, round(2.4 * em), f.bar.h};
   f.timeline = (FovBox){left - 0.5 * em, f.bar.y, width - left - right + em, f.bar.h};
-  double end = fmax(1, viewer->player.trace->glimpses - 1);
+  double end = fmax(1, fov_player_last(&viewer->player));
   f.time = (FovAxis){.lo = 0, .hi = end, .from = left, .to = width - right};
   f.updates = (FovAxis){
       .lo = 0, .hi = (double)last_update(&viewer->source), .from = left, .to = width - right};
@@ -87,7 +87,9 @@ static void draw_note(cairo_t *cr, const FovViewer *viewer, FovBox box) {
     fov_text(cr, x, y + 2 * em, FOV_ALIGN_CENTER, "%s is looked at once a second",
              viewer->source.name);
   else
-    fov_text(cr, x, y + 2 * em, FOV_ALIGN_CENTER, "F changes the answers, C the class");
+    fov_text(cr, x, y + 2 * em, FOV_ALIGN_CENTER,
+             viewer->player.trace->control ? "F changes which are shown"
+                                           : "F changes the answers, C the class");
 }
 
 /** The map is made when it is first looked at. */
@@ -155,9 +157,9 @@ static void draw_track(cairo_t *cr, const FovViewer *viewer, const FovFrame *f,
   fov_line(cr, f->time.from, y, f->time.to, y);
   fov_set_color(cr, theme->quiet, 1);
   fov_line(cr, f->time.from, y, now, y);
-  double pitch = (f->time.to - f->time.from) / fmax(1, player->trace->glimpses - 1);
+  double pitch = (f->time.to - f->time.from) / f->time.hi;
   int every = (int)ceil(0.8 * f->em / pitch); // dots that touch are a line
-  for (int t = 0; t < player->trace->glimpses; t += every) {
+  for (int t = 0; t <= fov_player_last(player); t += every) {
     fov_disc(cr, fov_axis_at(&f->time, t), y, 0.26 * f->em);
     fov_set_color(cr, t <= player->time ? theme->quiet : theme->rule, 1);
     cairo_fill(cr);
@@ -179,6 +181,8 @@ static void draw_bar(cairo_t *cr, const FovViewer *viewer, const FovFrame *f) {
   draw_track(cr, viewer, f, theme);
   fov_player_filter_text(player, filter, sizeof filter);
   fov_set_font(cr, f->em, false);
+  fov_fit_text(cr, filter, sizeof filter,
+               right - f->time.to - 4.6 * f->em); // the speed is beside it
   fov_set_color(cr, theme->quiet, 1);
   fov_text(cr, f->time.to + 1.6 * f->em, y, FOV_ALIGN_LEFT, "%s", filter);
   fov_set_color(cr, theme->ink, 1);
@@ -256,22 +260,6 @@ static void draw_plate(cairo_t *cr, FovBox box, const FovTheme *theme, FovColor 
   cairo_stroke(cr);
 }
 
-/** Draws as much of a text as fits, its end left out. */
-static void draw_fitting(cairo_t *cr, double x, double y, double room, const char *text) {
-  char part[512];
-  snprintf(part, sizeof part, "%s", text);
-  size_t length = strlen(part);
-  while (length > 4 && fov_text_width(cr, part) > room) {
-    while (length > 4 && (part[--length] & 0xc0) == 0x80) {
-    }
-    snprintf(part + length, sizeof part - length, "...");
-    length = strlen(part) - 3;
-  }
-  cairo_move_to(cr, x, y);
-  cairo_show_text(cr, part);
-  cairo_new_path(cr);
-}
-
 static void draw_message(cairo_t *cr, const FovViewer *viewer, const FovFrame *f) {
   if (viewer->message_left <= 0) return;
   const FovTheme *theme = fov_player_theme(&viewer->player);
@@ -284,8 +272,10 @@ static void draw_message(cairo_t *cr, const FovViewer *viewer, const FovFrame *f
   fov_set_color(cr, theme->wrong, 1);
   if (viewer->alarm) fov_verdict(cr, box.x + 1.1 * em, box.y + 1.65 * em, 0.9 * em, false);
   fov_set_color(cr, theme->ink, 1);
-  draw_fitting(cr, box.x + 1.2 * em + mark, box.y + 1.55 * em, width - 2.4 * em - mark,
-               viewer->message);
+  char text[sizeof viewer->message];
+  snprintf(text, sizeof text, "%s", viewer->message);
+  fov_fit_text(cr, text, sizeof text, width - 2.4 * em - mark);
+  fov_text(cr, box.x + 1.2 * em + mark, box.y + 1.55 * em, FOV_ALIGN_LEFT, "%s", text);
 }
 
 static void draw_entry(cairo_t *cr, const FovViewer *viewer, const FovFrame *f) {
@@ -376,8 +366,8 @@ static void tell_bars(char *text, size_t size, const FovViewer *viewer, const Fo
       snprintf(text, size, "update %lld: validation error %.2f %%", (long long)update,
                100 * row->valid_error);
   } else if (fov_inside(f->timeline, x, y)) {
-    int last = viewer->player.trace->glimpses - 1;
-    double time = fmin(last, fmax(0, round(fov_axis_value(&f->time, x))));
+    double time =
+        fmin(fov_player_last(&viewer->player), fmax(0, round(fov_axis_value(&f->time, x))));
     snprintf(text, size, "glimpse %g", time + 1);
   }
 }

@@ -13,7 +13,7 @@ typedef struct FovFrame {
   FovBox button;   /**< plays and pauses */
   FovBox timeline; /**< where the mouse grips it */
   FovBox training; /**< likewise, the slider over training time */
-  FovAxis time;    /**< glimpses, 0 … T−1 */
+  FovAxis time;    /**< glimpses of the episode that is shown */
   FovAxis updates;
 } FovFrame;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viz/pixels.h"
+#include "viz/episode.h"
 #include "viz/scene.h"
 
 enum { SIDE = FOV_HEAT_SIDE, CELLS = SIDE * SIDE };
@@ -24,20 +24,26 @@ static bool chosen(const FovTrace *trace, size_t moment) {
   return isfinite(trace->means[2 * moment]);
 }
 
+/** Counts a glimpse, once a map. */
+static void count_glimpse(FovHeat *heat, int cell, int map) {
+  heat->counts[map]++;
+  heat->cells[map * CELLS + cell]++;
+}
+
 /** What the agent chose, or all glimpses if it never did. */
 static void count_glimpses(FovHeat *heat, const FovTrace *trace, const int *selection) {
-  int T = trace->glimpses;
+  bool any = false;
   for (int i = 0; i < heat->episodes; i++)
-    for (int t = 0; t < T; t++) heat->chosen += chosen(trace, (size_t)selection[i] * T + t);
-  bool all = heat->chosen == 0;
-  if (all) heat->chosen = (int64_t)heat->episodes * T;
+    for (int t = 0; t <= fov_last_glimpse(trace, selection[i]); t++)
+      any = any || chosen(trace, fov_glimpse_index(trace, selection[i], t));
   for (int i = 0; i < heat->episodes; i++)
-    for (int t = 0; t < T; t++) {
-      size_t moment = (size_t)selection[i] * T + t;
+    for (int t = 0; t <= fov_last_glimpse(trace, selection[i]); t++) {
+      size_t moment = fov_glimpse_index(trace, selection[i], t);
       int cell = cell_of(trace->locations + 2 * moment);
-      if (all || chosen(trace, moment)) heat->cells[cell] += 1.0 / (double)heat->chosen;
-      if (t + 1 < heat->maps) heat->cells[(t + 1) * CELLS + cell] += 1.0 / heat->episodes;
+      if (!any || chosen(trace, moment)) count_glimpse(heat, cell, 0);
+      if (t + 1 < heat->maps) count_glimpse(heat, cell, t + 1);
     }
+  for (int i = 0; i < heat->maps * CELLS; i++) heat->cells[i] /= (double)heat->counts[i / CELLS];
 }
 
 enum { REACH = 24 };
@@ -71,7 +77,7 @@ static double bandwidth(const double *cells, double count) {
 }
 
 static void smooth(FovHeat *heat, int map) {
-  double rows[CELLS], count = map == 0 ? (double)heat->chosen : heat->episodes;
+  double rows[CELLS], count = (double)heat->counts[map];
   const double *cells = heat->cells + (size_t)map * CELLS;
   float *density = heat->density + (size_t)map * CELLS;
   double sigma = bandwidth(cells, count);
@@ -82,23 +88,28 @@ static void smooth(FovHeat *heat, int map) {
 }
 
 static FovStatus take_mean(FovHeat *heat, const FovTrace *trace, const int *selection) {
-  size_t size = (size_t)trace->height * trace->width * trace->channels;
-  int most = size < MEAN_BYTES ? (int)(MEAN_BYTES / size) : 1;
-  int every = (heat->episodes + most - 1) / most, count = 0;
-  uint32_t *sums = calloc(size, sizeof *sums);
+  size_t size = (size_t)trace->height * trace->width * trace->channels,
+         bytes = size * trace->frames;
+  int most = bytes < MEAN_BYTES ? (int)(MEAN_BYTES / bytes) : 1;
+  int every = (heat->episodes + most - 1) / most;
+  uint32_t *sums = calloc(size, sizeof *sums), count = 0;
   if (!sums) return fov_fail(FOV_ERR_MEMORY, "no memory for the mean of the images");
-  for (int i = 0; i < heat->episodes; i += every, count++) {
-    const uint8_t *image = trace->images + selection[i] * size;
-    for (size_t j = 0; j < size; j++) sums[j] += image[j];
-  }
-  for (size_t j = 0; j < size; j++) heat->mean[j] = (uint8_t)(sums[j] / (uint32_t)count);
+  for (int i = 0; i < heat->episodes; i += every)
+    for (int t = 0; t < (trace->frames > 1 ? trace->lengths[selection[i]] : 1); t++, count++) {
+      const uint8_t *image = fov_picture(trace, selection[i], t).bytes;
+      for (size_t j = 0; j < size; j++) sums[j] += image[j];
+    }
+  for (size_t j = 0; j < size; j++) heat->mean[j] = (uint8_t)(sums[j] / count);
   free(sums);
   return FOV_OK;
 }
 
 FovStatus fov_heat_build(FovHeat *heat, const FovTrace *trace, const int *selection, int count) {
   FOV_CHECK(count > 0, "a heat map of no episodes");
-  int maps = 1 + (trace->glimpses < FOV_HEAT_MAPS ? trace->glimpses : FOV_HEAT_MAPS);
+  int longest = 0;
+  for (int i = 0; i < count; i++)
+    if (trace->lengths[selection[i]] > longest) longest = trace->lengths[selection[i]];
+  int maps = 1 + (longest < FOV_HEAT_MAPS ? longest : FOV_HEAT_MAPS);
   size_t image = (size_t)trace->height * trace->width * trace->channels;
   *heat = (FovHeat){.maps = maps, .episodes = count};
   heat->density = calloc((size_t)maps * CELLS, sizeof *heat->density);
@@ -251,7 +262,7 @@ void fov_heat_draw(cairo_t *cr, const FovHeat *heat, const FovTrace *trace, cons
   Layout l = lay_out(heat, trace, width, height);
   fov_fill_box(cr, (FovBox){0, 0, width, height}, theme->paper);
   snprintf(aside, sizeof aside, "%d episodes, %lld chosen glimpses", heat->episodes,
-           (long long)heat->chosen);
+           (long long)heat->counts[0]);
   fov_draw_title(cr, theme, l.title, l.em, "Where it looks", what, aside);
   draw_scale(cr, &l, theme);
   for (int map = 0; map < heat->maps; map++) {

@@ -10,14 +10,14 @@
 enum { FOV_HEAT_SIDE = 64, FOV_HEAT_MAPS = 12 };
 
 /** Maps over an image's square: 0 of what the policy chose, t of the t-th glimpses, for the first
- * of them. */
+ * of them that were taken. */
 typedef struct FovHeat {
   int maps, episodes;
-  int64_t chosen; /**< glimpses of map 0 */
-  float *density; /**< [maps, FOV_HEAT_SIDE²]: glimpses a cell, smoothed */
-  float *most;    /**< [maps]: the largest of each */
-  double *cells;  /**< [maps, FOV_HEAT_SIDE²]: share of the map's glimpses, as counted */
-  uint8_t *mean;  /**< [H, W, C]: of the episodes' images */
+  int64_t counts[1 + FOV_HEAT_MAPS]; /**< glimpses of each map */
+  float *density;                    /**< [maps, FOV_HEAT_SIDE²]: glimpses a cell, smoothed */
+  float *most;                       /**< [maps]: the largest of each */
+  double *cells; /**< [maps, FOV_HEAT_SIDE²]: share of the map's glimpses, as counted */
+  uint8_t *mean; /**< [H, W, C]: of the images that were seen */
 } FovHeat;
 
 /** Counts the `count` episodes of a selection. To be finished by the caller on success. */

@@ -9,7 +9,7 @@ const FovKey fov_keys[] = {
     {'=', FOV_ACTION_FASTER, NULL, NULL}, // a + without Shift on many keyboards
     {'-', FOV_ACTION_SLOWER, NULL, NULL},
     {'g', FOV_ACTION_ASK, "G", "go to an episode by its number"},
-    {'f', FOV_ACTION_FILTER, "F", "all, wrong, right answers"},
+    {'f', FOV_ACTION_FILTER, "F", "all, wrong, right answers; goals missed, met"},
     {'c', FOV_ACTION_CLASS, "C, Shift C", "all classes, or the next, previous one only"},
     {'C', FOV_ACTION_CLASS_BACK, NULL, NULL},
     {'1', FOV_ACTION_OVERLAY_1, "1, 2, 3", "squares, path, policy"},

@@ -3,9 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-static size_t moment(const FovTrace *trace, int episode, int glimpse) {
-  return (size_t)episode * trace->glimpses + glimpse;
-}
+#include "viz/episode.h"
 
 /** Where the sensor put an image that it saw whole. */
 static FovPatch whole_patch(const FovTrace *trace) {
@@ -15,14 +13,14 @@ static FovPatch whole_patch(const FovTrace *trace) {
 
 FovPatch fov_patch(const FovTrace *trace, int episode, int glimpse, int scale) {
   if (trace->whole) return whole_patch(trace);
-  const float *location = trace->locations + 2 * moment(trace, episode, glimpse);
+  const float *location = trace->locations + 2 * fov_glimpse_index(trace, episode, glimpse);
   double covers = ldexp(trace->side, scale);
   return (FovPatch){.x = round((location[0] + 1) / 2 * trace->width) - floor(covers / 2),
                     .y = round((location[1] + 1) / 2 * trace->height) - floor(covers / 2),
                     .covers = covers};
 }
 
-/** Lays one received patch over the image wherever nothing finer is known. */
+/** Lays one received patch over the image wherever nothing better is known. */
 static void lay_patch(uint8_t *pixels, uint8_t *scales, const FovTrace *trace,
                       const uint8_t *received, FovPatch patch, int scale) {
   int C = trace->channels, left = (int)patch.x, top = (int)patch.y;
@@ -31,7 +29,7 @@ static void lay_patch(uint8_t *pixels, uint8_t *scales, const FovTrace *trace,
   for (int y = top > 0 ? top : 0; y < bottom; y++)
     for (int x = left > 0 ? left : 0; x < right; x++) {
       size_t i = (size_t)y * trace->width + x;
-      if (scales[i] < scale) continue;
+      if (scales[i] < scale && trace->frames == 1) continue;
       size_t from = (size_t)((y - top) >> scale) * trace->side + ((x - left) >> scale);
       scales[i] = (uint8_t)scale;
       memcpy(pixels + i * C, received + from * C, (size_t)C);
@@ -42,24 +40,32 @@ void fov_known(uint8_t *pixels, uint8_t *scales, const FovTrace *trace, int epis
   size_t patch = (size_t)trace->side * trace->side * trace->channels;
   memset(scales, FOV_UNSEEN, (size_t)trace->height * trace->width);
   for (int t = 0; t <= glimpse; t++)
-    for (int s = 0; s < trace->scales; s++) {
+    for (int s = trace->scales - 1; s >= 0; s--) { // the fovea over what surrounds it
       const uint8_t *received =
-          trace->retina + (moment(trace, episode, t) * trace->scales + s) * patch;
+          trace->retina + (fov_glimpse_index(trace, episode, t) * trace->scales + s) * patch;
       lay_patch(pixels, scales, trace, received, fov_patch(trace, episode, t, s), s);
     }
 }
 
+static bool covers(FovPatch patch, double x, double y) {
+  return x >= patch.x && x < patch.x + patch.covers && y >= patch.y && y < patch.y + patch.covers;
+}
+
+int fov_known_scale(const FovTrace *trace, int episode, int glimpse, double x, double y) {
+  int best = -1;
+  for (int t = 0; t <= glimpse; t++)
+    for (int s = trace->scales - 1; s >= 0; s--) {
+      bool better = best < 0 || s <= best || trace->frames > 1;
+      if (better && covers(fov_patch(trace, episode, t, s), x, y)) best = s;
+    }
+  return best;
+}
+
 double fov_entropy(const FovTrace *trace, int episode, int glimpse) {
-  const float *p = trace->probabilities + moment(trace, episode, glimpse) * trace->actions;
+  const float *p =
+      trace->probabilities + fov_glimpse_index(trace, episode, glimpse) * trace->actions;
   double bits = 0;
   for (int a = 0; a < trace->actions; a++)
     if (p[a] > 0) bits -= p[a] * log2(p[a]);
   return bits;
-}
-
-double fov_return(const FovTrace *trace, int episode, int glimpse) {
-  const float *rewards = trace->rewards + moment(trace, episode, 0);
-  double sum = 0;
-  for (int t = glimpse; t < trace->glimpses; t++) sum += rewards[t];
-  return sum;
 }

@@ -18,17 +18,18 @@ FovPatch fov_patch(const FovTrace *trace, int episode, int glimpse, int scale);
 
 /**
  * The image reconstructed from glimpses 0 … `glimpse`: each pixel as the finest scale that has
- * covered it received it, the newest of equals.
+ * covered it received it, the newest of equals. Of an image that changes, what a newer glimpse
+ * received is nearer the truth than what an older one received more finely.
  *
  * pixels: [H, W, C], untouched where nothing was seen. scales: [H, W], the scale that a pixel is
  * of, FOV_UNSEEN where none.
  */
 void fov_known(uint8_t *pixels, uint8_t *scales, const FovTrace *trace, int episode, int glimpse);
 
+/** The scale that a pixel of it is of; −1: unseen. */
+int fov_known_scale(const FovTrace *trace, int episode, int glimpse, double x, double y);
+
 /** The entropy of the answer after a glimpse, bits: 0 when certain, log2 A when no idea. */
 double fov_entropy(const FovTrace *trace, int episode, int glimpse);
-
-/** The reward that is still to come at a glimpse: what the baseline should foretell. */
-double fov_return(const FovTrace *trace, int episode, int glimpse);
 
 #endif

@@ -138,18 +138,11 @@ static void tell_known(char *text, size_t size, const FovScene *scene, FovBox im
   const FovTrace *trace = scene->trace;
   double column = floor((x - image.x) / image.w * trace->width);
   double row = floor((y - image.y) / image.h * trace->height);
-  int best = trace->scales;
-  for (int t = 0; t <= scene->glimpse; t++)
-    for (int s = best - 1; s >= 0; s--) {
-      FovPatch patch = fov_patch(trace, scene->episode, t, s);
-      if (column >= patch.x && column < patch.x + patch.covers && row >= patch.y &&
-          row < patch.y + patch.covers)
-        best = s;
-    }
-  if (best == trace->scales)
+  int scale = fov_known_scale(trace, scene->episode, scene->glimpse, column, row);
+  if (scale < 0)
     snprintf(text, size, "pixel %g, %g: not seen yet", column, row);
   else
-    snprintf(text, size, "pixel %g, %g: known at scale %d", column, row, best + 1);
+    snprintf(text, size, "pixel %g, %g: known at scale %d", column, row, scale + 1);
 }
 
 bool fov_tell_retina(char *text, size_t size, const FovScene *scene, double x, double y) {

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "viz/episode.h"
 #include "viz/known.h"
 #include "viz/parts.h"
-#include "viz/pixels.h"
 
 /** Half image widths beyond which nothing is drawn: cairo's coordinates are 24 bits wide. */
 enum { FAR = 8 };
@@ -61,10 +61,7 @@ void fov_draw_hatch(cairo_t *cr, const FovScene *scene, FovBox box, double em) {
 }
 
 static FovPixels image_of(const FovScene *scene) {
-  const FovTrace *trace = scene->trace;
-  size_t size = (size_t)trace->height * trace->width * trace->channels;
-  return (FovPixels){trace->images + scene->episode * size, trace->width, trace->height,
-                     trace->channels};
+  return fov_picture(scene->trace, scene->episode, scene->glimpse);
 }
 
 static void draw_ground(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
@@ -91,9 +88,10 @@ static void draw_ground(cairo_t *cr, const FovScene *scene, const FovLayout *l) 
 /** Whether the ground of one scene is that of another: all that it depends on. */
 static bool same_ground(const FovScene *a, const FovScene *b) {
   unsigned kinds = FOV_OVERLAY_KNOWN | FOV_OVERLAY_VEIL;
+  bool lasts = a->trace->frames == 1 && !(a->overlays & kinds);
   return a->episode == b->episode && a->width == b->width && a->height == b->height &&
          a->theme == b->theme && (a->overlays & kinds) == (b->overlays & kinds) &&
-         (a->glimpse == b->glimpse || !(a->overlays & kinds)) && a->zoom.factor == b->zoom.factor &&
+         (a->glimpse == b->glimpse || lasts) && a->zoom.factor == b->zoom.factor &&
          a->zoom.x == b->zoom.x && a->zoom.y == b->zoom.y;
 }
 

@@ -7,7 +7,8 @@
 /** A part of no height is left out. */
 typedef struct FovLayout {
   double em; /**< text size, the unit of every distance */
-  FovBox title, view, fitted, image, legend, retina, classes, returns, entropy;
+  FovBox title, view, fitted, image, legend, retina, bars, returns;
+  FovBox last; /**< the entropy of answers, or the rewards of a control task */
 } FovLayout;
 
 FovLayout fov_layout(const FovScene *scene);
@@ -21,12 +22,15 @@ bool fov_tell_view(char *text, size_t size, const FovScene *scene, double x, dou
 void fov_draw_retina(cairo_t *cr, const FovScene *scene, const FovLayout *layout);
 bool fov_tell_retina(char *text, size_t size, const FovScene *scene, double x, double y);
 
-/** Bars of probabilities; baseline and return, and entropy, over time. */
+/** Bars of probabilities; baseline and return, and entropy or rewards, over time. */
 void fov_draw_plots(cairo_t *cr, const FovScene *scene, const FovLayout *layout);
 bool fov_tell_plots(char *text, size_t size, const FovScene *scene, double x, double y);
 
 /** Whether the agent of this episode expected anything. */
 bool fov_has_baseline(const FovScene *scene);
+
+/** Glimpses of the scene's episode. */
+int fov_length(const FovScene *scene);
 
 /** Index of the scene's glimpse in arrays of [E, T, …]. */
 size_t fov_moment(const FovScene *scene);

@@ -5,18 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "viz/episode.h"
+
 static const double slowest = 0.25, fastest = 16;
 static const double step_seconds = 0.2; // that a step by key takes to glide
 
 static bool passes(const FovPlayer *player, int episode) {
-  int label = player->trace->labels[episode];
-  bool right = label == player->trace->answers[episode];
-  if (player->label >= 0 && player->label != label) return false;
+  bool right = !player->trace->wrong[episode];
+  if (player->label >= 0 && player->label != fov_first_label(player->trace, episode)) return false;
   return player->filter == FOV_FILTER_ALL || right == (player->filter == FOV_FILTER_RIGHT);
-}
-
-static int last_glimpse(const FovPlayer *player) {
-  return player->trace->glimpses - 1;
 }
 
 /** Scrolls as little as shows the present episode in the sheet. */
@@ -61,9 +58,9 @@ FovStatus fov_player_set_trace(FovPlayer *player, const FovTrace *trace) {
   if (!selection) return fov_fail(FOV_ERR_MEMORY, "no memory for %d episodes", trace->episodes);
   player->selection = selection;
   player->trace = trace;
-  if (player->label >= trace->actions) player->label = -1;
+  if (player->label >= trace->actions || trace->control) player->label = -1;
   select_episodes(player, episode);
-  double end = fmax(0, last_glimpse(player));
+  double end = fov_player_last(player);
   player->time = fmin(player->time, end);
   player->target = fmin(player->target, end);
   return FOV_OK;
@@ -71,6 +68,10 @@ FovStatus fov_player_set_trace(FovPlayer *player, const FovTrace *trace) {
 
 int fov_player_episode(const FovPlayer *player) {
   return player->count > 0 ? player->selection[player->place] : -1;
+}
+
+int fov_player_last(const FovPlayer *player) {
+  return player->count > 0 ? fov_last_glimpse(player->trace, fov_player_episode(player)) : 0;
 }
 
 int fov_player_glimpse(const FovPlayer *player) {
@@ -91,11 +92,15 @@ FovScene fov_player_scene(const FovPlayer *player, double width, double height) 
 }
 
 void fov_player_filter_text(const FovPlayer *player, char *text, size_t size) {
-  static const char *const names[] = {"all", "wrong", "right"};
+  static const char *const names[][3] = {{"all", "wrong", "right"},
+                                         {"all", "goal missed", "goal met"}};
+  const char *name = names[player->trace->control][player->filter];
+  char class[FOV_ACTION_NAME];
+  fov_action_name(class, player->trace, player->label);
   if (player->label < 0)
-    snprintf(text, size, "%s", names[player->filter]);
+    snprintf(text, size, "%s", name);
   else
-    snprintf(text, size, "%s, class %d", names[player->filter], player->label);
+    snprintf(text, size, "%s, class %s", name, class);
 }
 
 /* ---- actions ---- */
@@ -114,7 +119,7 @@ static void step(FovPlayer *player, int glimpses) {
   player->playing = false;
   // From between two glimpses, back is to the one that was left.
   double whole = glimpses > 0 ? floor(from) : ceil(from);
-  player->target = fmin(fmax(0, whole + glimpses), fmax(0, last_glimpse(player)));
+  player->target = fmin(fmax(0, whole + glimpses), fov_player_last(player));
   if (fabs(player->target - player->time) > 1) // far: only the last of the way is seen
     player->time = player->target - copysign(1, player->target - player->time);
 }
@@ -130,7 +135,7 @@ static void change_end(FovPlayer *player, bool last) {
   if (player->mode == FOV_MODE_SHEET)
     fov_player_scroll(player, last ? player->count : -player->count);
   else
-    fov_player_seek(player, last ? last_glimpse(player) : 0);
+    fov_player_seek(player, last ? fov_player_last(player) : 0);
 }
 
 static void change_filter(FovPlayer *player, FovFilter filter, int label) {
@@ -149,7 +154,8 @@ static int next_label(const FovPlayer *player, int by) {
 
 static void play(FovPlayer *player) {
   player->playing = !player->playing;
-  if (player->playing && player->time >= last_glimpse(player) && player->place == player->count - 1)
+  if (player->playing && player->time >= fov_player_last(player) &&
+      player->place == player->count - 1)
     rewind_time(player);
   player->held = 0;
   if (!player->playing) player->target = floor(player->time);
@@ -237,7 +243,9 @@ void fov_player_do(FovPlayer *player, FovAction action) {
     break;
   case FOV_ACTION_CLASS:
   case FOV_ACTION_CLASS_BACK:
-    change_filter(player, player->filter, next_label(player, action == FOV_ACTION_CLASS ? 1 : -1));
+    if (!player->trace->control)
+      change_filter(player, player->filter,
+                    next_label(player, action == FOV_ACTION_CLASS ? 1 : -1));
     break;
   default:
     do_view(player, action);
@@ -270,7 +278,7 @@ bool fov_player_type(FovPlayer *player, char key) {
 }
 
 void fov_player_seek(FovPlayer *player, double time) {
-  player->time = fmin(fmax(0, time), fmax(0, last_glimpse(player)));
+  player->time = fmin(fmax(0, time), fov_player_last(player));
   player->target = round(player->time);
   player->held = 0;
 }
@@ -292,7 +300,7 @@ bool fov_player_moves(const FovPlayer *player) {
 
 /** Time passes at the speed; at the end it rests, then the next episode of the filter begins. */
 static void play_on(FovPlayer *player, double seconds) {
-  double last = last_glimpse(player), time = seconds * player->speed;
+  double last = fov_player_last(player), time = seconds * player->speed;
   double rest = time - (last - player->time) * FOV_GLIMPSE_SECONDS;
   player->time = rest < 0 ? player->time + time / FOV_GLIMPSE_SECONDS : last;
   player->target = floor(player->time);

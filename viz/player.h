@@ -23,8 +23,8 @@ typedef enum FovAction {
   FOV_ACTION_SLOWER,        /**< half the speed, down to 0.25 */
   FOV_ACTION_FASTER,        /**< twice the speed, up to 16 */
   FOV_ACTION_UNZOOM,        /**< all of the image again */
-  FOV_ACTION_FILTER,        /**< all, wrong, right */
-  FOV_ACTION_CLASS,         /**< all classes, then one after the other */
+  FOV_ACTION_FILTER,        /**< all, wrong, right; of a game, by its goal */
+  FOV_ACTION_CLASS,         /**< all classes, then one after the other; games have none */
   FOV_ACTION_CLASS_BACK,    /**< likewise, backwards */
   FOV_ACTION_ASK,           /**< starts to ask for the number of an episode */
   FOV_ACTION_CANCEL,        /**< ends the asking, the help, the sheet or the heat map */
@@ -54,13 +54,13 @@ typedef struct FovPlayer {
   int count;
   int place;     /**< in the selection: the episode that is shown */
   int wanted;    /**< the episode that was shown last, to come back to from an empty selection */
-  double time;   /**< 0 … T−1: what is shown, in glimpses */
+  double time;   /**< 0 … the last glimpse of the episode: what is shown, in glimpses */
   double target; /**< where the time glides to while it does not play */
   double held;   /**< seconds that the end of the episode has been shown while playing */
   bool playing;
   double speed;
   FovFilter filter;
-  int label; /**< the class that is shown; −1: all */
+  int label; /**< the first label of the episodes that are shown; −1: any */
   FovMode mode;
   unsigned overlays;
   FovZoom zoom;
@@ -101,6 +101,9 @@ bool fov_player_moves(const FovPlayer *player);
 /** The episode that is shown; −1 if the filter leaves none. */
 int fov_player_episode(const FovPlayer *player);
 
+/** The last glimpse of the episode that is shown; 0 if none is. */
+int fov_player_last(const FovPlayer *player);
+
 /** The glimpse that is shown or, if it glides, will be. */
 int fov_player_glimpse(const FovPlayer *player);
 
@@ -109,7 +112,7 @@ FovScene fov_player_scene(const FovPlayer *player, double width, double height);
 
 const FovTheme *fov_player_theme(const FovPlayer *player);
 
-/** "all", "wrong", "right, class 3" … text: [size] */
+/** "all", "wrong", "right, class 3", "goal missed" … text: [size] */
 void fov_player_filter_text(const FovPlayer *player, char *text, size_t size);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "viz/episode.h"
 #include "viz/parts.h"
 
 enum { MAX_ZOOM = 64 }; // beyond it lie cairo's 24 bits of coordinates
@@ -34,20 +35,24 @@ FovStatus fov_scene_check(const FovTrace *trace, const char *path) {
 }
 
 void fov_scene_seek(FovScene *scene, double time) {
-  int last = scene->trace->glimpses - 1;
+  int last = fov_last_glimpse(scene->trace, scene->episode);
   scene->glimpse = (int)fmin(last, fmax(0, floor(time)));
   double moving = fmin(1, fmax(0, (time - scene->glimpse - FOV_REST) / (1 - FOV_REST)));
   scene->glide = scene->glimpse < last ? moving * moving * (3 - 2 * moving) : 0;
 }
 
 size_t fov_moment(const FovScene *scene) {
-  return (size_t)scene->episode * scene->trace->glimpses + scene->glimpse;
+  return fov_glimpse_index(scene->trace, scene->episode, scene->glimpse);
+}
+
+int fov_length(const FovScene *scene) {
+  return fov_last_glimpse(scene->trace, scene->episode) + 1;
 }
 
 bool fov_has_baseline(const FovScene *scene) {
   const FovTrace *trace = scene->trace;
-  const float *b = trace->baselines + (size_t)scene->episode * trace->glimpses;
-  for (int t = 0; t < trace->glimpses; t++)
+  const float *b = trace->baselines + fov_glimpse_index(trace, scene->episode, 0);
+  for (int t = 0; t < fov_length(scene); t++)
     if (isfinite(b[t])) return trace->glimpses > 1;
   return false;
 }
@@ -69,20 +74,20 @@ static FovBox zoomed(FovBox fitted, FovZoom zoom) {
   return (FovBox){fitted.x + fitted.w / 2 - zoom.x * w, fitted.y + fitted.h / 2 - zoom.y * h, w, h};
 }
 
-/** The right column from its top: the retina, the classes, and what goes on over time. */
+/** The right column from its top: the retina, the bars, and what goes on over time. */
 static void lay_out_column(FovLayout *l, const FovScene *scene, FovBox column) {
   double em = l->em, pad = round(1.25 * em);
   int tiles = scene->trace->scales + 1; // one is what it knows
   double tile = fmin((column.w - (tiles - 1) * em) / tiles, 0.3 * column.h);
   l->retina = fov_cut_top(&column, floor(tile) + 3.2 * em, pad);
-  l->classes = column;
+  l->bars = column;
   if (column.h < 17 * em || scene->trace->glimpses < 2) return;
-  l->classes = fov_cut_top(&column, round(0.56 * column.h), pad);
-  l->entropy = column;
-  if (!fov_has_baseline(scene)) return;
+  l->bars = fov_cut_top(&column, round(0.56 * column.h), pad);
+  l->last = column;
+  if (!fov_has_baseline(scene) && !scene->trace->control) return;
   l->returns = column;
-  l->returns.w = l->entropy.w = floor((column.w - pad) / 2);
-  l->entropy.x = column.x + column.w - l->entropy.w;
+  l->returns.w = l->last.w = floor((column.w - pad) / 2);
+  l->last.x = column.x + column.w - l->last.w;
 }
 
 FovLayout fov_layout(const FovScene *scene) {
@@ -125,24 +130,65 @@ FovZoom fov_scene_zoom(const FovScene *scene, double factor, double x, double y)
 
 /* ---- drawing ---- */
 
+/** Draws the labels or the answers of an episode's turns, or as many as there is room for; wrong
+ * ones in their colour. Returns where they end. */
+static double draw_turns(cairo_t *cr, const FovScene *scene, double x, double y, double end,
+                         const int32_t *values) {
+  const FovTrace *trace = scene->trace;
+  size_t first = fov_glimpse_index(trace, scene->episode, 0);
+  for (size_t m = first; m < first + (size_t)fov_length(scene); m++) {
+    char name[FOV_ACTION_NAME];
+    if (trace->answers[m] < 0) continue; // no turn ended here
+    fov_action_name(name, trace, values[m]);
+    bool fits = x + fov_text_width(cr, name) < end, wrong = values[m] != trace->labels[m];
+    fov_set_color(cr, wrong ? scene->theme->wrong : scene->theme->ink, 1);
+    x += fov_text(cr, x, y, FOV_ALIGN_LEFT, fits ? " %s" : " ...", name);
+    if (!fits) break;
+  }
+  return x;
+}
+
+/** What was asked and what was answered, between x and `end`. */
+static double draw_answers(cairo_t *cr, const FovScene *scene, double x, double y, double end) {
+  const FovTrace *trace = scene->trace;
+  x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "label");
+  x = draw_turns(cr, scene, x, y, (x + end) / 2, trace->labels);
+  fov_set_color(cr, scene->theme->ink, 1);
+  x += fov_text(cr, x, y, FOV_ALIGN_LEFT, ", answer");
+  return draw_turns(cr, scene, x, y, end, trace->answers);
+}
+
+/** How it ended, in a word. */
+static const char *verdict_of(const FovScene *scene) {
+  static const char *const words[2][2] = {{"right", "wrong"}, {"goal met", "goal missed"}};
+  return words[scene->trace->control][scene->trace->wrong[scene->episode]];
+}
+
+static void draw_verdict(cairo_t *cr, const FovScene *scene, double x, double y, double em) {
+  bool wrong = scene->trace->wrong[scene->episode];
+  fov_set_color(cr, wrong ? scene->theme->wrong : scene->theme->right, 1);
+  fov_verdict(cr, x, y, 0.95 * em, !wrong);
+  fov_text(cr, x + 1.35 * em, y, FOV_ALIGN_LEFT, "%s", verdict_of(scene));
+}
+
 static void draw_title(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   if (!fov_shows(cr, l->title)) return;
-  const FovTheme *theme = scene->theme;
-  const FovTrace *trace = scene->trace;
-  int label = trace->labels[scene->episode], answer = trace->answers[scene->episode];
-  double x = l->title.x, y = l->title.y + 1.15 * l->em, gap = 1.5 * l->em;
-  fov_set_font(cr, 1.2 * l->em, true);
-  fov_set_color(cr, theme->ink, 1);
+  double em = l->em, x = l->title.x, y = l->title.y + 1.15 * em, gap = 1.5 * em;
+  double end = l->title.x + l->title.w;
+  fov_set_font(cr, 1.2 * em, true);
+  fov_set_color(cr, scene->theme->ink, 1);
   x += gap + fov_text(cr, x, y, FOV_ALIGN_LEFT, "Episode %d", scene->episode);
-  fov_set_font(cr, 1.2 * l->em, false);
-  x += 0.9 * gap + fov_text(cr, x, y, FOV_ALIGN_LEFT, "label %d, answer %d", label, answer);
-  fov_set_color(cr, label == answer ? theme->right : theme->wrong, 1);
-  fov_verdict(cr, x, y, 0.95 * l->em, label == answer);
-  fov_text(cr, x + 1.35 * l->em, y, FOV_ALIGN_LEFT, label == answer ? "right" : "wrong");
-  fov_set_color(cr, theme->quiet, 1);
-  fov_text(cr, l->title.x + l->title.w, y, FOV_ALIGN_RIGHT,
-           l->title.w > 36 * l->em ? "glimpse %d of %d" : "%d/%d", scene->glimpse + 1,
-           trace->glimpses);
+  fov_set_font(cr, 1.2 * em, false);
+  fov_set_color(cr, scene->theme->quiet, 1);
+  end -= fov_text(cr, end, y, FOV_ALIGN_RIGHT, l->title.w > 36 * em ? "glimpse %d of %d" : "%d/%d",
+                  scene->glimpse + 1, fov_length(scene));
+  fov_set_color(cr, scene->theme->ink, 1);
+  if (scene->trace->control)
+    x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "return %g",
+                  fov_return(scene->trace, scene->episode, 0));
+  else
+    x = draw_answers(cr, scene, x, y, end - fov_text_width(cr, verdict_of(scene)) - 4.2 * em);
+  draw_verdict(cr, scene, x + 0.9 * gap, y, em);
 }
 
 void fov_draw_heading(cairo_t *cr, FovBox *box, const FovScene *scene, double em,
@@ -158,8 +204,8 @@ void fov_scene_draw(cairo_t *cr, const FovScene *scene) {
   const FovTrace *trace = scene->trace;
   FOV_CHECK(scene->episode >= 0 && scene->episode < trace->episodes, "episode %d of %d",
             scene->episode, trace->episodes);
-  FOV_CHECK(scene->glimpse >= 0 && scene->glimpse < trace->glimpses, "glimpse %d of %d",
-            scene->glimpse, trace->glimpses);
+  FOV_CHECK(scene->glimpse >= 0 && scene->glimpse < fov_length(scene), "glimpse %d of %d",
+            scene->glimpse, fov_length(scene));
   FOV_CHECK(scene->width >= FOV_SCENE_MIN_WIDTH && scene->height >= FOV_SCENE_MIN_HEIGHT,
             "a scene of %g × %g", scene->width, scene->height);
   FovLayout layout = fov_layout(scene);

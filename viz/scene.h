@@ -40,7 +40,7 @@ typedef struct FovSceneCache FovSceneCache;
 typedef struct FovScene {
   const FovTrace *trace;
   int episode;          /**< 0 … E−1 */
-  int glimpse;          /**< 0 … T−1 */
+  int glimpse;          /**< 0 … the last of the episode */
   double glide;         /**< 0 … 1: how far the eye is on its way to the next glimpse */
   double width, height; /**< canvas units */
   const FovTheme *theme;
@@ -62,7 +62,7 @@ FovStatus fov_scene_check(const FovTrace *trace, const char *path);
 /** The share of a glimpse's time that the eye rests; then it moves on. */
 #define FOV_REST 0.55
 
-/** Sets glimpse and glide from a time in glimpses, 0 … T−1: the eye rests, then eases over. */
+/** Sets glimpse and glide from a time in glimpses: the eye rests, then eases over. */
 void fov_scene_seek(FovScene *scene, double time);
 
 /** Fills the canvas from (0, 0). What is clipped away costs nothing. */

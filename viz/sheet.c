@@ -1,8 +1,10 @@
 #include "viz/sheet.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "viz/pixels.h"
+#include "viz/episode.h"
 
 typedef struct Layout {
   double em, pitch_x, pitch_y;
@@ -55,9 +57,9 @@ static FovBox tile_box(const Layout *l, int index) {
 
 static void draw_path(cairo_t *cr, const FovTrace *trace, const FovTheme *theme, FovBox image,
                       int episode, double em) {
-  const float *at = trace->locations + 2 * (size_t)episode * trace->glimpses;
+  const float *at = trace->locations + 2 * fov_glimpse_index(trace, episode, 0);
   double x = 0, y = 0;
-  for (int t = 0; t < trace->glimpses; t++) {
+  for (int t = 0; t <= fov_last_glimpse(trace, episode); t++) {
     x = image.x + (at[2 * t] + 1) / 2 * image.w;
     y = image.y + (at[2 * t + 1] + 1) / 2 * image.h;
     cairo_line_to(cr, x, y);
@@ -70,26 +72,54 @@ static void draw_path(cairo_t *cr, const FovTrace *trace, const FovTheme *theme,
   cairo_fill(cr);
 }
 
+/** Writes the labels or answers of an episode's turns, each after a space; returns its length, at
+ * most size − 1. */
+static size_t write_turns(char *text, size_t size, const FovTrace *trace, int episode,
+                          const int32_t *values) {
+  size_t length = 0, first = fov_glimpse_index(trace, episode, 0);
+  for (size_t m = first; m < first + (size_t)trace->lengths[episode]; m++) {
+    char name[FOV_ACTION_NAME];
+    if (trace->answers[m] < 0) continue;
+    fov_action_name(name, trace, values[m]);
+    if (length + strlen(name) + 2 > size) break;
+    length += (size_t)sprintf(text + length, " %s", name);
+  }
+  return length;
+}
+
+/** Only wrong answers are told beside the labels. */
+static void write_caption(char *text, size_t size, const FovTrace *trace, int episode) {
+  if (trace->control) {
+    snprintf(text, size, "return %g", fov_return(trace, episode, 0));
+    return;
+  }
+  size_t length = write_turns(text, size / 2, trace, episode, trace->labels);
+  if (!trace->wrong[episode]) return;
+  length += (size_t)sprintf(text + length, " as");
+  write_turns(text + length, size - length, trace, episode, trace->answers);
+}
+
 static void draw_caption(cairo_t *cr, const FovTrace *trace, const FovTheme *theme, FovBox tile,
                          int episode, double em) {
-  int label = trace->labels[episode], answer = trace->answers[episode];
   double y = tile.y + tile.h + 1.15 * em, right = tile.x + tile.w, mark = 0.75 * em;
+  bool wrong = trace->wrong[episode];
+  char text[64] = "";
   fov_set_color(cr, theme->quiet, 1);
-  fov_text(cr, tile.x, y, FOV_ALIGN_LEFT, "%d", episode);
-  fov_set_color(cr, label == answer ? theme->right : theme->wrong, 1);
-  fov_verdict(cr, right - mark, y, mark, label == answer);
+  double left = tile.x + fov_text(cr, tile.x, y, FOV_ALIGN_LEFT, "%d", episode) + 0.5 * em;
+  fov_set_color(cr, wrong ? theme->wrong : theme->right, 1);
+  fov_verdict(cr, right - mark, y, mark, !wrong);
   fov_set_color(cr, theme->ink, 1);
-  // Only a wrong answer has two classes to tell.
-  fov_text(cr, right - mark - 0.4 * em, y, FOV_ALIGN_RIGHT, label == answer ? "%d" : "%d as %d",
-           label, answer);
+  right -= mark + 0.4 * em;
+  write_caption(text, sizeof text, trace, episode);
+  fov_fit_text(cr, text, sizeof text, right - left);
+  fov_text(cr, right, y, FOV_ALIGN_RIGHT, "%s", text);
 }
 
 static void draw_tile(cairo_t *cr, const FovPlayer *player, const FovTheme *theme, FovBox tile,
                       int place, double em) {
   const FovTrace *trace = player->trace;
   int episode = player->selection[place];
-  size_t size = (size_t)trace->height * trace->width * trace->channels;
-  FovPixels pixels = {trace->images + episode * size, trace->width, trace->height, trace->channels};
+  FovPixels pixels = fov_picture(trace, episode, fov_last_glimpse(trace, episode));
   FovBox image = fov_fit(tile, trace->width, trace->height);
   fov_draw_pixels(cr, image, &pixels);
   cairo_save(cr);

@@ -156,6 +156,16 @@ double fov_text_width(cairo_t *cr, const char *text) {
   return extents.x_advance;
 }
 
+void fov_fit_text(cairo_t *cr, char *text, size_t size, double room) {
+  size_t length = strlen(text);
+  while (length > 4 && fov_text_width(cr, text) > room) {
+    while (length > 4 && (text[--length] & 0xc0) == 0x80) {
+    }
+    snprintf(text + length, size - length, "...");
+    length = strlen(text) - 3;
+  }
+}
+
 double fov_text(cairo_t *cr, double x, double y, FovAlign align, const char *format, ...) {
   char text[256];
   va_list arguments;

@@ -82,6 +82,10 @@ void fov_set_font(cairo_t *cr, double size, bool bold);
 
 double fov_text_width(cairo_t *cr, const char *text);
 
+/** Cuts a text so that it is no wider than `room`; "..." stands for what is left out. text: [size]
+ */
+void fov_fit_text(cairo_t *cr, char *text, size_t size, double room);
+
 /** Draws a formatted line of at most 255 bytes on the baseline `y`; returns its width. */
 double fov_text(cairo_t *cr, double x, double y, FovAlign align, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

@@ -179,6 +179,8 @@ static void follow(FovViewer *viewer) {
 /** The map depends on which episodes there are. */
 static void do_in_player(FovViewer *viewer, FovAction action) {
   FovPlayer *player = &viewer->player;
+  bool by_class = action == FOV_ACTION_CLASS || action == FOV_ACTION_CLASS_BACK;
+  if (by_class && player->trace->control) say(viewer, false, "a game has no classes");
   FovFilter filter = player->filter;
   int label = player->label;
   fov_player_do(player, action);
@@ -402,6 +404,7 @@ void fov_viewer_title(const FovViewer *viewer, char *text, size_t size) {
     snprintf(text, size, "%s: contact sheet, %s%s%s", source->name, filter, stage, follow);
   else
     snprintf(text, size, "%s: episode %d, glimpse %d of %d, %s, %gx, %s%s%s", source->name,
-             fov_player_episode(player), fov_player_glimpse(player) + 1, player->trace->glimpses,
-             filter, player->speed, player->playing ? "playing" : "paused", stage, follow);
+             fov_player_episode(player), fov_player_glimpse(player) + 1,
+             fov_player_last(player) + 1, filter, player->speed,
+             player->playing ? "playing" : "paused", stage, follow);
 }
