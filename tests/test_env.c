@@ -68,7 +68,13 @@ static Pen make_pen(const FovEnv *env, int filling) {
   memset(pen.state, GUARD_BYTE, pen.state_size + 2 * GUARD);
   memset(pen.image + GUARD, filling, pen.image_size);
   memset(pen.state + GUARD, filling, pen.state_size);
-  pen.lane = (FovEnvLane){pen.image + GUARD, pen.state + GUARD, -1, -1.0f, true, true};
+  pen.lane = (FovEnvLane){.image = pen.image + GUARD,
+                          .state = pen.state + GUARD,
+                          .label = filling,
+                          .reward = -1,
+                          .terminated = true,
+                          .truncated = true,
+                          .taken = filling};
   return pen;
 }
 

@@ -142,17 +142,18 @@ static void test_log_prob_belongs_to_the_raw_sample(void **state) {
   play(&p, &toy, values, 16);
   int cut = 0;
   // 8 of 20 pixels are 0.8 of the 2 units that the image is wide.
-  for (int t = 0; t < p.rollout.glimpses; t++)
+  for (int t = 0; t < p.rollout.moments - 1; t++)
     for (int b = 0; b < 16; b++) {
+      const FovMoment *chosen = &p.rollout.at[t], *looked = chosen + 1;
       double log_prob = -log(2 * M_PI * 0.8 * 0.8);
       for (int j = 0; j < 2; j++) {
         double z = (double)fov_rng_normal(&p.start[b]);
-        double raw = (double)p.rollout.mean[t]->value[2 * b + j] + 0.8 * z;
+        double raw = (double)chosen->mean->value[2 * b + j] + 0.8 * z;
         log_prob -= z * z / 2;
-        assert_close(p.rollout.location[t]->value[2 * b + j], fmin(fmax(raw, -1), 1), 1e-6);
+        assert_close(looked->location->value[2 * b + j], fmin(fmax(raw, -1), 1), 1e-6);
         cut += fabs(raw) > 1;
       }
-      assert_close(p.rollout.log_prob[t]->value[b], log_prob, 1e-4);
+      assert_close(chosen->log_look->value[b], log_prob, 1e-4);
     }
   assert_in_range(cut, 10, 80);
   fov_arena_finish(&p.arena);
@@ -168,18 +169,22 @@ static void test_a_rollout_sees_what_is_where_it_looks(void **state) {
   real *values = lively_values(&toy);
   play(&p, &toy, values, 16);
   const FovRollout *r = &p.rollout;
-  for (int t = 0; t < 3; t++)
+  assert_int_equal(r->moments, 4);
+  for (int t = 0; t < 4; t++)
     for (int b = 0; b < 16; b++) {
-      real glimpse[16];
-      const FovImage image = {
-          .bytes = r->images[b], .height = TOY_SIDE, .width = TOY_SIDE, .channels = 1};
-      const real *l = r->location[t]->value + 2 * b;
-      fov_sensor_look(glimpse, &toy.experiment.sensor, &image, l[0], l[1]);
-      assert_memory_equal(glimpse, r->rho[t]->value + 16 * b, sizeof glimpse);
+      const FovMoment *moment = &r->at[t];
       // Everything is earned at the end, so every return is that.
       real earned = r->log_probabilities[TOY_ACTIONS * b + r->labels[b]];
-      assert_true(r->rewards[16 * t + b] == (t == 2 ? earned : 0));
+      assert_true(r->rewards[16 * t + b] == (t == 3 ? earned : 0));
       assert_true(r->returns[16 * t + b] == earned);
+      assert_int_equal(moment->rho != NULL, t > 0);
+      if (t == 0) continue;
+      real glimpse[16];
+      const FovImage image = {
+          .bytes = moment->frames[b], .height = TOY_SIDE, .width = TOY_SIDE, .channels = 1};
+      const real *l = moment->location->value + 2 * b;
+      fov_sensor_look(glimpse, &toy.experiment.sensor, &image, l[0], l[1]);
+      assert_memory_equal(glimpse, moment->rho->value + 16 * b, sizeof glimpse);
     }
   fov_arena_finish(&p.arena);
   free(values);
@@ -198,18 +203,18 @@ static void test_the_first_glimpse_is_where_it_was_asked_for(void **state) {
     for (int b = 0; b < 16; b++)
       for (int j = 0; j < 2; j++) {
         real uniform = 2 * fov_rng_uniform(&p.start[b]) - 1,
-             l = p.rollout.location[0]->value[2 * b + j];
+             l = p.rollout.at[1].location->value[2 * b + j];
         if (first == FOV_FIRST_CENTRE) assert_true(l == 0);
         if (first == FOV_FIRST_RANDOM) assert_true(l == uniform);
         // From h_0 = 0 the mean is the bias.
         if (first == FOV_FIRST_LEARNED)
-          assert_true(p.rollout.mean[0]->value[2 * b + j] ==
+          assert_true(p.rollout.at[0].mean->value[2 * b + j] ==
                       values[find_param(&toy, "location.bias")->offset + (size_t)j]);
       }
-    assert_int_equal(p.rollout.mean[0] != NULL, first == FOV_FIRST_LEARNED);
-    assert_int_equal(p.rollout.log_prob[0] != NULL, first == FOV_FIRST_LEARNED);
-    assert_int_equal(p.rollout.baseline[0] != NULL, first == FOV_FIRST_LEARNED);
-    for (int t = 0; t < 3; t++) assert_non_null(p.rollout.logits[t]);
+    assert_int_equal(p.rollout.at[0].mean != NULL, first == FOV_FIRST_LEARNED);
+    assert_int_equal(p.rollout.at[0].log_look != NULL, first == FOV_FIRST_LEARNED);
+    assert_int_equal(p.rollout.at[0].baseline != NULL, first == FOV_FIRST_LEARNED);
+    for (int t = 1; t < 4; t++) assert_non_null(p.rollout.at[t].logits);
     fov_arena_finish(&p.arena);
     free(values);
     toy_finish(&toy);
@@ -424,7 +429,7 @@ static void integrate(double gradient[2], const Toy *toy, const real *values, in
     fov_arena_rewind(&arena);
     fov_tape_begin(&tape, &arena, &toy->experiment.agent.params, values, NULL);
     fov_rollout_run(&r, &tape, &task, &plan);
-    const real *mean = r.mean[1]->value;
+    const real *mean = r.at[1].mean->value;
     for (int b = 0; b < CELLS; b++) {
       double dx, dy, x = mass_of(&dx, b, (double)mean[0]), y = mass_of(&dy, row, (double)mean[1]);
       gradient[0] -= (double)r.returns[b] * dx * y;

@@ -25,6 +25,7 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
                        .width = TOY_SIDE,
                        .channels = 1,
                        .actions = TOY_ACTIONS,
+                       .steps = 1,
                        .cases = ((const Options *)options)->cases};
   return FOV_OK;
 }
