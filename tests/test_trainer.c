@@ -872,10 +872,11 @@ static void test_the_policy_gradient_is_exact_on_average(void **state) {
 /** Four shards, the last of them short, and more numbers than one task steps. */
 #define MANY "train.batch = 200\ncore.width = 150\n"
 
-static void test_threads_do_not_change_a_bit(void **state) {
-  (void)state;
+static void check_threads(const char *settings) {
   Toy toy;
-  toy_create(&toy, MANY);
+  char more[512];
+  snprintf(more, sizeof more, MANY "%s", settings);
+  toy_create(&toy, more);
   FovTrainer *alone = toy_trainer(&toy, 1);
   toy_train(alone, 4);
   for (int threads = 2; threads <= 4; threads++) {
@@ -886,6 +887,14 @@ static void test_threads_do_not_change_a_bit(void **state) {
   }
   fov_trainer_destroy(alone);
   toy_finish(&toy);
+}
+
+static void test_threads_do_not_change_a_bit(void **state) {
+  (void)state;
+  check_threads("");
+  check_threads("env = toy_game\nestimator = gae\n");
+  check_threads("env = toy_turns\n");
+  check_threads("stop = learned\nglimpses = 6\n");
 }
 
 static void test_the_seed_decides(void **state) {
@@ -1055,6 +1064,12 @@ static void test_copies_that_do_not_fit_are_refused(void **state) {
                         "baseline = leave_one_out needs train.copies of 2 or more, found 1");
 }
 
+static void test_a_game_has_no_labels_to_be_rewarded_by(void **state) {
+  (void)state;
+  assert_create_refuses("env = toy_game\nreward = log_probability\n",
+                        "reward = log_probability needs labels, and env = toy_game has none");
+}
+
 static void test_a_number_that_is_not_finite_stops_before_the_step(void **state) {
   (void)state;
   Toy toy;
@@ -1101,9 +1116,14 @@ static size_t blocks_of(FovTrainer *trainer) {
 
 static void test_nothing_is_allocated_after_the_first_update(void **state) {
   (void)state;
-  const char *networks[] = {MANY "core = rnn\n", MANY "core = lstm\n", MANY "core = gru\n",
-                            MANY "encoder = conv\n" SMALL_FILTERS};
-  for (int i = 0; i < 4; i++) {
+  const char *networks[] = {MANY "core = rnn\n",
+                            MANY "core = lstm\n",
+                            MANY "core = gru\n",
+                            MANY "encoder = conv\n" SMALL_FILTERS,
+                            MANY "env = toy_turns\n",
+                            MANY "env = toy_game\nestimator = gae\n",
+                            MANY "stop = learned\nglimpses = 6\n"};
+  for (size_t i = 0; i < sizeof networks / sizeof *networks; i++) {
     Toy toy;
     toy_create(&toy, networks[i]);
     int before = allocations;
@@ -1213,6 +1233,83 @@ static void test_several_rollouts_answer_together(void **state) {
   toy_finish(&toy);
 }
 
+/** Some wrong answer makes a case wrong, whether it is one rollout that answers or several that do
+ * so together; rewards and glimpses are means of a rollout. */
+static void test_several_answers_are_one_case(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "env = toy_turns\nglimpses = 2\npolicy.sigma = 9\nenv.cases = 40\n");
+  real *values = lively_values(&toy);
+  for (int rollouts = 1; rollouts <= 3; rollouts += 2) {
+    double log_p[40][TOY_TURNS][TOY_ACTIONS] = {{{0}}}, reward = 0;
+    for (int m = 0; m < rollouts; m++) {
+      FovArena arena = {0};
+      FovTape tape;
+      FovRollout r;
+      fov_tape_begin(&tape, &arena, &toy.experiment.agent.params, values, NULL);
+      FovPlan plan = fov_plan_cases(&arena, 0, 40, 9, FOV_SPLIT_TRAIN, m);
+      plan.choice = fov_task_choice(&toy.task, 0, rollouts == 1);
+      fov_rollout_run(&r, &tape, &toy.task, &plan);
+      for (int b = 0; b < 40; b++) reward += (double)r.returns[b] / rollouts / 40;
+      for (int i = 0; i < 40 * TOY_TURNS * TOY_ACTIONS; i++)
+        (**log_p)[i] += (double)r.log_probabilities[i];
+      fov_arena_finish(&arena);
+    }
+    int wrong = 0, glimpses = 0, answers = 0;
+    for (int b = 0; b < 40; b++) {
+      int bad = 0;
+      for (int k = 0; k < toy_turns_count(b); k++) {
+        const double *p = log_p[b][k];
+        int answer = p[0] >= p[1] && p[0] >= p[2] ? 0 : p[1] >= p[2] ? 1 : 2;
+        bad += answer != toy_turns_label(b, k);
+      }
+      wrong += bad > 0, answers += bad, glimpses += 2 * toy_turns_count(b);
+    }
+    FovEvaluation result = evaluate(&toy, values, rollouts, 2);
+    assert_int_equal(result.cases, 40);
+    assert_int_equal(result.wrong, wrong);
+    assert_close(result.reward, reward, 1e-5);
+    assert_close(result.glimpses, glimpses / 40., 1e-9);
+    // More answers are wrong than cases, of which some are right.
+    assert_true(wrong < answers && wrong < 40);
+  }
+  free(values);
+  toy_finish(&toy);
+}
+
+/** Rollouts of a control task are not averaged: each is a case, wrong where it missed the goal. */
+static void test_rollouts_of_a_game_count_each(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "env = toy_game\nglimpses = 3\nstop = learned\nenv.cases = 40\n");
+  real *values = lively_values(&toy);
+  double reward = 0, glimpses = 0;
+  int wrong = 0;
+  for (int m = 0; m < 3; m++) {
+    FovArena arena = {0};
+    FovTape tape;
+    FovRollout r;
+    fov_tape_begin(&tape, &arena, &toy.experiment.agent.params, values, NULL);
+    FovPlan plan = fov_plan_cases(&arena, 0, 40, 9, FOV_SPLIT_TRAIN, m);
+    plan.choice = fov_task_choice(&toy.task, 0, false);
+    fov_rollout_run(&r, &tape, &toy.task, &plan);
+    for (int b = 0; b < 40; b++) {
+      reward += (double)r.returns[b] / 120;
+      glimpses += r.glimpses[b] / 120.;
+      wrong += r.wrong[b];
+    }
+    fov_arena_finish(&arena);
+  }
+  FovEvaluation result = evaluate(&toy, values, 3, 2);
+  assert_int_equal(result.cases, 120);
+  assert_int_equal(result.wrong, wrong);
+  assert_in_range(wrong, 1, 119);
+  assert_close(result.reward, reward, 1e-5);
+  assert_close(result.glimpses, glimpses, 1e-9);
+  free(values);
+  toy_finish(&toy);
+}
+
 /* ---- the plan of fixed cases, and memory ---- */
 
 static int compare_draws(const void *a, const void *b) {
@@ -1281,7 +1378,7 @@ static void check_memory(const char *settings) {
   toy_train(trainer, 1);
   const FovArena *arena = &fov_trainer_workspace(trainer)->arenas[0];
   double foreseen = fov_shard_bytes(&toy.task), taken = (double)arena->used;
-  assert_int_equal(arena->blocks, 1); // so that `used` is all of it
+  if (arena->blocks != 1) fail_msg("%s: took %zu blocks", settings, (size_t)arena->blocks);
   if (!(taken <= foreseen && taken >= foreseen / 12))
     fail_msg("%s: took %g bytes, foreseen were %g", settings, taken, foreseen);
   fov_trainer_destroy(trainer);
@@ -1308,6 +1405,29 @@ static void test_a_shard_s_memory_is_foreseen(void **state) {
                  "train.batch = 64\ntrain.episodes = 64\nencoder = %s\nencoder.%score = %s\n%s%s",
                  (*encoder)->plugin.name, filters ? conv[i] : linear[i], (*core)->plugin.name,
                  (*core)->plugin.options ? cores[i] : "", sizes[i]);
+        check_memory(settings);
+      }
+}
+
+/** Nor do lanes that drop out take more, whose number changes from moment to moment; not even if
+ * every one of them leaves at a moment of its own. */
+static void test_who_drops_out_stays_within_what_is_foreseen(void **state) {
+  (void)state;
+  const char *const worlds[] = {"env = toy_turns\nglimpses = 4\n",
+                                "env = toy_game\nglimpses = 2\nestimator = gae\n",
+                                "env = toy_turns\nglimpses = 6\nstop = learned\n",
+                                "env = toy_game\nglimpses = 2\nstop = learned\nfirst = learned\n",
+                                "glimpses = 16\nstop = learned\nfirst = learned\n",
+                                "glimpses = 16\nstop = confident\ntrain.answer = every\n"};
+  for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++)
+    for (const FovCore *const *core = fov_cores; *core; core++)
+      for (int wide = 0; wide < 2; wide++) {
+        char settings[512];
+        snprintf(settings, sizeof settings, "train.batch = 64\ncore = %s\n%s%s",
+                 (*core)->plugin.name, worlds[i],
+                 !(*core)->plugin.options ? ""
+                 : wide                   ? "core.width = 48\n"
+                                          : "core.width = 1\n");
         check_memory(settings);
       }
 }
@@ -1435,15 +1555,19 @@ int main(void) {
       cmocka_unit_test(test_the_gradient_is_clipped_to_its_norm),
       cmocka_unit_test(test_rate_and_progress_follow_the_updates),
       cmocka_unit_test(test_copies_that_do_not_fit_are_refused),
+      cmocka_unit_test(test_a_game_has_no_labels_to_be_rewarded_by),
       cmocka_unit_test(test_a_number_that_is_not_finite_stops_before_the_step),
       cmocka_unit_test(test_a_rate_too_high_is_told),
       cmocka_unit_test(test_nothing_is_allocated_after_the_first_update),
       cmocka_unit_test(test_evaluation_does_not_depend_on_the_threads),
       cmocka_unit_test(test_a_single_rollout_is_deterministic),
       cmocka_unit_test(test_several_rollouts_answer_together),
+      cmocka_unit_test(test_several_answers_are_one_case),
+      cmocka_unit_test(test_rollouts_of_a_game_count_each),
       cmocka_unit_test(test_no_two_splits_share_a_draw),
       cmocka_unit_test(test_every_rollout_of_every_case_has_its_own_policy_draws),
       cmocka_unit_test(test_a_shard_s_memory_is_foreseen),
+      cmocka_unit_test(test_who_drops_out_stays_within_what_is_foreseen),
       cmocka_unit_test(test_what_cannot_be_seen_is_refused),
       cmocka_unit_test(test_what_does_not_fit_is_refused_before_it_is_taken),
       cmocka_unit_test(test_wilson_s_interval),
