@@ -42,6 +42,12 @@ static FovSlot choose_default(const FovPlugin *const *table, const FovPlugin *pl
   return choose_plugin(table, settings);
 }
 
+static bool has_option(const FovPlugin *plugin, const char *name) {
+  for (const FovOption *o = plugin->options; o && o->name; o++)
+    if (!strcmp(o->name, name)) return true;
+  return false;
+}
+
 /* ---- policies ---- */
 
 enum { SAMPLES = 20000 };
@@ -152,7 +158,9 @@ static void test_a_lanes_choice_is_its_own(void **state) {
     (*p)->choose(many->location, &many->tape, many->mean, &choice, many->rng, 8);
     (*p)->choose(one->location, &one->tape, one->mean, &choice, one->rng, 1);
     assert_memory_equal(one->location, many->location + 10, 2 * sizeof(real));
-    assert_memory_not_equal(many->location, many->location + 10, 2 * sizeof(real));
+    // But for the one that is the same for all.
+    if (strcmp((*p)->plugin.name, "centre"))
+      assert_memory_not_equal(many->location, many->location + 10, 2 * sizeof(real));
     destroy_chooser(many);
     destroy_chooser(one);
   }
@@ -171,6 +179,130 @@ static void test_sigma_follows_its_schedule(void **state) {
   assert_close(policy->sigma(falling.values, 1), 1, 1e-12);
   free(fixed.values);
   free(falling.values);
+}
+
+static void test_centre_is_the_centre(void **state) {
+  (void)state;
+  Chooser *c = create_chooser(3, (real)0.3, (real)-1.5);
+  const FovPolicy *policy = find_policy("centre");
+  FovRng before = c->rng[1];
+  assert_true(!policy->learned && !policy->sigma);
+  memset(c->location, 0xff, 6 * sizeof(real));
+  assert_null(policy->choose(c->location, &c->tape, NULL, &(FovChoice){0}, c->rng, 3));
+  for (int i = 0; i < 6; i++) assert_true(c->location[i] == 0);
+  assert_memory_equal(&c->rng[1], &before, sizeof before);
+  destroy_chooser(c);
+}
+
+/* ---- choosing an action ---- */
+
+static void test_actions_are_sampled_as_often_as_they_ought(void **state) {
+  (void)state;
+  const double p[] = {0.5, 0.001, 0.25, 0, 0.249};
+  real log_p[5];
+  int counts[5] = {0};
+  for (int a = 0; a < 5; a++) log_p[a] = (real)log(p[a]);
+  FovRng rng = fov_rng_stream(3, FOV_STREAM_POLICY, 1), moved = rng;
+  for (int i = 0; i < 5 * SAMPLES; i++) counts[fov_sample(log_p, 5, &rng)]++;
+  for (int a = 0; a < 5; a++)
+    assert_close(counts[a] / (5. * SAMPLES), p[a], 5 * sqrt(p[a] * (1 - p[a]) / (5. * SAMPLES)));
+  // One draw each, whatever comes of it.
+  for (int i = 0; i < 5 * SAMPLES; i++) fov_rng_uniform(&moved);
+  assert_memory_equal(&rng, &moved, sizeof rng);
+}
+
+static void test_the_likeliest_is_the_first_of_equals(void **state) {
+  (void)state;
+  assert_int_equal(fov_likeliest((real[]){-3, -1, -2, -1}, 4), 1);
+  assert_int_equal(fov_likeliest((real[]){-1, -1}, 2), 0);
+  assert_int_equal(fov_likeliest((real[]){-5, -4, -(real)INFINITY}, 3), 1);
+  assert_int_equal(fov_likeliest((real[]){0}, 1), 0);
+}
+
+/* ---- stop rules ---- */
+
+static const FovStopRule *find_stop(const char *name) {
+  const void *rule = fov_plugin_find(TABLE(fov_stop_rules), name);
+  assert_non_null(rule);
+  return rule;
+}
+
+static void test_never_stops_at_no_cost(void **state) {
+  (void)state;
+  const FovStopRule *rule = find_stop("never");
+  assert_true(!rule->decide && !rule->cost && !rule->learned && !rule->reads_answer);
+}
+
+/** Stops from its threshold on, exactly: numbers whose logarithms are the same ones. */
+static void test_confident_stops_from_its_threshold_on(void **state) {
+  (void)state;
+  const FovStopRule *rule = find_stop("confident");
+  assert_true(rule->reads_answer && !rule->learned && !rule->cost);
+  FovSlot slot =
+      choose_plugin(TABLE(fov_stop_rules), "plugin = confident\nplugin.threshold = 0.75");
+  const real least = (real)log(0.75), below = least - (real)1e-6;
+  const real log_p[] = {(real)log(0.125), least, -3, below, -3, -3, 0, -100, -100, -1, -1, -2};
+  const bool expected[] = {true, false, true, false};
+  Chooser *c = create_chooser(4, 0, 0);
+  FovRng before = c->rng[0];
+  bool stop[4];
+  const FovStopInput input = {.log_probabilities = log_p, .actions = 3, .rng = c->rng, .lanes = 4};
+  assert_null(rule->decide(stop, &c->tape, &input, slot.values));
+  assert_memory_equal(stop, expected, sizeof stop);
+  assert_memory_equal(&c->rng[0], &before, sizeof before);
+  free(slot.values);
+  destroy_chooser(c);
+}
+
+static void test_stopping_is_sampled_from_its_logits(void **state) {
+  (void)state;
+  const FovStopRule *rule = find_stop("learned");
+  assert_true(rule->learned && !rule->reads_answer);
+  FovSlot slot = choose_plugin(TABLE(fov_stop_rules), "plugin = learned\nplugin.cost = 0.25");
+  assert_close(rule->cost(slot.values), 0.25, 0);
+  // The chooser's mean serves as logits: of looking on, of stopping.
+  Chooser *c = create_chooser(SAMPLES, (real)0.5, (real)-0.75);
+  const double p = 1 / (1 + exp(1.25));
+  bool *stop = calloc(SAMPLES, sizeof *stop);
+  assert_non_null(stop);
+  const FovStopInput input = {.logits = c->mean, .rng = c->rng, .lanes = SAMPLES};
+  FovVar *log_prob = rule->decide(stop, &c->tape, &input, slot.values);
+  int stopped = 0;
+  assert_true(log_prob->rows == SAMPLES && log_prob->cols == 1);
+  for (int b = 0; b < SAMPLES; b++) {
+    stopped += stop[b];
+    assert_close(log_prob->value[b], log(stop[b] ? p : 1 - p), 1e-6);
+  }
+  assert_close(stopped / (double)SAMPLES, p, 5 * sqrt(p * (1 - p) / SAMPLES));
+  free(stop);
+  free(slot.values);
+  destroy_chooser(c);
+}
+
+/** Without a sample it stops beyond its threshold, the same for every lane, and draws nothing. */
+static void test_stopping_without_a_sample_has_a_threshold(void **state) {
+  (void)state;
+  const FovStopRule *rule = find_stop("learned");
+  const struct {
+    const char *threshold;
+    bool stops;
+  } known[] = {{"0", true}, {"0.74", true}, {"0.76", false}, {"1", false}};
+  for (int i = 0; i < 4; i++) {
+    char settings[64];
+    snprintf(settings, sizeof settings, "plugin = learned\nplugin.threshold = %s",
+             known[i].threshold);
+    FovSlot slot = choose_plugin(TABLE(fov_stop_rules), settings);
+    Chooser *c = create_chooser(2, 0, (real)log(3)); // a probability of 3/4
+    FovRng before = c->rng[1];
+    bool stop[2];
+    const FovStopInput input = {
+        .logits = c->mean, .deterministic = true, .rng = c->rng, .lanes = 2};
+    assert_null(rule->decide(stop, &c->tape, &input, slot.values));
+    assert_true(stop[0] == known[i].stops && stop[1] == known[i].stops);
+    assert_memory_equal(&c->rng[1], &before, sizeof before);
+    free(slot.values);
+    destroy_chooser(c);
+  }
 }
 
 /* ---- rewards ---- */
@@ -201,7 +333,7 @@ static void test_every_baseline_on_numbers_worked_by_hand(void **state) {
   const FovBaselineInput input = {.returns = returns,
                                   .predicted = predicted,
                                   .average = 0.5,
-                                  .glimpses = 2,
+                                  .moments = 2,
                                   .lanes = 6,
                                   .copies = 3};
   const struct {
@@ -295,7 +427,8 @@ static void choose_and_earn(Play *p, int t, FovRng *rng) {
 }
 
 /** One update's gradient, through the same functions and in the same order as the trainer's. */
-static void play(Play *p, const FovEstimator *estimator, const FovBaseline *baseline, int update) {
+static void play(Play *p, const FovSlot *slot, const FovBaseline *baseline, int update) {
+  const FovEstimator *estimator = (const FovEstimator *)slot->plugin;
   FovRng rng[LANES];
   for (int b = 0; b < LANES; b++)
     rng[b] = fov_rng_stream(11, FOV_STREAM_POLICY, (uint64_t)(update * LANES + b));
@@ -307,11 +440,11 @@ static void play(Play *p, const FovEstimator *estimator, const FovBaseline *base
   FovBaselineInput input = {.returns = p->returns,
                             .predicted = p->predicted,
                             .average = (real)p->average,
-                            .glimpses = 2,
+                            .moments = 2,
                             .lanes = LANES,
                             .copies = COPIES};
   baseline->values(p->b, &input);
-  estimator->weights(p->weights, p->returns, p->b, 2, LANES);
+  estimator->weights(p->weights, p->returns, p->b, 2, LANES, slot->values);
   for (int i = 0; i < 2 * LANES; i++) p->weights[i] /= LANES;
   for (int t = 0; t < 2; t++) fov_seed(&p->tape, p->log_prob[t], p->weights + t * LANES);
   fov_tape_backward(&p->tape);
@@ -320,14 +453,25 @@ static void play(Play *p, const FovEstimator *estimator, const FovBaseline *base
   p->average += (update ? 0.05 : 1) * (sum / LANES - p->average);
 }
 
+/** An estimator as the whole return makes it: with a lambda below 1 it is biased, as long as the
+ * baseline is no exact prediction. */
+static FovSlot choose_unbiased(const FovEstimator *estimator) {
+  const FovPlugin *plugin = &estimator->plugin;
+  char settings[128];
+  snprintf(settings, sizeof settings, "plugin = %s\n%s", plugin->name,
+           has_option(plugin, "lambda") ? "plugin.lambda = 1\n" : "");
+  return choose_plugin(TABLE(fov_estimators), settings);
+}
+
 static Moments measure(const FovEstimator *estimator, const FovBaseline *baseline) {
+  FovSlot slot = choose_unbiased(estimator);
   Play p = {0};
   Moments m = {0};
   fov_params_add(&p.params, "w", 2, 2, FOV_INIT_ZERO, 0);
   for (int i = 0; i < WEIGHTS; i++) p.values[i] = (real)w[i];
   double sum[WEIGHTS] = {0}, squares[WEIGHTS] = {0};
   for (int update = 0; update < UPDATES; update++) {
-    play(&p, estimator, baseline, update);
+    play(&p, &slot, baseline, update);
     for (int i = 0; i < WEIGHTS; i++) sum[i] += p.gradient[i];
     for (int i = 0; i < WEIGHTS; i++) squares[i] += pow(p.gradient[i], 2);
   }
@@ -337,6 +481,7 @@ static Moments measure(const FovEstimator *estimator, const FovBaseline *baselin
     m.total_variance += m.variance[i];
   }
   fov_arena_finish(&p.arena);
+  free(slot.values);
   return m;
 }
 
@@ -367,6 +512,47 @@ static void test_every_baseline_lowers_the_variance(void **state) {
                  without);
     }
   }
+}
+
+/** Weights of an estimator on numbers of which the second of two lanes ends at its second moment.
+ */
+enum { GAE_MOMENTS = 3, GAE_LANES = 2, GAE_SIZE = GAE_MOMENTS * GAE_LANES };
+static const real gae_returns[GAE_SIZE] = {4, 3, 3, 1, 2, 0};
+static const real gae_b[GAE_SIZE] = {1, 2, (real)0.5, -1, 3, 0};
+
+static void weigh(real weights[GAE_SIZE], const char *settings) {
+  FovSlot slot = choose_plugin(TABLE(fov_estimators), settings);
+  const FovEstimator *estimator = (const FovEstimator *)slot.plugin;
+  estimator->weights(weights, gae_returns, gae_b, GAE_MOMENTS, GAE_LANES, slot.values);
+  free(slot.values);
+}
+
+static void test_gae_on_numbers_worked_by_hand(void **state) {
+  (void)state;
+  // Rewards are 1, 1, 2 and 2, 1; so δ = 0.5, 3.5, −1 and −1, 2.
+  const struct {
+    const char *settings;
+    real advantage[GAE_SIZE];
+  } known[] = {
+      {"plugin = gae\nplugin.lambda = 0", {(real)0.5, -1, (real)3.5, 2, -1, 0}},
+      {"plugin = gae\nplugin.lambda = 0.5", {2, 0, 3, 2, -1, 0}},
+      {"plugin = gae\nplugin.lambda = 1", {3, 1, (real)2.5, 2, -1, 0}},
+      {"plugin = gae", {(real)2.84, (real)0.8, (real)2.6, 2, -1, 0}},
+  };
+  for (int k = 0; k < 4; k++) {
+    real weights[GAE_SIZE];
+    weigh(weights, known[k].settings);
+    for (int i = 0; i < GAE_SIZE; i++)
+      assert_near(weights[i], -known[k].advantage[i], 1e-6, "%s: %d", known[k].settings, i);
+  }
+}
+
+static void test_gae_of_the_whole_return_is_reinforce(void **state) {
+  (void)state;
+  real gae[GAE_SIZE], reinforce[GAE_SIZE];
+  weigh(gae, "plugin = gae\nplugin.lambda = 1");
+  weigh(reinforce, "plugin = reinforce");
+  for (int i = 0; i < GAE_SIZE; i++) assert_close(gae[i], reinforce[i], 1e-6);
 }
 
 /* ---- optimisers ---- */
@@ -530,10 +716,19 @@ int main(void) {
       cmocka_unit_test(test_every_learned_policy_can_be_deterministic),
       cmocka_unit_test(test_a_lanes_choice_is_its_own),
       cmocka_unit_test(test_sigma_follows_its_schedule),
+      cmocka_unit_test(test_centre_is_the_centre),
+      cmocka_unit_test(test_actions_are_sampled_as_often_as_they_ought),
+      cmocka_unit_test(test_the_likeliest_is_the_first_of_equals),
+      cmocka_unit_test(test_never_stops_at_no_cost),
+      cmocka_unit_test(test_confident_stops_from_its_threshold_on),
+      cmocka_unit_test(test_stopping_is_sampled_from_its_logits),
+      cmocka_unit_test(test_stopping_without_a_sample_has_a_threshold),
       cmocka_unit_test(test_every_reward_is_what_its_name_says),
       cmocka_unit_test(test_every_baseline_on_numbers_worked_by_hand),
       cmocka_unit_test(test_every_estimator_is_unbiased_with_every_baseline),
       cmocka_unit_test(test_every_baseline_lowers_the_variance),
+      cmocka_unit_test(test_gae_on_numbers_worked_by_hand),
+      cmocka_unit_test(test_gae_of_the_whole_return_is_reinforce),
       cmocka_unit_test(test_every_optimiser_finds_the_bottom_of_a_bowl),
       cmocka_unit_test(test_every_optimiser_takes_the_steps_of_its_paper),
       cmocka_unit_test(test_schedules_have_their_ends_and_middles),

@@ -39,13 +39,14 @@ static void assert_message(const char *part) {
 
 #define HEADER                                                                                     \
   "update,episodes,epoch,seconds,rate,sigma,train_error,train_reward,class_loss,baseline_loss,"    \
-  "gradient_norm,valid_error,valid_reward,glimpses_per_second\n"
-#define ROW1 "100,12800,0.25,1.5,0.001,2.5,0.9,0.1,2.30258509,0.0123456789,1e-30,,-inf,1234567.5\n"
-#define ROW2 "9223372036854775807,-1,0,0,0,0,0,0,0,0,0,0,0,1e+300\n"
+  "gradient_norm,valid_error,valid_reward,valid_glimpses,glimpses_per_second\n"
+#define ROW1                                                                                       \
+  "100,12800,0.25,1.5,0.001,2.5,0.9,0.1,2.30258509,0.0123456789,1e-30,,-inf,3.75,1234567.5\n"
+#define ROW2 "9223372036854775807,-1,0,0,0,0,0,0,0,0,0,0,0,0,1e+300\n"
 
 static const FovProgress row1 = {100,   12800, 0.25,      1.5,          0.001,
                                  2.5,   0.9,   0.1,       2.3025850929, 0.01234567891,
-                                 1e-30, NAN,   -INFINITY, 1234567.5};
+                                 1e-30, NAN,   -INFINITY, 3.75,         1234567.5};
 static const FovProgress row2 = {.update = INT64_MAX, .episodes = -1, .glimpses_per_second = 1e300};
 
 static void put(const char *text) {
@@ -99,7 +100,8 @@ static void test_read_gives_the_rows_back(void **state) {
   assert_true(rows[0].sigma == 2.5 && rows[0].train_error == 0.9 && rows[0].train_reward == 0.1);
   assert_true(rows[0].class_loss == 2.30258509 && rows[0].baseline_loss == 0.0123456789);
   assert_true(rows[0].gradient_norm == 1e-30 && isnan(rows[0].valid_error));
-  assert_true(rows[0].valid_reward == -INFINITY && rows[0].glimpses_per_second == 1234567.5);
+  assert_true(rows[0].valid_reward == -INFINITY && rows[0].valid_glimpses == 3.75);
+  assert_true(rows[0].glimpses_per_second == 1234567.5);
   assert_int_equal(rows[1].update, INT64_MAX);
   assert_int_equal(rows[1].episodes, -1);
   free(rows);
@@ -148,12 +150,12 @@ static void test_append_to_a_full_disk_leaves_no_part(void **state) {
 
 static void test_bad_files_are_refused(void **state) {
   (void)state;
-  assert_refused("\n", ":1: column 1 of 14 is '', expected 'update'");
-  assert_refused("update,episodes,epok\n", ":1: column 3 of 14 is 'epok', expected 'epoch'");
-  assert_refused("update,episodes\n", ":1: fewer than 14 cells");
-  assert_refused(HEADER ROW1 "1,2\n", ":3: fewer than 14 cells");
-  assert_refused(HEADER "\n", ":2: fewer than 14 cells");
-  assert_refused(HEADER "1,2,0,0,0,0,0,0,0,0,0,0,0,0,0\n", ":2: more than 14 cells");
+  assert_refused("\n", ":1: column 1 of 15 is '', expected 'update'");
+  assert_refused("update,episodes,epok\n", ":1: column 3 of 15 is 'epok', expected 'epoch'");
+  assert_refused("update,episodes\n", ":1: fewer than 15 cells");
+  assert_refused(HEADER ROW1 "1,2\n", ":3: fewer than 15 cells");
+  assert_refused(HEADER "\n", ":2: fewer than 15 cells");
+  assert_refused(HEADER "1,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0\n", ":2: more than 15 cells");
   assert_refused(HEADER "1,2,x,0,0,0,0,0,0,0,0,0,0,0\n", ":2: epoch 'x' is not a number");
   assert_refused(HEADER "1,2,0,1 2,0,0,0,0,0,0,0,0,0,0\n", ":2: seconds '1 2' is not a number");
   assert_refused(HEADER ",2,0,0,0,0,0,0,0,0,0,0,0,0\n", ":2: update '' is not a number");

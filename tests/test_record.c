@@ -389,8 +389,10 @@ static void check_step(const FovTrace *trace, const FovSensor *sensor, int e, in
   for (int a = 0; a < TOY_ACTIONS; a++) likeliest = p[a] > p[likeliest] ? a : likeliest;
   assert_near(p[0] + p[1] + p[2], 1, 1e-5, "probabilities of episode %d, glimpse %d", e, t);
   bool last = t == trace->glimpses - 1;
-  if (last) assert_int_equal(trace->answers[e], likeliest);
-  assert_true(trace->rewards[i] == (last && trace->answers[e] == trace->labels[e]));
+  assert_int_equal(trace->labels[i], e % TOY_ACTIONS);
+  assert_int_equal(trace->answers[i], last ? likeliest : -1);
+  assert_true(trace->rewards[i] == (last && trace->answers[i] == trace->labels[i]));
+  if (last) assert_int_equal(trace->wrong[e], trace->answers[i] != trace->labels[i]);
 }
 
 static void check_trace(const char *settings, int side, int scales) {
@@ -410,7 +412,7 @@ static void check_trace(const char *settings, int side, int scales) {
     FovRng rng = fov_rng_stream(9, FOV_STREAM_FIXED_ENV, (uint64_t)e);
     assert_int_equal(toy_log[e].index, e);
     assert_int_equal(trace.images[e * TOY_SIDE * TOY_SIDE], (uint8_t)fov_rng_u32(&rng));
-    assert_int_equal(trace.labels[e], e % TOY_ACTIONS);
+    assert_int_equal(trace.lengths[e], 3);
     for (int t = 0; t < 3; t++) check_step(&trace, &toy.experiment.sensor, e, t);
   }
   snprintf(path, sizeof path, "%s/trace.safetensors", folder);

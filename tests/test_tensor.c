@@ -300,6 +300,31 @@ static void squared_error(FovVar *y[], FovTape *tape, FovVar *x[], const void *c
   y[1] = fov_squared_error(tape, x[0], (real[]){0, 1, 2});
 }
 
+static void categorical(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_categorical_log_prob(tape, x[0], (int[]){0, 2, 3});
+  y[1] = fov_categorical_log_prob(tape, x[0], (int[]){3, 2, 1});
+}
+
+/** Defines fov_gather of some rows. */
+#define DEFINE_GATHER(name, ...)                                                                   \
+  static void name(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {                 \
+    (void)context;                                                                                 \
+    const int rows[] = {__VA_ARGS__};                                                              \
+    y[0] = fov_gather(tape, x[0], rows, sizeof rows / sizeof *rows);                               \
+  }
+
+DEFINE_GATHER(gather, 0, 2)
+DEFINE_GATHER(gather_one, 1)
+DEFINE_GATHER(gather_again, 2, 0, 2, 2)
+
+/** Of what was gathered, and of the same x beside it. */
+static void gather_twice(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_gather(tape, fov_gather(tape, x[0], (int[]){0, 2}, 2), (int[]){1}, 1);
+  y[1] = fov_gather(tape, x[0], (int[]){2, 1}, 2);
+}
+
 static const Case cases[] = {
     {"fov_linear", "linear", linear, FOV_LINEAR, {{3, 4}, {5, 4}, {1, 5}}},
     {"fov_linear", "relu", linear, FOV_RELU, {{3, 4}, {5, 4}, {1, 5}}},
@@ -346,6 +371,13 @@ static const Case cases[] = {
     {"fov_cross_entropy", "two labels a row", cross_entropy, 0, {{3, 4}}},
     {"fov_cross_entropy", "64 classes", cross_entropy, 0, {{3, 64}}},
     {"fov_gaussian_log_prob", "two sigmas", gaussian, 0, {{3, 2}}},
+    {"fov_categorical_log_prob", "two actions a row", categorical, 0, {{3, 4}}},
+    {"fov_categorical_log_prob", "64 actions", categorical, 0, {{3, 64}}},
+    {"fov_gather", "some", gather, 0, {{3, 4}}},
+    {"fov_gather", "one", gather_one, 0, {{3, 4}}},
+    {"fov_gather", "one again and again", gather_again, 0, {{3, 4}}},
+    {"fov_gather", "twice", gather_twice, 0, {{3, 4}}},
+    {"fov_gather", "64 wide", gather_twice, 0, {{3, 64}}},
     {"fov_squared_error", "two targets", squared_error, 0, {{3, 1}}},
 };
 
@@ -806,6 +838,30 @@ static void cross_entropy_computes_its_equation(void **state) {
   assert_memory_equal(again, log_p, sizeof log_p);
 }
 
+static void categorical_is_the_log_probability(void **state) {
+  (void)state;
+  FovVar *logits = constant(3, 4, 1);
+  static const int actions[] = {3, 0, 1};
+  FovVar *loss = fov_cross_entropy(&tape, NULL, logits, actions);
+  FovVar *y = fov_categorical_log_prob(&tape, logits, actions);
+  assert_true(y->rows == 3 && y->cols == 1);
+  for (int b = 0; b < 3; b++) {
+    real sum = 0;
+    for (int j = 0; j < 4; j++) sum += exp(at(logits, b, j));
+    assert_near(y->value[b], at(logits, b, actions[b]) - log(sum), 1e-14, "log p of row %d", b);
+    assert_true(y->value[b] == -loss->value[b]);
+  }
+}
+
+static void gather_takes_its_rows(void **state) {
+  (void)state;
+  static const int rows[] = {2, 0, 2, 1};
+  FovVar *x = constant(3, 5, 1), *y = fov_gather(&tape, x, rows, 4);
+  assert_true(y->rows == 4 && y->cols == 5);
+  for (int i = 0; i < 4; i++)
+    for (int j = 0; j < 5; j++) assert_true(at(y, i, j) == at(x, rows[i], j));
+}
+
 static void a_hopeless_logit_costs_what_it_is(void **state) {
   (void)state;
   FovVar *logits = fov_constant(&tape, 1, 2);
@@ -990,16 +1046,18 @@ static void operations_keep_their_own_constants(void **state) {
   Small small;
   small_begin(&small);
   real target[] = {1, 1}, sigma[] = {1};
-  int labels[] = {0, 0};
+  int labels[] = {0, 0}, rows[] = {1, 0};
   fov_seed(&tape, fov_squared_error(&tape, small.x, target), (real[]){1, 1});
   fov_seed(&tape, fov_gaussian_log_prob(&tape, small.x, target, sigma), (real[]){1, 1});
   FovVar *logits = fov_linear(&tape, small.x, fov_stop_gradient(&tape, small.x), NULL, FOV_LINEAR);
   fov_seed(&tape, fov_cross_entropy(&tape, NULL, logits, labels), (real[]){0, 0});
+  fov_seed(&tape, fov_categorical_log_prob(&tape, logits, labels), (real[]){0, 0});
+  fov_seed(&tape, fov_gather(&tape, small.x, rows, 2), (real[]){3, 4});
   target[0] = target[1] = sigma[0] = NAN;
-  labels[0] = labels[1] = INT32_MAX;
+  labels[0] = labels[1] = rows[0] = rows[1] = INT32_MAX;
   fov_tape_backward(&tape);
-  // d/dx of (x − 1)² / 2 − (x − 1)² / 2.
-  assert_true(small.x->grad[0] == 0 && small.x->grad[1] == 0);
+  // d/dx of (x − 1)² / 2 − (x − 1)² / 2, and what was gathered, the other way round.
+  assert_true(small.x->grad[0] == 4 && small.x->grad[1] == 3);
   small_finish(&small);
 }
 
@@ -1044,6 +1102,14 @@ static void label_beyond(void) {
   fov_cross_entropy(&tape, NULL, constant(1, 3, 1), (int[]){3});
 }
 
+static void action_beyond(void) {
+  fov_categorical_log_prob(&tape, constant(1, 3, 1), (int[]){-1});
+}
+
+static void row_beyond(void) {
+  fov_gather(&tape, constant(2, 3, 1), (int[]){0, 2}, 2);
+}
+
 static void misfits_abort(void **state) {
   (void)state;
   assert_true(aborts(multiply_misfits));
@@ -1055,6 +1121,8 @@ static void misfits_abort(void **state) {
   assert_true(aborts(conv_without_stride));
   assert_true(aborts(add_misfits));
   assert_true(aborts(label_beyond));
+  assert_true(aborts(action_beyond));
+  assert_true(aborts(row_beyond));
 }
 
 /* ---- The parameters ---- */
@@ -1215,6 +1283,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(lstm_computes_its_equations, begin, finish),
       cmocka_unit_test_setup_teardown(gru_computes_its_equations, begin, finish),
       cmocka_unit_test_setup_teardown(cross_entropy_computes_its_equation, begin, finish),
+      cmocka_unit_test_setup_teardown(categorical_is_the_log_probability, begin, finish),
+      cmocka_unit_test_setup_teardown(gather_takes_its_rows, begin, finish),
       cmocka_unit_test_setup_teardown(a_hopeless_logit_costs_what_it_is, begin, finish),
       cmocka_unit_test_setup_teardown(gaussian_computes_its_density, begin, finish),
       cmocka_unit_test_setup_teardown(squared_error_is_half_the_square, begin, finish),

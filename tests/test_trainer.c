@@ -124,15 +124,19 @@ typedef struct Played {
   FovRng start[FOV_SHARD]; /**< the policy's generators before they were moved on */
 } Played;
 
-static void play(Played *played, const Toy *toy, const real *values, int lanes) {
+static void play_from(Played *played, const Toy *toy, const real *values, int first, int lanes) {
   *played = (Played){0};
   fov_tape_begin(&played->tape, &played->arena, &toy->experiment.agent.params, values, NULL);
   FovPlan *plan = &played->plan;
-  *plan = fov_plan_cases(&played->arena, 0, lanes, 9, FOV_SPLIT_TRAIN, 0);
+  *plan = fov_plan_cases(&played->arena, first, lanes, 9, FOV_SPLIT_TRAIN, 0);
   plan->choice = fov_task_choice(&toy->task, 0, false);
   plan->predict = plan->every = true;
   memcpy(played->start, plan->policy_rng, (size_t)lanes * sizeof(FovRng));
   fov_rollout_run(&played->rollout, &played->tape, &toy->task, plan);
+}
+
+static void play(Played *played, const Toy *toy, const real *values, int lanes) {
+  play_from(played, toy, values, 0, lanes);
 }
 
 /** log π is of the raw sample, even where the eye stays at the border. */
@@ -145,17 +149,18 @@ static void test_log_prob_belongs_to_the_raw_sample(void **state) {
   play(&p, &toy, values, 16);
   int cut = 0;
   // 8 of 20 pixels are 0.8 of the 2 units that the image is wide.
-  for (int t = 0; t < p.rollout.glimpses; t++)
+  for (int t = 0; t < p.rollout.moments - 1; t++)
     for (int b = 0; b < 16; b++) {
+      const FovMoment *chosen = &p.rollout.at[t], *looked = chosen + 1;
       double log_prob = -log(2 * M_PI * 0.8 * 0.8);
       for (int j = 0; j < 2; j++) {
         double z = (double)fov_rng_normal(&p.start[b]);
-        double raw = (double)p.rollout.mean[t]->value[2 * b + j] + 0.8 * z;
+        double raw = (double)chosen->mean->value[2 * b + j] + 0.8 * z;
         log_prob -= z * z / 2;
-        assert_close(p.rollout.location[t]->value[2 * b + j], fmin(fmax(raw, -1), 1), 1e-6);
+        assert_close(looked->location->value[2 * b + j], fmin(fmax(raw, -1), 1), 1e-6);
         cut += fabs(raw) > 1;
       }
-      assert_close(p.rollout.log_prob[t]->value[b], log_prob, 1e-4);
+      assert_close(chosen->log_look->value[b], log_prob, 1e-4);
     }
   assert_in_range(cut, 10, 80);
   fov_arena_finish(&p.arena);
@@ -171,18 +176,22 @@ static void test_a_rollout_sees_what_is_where_it_looks(void **state) {
   real *values = lively_values(&toy);
   play(&p, &toy, values, 16);
   const FovRollout *r = &p.rollout;
-  for (int t = 0; t < 3; t++)
+  assert_int_equal(r->moments, 4);
+  for (int t = 0; t < 4; t++)
     for (int b = 0; b < 16; b++) {
-      real glimpse[16];
-      const FovImage image = {
-          .bytes = r->images[b], .height = TOY_SIDE, .width = TOY_SIDE, .channels = 1};
-      const real *l = r->location[t]->value + 2 * b;
-      fov_sensor_look(glimpse, &toy.experiment.sensor, &image, l[0], l[1]);
-      assert_memory_equal(glimpse, r->rho[t]->value + 16 * b, sizeof glimpse);
+      const FovMoment *moment = &r->at[t];
       // Everything is earned at the end, so every return is that.
       real earned = r->log_probabilities[TOY_ACTIONS * b + r->labels[b]];
-      assert_true(r->rewards[16 * t + b] == (t == 2 ? earned : 0));
+      assert_true(r->rewards[16 * t + b] == (t == 3 ? earned : 0));
       assert_true(r->returns[16 * t + b] == earned);
+      assert_int_equal(moment->rho != NULL, t > 0);
+      if (t == 0) continue;
+      real glimpse[16];
+      const FovImage image = {
+          .bytes = moment->frames[b], .height = TOY_SIDE, .width = TOY_SIDE, .channels = 1};
+      const real *l = moment->location->value + 2 * b;
+      fov_sensor_look(glimpse, &toy.experiment.sensor, &image, l[0], l[1]);
+      assert_memory_equal(glimpse, moment->rho->value + 16 * b, sizeof glimpse);
     }
   fov_arena_finish(&p.arena);
   free(values);
@@ -201,18 +210,18 @@ static void test_the_first_glimpse_is_where_it_was_asked_for(void **state) {
     for (int b = 0; b < 16; b++)
       for (int j = 0; j < 2; j++) {
         real uniform = 2 * fov_rng_uniform(&p.start[b]) - 1,
-             l = p.rollout.location[0]->value[2 * b + j];
+             l = p.rollout.at[1].location->value[2 * b + j];
         if (first == FOV_FIRST_CENTRE) assert_true(l == 0);
         if (first == FOV_FIRST_RANDOM) assert_true(l == uniform);
         // From h_0 = 0 the mean is the bias.
         if (first == FOV_FIRST_LEARNED)
-          assert_true(p.rollout.mean[0]->value[2 * b + j] ==
+          assert_true(p.rollout.at[0].mean->value[2 * b + j] ==
                       values[find_param(&toy, "location.bias")->offset + (size_t)j]);
       }
-    assert_int_equal(p.rollout.mean[0] != NULL, first == FOV_FIRST_LEARNED);
-    assert_int_equal(p.rollout.log_prob[0] != NULL, first == FOV_FIRST_LEARNED);
-    assert_int_equal(p.rollout.baseline[0] != NULL, first == FOV_FIRST_LEARNED);
-    for (int t = 0; t < 3; t++) assert_non_null(p.rollout.logits[t]);
+    assert_int_equal(p.rollout.at[0].mean != NULL, first == FOV_FIRST_LEARNED);
+    assert_int_equal(p.rollout.at[0].log_look != NULL, first == FOV_FIRST_LEARNED);
+    assert_int_equal(p.rollout.at[0].baseline != NULL, first == FOV_FIRST_LEARNED);
+    for (int t = 1; t < 4; t++) assert_non_null(p.rollout.at[t].logits);
     fov_arena_finish(&p.arena);
     free(values);
     toy_finish(&toy);
@@ -254,19 +263,89 @@ static void test_a_context_chooses_the_first_glimpse(void **state) {
   for (int b = 0; b < 16; b++) {
     double coarse[9], hidden[7], start[12], mean[2], baseline[1];
     FovVar *view = fov_constant(&p.tape, 1, 9);
-    fov_sensor_shrink(view->value, &(FovImage){p.rollout.images[b], TOY_SIDE, TOY_SIDE, 1}, 3);
+    fov_sensor_shrink(view->value, &(FovImage){p.rollout.at[0].frames[b], TOY_SIDE, TOY_SIDE, 1},
+                      3);
     for (int i = 0; i < 9; i++) coarse[i] = (double)view->value[i];
     apply(hidden, &toy, values, "context", coarse, relu);
     apply(start, &toy, values, "start", hidden, tanh);
     apply(mean, &toy, values, "location", start, same);
     apply(baseline, &toy, values, "baseline", start, same);
-    for (int j = 0; j < 2; j++) assert_close(p.rollout.mean[0]->value[2 * b + j], mean[j], 1e-5);
-    assert_close(p.rollout.baseline[0]->value[b], baseline[0], 1e-5);
+    for (int j = 0; j < 2; j++) assert_close(p.rollout.at[0].mean->value[2 * b + j], mean[j], 1e-5);
+    assert_close(p.rollout.at[0].baseline->value[b], baseline[0], 1e-5);
     FovAgentState begun = fov_agent_begin(&toy.experiment.agent, &p.tape, view, 1);
     assert_true(!begun.what.h && !begun.what.c);
     for (int i = 0; i < 12; i++) assert_close(begun.where.h->value[i], start[i], 1e-5);
     for (int i = 0; i < 12; i++) assert_close(begun.where.c->value[i], start[i], 1e-5);
   }
+  fov_arena_finish(&p.arena);
+  free(values);
+  toy_finish(&toy);
+}
+
+/* ---- several turns, games, and an end to looking ---- */
+
+/** Where lane b stands among those that play at a moment, or −1. */
+static int place_in(const FovMoment *moment, int b) {
+  for (int i = 0; i < moment->count; i++)
+    if (moment->lanes[i] == b) return i;
+  return -1;
+}
+
+static int likeliest_of(const real *p) {
+  return p[0] >= p[1] && p[0] >= p[2] ? 0 : p[1] >= p[2] ? 1 : 2;
+}
+
+/** Turn k of lane b, answered at the moment that `moment` is. */
+static void check_turn(const FovRollout *r, const FovMoment *moment, int b, int k) {
+  int i = place_in(moment, b), at = b * TOY_TURNS + k;
+  bool last = k + 1 == toy_turns_count(b);
+  const real *log_p = r->log_probabilities + at * TOY_ACTIONS;
+  assert_int_equal(r->labels[at], toy_turns_label(b, k));
+  assert_int_equal(r->answers[at], likeliest_of(log_p));
+  assert_int_equal(moment->labels[i], r->labels[at]);
+  assert_int_equal(moment->actions[i], r->answers[at]);
+  assert_int_equal(moment->deeds[i], FOV_DEED_ACT | (last ? 0 : FOV_DEED_LOOK));
+  assert_close(exp(log_p[0]) + exp(log_p[1]) + exp(log_p[2]), 1, 1e-5);
+}
+
+static void test_labels_are_answered_in_turn(void **state) {
+  (void)state;
+  enum { LANES = 24 };
+  Toy toy;
+  Played p;
+  toy_create(&toy, "env = toy_turns\nglimpses = 2\n");
+  real *values = lively_values(&toy);
+  play(&p, &toy, values, LANES);
+  const FovRollout *r = &p.rollout;
+  assert_int_equal(fov_task_glimpses(&toy.task), 2 * TOY_TURNS);
+  assert_int_equal(r->moments, 1 + 2 * TOY_TURNS);
+  int all_wrong = 0, counted = 0;
+  for (int b = 0; b < LANES; b++) {
+    int count = toy_turns_count(b), wrong = 0;
+    assert_int_equal(r->taken[b], count);
+    assert_int_equal(r->glimpses[b], 2 * count);
+    for (int t = 0; t < r->moments; t++)
+      assert_int_equal(place_in(&r->at[t], b) >= 0, t <= 2 * count);
+    real left = 0;
+    for (int k = count - 1; k >= 0; k--) {
+      const FovMoment *looks = &r->at[2 * k + 1];
+      check_turn(r, &r->at[2 * k + 2], b, k);
+      assert_int_equal(looks->deeds[place_in(looks, b)], FOV_DEED_LOOK);
+      assert_int_equal(looks->actions[place_in(looks, b)], -1);
+      bool right = r->answers[b * TOY_TURNS + k] == r->labels[b * TOY_TURNS + k];
+      assert_true(r->rewards[(2 * k + 1) * LANES + b] == 0);
+      assert_true(r->rewards[(2 * k + 2) * LANES + b] == right);
+      assert_true(r->returns[(2 * k + 2) * LANES + b] == (left += right));
+      assert_true(r->returns[(2 * k + 1) * LANES + b] == left);
+      wrong += !right;
+    }
+    for (int k = count; k < TOY_TURNS; k++)
+      assert_true(r->labels[b * TOY_TURNS + k] == -1 && r->answers[b * TOY_TURNS + k] == -1);
+    assert_int_equal(r->wrong[b], wrong > 0);
+    all_wrong += wrong == count, counted += wrong > 0 && wrong < count;
+  }
+  // One wrong answer of several is enough to be wrong; that must have been tried.
+  assert_true(counted > 0 && all_wrong < LANES);
   fov_arena_finish(&p.arena);
   free(values);
   toy_finish(&toy);
@@ -301,6 +380,184 @@ static void test_context_and_second_layer_answer_by_the_eye_alone(void **state) 
     assert_false(answers_depend_on(where[i], TWO_LAYERS "policy = random\n"));
   }
   assert_true(answers_depend_on("core.", TWO_LAYERS "policy = random\n"));
+}
+
+/** Plays a lane's actions again, without an agent; returns what they earn. */
+static double replay(const Toy *toy, const FovRollout *r, int b, FovRng rng) {
+  uint8_t image[TOY_SIDE * TOY_SIDE];
+  int x;
+  FovEnvLane lane = {.image = image, .state = &x};
+  double earned = 0;
+  fov_env_reset(&toy->env, &lane, b, &rng);
+  for (int t = 1; t < r->moments; t++) {
+    const FovMoment *moment = &r->at[t];
+    int i = place_in(moment, b);
+    assert_int_equal(i >= 0, !fov_env_over(&lane));
+    if (i < 0) continue;
+    assert_int_equal(moment->labels[i], -1);
+    assert_memory_equal(moment->frames[i], image, sizeof image);
+    if (moment->actions[i] < 0) continue;
+    fov_env_step(&toy->env, &lane, moment->actions[i], &rng);
+    earned += (double)lane.reward;
+    assert_true(r->rewards[t * r->lanes + b] == lane.reward);
+  }
+  assert_true(fov_env_over(&lane));
+  assert_int_equal(lane.taken, r->taken[b]);
+  return earned;
+}
+
+static void test_a_game_is_what_its_actions_make_of_it(void **state) {
+  (void)state;
+  enum { LANES = 48 };
+  Toy toy;
+  Played p = {0};
+  toy_create(&toy, "env = toy_game\nglimpses = 2\n");
+  real *values = lively_values(&toy);
+  fov_tape_begin(&p.tape, &p.arena, &toy.experiment.agent.params, values, NULL);
+  FovPlan plan = fov_plan_cases(&p.arena, 0, LANES, 9, FOV_SPLIT_TRAIN, 0);
+  FovRng env_rng[LANES];
+  memcpy(env_rng, plan.env_rng, sizeof env_rng);
+  plan.choice = fov_task_choice(&toy.task, 0, false);
+  plan.frames = true;
+  fov_rollout_run(&p.rollout, &p.tape, &toy.task, &plan);
+  const FovRollout *r = &p.rollout;
+  int missed = 0;
+  assert_null(r->log_probabilities);
+  for (int b = 0; b < LANES; b++) {
+    double earned = replay(&toy, r, b, env_rng[b]);
+    assert_true(r->returns[b] == (real)earned);
+    assert_int_equal(r->wrong[b], earned < 0.5);
+    missed += r->wrong[b];
+  }
+  assert_in_range(missed, 1, LANES - 1);
+  fov_arena_finish(&p.arena);
+  free(values);
+  toy_finish(&toy);
+}
+
+/** log π of an action is the logits' log-softmax there; a deterministic rollout takes the likeliest
+ * and has none. */
+static void test_moves_are_drawn_from_the_logits(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "env = toy_game\nglimpses = 1\n");
+  real *values = lively_values(&toy);
+  for (int deterministic = 0; deterministic < 2; deterministic++) {
+    Played p = {0};
+    fov_tape_begin(&p.tape, &p.arena, &toy.experiment.agent.params, values, NULL);
+    FovPlan plan = fov_plan_cases(&p.arena, 0, 48, 9, FOV_SPLIT_TRAIN, 0);
+    plan.choice = fov_task_choice(&toy.task, 0, deterministic);
+    fov_rollout_run(&p.rollout, &p.tape, &toy.task, &plan);
+    int other = 0;
+    for (int t = 1; t < p.rollout.moments; t++) {
+      const FovMoment *m = &p.rollout.at[t];
+      for (int i = 0; i < m->count; i++) {
+        const real *l = m->logits->value + i * m->logits->stride;
+        double sum = exp((double)l[0]) + exp((double)l[1]) + exp((double)l[2]);
+        other += m->actions[i] != likeliest_of(l);
+        if (!deterministic)
+          assert_close(m->log_act->value[i], (double)l[m->actions[i]] - log(sum), 1e-5);
+      }
+      assert_int_equal(m->log_act != NULL, !deterministic);
+    }
+    assert_int_equal(other > 20, !deterministic);
+    fov_arena_finish(&p.arena);
+  }
+  free(values);
+  toy_finish(&toy);
+}
+
+/** Every way to fall out of a batch at a moment of one's own. */
+static const char *const ragged[] = {
+    "env = toy_turns\nglimpses = 2\n",
+    "env = toy_game\nglimpses = 2\ncore = lstm\n",
+    "env = toy\nglimpses = 6\nstop = confident\nstop.threshold = 0.8\n",
+    "env = toy\nglimpses = 6\nstop = learned\nfirst = learned\n",
+    "env = toy_turns\nglimpses = 3\nstop = learned\nstop.cost = 0.0625\n",
+    "env = toy_turns\nglimpses = 3\nstop = confident\nstop.threshold = 0.6\npolicy = random\n",
+    "env = toy_game\nglimpses = 3\nstop = learned\nfirst = random\ncore = lstm\n",
+};
+enum { RAGGED = sizeof ragged / sizeof *ragged };
+
+static void assert_row(const FovVar *many, int i, const FovVar *one) {
+  assert_int_equal(many != NULL, one != NULL);
+  for (int j = 0; one && j < one->cols; j++)
+    assert_close(many->value[i * many->stride + j], one->value[j],
+                 1e-4 * (1 + fabs((double)one->value[j])));
+}
+
+static void assert_same_lane(const FovRollout *r, int b, const FovRollout *one) {
+  assert_int_equal(r->glimpses[b], one->glimpses[0]);
+  assert_int_equal(r->taken[b], one->taken[0]);
+  assert_int_equal(r->wrong[b], one->wrong[0]);
+  for (int t = 0; t < r->moments; t++) {
+    const FovMoment *many = &r->at[t], *alone = &one->at[t];
+    int i = place_in(many, b);
+    assert_int_equal(i >= 0, t < one->moments);
+    if (i < 0) continue;
+    assert_int_equal(many->deeds[i], alone->deeds[0]);
+    assert_int_equal(many->labels[i], alone->labels[0]);
+    assert_int_equal(many->actions[i], alone->actions[0]);
+    assert_true(r->rewards[t * r->lanes + b] == one->rewards[t]);
+    assert_true(r->returns[t * r->lanes + b] == one->returns[t]);
+    assert_row(many->location, i, alone->location);
+    assert_row(many->rho, i, alone->rho);
+    assert_row(many->logits, i, alone->logits);
+    if (alone->deeds[0] & FOV_DEED_LOOK) assert_row(many->mean, i, alone->mean);
+    if (alone->deeds[0] & FOV_DEED_LOOK) assert_row(many->log_look, i, alone->log_look);
+    if (alone->deeds[0] & FOV_DEED_ACT) assert_row(many->log_act, i, alone->log_act);
+    if (alone->deeds[0] & FOV_DEED_DECIDE) assert_row(many->log_stop, i, alone->log_stop);
+  }
+}
+
+/** Closing ranks over who is done changes nothing: each lane is what it is when played alone. */
+static void test_a_lane_is_the_same_alone(void **state) {
+  (void)state;
+  for (int k = 0; k < RAGGED; k++) {
+    Toy toy;
+    Played all, one;
+    toy_create(&toy, ragged[k]);
+    toy.env.spec.cases = 64;
+    real *values = lively_values(&toy);
+    play(&all, &toy, values, 64);
+    int counts = 0;
+    for (int t = 1; t < all.rollout.moments; t++)
+      counts += all.rollout.at[t].count < all.rollout.at[t - 1].count;
+    if (counts < 1) fail_msg("%s: nobody dropped out before the others", ragged[k]);
+    for (int b = 0; b < 64; b++) {
+      play_from(&one, &toy, values, b, 1);
+      assert_same_lane(&all.rollout, b, &one.rollout);
+      fov_arena_finish(&one.arena);
+    }
+    fov_arena_finish(&all.arena);
+    free(values);
+    toy_finish(&toy);
+  }
+}
+
+/** A glimpse's cost is subtracted where it is taken. */
+static void test_a_glimpse_has_its_cost(void **state) {
+  (void)state;
+  Toy toy;
+  Played p;
+  toy_create(&toy, "glimpses = 6\nstop = learned\nstop.cost = 0.125\n");
+  real *values = lively_values(&toy);
+  play(&p, &toy, values, 48);
+  const FovRollout *r = &p.rollout;
+  int early = 0;
+  for (int b = 0; b < 48; b++) {
+    int taken = r->glimpses[b];
+    early += taken < 6;
+    assert_true(r->returns[b] == (real)(!r->wrong[b] - 0.125 * taken));
+    for (int t = 0; t < r->moments; t++) {
+      double earned = t == taken && !r->wrong[b];
+      assert_true(r->rewards[48 * t + b] == (real)(t == 0 || t > taken ? 0 : earned - 0.125));
+    }
+  }
+  assert_in_range(early, 5, 48);
+  fov_arena_finish(&p.arena);
+  free(values);
+  toy_finish(&toy);
 }
 
 /* ---- gradients ---- */
@@ -366,7 +623,128 @@ static void test_the_whole_gradient_is_the_loss_s_difference(void **state) {
   check_gradient(NO_POLICY "encoder = conv\n" SMALL_FILTERS "sensor.scales = 2\n");
 }
 
+/** The first update's plan of a trainer with one shard. */
+static FovPlan plan_of(FovArena *arena, const Toy *toy) {
+  uint64_t seed = toy->training.seed, cases = (uint64_t)toy->env.spec.cases;
+  int lanes = toy->training.options.batch;
+  int64_t *which = FOV_NEW(arena, int64_t, lanes);
+  FovRng *env_rng = FOV_NEW(arena, FovRng, lanes), *policy_rng = FOV_NEW(arena, FovRng, lanes);
+  for (int b = 0; b < lanes; b++) {
+    uint64_t episode = (uint64_t)b;
+    FovRng order = fov_rng_stream(seed, FOV_STREAM_DATA, episode / cases);
+    which[b] = (int64_t)fov_rng_permute(episode % cases, cases, order.state);
+    env_rng[b] = fov_rng_stream(seed, FOV_STREAM_ENV, episode);
+    policy_rng[b] = fov_rng_stream(seed, FOV_STREAM_POLICY, episode);
+  }
+  return (FovPlan){.lanes = lanes, .cases = which, .env_rng = env_rng, .policy_rng = policy_rng};
+}
+
+/** −R log π of what lane i of moment t chose, and the loss of its answer. */
+static double loss_at(const FovRollout *r, int t, int i, bool control) {
+  const FovMoment *m = &r->at[t];
+  double R = r->returns[t * r->lanes + m->lanes[i]], loss = 0;
+  if (m->log_stop && m->deeds[i] & FOV_DEED_DECIDE) loss -= R * m->log_stop->value[i];
+  if (m->log_act && m->deeds[i] & FOV_DEED_ACT) loss -= R * m->log_act->value[i];
+  if (!control && m->deeds[i] & FOV_DEED_ACT) {
+    const real *l = m->logits->value + i * m->logits->stride;
+    loss += log(exp(l[0]) + exp(l[1]) + exp(l[2])) - l[m->labels[i]];
+  }
+  return loss;
+}
+
+/** The surrogate loss of a training without a baseline whose eye is led by chance: what is decided
+ * and done stays the same under a small change of the weights, and so does what it earns. */
+static double surrogate(const Toy *toy, const real *values) {
+  FovArena arena = {0};
+  FovTape tape;
+  FovRollout r;
+  double loss = 0;
+  fov_tape_begin(&tape, &arena, &toy->experiment.agent.params, values, NULL);
+  FovPlan plan = plan_of(&arena, toy);
+  plan.choice = fov_task_choice(&toy->task, 0, false);
+  fov_rollout_run(&r, &tape, &toy->task, &plan);
+  for (int t = 1; t < r.moments; t++)
+    for (int i = 0; i < r.at[t].count; i++) loss += loss_at(&r, t, i, toy->env.spec.control);
+  fov_arena_finish(&arena);
+  return loss / plan.lanes;
+}
+
+/** The trainer's gradient, number by number, of lanes that drop out as they choose to. */
+static void check_surrogate(const char *settings) {
+  Toy toy;
+  char changed[512];
+  snprintf(changed, sizeof changed, PLAIN "policy = random\nbaseline = none\n%s", settings);
+  toy_create(&toy, changed);
+  const FovParams *params = &toy.experiment.agent.params;
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  real *values = lively_values(&toy), *gradient = copy_block(&toy, values);
+  take_gradient(gradient, trainer, &toy, values, false);
+  const double h = 1e-6;
+  for (int i = 0; i < params->count; i++)
+    for (size_t j = 0; j < count_of(&params->list[i]); j += 1 + count_of(&params->list[i]) / 7) {
+      size_t at = params->list[i].offset + j;
+      real kept = values[at];
+      values[at] = kept + h;
+      double above = surrogate(&toy, values);
+      values[at] = kept - h;
+      double below = surrogate(&toy, values), difference = (above - below) / (2 * h);
+      values[at] = kept;
+      assert_near(gradient[at], difference, 1e-6 * (1 + fabs(difference)), "%s: %s[%zu]", settings,
+                  params->list[i].name, j);
+    }
+  free(values), free(gradient);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+}
+
+static void test_the_gradient_of_who_drops_out_is_the_surrogate_s(void **state) {
+  (void)state;
+  check_surrogate("env = toy_turns\nglimpses = 2\ncore = rnn\n");
+  check_surrogate("env = toy_turns\nglimpses = 3\ncore = lstm\nstop = learned\n");
+  check_surrogate("env = toy_game\nglimpses = 1\ncore = gru\n");
+  check_surrogate("env = toy_game\nglimpses = 3\ncore = lstm\nstop = learned\nfirst = random\n");
+  check_surrogate("env = toy\nglimpses = 6\ncore = none\nstop = confident\nstop.threshold=0.7\n");
+}
+
 #endif
+
+/** A gradient that one lane alone has is what it adds to that of a batch, whoever else drops out.
+ */
+static void check_lanes_add_up(const char *settings) {
+  enum { LANES = 24 };
+  real *sum = NULL, *all = NULL, *values = NULL;
+  size_t size = 0;
+  for (int batch = LANES; batch >= 1; batch -= LANES - 1) {
+    Toy toy;
+    char changed[512];
+    snprintf(changed, sizeof changed, PLAIN "estimator = gae\n%strain.batch = %d\n", settings,
+             batch);
+    toy_create(&toy, changed);
+    size = toy.experiment.agent.params.size;
+    FovTrainer *trainer = toy_trainer(&toy, 1);
+    if (!values) values = lively_values(&toy);
+    if (!all) all = copy_block(&toy, values), sum = fov_params_block(&toy.experiment.agent.params);
+    real *gradient = batch == LANES ? all : copy_block(&toy, values);
+    for (int i = 0; i < LANES / batch; i++) {
+      fov_trainer_state(trainer)->update = i;
+      take_gradient(gradient, trainer, &toy, values, true);
+      for (size_t j = 0; batch == 1 && j < size; j++) sum[j] += gradient[j] / LANES;
+    }
+    if (batch == 1) free(gradient);
+    fov_trainer_destroy(trainer);
+    toy_finish(&toy);
+  }
+  const double rounding = sizeof(real) == sizeof(double) ? 1e-10 : 2e-4;
+  for (size_t j = 0; j < size; j++)
+    assert_near(all[j], sum[j], rounding * (1 + fabs((double)sum[j])), "%s: number %zu", settings,
+                j);
+  free(sum), free(all), free(values);
+}
+
+static void test_the_gradients_of_lanes_add_up(void **state) {
+  (void)state;
+  for (int k = 0; k < RAGGED; k++) check_lanes_add_up(ragged[k]);
+}
 
 /** The answer trained after every glimpse: the mean of the losses of as many trainings as there are
  * glimpses, each of which ends at one of them. */
@@ -551,7 +929,7 @@ static void integrate(double gradient[2], const Toy *toy, const real *values, in
     fov_arena_rewind(&arena);
     fov_tape_begin(&tape, &arena, &toy->experiment.agent.params, values, NULL);
     fov_rollout_run(&r, &tape, &task, &plan);
-    const real *mean = r.mean[1]->value;
+    const real *mean = r.at[1].mean->value;
     for (int b = 0; b < CELLS; b++) {
       double dx, dy, x = mass_of(&dx, b, (double)mean[0]), y = mass_of(&dy, row, (double)mean[1]);
       gradient[0] -= (double)r.returns[b] * dx * y;
@@ -624,7 +1002,9 @@ static void test_the_policy_gradient_is_exact_on_average(void **state) {
 
 static void check_threads(const char *settings) {
   Toy toy;
-  toy_create(&toy, settings);
+  char more[512];
+  snprintf(more, sizeof more, MANY "%s", settings);
+  toy_create(&toy, more);
   FovTrainer *alone = toy_trainer(&toy, 1);
   toy_train(alone, 4);
   for (int threads = 2; threads <= 4; threads++) {
@@ -639,8 +1019,11 @@ static void check_threads(const char *settings) {
 
 static void test_threads_do_not_change_a_bit(void **state) {
   (void)state;
-  check_threads(MANY);
-  check_threads(MANY TWO_LAYERS "core = lstm\nfirst = learned\n");
+  check_threads("");
+  check_threads("env = toy_game\nestimator = gae\n");
+  check_threads("env = toy_turns\n");
+  check_threads("stop = learned\nglimpses = 6\n");
+  check_threads(TWO_LAYERS "core = lstm\nfirst = learned\n");
 }
 
 static void test_the_seed_decides(void **state) {
@@ -810,6 +1193,12 @@ static void test_copies_that_do_not_fit_are_refused(void **state) {
                         "baseline = leave_one_out needs train.copies of 2 or more, found 1");
 }
 
+static void test_a_game_has_no_labels_to_be_rewarded_by(void **state) {
+  (void)state;
+  assert_create_refuses("env = toy_game\nreward = log_probability\n",
+                        "reward = log_probability needs labels, and env = toy_game has none");
+}
+
 static void test_a_number_that_is_not_finite_stops_before_the_step(void **state) {
   (void)state;
   Toy toy;
@@ -856,9 +1245,14 @@ static size_t blocks_of(FovTrainer *trainer) {
 
 static void test_nothing_is_allocated_after_the_first_update(void **state) {
   (void)state;
-  const char *networks[] = {MANY "core = rnn\n", MANY "core = lstm\n", MANY "core = gru\n",
-                            MANY "encoder = conv\n" SMALL_FILTERS};
-  for (int i = 0; i < 4; i++) {
+  const char *networks[] = {MANY "core = rnn\n",
+                            MANY "core = lstm\n",
+                            MANY "core = gru\n",
+                            MANY "encoder = conv\n" SMALL_FILTERS,
+                            MANY "env = toy_turns\n",
+                            MANY "env = toy_game\nestimator = gae\n",
+                            MANY "stop = learned\nglimpses = 6\n"};
+  for (size_t i = 0; i < sizeof networks / sizeof *networks; i++) {
     Toy toy;
     toy_create(&toy, networks[i]);
     int before = allocations;
@@ -968,6 +1362,83 @@ static void test_several_rollouts_answer_together(void **state) {
   toy_finish(&toy);
 }
 
+/** Some wrong answer makes a case wrong, whether it is one rollout that answers or several that do
+ * so together; rewards and glimpses are means of a rollout. */
+static void test_several_answers_are_one_case(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "env = toy_turns\nglimpses = 2\npolicy.sigma = 9\nenv.cases = 40\n");
+  real *values = lively_values(&toy);
+  for (int rollouts = 1; rollouts <= 3; rollouts += 2) {
+    double log_p[40][TOY_TURNS][TOY_ACTIONS] = {{{0}}}, reward = 0;
+    for (int m = 0; m < rollouts; m++) {
+      FovArena arena = {0};
+      FovTape tape;
+      FovRollout r;
+      fov_tape_begin(&tape, &arena, &toy.experiment.agent.params, values, NULL);
+      FovPlan plan = fov_plan_cases(&arena, 0, 40, 9, FOV_SPLIT_TRAIN, m);
+      plan.choice = fov_task_choice(&toy.task, 0, rollouts == 1);
+      fov_rollout_run(&r, &tape, &toy.task, &plan);
+      for (int b = 0; b < 40; b++) reward += (double)r.returns[b] / rollouts / 40;
+      for (int i = 0; i < 40 * TOY_TURNS * TOY_ACTIONS; i++)
+        (**log_p)[i] += (double)r.log_probabilities[i];
+      fov_arena_finish(&arena);
+    }
+    int wrong = 0, glimpses = 0, answers = 0;
+    for (int b = 0; b < 40; b++) {
+      int bad = 0;
+      for (int k = 0; k < toy_turns_count(b); k++) {
+        const double *p = log_p[b][k];
+        int answer = p[0] >= p[1] && p[0] >= p[2] ? 0 : p[1] >= p[2] ? 1 : 2;
+        bad += answer != toy_turns_label(b, k);
+      }
+      wrong += bad > 0, answers += bad, glimpses += 2 * toy_turns_count(b);
+    }
+    FovEvaluation result = evaluate(&toy, values, rollouts, 2);
+    assert_int_equal(result.cases, 40);
+    assert_int_equal(result.wrong, wrong);
+    assert_close(result.reward, reward, 1e-5);
+    assert_close(result.glimpses, glimpses / 40., 1e-9);
+    // More answers are wrong than cases, of which some are right.
+    assert_true(wrong < answers && wrong < 40);
+  }
+  free(values);
+  toy_finish(&toy);
+}
+
+/** Rollouts of a control task are not averaged: each is a case, wrong where it missed the goal. */
+static void test_rollouts_of_a_game_count_each(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "env = toy_game\nglimpses = 3\nstop = learned\nenv.cases = 40\n");
+  real *values = lively_values(&toy);
+  double reward = 0, glimpses = 0;
+  int wrong = 0;
+  for (int m = 0; m < 3; m++) {
+    FovArena arena = {0};
+    FovTape tape;
+    FovRollout r;
+    fov_tape_begin(&tape, &arena, &toy.experiment.agent.params, values, NULL);
+    FovPlan plan = fov_plan_cases(&arena, 0, 40, 9, FOV_SPLIT_TRAIN, m);
+    plan.choice = fov_task_choice(&toy.task, 0, false);
+    fov_rollout_run(&r, &tape, &toy.task, &plan);
+    for (int b = 0; b < 40; b++) {
+      reward += (double)r.returns[b] / 120;
+      glimpses += r.glimpses[b] / 120.;
+      wrong += r.wrong[b];
+    }
+    fov_arena_finish(&arena);
+  }
+  FovEvaluation result = evaluate(&toy, values, 3, 2);
+  assert_int_equal(result.cases, 120);
+  assert_int_equal(result.wrong, wrong);
+  assert_in_range(wrong, 1, 119);
+  assert_close(result.reward, reward, 1e-5);
+  assert_close(result.glimpses, glimpses, 1e-9);
+  free(values);
+  toy_finish(&toy);
+}
+
 /* ---- the plan of fixed cases, and memory ---- */
 
 static int compare_draws(const void *a, const void *b) {
@@ -1036,7 +1507,7 @@ static void check_memory(const char *settings) {
   toy_train(trainer, 1);
   const FovArena *arena = &fov_trainer_workspace(trainer)->arenas[0];
   double foreseen = fov_shard_bytes(&toy.task), taken = (double)arena->used;
-  assert_int_equal(arena->blocks, 1); // so that `used` is all of it
+  if (arena->blocks != 1) fail_msg("%s: took %zu blocks", settings, (size_t)arena->blocks);
   if (!(taken <= foreseen && taken >= foreseen / 12))
     fail_msg("%s: took %g bytes, foreseen were %g", settings, taken, foreseen);
   fov_trainer_destroy(trainer);
@@ -1081,6 +1552,29 @@ static void test_two_layers_memory_is_foreseen(void **state) {
                (*core)->plugin.name, contexts[i]);
       check_memory(settings);
     }
+}
+
+/** Nor do lanes that drop out take more, whose number changes from moment to moment; not even if
+ * every one of them leaves at a moment of its own. */
+static void test_who_drops_out_stays_within_what_is_foreseen(void **state) {
+  (void)state;
+  const char *const worlds[] = {"env = toy_turns\nglimpses = 4\n",
+                                "env = toy_game\nglimpses = 2\nestimator = gae\n",
+                                "env = toy_turns\nglimpses = 6\nstop = learned\n",
+                                "env = toy_game\nglimpses = 2\nstop = learned\nfirst = learned\n",
+                                "glimpses = 16\nstop = learned\nfirst = learned\n",
+                                "glimpses = 16\nstop = confident\ntrain.answer = every\n"};
+  for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++)
+    for (const FovCore *const *core = fov_cores; *core; core++)
+      for (int wide = 0; wide < 2; wide++) {
+        char settings[512];
+        snprintf(settings, sizeof settings, "train.batch = 64\ncore = %s\n%s%s",
+                 (*core)->plugin.name, worlds[i],
+                 !(*core)->plugin.options ? ""
+                 : wide                   ? "core.width = 48\n"
+                                          : "core.width = 1\n");
+        check_memory(settings);
+      }
 }
 
 /** Fails unless an agent of these settings is refused for images of a size, with that message. */
@@ -1198,9 +1692,16 @@ int main(void) {
       cmocka_unit_test(test_the_first_glimpse_is_where_it_was_asked_for),
       cmocka_unit_test(test_a_context_chooses_the_first_glimpse),
       cmocka_unit_test(test_context_and_second_layer_answer_by_the_eye_alone),
+      cmocka_unit_test(test_labels_are_answered_in_turn),
+      cmocka_unit_test(test_a_game_is_what_its_actions_make_of_it),
+      cmocka_unit_test(test_moves_are_drawn_from_the_logits),
+      cmocka_unit_test(test_a_lane_is_the_same_alone),
+      cmocka_unit_test(test_a_glimpse_has_its_cost),
 #ifdef FOV_DOUBLE
       cmocka_unit_test(test_the_whole_gradient_is_the_loss_s_difference),
+      cmocka_unit_test(test_the_gradient_of_who_drops_out_is_the_surrogate_s),
 #endif
+      cmocka_unit_test(test_the_gradients_of_lanes_add_up),
       cmocka_unit_test(test_answers_after_every_glimpse_weigh_the_same),
       cmocka_unit_test(test_heads_reach_the_core_only_if_they_may),
       cmocka_unit_test(test_heads_reach_the_first_layer_only_if_they_may),
@@ -1216,16 +1717,20 @@ int main(void) {
       cmocka_unit_test(test_the_gradient_is_clipped_to_its_norm),
       cmocka_unit_test(test_rate_and_progress_follow_the_updates),
       cmocka_unit_test(test_copies_that_do_not_fit_are_refused),
+      cmocka_unit_test(test_a_game_has_no_labels_to_be_rewarded_by),
       cmocka_unit_test(test_a_number_that_is_not_finite_stops_before_the_step),
       cmocka_unit_test(test_a_rate_too_high_is_told),
       cmocka_unit_test(test_nothing_is_allocated_after_the_first_update),
       cmocka_unit_test(test_evaluation_does_not_depend_on_the_threads),
       cmocka_unit_test(test_a_single_rollout_is_deterministic),
       cmocka_unit_test(test_several_rollouts_answer_together),
+      cmocka_unit_test(test_several_answers_are_one_case),
+      cmocka_unit_test(test_rollouts_of_a_game_count_each),
       cmocka_unit_test(test_no_two_splits_share_a_draw),
       cmocka_unit_test(test_every_rollout_of_every_case_has_its_own_policy_draws),
       cmocka_unit_test(test_a_shard_s_memory_is_foreseen),
       cmocka_unit_test(test_two_layers_memory_is_foreseen),
+      cmocka_unit_test(test_who_drops_out_stays_within_what_is_foreseen),
       cmocka_unit_test(test_what_cannot_be_seen_is_refused),
       cmocka_unit_test(test_a_context_that_starts_nothing_is_refused),
       cmocka_unit_test(test_what_does_not_fit_is_refused_before_it_is_taken),

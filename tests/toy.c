@@ -25,6 +25,7 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
                        .width = TOY_SIDE,
                        .channels = 1,
                        .actions = TOY_ACTIONS,
+                       .steps = 1,
                        .cases = ((const Options *)options)->cases};
   return FOV_OK;
 }
@@ -41,6 +42,14 @@ static void draw_patch(uint8_t *image, int x, int pattern) {
         image[(CENTRE - PATCH / 2 + i) * TOY_SIDE + x - PATCH / 2 + j] = 255;
 }
 
+/** Lights the first pixel as the generator has it, and notes the reset. */
+static void note_reset(FovEnvLane *lane, int64_t index, FovRng *rng) {
+  uint32_t draw = fov_rng_u32(rng);
+  lane->image[0] = (uint8_t)draw;
+  if (toy_resets < TOY_LOG) toy_log[toy_resets] = (ToyReset){.index = index, .draw = draw};
+  toy_resets++;
+}
+
 /** The label is a pattern that stands left or right; a cue in the centre says on which side. */
 static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
   (void)env;
@@ -49,10 +58,7 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   memset(lane->image, 0, TOY_SIDE * TOY_SIDE);
   draw_patch(lane->image, CENTRE + (right ? REACH : -REACH), lane->label);
   if (right) draw_patch(lane->image, CENTRE, 0);
-  uint32_t draw = fov_rng_u32(rng);
-  lane->image[0] = (uint8_t)draw;
-  if (toy_resets < TOY_LOG) toy_log[toy_resets] = (ToyReset){.index = index, .draw = draw};
-  toy_resets++;
+  note_reset(lane, index, rng);
 }
 
 static void step(const void *env, FovEnvLane *lane, int action, FovRng *rng) {
@@ -71,7 +77,99 @@ static const FovEnvType toy_env = {
     .reset = reset,
     .step = step};
 
-const FovEnvType *const fov_envs[] = {&toy_env, NULL};
+/* ---- labels in turn ---- */
+
+typedef struct Reader {
+  int64_t index;
+  int read;
+} Reader;
+
+int toy_turns_count(int64_t index) {
+  return 1 + (int)(index % TOY_TURNS);
+}
+
+int toy_turns_label(int64_t index, int turn) {
+  return (int)((index / TOY_TURNS + turn * (1 + index % 2)) % TOY_ACTIONS);
+}
+
+static FovStatus create_turns(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
+  FovStatus status = create(env, spec, options, split);
+  spec->steps = TOY_TURNS;
+  spec->state_size = sizeof(Reader);
+  return status;
+}
+
+/** The patterns stand side by side, all of them, however many are to be named. */
+static void reset_turns(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
+  (void)env;
+  memset(lane->image, 0, TOY_SIDE * TOY_SIDE);
+  for (int turn = 0; turn < TOY_TURNS; turn++)
+    draw_patch(lane->image, CENTRE + (turn - 1) * REACH, toy_turns_label(index, turn));
+  memset(lane->state, 0, sizeof(Reader));
+  ((Reader *)lane->state)->index = index;
+  lane->label = toy_turns_label(index, 0);
+  note_reset(lane, index, rng);
+}
+
+static void step_turns(const void *env, FovEnvLane *lane, int action, FovRng *rng) {
+  (void)env, (void)rng;
+  Reader *reader = lane->state;
+  lane->reward = action == lane->label;
+  lane->terminated = ++reader->read == toy_turns_count(reader->index);
+  lane->label = lane->terminated ? -1 : toy_turns_label(reader->index, reader->read);
+}
+
+/* ---- a game ---- */
+
+typedef struct Game {
+  int x;
+} Game;
+
+static FovStatus create_game(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
+  FovStatus status = create(env, spec, options, split);
+  spec->steps = TOY_MOVES;
+  spec->control = spec->changes = true;
+  spec->goal = 0.5f;
+  spec->state_size = sizeof(Game);
+  return status;
+}
+
+static void draw_game(FovEnvLane *lane) {
+  memset(lane->image, 0, TOY_SIDE * TOY_SIDE);
+  draw_patch(lane->image, ((const Game *)lane->state)->x, 0);
+}
+
+static void reset_game(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
+  (void)env;
+  int distance = 2 + 2 * (int)(index / 2 % 3);
+  *(Game *)lane->state = (Game){.x = CENTRE + (index % 2 ? distance : -distance)};
+  draw_game(lane);
+  note_reset(lane, index, rng);
+}
+
+/** Two columns left, none, two right; one move in four slips. A move costs 1/16, the middle pays.
+ */
+static void step_game(const void *env, FovEnvLane *lane, int action, FovRng *rng) {
+  (void)env;
+  Game *game = lane->state;
+  int x = game->x + (fov_rng_below(rng, 4) == 0 ? 0 : 2 * (action - 1));
+  game->x = x < PATCH ? PATCH : x > TOY_SIDE - PATCH ? TOY_SIDE - PATCH : x;
+  lane->terminated = game->x == CENTRE;
+  lane->reward = (lane->terminated ? 1 : 0) - 0.0625f;
+  draw_game(lane);
+}
+
+#define TOY_WORLD(kind, label, text)                                                               \
+  static const FovEnvType toy_##kind = {.plugin = {label, text, options_table, sizeof(Options)},   \
+                                        .create = create_##kind,                                   \
+                                        .destroy = destroy,                                        \
+                                        .reset = reset_##kind,                                     \
+                                        .step = step_##kind}
+
+TOY_WORLD(turns, "toy_turns", "patterns to name in turn");
+TOY_WORLD(game, "toy_game", "a patch to move to the middle");
+
+const FovEnvType *const fov_envs[] = {&toy_env, &toy_turns, &toy_game, NULL};
 
 static const char base[] = "glimpses = 3\n"
                            "core.width = 12\n"

@@ -1,10 +1,13 @@
-/** A toy world and a toy training in it: exact results in little time. */
+/** Toy worlds and a toy training in one of them: exact results in little time.
+ *
+ * `toy` shows a pattern to name; `toy_turns` shows three, of which the first one to three are to be
+ * named in turn; `toy_game` is a control task, a patch to be moved to the middle. */
 #ifndef FOV_TESTS_TOY_H
 #define FOV_TESTS_TOY_H
 
 #include "cli/experiment.h"
 
-enum { TOY_SIDE = 20, TOY_ACTIONS = 3, TOY_LOG = 1024 };
+enum { TOY_SIDE = 20, TOY_ACTIONS = 3, TOY_LOG = 1024, TOY_TURNS = 3, TOY_MOVES = 8 };
 
 /** The experiment that its settings describe, on the training split. It must not move. */
 typedef struct Toy {
@@ -30,6 +33,10 @@ size_t toy_block_bytes(const Toy *toy);
 
 /** Fails the test unless two of its trainers are in the same state, bit for bit. */
 void assert_same_state(const Toy *toy, FovTrainer *a, FovTrainer *b);
+
+/** Labels of a case of `toy_turns`, one of which is label `turn`. */
+int toy_turns_count(int64_t index);
+int toy_turns_label(int64_t index, int turn);
 
 /** One reset of the toy world. */
 typedef struct ToyReset {

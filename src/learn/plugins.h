@@ -68,7 +68,7 @@ typedef struct FovReward {
  * leave-one-out's own returns, which it leaves out. */
 typedef struct FovBaselineInput {
   const real *returns;        /**< [T, B]: R_t, what is earned from moment t on */
-  const real *predicted;      /**< [T, B]: the baseline head's; zeros unless `learned` */
+  const real *predicted;      /**< [T, B]: the head's; the return where nothing was chosen */
   real average;               /**< moving average of the mean return over earlier updates */
   int moments, lanes, copies; /**< T, B, K */
 } FovBaselineInput;

@@ -191,19 +191,26 @@ static real *answer_log_p(FovMoment *moment, const Play *play) {
   return log_p;
 }
 
-/** Asks all lanes whether to stop; marks those that were free to choose. */
+/** Asks all lanes whether to stop; marks those that were free to choose. Only their generators
+ * move, so that no lane's draws depend on who else is asked. */
 static void ask(bool *stop, FovMoment *moment, Play *play) {
   const FovTask *task = play->task;
   const FovStopRule *rule = task->stop;
+  int n = moment->count;
+  FovRng *rng = FOV_NEW(play->tape->arena, FovRng, n);
+  memcpy(rng, play->policy_rng, (size_t)n * sizeof *rng);
   FovStopInput input = {.actions = task->agent->actions,
                         .deterministic = play->plan->choice.deterministic,
-                        .rng = play->policy_rng,
-                        .lanes = moment->count};
+                        .rng = rng,
+                        .lanes = n};
   if (rule->learned) input.logits = fov_agent_stop(task->agent, play->tape, &play->state);
   if (rule->reads_answer) input.log_probabilities = answer_log_p(moment, play);
   moment->log_stop = rule->decide(stop, play->tape, &input, task->stop_options);
-  for (int i = 0; i < moment->count; i++)
-    if (play->looked[i] < task->agent->options.glimpses) moment->deeds[i] |= FOV_DEED_DECIDE;
+  for (int i = 0; i < n; i++) {
+    if (play->looked[i] == task->agent->options.glimpses) continue;
+    moment->deeds[i] |= FOV_DEED_DECIDE;
+    play->policy_rng[i] = rng[i];
+  }
 }
 
 /** due: [n]: who answers or acts now, having taken all glimpses or stopped. Returns their number.

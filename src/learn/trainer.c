@@ -184,7 +184,15 @@ static void seed_answers(FovTape *tape, FovSums *sums, const FovTraining *traini
   }
 }
 
-/** The baseline's share: squared error of b_t to the return R_t. */
+/** Whether lane i of a moment made a choice that REINFORCE may weigh. What follows a moment where
+ * it made none depends on nobody: whether the head ran there for others must not matter. */
+static bool chose(const FovMoment *moment, int i) {
+  int choices = FOV_DEED_LOOK | (moment->log_act ? FOV_DEED_ACT : 0) |
+                (moment->log_stop ? FOV_DEED_DECIDE : 0);
+  return moment->deeds[i] & choices;
+}
+
+/** The baseline's share: squared error of b_t to the return R_t, where something was chosen. */
 static void seed_baseline(FovTape *tape, FovSums *sums, const FovRollout *rollout,
                           const FovTrainOptions *o) {
   double total = 0, predicted = 0;
@@ -194,26 +202,30 @@ static void seed_baseline(FovTape *tape, FovSums *sums, const FovRollout *rollou
     if (!moment->baseline) continue;
     real *seed = FOV_NEW(tape->arena, real, n), *target = FOV_NEW(tape->arena, real, n);
     for (int i = 0; i < n; i++) {
-      seed[i] = moment->deeds[i] ? (real)(o->regression / o->batch) : 0;
+      seed[i] = chose(moment, i) ? (real)(o->regression / o->batch) : 0;
       target[i] = rollout->returns[t * rollout->lanes + moment->lanes[i]];
     }
     FovVar *loss = fov_squared_error(tape, moment->baseline, target);
     fov_seed(tape, loss, seed);
-    for (int i = 0; i < n; i++) total += 2 * loss->value[i];
-    predicted += n;
+    for (int i = 0; i < n; i++) {
+      total += chose(moment, i) ? 2 * loss->value[i] : 0;
+      predicted += chose(moment, i);
+    }
   }
   if (predicted > 0) sums->baseline_loss += total / predicted * rollout->lanes;
 }
 
-/** The head's predictions, gathered as [M, B]; 0 where none is made. */
+/** The head's predictions, gathered as [M, B]. Where nothing was chosen, what is earned is known.
+ */
 static real *gather_predictions(FovArena *arena, const FovRollout *rollout) {
   size_t size = (size_t)rollout->moments * rollout->lanes;
   real *predicted = FOV_NEW(arena, real, size);
-  memset(predicted, 0, size * sizeof *predicted);
+  memcpy(predicted, rollout->returns, size * sizeof *predicted);
   for (int t = 0; t < rollout->moments; t++) {
     const FovMoment *moment = &rollout->at[t];
     for (int i = 0; moment->baseline && i < moment->count; i++)
-      predicted[t * rollout->lanes + moment->lanes[i]] = moment->baseline->value[i];
+      if (chose(moment, i))
+        predicted[t * rollout->lanes + moment->lanes[i]] = moment->baseline->value[i];
   }
   return predicted;
 }

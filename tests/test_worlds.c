@@ -1,0 +1,487 @@
+/** What each world does, exactly: catch's physics, what pairs and sequences draw and ask. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "check.h"
+#include "config/config.h"
+#include "env.h"
+
+/* ---- digits that tell themselves: number n is a box of 4 x 3 pixels of brightness 10 + 11 n ----
+ */
+
+enum { DIGITS = 10, H = 4, W = 3, MOST = 64 };
+
+static char folder[256], images[300], labels[300];
+
+static int write_digits(void **state) {
+  (void)state;
+  const char *tmp = getenv("TMPDIR");
+  uint8_t bytes[16 + DIGITS * H * W] = {0, 0, 8, 3, 0, 0, 0, DIGITS, 0, 0, 0, H, 0, 0, 0, W};
+  uint8_t names[8 + DIGITS] = {0, 0, 8, 1, 0, 0, 0, DIGITS};
+  for (int n = 0; n < DIGITS; n++) {
+    memset(bytes + 16 + n * H * W, 10 + 11 * n, H * W);
+    names[8 + n] = (uint8_t)n;
+  }
+  snprintf(folder, sizeof folder, "%s/fovea-worlds-XXXXXX", tmp ? tmp : "/tmp");
+  if (!mkdtemp(folder)) return -1;
+  snprintf(images, sizeof images, "%s/images", folder);
+  snprintf(labels, sizeof labels, "%s/labels", folder);
+  return fov_file_write(images, bytes, sizeof bytes) != FOV_OK ||
+         fov_file_write(labels, names, sizeof names) != FOV_OK;
+}
+
+static int remove_digits(void **state) {
+  (void)state;
+  return unlink(images) || unlink(labels) || rmdir(folder);
+}
+
+static FovStatus create(FovEnv *env, const char *settings) {
+  FovSlot slot = {.key = "env", .table = (const FovPlugin *const *)fov_envs, .fallback = "catch"};
+  FovConfig config = {.slots = &slot, .slot_count = 1};
+  FovSettings *parsed;
+  char text[1024];
+  bool digits = strncmp(settings, "env = catch", 11) != 0;
+  snprintf(text, sizeof text, digits ? "%s\nenv.images = %s\nenv.labels = %s\n" : "%s\n", settings,
+           images, labels);
+  *env = (FovEnv){0};
+  FovStatus status = fov_settings_create(&parsed);
+  if (status == FOV_OK) status = fov_settings_parse(parsed, text, "the test");
+  if (status == FOV_OK) status = fov_config_resolve(&config, parsed);
+  if (status == FOV_OK)
+    status = fov_env_create(env, (const FovEnvType *)slot.plugin, slot.values, FOV_SPLIT_TEST);
+  fov_config_finish(&config);
+  fov_settings_destroy(parsed);
+  return status;
+}
+
+/** A world, one lane of it, and the generator that the lane's episode draws from. */
+typedef struct World {
+  FovEnv env;
+  FovEnvLane lane;
+  FovRng rng;
+  uint8_t image[MOST * MOST];
+  max_align_t state[32];
+} World;
+
+static World *make_world(const char *settings) {
+  World *world = calloc(1, sizeof *world);
+  assert_non_null(world);
+  if (create(&world->env, settings) != FOV_OK) fail_msg("%s", fov_error_message());
+  assert_true(world->env.spec.width <= MOST && world->env.spec.height <= MOST);
+  assert_true(world->env.spec.state_size <= sizeof world->state);
+  world->lane = (FovEnvLane){.image = world->image, .state = world->state};
+  return world;
+}
+
+static void free_world(World *world) {
+  fov_env_finish(&world->env);
+  free(world);
+}
+
+static void assert_refused(const char *settings, const char *message) {
+  FovEnv env;
+  assert_int_equal(create(&env, settings), FOV_ERR_USAGE);
+  if (!strstr(fov_error_message(), message))
+    fail_msg("'%s' lacks '%s'", fov_error_message(), message);
+  fov_env_finish(&env);
+}
+
+/** Episode `number` of the world, of a case of its own. */
+static void start(World *world, int number) {
+  world->rng = fov_rng_stream(5, FOV_STREAM_ENV, (uint64_t)number);
+  fov_env_reset(&world->env, &world->lane, number % world->env.spec.cases, &world->rng);
+}
+
+static void step(World *world, int action) {
+  fov_env_step(&world->env, &world->lane, action, &world->rng);
+}
+
+static uint8_t pixel(const World *world, int y, int x) {
+  return world->image[y * world->env.spec.width + x];
+}
+
+/** Σ (seen − expected)² / expected over equally likely outcomes. */
+static double chi2_of(const int *seen, int outcomes) {
+  double sum = 0, total = 0;
+  for (int i = 0; i < outcomes; i++) total += seen[i];
+  for (int i = 0; i < outcomes; i++) sum += pow(seen[i] - total / outcomes, 2) * outcomes / total;
+  return sum;
+}
+
+/* ---- digits on a canvas ---- */
+
+typedef struct Box {
+  int digit, x, y;
+} Box;
+
+/** Takes the first digit off the canvas, column by column; it must be whole. digit: −1: none is. */
+static Box take_box(World *world) {
+  int width = world->env.spec.width, height = world->env.spec.height;
+  for (int x = 0; x < width; x++)
+    for (int y = 0; y < height; y++) {
+      int value = pixel(world, y, x);
+      if (value == 0) continue;
+      assert_true(x + W <= width && y + H <= height && (value - 10) % 11 == 0);
+      for (int i = 0; i < H * W; i++) {
+        assert_int_equal(pixel(world, y + i / W, x + i % W), value);
+        world->image[(y + i / W) * width + x + i % W] = 0;
+      }
+      return (Box){(value - 10) / 11, x, y};
+    }
+  return (Box){.digit = -1};
+}
+
+/* ---- pairs ---- */
+
+/** Every answer is the name of the digits on the canvas, the lower first; all 55 occur. */
+static void pairs_have_a_name_each(void **state) {
+  (void)state;
+  World *world = make_world("env = pairs\nenv.size = 20");
+  bool seen[55] = {false};
+  assert_int_equal(world->env.spec.actions, 55);
+  assert_int_equal(world->env.spec.steps, 1);
+  for (int number = 0; number < 4000; number++) {
+    start(world, number);
+    Box a = take_box(world), b = take_box(world);
+    char name[16];
+    assert_int_equal(take_box(world).digit, -1);
+    // One of the two is the case's own.
+    assert_true(a.digit == number % DIGITS || b.digit == number % DIGITS);
+    snprintf(name, sizeof name, "%d %d", a.digit < b.digit ? a.digit : b.digit,
+             a.digit < b.digit ? b.digit : a.digit);
+    assert_string_equal(world->env.spec.names[world->lane.label], name);
+    seen[world->lane.label] = true;
+  }
+  for (int i = 0; i < 55; i++) {
+    assert_true(seen[i]);
+    for (int j = 0; j < i; j++)
+      assert_string_not_equal(world->env.spec.names[i], world->env.spec.names[j]);
+  }
+  free_world(world);
+}
+
+static void pairs_may_be_summed(void **state) {
+  (void)state;
+  World *world = make_world("env = pairs\nenv.size = 20\nenv.answer = sum");
+  assert_int_equal(world->env.spec.actions, 19);
+  assert_null(world->env.spec.names);
+  for (int number = 0; number < 200; number++) {
+    start(world, number);
+    assert_int_equal(world->lane.label, take_box(world).digit + take_box(world).digit);
+  }
+  free_world(world);
+}
+
+/** Pixels that both digits lie on. */
+static int overlap_of(const World *world) {
+  int lit = 0;
+  for (int i = 0; i < world->env.spec.height * world->env.spec.width; i++)
+    lit += world->image[i] != 0;
+  return 2 * H * W - lit;
+}
+
+static void pairs_are_apart_unless_they_need_not_be(void **state) {
+  (void)state;
+  World *apart = make_world("env = pairs\nenv.size = 8"), *any = NULL;
+  any = make_world("env = pairs\nenv.size = 8\nenv.apart = no\nenv.answer = sum");
+  int overlapping = 0;
+  for (int number = 0; number < 1000; number++) {
+    start(apart, number), start(any, number);
+    assert_int_equal(overlap_of(apart), 0);
+    int light = 0, overlap = overlap_of(any);
+    for (int i = 0; i < 8 * 8; i++) light += any->image[i];
+    assert_int_equal(light, H * W * (20 + 11 * any->lane.label));
+    assert_in_range(overlap, 0, H * W);
+    overlapping += overlap > 0;
+  }
+  assert_in_range(overlapping, 400, 999);
+  assert_refused("env = pairs\nenv.size = 5", "expected room for two images of 3 x 4 pixels");
+  // One above the other is no room either where they are wider than high.
+  free_world(make_world("env = pairs\nenv.size = 6"));
+  free_world(make_world("env = pairs\nenv.size = 5\nenv.apart = no"));
+  free_world(apart), free_world(any);
+}
+
+/* ---- sequence ---- */
+
+static void sequences_are_read_from_left_to_right(void **state) {
+  (void)state;
+  World *world = make_world("env = sequence\nenv.size = 20\nenv.length = 4\nenv.least = 2");
+  const FovEnvSpec *spec = &world->env.spec;
+  int counts[3] = {0};
+  assert_int_equal(spec->actions, 11);
+  assert_int_equal(spec->steps, 5);
+  assert_string_equal(spec->names[3], "3");
+  assert_string_equal(spec->names[10], "end");
+  for (int number = 0; number < 3000; number++) {
+    start(world, number);
+    int count = 0;
+    for (Box box; (box = take_box(world)).digit >= 0; count++) {
+      if (count == 0) assert_int_equal(box.digit, number % DIGITS);
+      assert_int_equal(world->lane.label, box.digit);
+      // A wrong answer ends nothing.
+      bool right = (number + count) % 2;
+      step(world, right ? box.digit : 10);
+      assert_true(world->lane.reward == right && !fov_env_over(&world->lane));
+    }
+    assert_int_equal(world->lane.label, 10);
+    step(world, 10);
+    assert_true(world->lane.reward == 1 && world->lane.terminated);
+    assert_int_equal(world->lane.taken, count + 1);
+    assert_in_range(count, 2, 4);
+    counts[count - 2]++;
+  }
+  assert_true(chi2_of(counts, 3) < 13.8); // 2 degrees of freedom: exceeded once in a thousand
+  free_world(world);
+}
+
+static void sequences_are_anywhere_that_has_room(void **state) {
+  (void)state;
+  // Two columns are left to lie before, between and after; each digit draws one of three.
+  World *world = make_world("env = sequence\nenv.size = 8\nenv.length = 2");
+  int columns[9] = {0}, rows[5 * 5] = {0};
+  for (int number = 0; number < 9000; number++) {
+    start(world, number);
+    Box a = take_box(world), b = take_box(world);
+    int first = a.x, second = b.x - W;
+    assert_true(first >= 0 && first <= second && second <= 2);
+    // What is drawn in either order comes twice as often.
+    bool swapped = number % 2 && first != second;
+    columns[swapped ? 3 * second + first : 3 * first + second]++;
+    rows[5 * a.y + b.y]++;
+  }
+  assert_true(chi2_of(columns, 9) < 26.1); // 8 degrees of freedom
+  assert_true(chi2_of(rows, 25) < 51.2);   // 24
+  free_world(world);
+}
+
+static void sequences_that_do_not_fit_are_refused(void **state) {
+  (void)state;
+  assert_refused("env = sequence\nenv.size = 11\nenv.length = 4", "12 or more");
+  assert_refused("env = sequence\nenv.size = 20\nenv.length = 2\nenv.least = 3",
+                 "env.least = 3: expected at most env.length = 2");
+  free_world(make_world("env = sequence\nenv.size = 12\nenv.length = 4"));
+}
+
+/* ---- catch ---- */
+
+enum { LEFT, STAY, RIGHT };
+
+/** Column of the paddle's left end, before the ball is in its row. */
+static int find_paddle(const World *world, int width) {
+  int side = world->env.spec.width;
+  for (int x = 0; x + width <= side; x++) {
+    int lit = 0;
+    for (int i = 0; i < width; i++) lit += pixel(world, side - 1, x + i) == 255;
+    if (lit == width) return x;
+  }
+  fail_msg("no paddle");
+  return -1;
+}
+
+/** Column of the one lit pixel in a row above the bottom. */
+static int find_ball(const World *world, int row) {
+  int side = world->env.spec.width, found = -1;
+  for (int i = 0; i < side * (side - 1); i++) {
+    if (world->image[i] == 0) continue;
+    assert_int_equal(world->image[i], 255);
+    assert_int_equal(i / side, row);
+    assert_int_equal(found, -1);
+    found = i % side;
+  }
+  return found;
+}
+
+/** Where a ball is after some rows: a straight line, folded at the sides. */
+static double fold(double x, double drift, int rows, int side) {
+  double last = side - 1, at = fmod(x + drift * rows, 2 * last);
+  if (at < 0) at += 2 * last;
+  return at > last ? 2 * last - at : at;
+}
+
+/** What a reset draws first: a column and a drift, both uniform. */
+static void draw_ball(double *x, double *drift, FovRng *rng, int side) {
+  *x = fov_rng_below(rng, (uint32_t)side);
+  *drift = 2 * (double)fov_rng_uniform(rng) - 1;
+}
+
+static int clamp(int x, int most) {
+  return x < 0 ? 0 : x > most ? most : x;
+}
+
+/** One episode, move by move: the ball falls `speed` rows a step along its line, the paddle moves a
+ * column and stays on the screen, and what lies under the ball at the end decides the reward. */
+static void check_fall(World *world, int number, int speed, int width) {
+  int side = world->env.spec.width, row = 0, paddle = (side - width) / 2;
+  double x, drift;
+  FovRng rng = fov_rng_stream(5, FOV_STREAM_ENV, (uint64_t)number);
+  draw_ball(&x, &drift, &rng, side);
+  start(world, number);
+  while (!fov_env_over(&world->lane)) {
+    assert_near(find_ball(world, row), fold(x, drift, row, side), 0.5001, "row %d", row);
+    assert_int_equal(find_paddle(world, width), paddle);
+    assert_true(world->lane.reward == 0);
+    // Into a corner, and back again.
+    int action = number % 3 == 0 ? (row * 7 + number) % 3 : number % 2 ? LEFT : RIGHT;
+    paddle = clamp(paddle + action - 1, side - width);
+    step(world, action);
+    row = clamp(row + speed, side - 1);
+  }
+  assert_int_equal(row, side - 1);
+  double end = fold(x, drift, row, side);
+  bool near_edge = fabs(end - floor(end) - 0.5) < 1e-3;
+  int column = (int)floor(end + 0.5);
+  bool over = column >= paddle && column < paddle + width;
+  if (!near_edge) assert_true(world->lane.reward == over);
+  for (int i = 0; i < side; i++) {
+    bool lit = (i >= paddle && i < paddle + width) || i == column;
+    if (!near_edge) assert_int_equal(pixel(world, side - 1, i), lit ? 255 : 0);
+  }
+}
+
+static void catch_falls_as_its_physics_say(void **state) {
+  (void)state;
+  const struct {
+    const char *settings;
+    int speed, width, steps;
+  } known[] = {
+      {"env = catch", 1, 2, 23},
+      {"env = catch\nenv.speed = 5", 5, 2, 5},
+      {"env = catch\nenv.speed = 64\nenv.paddle = 7", 64, 7, 1},
+      {"env = catch\nenv.size = 4\nenv.paddle = 4", 1, 4, 3},
+      {"env = catch\nenv.size = 60\nenv.paddle = 1\nenv.speed = 2", 2, 1, 30},
+  };
+  for (int k = 0; k < 5; k++) {
+    World *world = make_world(known[k].settings);
+    assert_int_equal(world->env.spec.steps, known[k].steps);
+    for (int number = 0; number < 600; number++) {
+      check_fall(world, number, known[k].speed, known[k].width);
+      assert_int_equal(world->lane.taken, known[k].steps);
+      assert_true(world->lane.terminated && !world->lane.truncated);
+    }
+    free_world(world);
+  }
+}
+
+/** A paddle that goes to where the ball will land is there in time. */
+static void catch_can_be_won(void **state) {
+  (void)state;
+  World *world = make_world("env = catch");
+  for (int number = 0; number < 300; number++) {
+    double x, drift;
+    FovRng rng = fov_rng_stream(5, FOV_STREAM_ENV, (uint64_t)number);
+    draw_ball(&x, &drift, &rng, 24);
+    int goal = clamp((int)floor(fold(x, drift, 23, 24) + 0.5), 22), paddle = 11;
+    start(world, number);
+    while (!fov_env_over(&world->lane)) {
+      int action = goal < paddle ? LEFT : goal > paddle ? RIGHT : STAY;
+      paddle += action - 1;
+      step(world, action);
+    }
+    assert_true(world->lane.reward == 1);
+  }
+  assert_true(world->env.spec.control && world->env.spec.goal == 1);
+  assert_string_equal(world->env.spec.names[LEFT], "left");
+  assert_string_equal(world->env.spec.names[STAY], "stay");
+  assert_string_equal(world->env.spec.names[RIGHT], "right");
+  free_world(world);
+}
+
+/** Balls come one after another; each may earn 1, the last one ends the game. */
+static void catch_has_as_many_balls_as_asked_for(void **state) {
+  (void)state;
+  World *world = make_world("env = catch\nenv.balls = 3\nenv.size = 12\nenv.paddle = 6");
+  assert_int_equal(world->env.spec.steps, 3 * 11);
+  assert_true(world->env.spec.goal == 3);
+  int earned[4] = {0};
+  for (int number = 0; number < 200; number++) {
+    double total = 0;
+    start(world, number);
+    for (int moves = 1; moves <= 33; moves++) {
+      assert_false(fov_env_over(&world->lane));
+      step(world, STAY);
+      if (moves % 11) assert_true(world->lane.reward == 0);
+      total += (double)world->lane.reward;
+      if (moves < 33) assert_true(find_ball(world, moves % 11) >= 0);
+    }
+    assert_true(world->lane.terminated);
+    earned[(int)total]++;
+  }
+  // Half of the columns are the paddle's.
+  for (int i = 0; i < 4; i++) assert_in_range(earned[i], 5, 120);
+  free_world(world);
+}
+
+/** Columns in which balls start: all, equally often. */
+static void catch_starts_anywhere(void **state) {
+  (void)state;
+  World *world = make_world("env = catch");
+  int seen[24] = {0};
+  for (int number = 0; number < 4800; number++) {
+    start(world, number);
+    seen[find_ball(world, 0)]++;
+  }
+  assert_true(chi2_of(seen, 24) < 49.7); // 23 degrees of freedom
+  free_world(world);
+}
+
+/** Distractors are lit anywhere, anew in every frame: as many as fall on pixels of their own. */
+static void catch_distracts(void **state) {
+  (void)state;
+  enum { PIXELS = 24 * 24, LIGHTS = 50, FRAMES = 400 };
+  World *world = make_world("env = catch\nenv.distractors = 50");
+  uint8_t before[PIXELS] = {0};
+  double lit = 0, moved = 0;
+  start(world, 0);
+  for (int frame = 0; frame < FRAMES; frame++) {
+    int count = 0;
+    for (int i = 0; i < PIXELS; i++) {
+      count += world->image[i] == 255;
+      moved += world->image[i] != before[i];
+    }
+    assert_in_range(count, 3, LIGHTS + 3);
+    lit += count;
+    memcpy(before, world->image, PIXELS);
+    if (fov_env_over(&world->lane))
+      start(world, frame);
+    else
+      step(world, STAY);
+  }
+  double dark = pow(1 - 1. / PIXELS, LIGHTS), expected = (PIXELS - 3) * (1 - dark) + 3;
+  assert_near(lit / FRAMES, expected, 0.5, "lit pixels");
+  assert_near(moved / FRAMES, 2 * (PIXELS - 3) * dark * (1 - dark), 3, "changed pixels");
+  free_world(world);
+}
+
+static void catch_refuses_a_paddle_wider_than_its_screen(void **state) {
+  (void)state;
+  assert_refused("env = catch\nenv.size = 8\nenv.paddle = 9", "expected at most env.size = 8");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(pairs_have_a_name_each),
+      cmocka_unit_test(pairs_may_be_summed),
+      cmocka_unit_test(pairs_are_apart_unless_they_need_not_be),
+      cmocka_unit_test(sequences_are_read_from_left_to_right),
+      cmocka_unit_test(sequences_are_anywhere_that_has_room),
+      cmocka_unit_test(sequences_that_do_not_fit_are_refused),
+      cmocka_unit_test(catch_falls_as_its_physics_say),
+      cmocka_unit_test(catch_can_be_won),
+      cmocka_unit_test(catch_has_as_many_balls_as_asked_for),
+      cmocka_unit_test(catch_starts_anywhere),
+      cmocka_unit_test(catch_distracts),
+      cmocka_unit_test(catch_refuses_a_paddle_wider_than_its_screen),
+  };
+  return cmocka_run_group_tests(tests, write_digits, remove_digits);
+}
