@@ -106,7 +106,7 @@ FovStatus fov_trace_allocate(FovTrace *trace) {
  */
 static bool is_text(const char *name) {
   json_t *string = json_string(name);
-  bool text = string && *name;
+  bool text = string;
   json_decref(string);
   for (; *name; name++) text = text && (unsigned char)*name >= ' ';
   return text;
