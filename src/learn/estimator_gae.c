@@ -1,6 +1,6 @@
 /** Generalised advantage estimation without discount (Schulman et al. 2016): what each moment
  * changed about the expected return, so that a reward at the end of a long episode is not laid at
- * the door of every choice before it. For the learned baseline: b must be a prediction. */
+ * the door of every choice before it. */
 #include "learn/plugins.h"
 
 typedef struct Options {
@@ -29,5 +29,6 @@ const FovEstimator fov_estimator_gae = {
                .help = "generalised advantages of a learned baseline (Schulman et al. 2016)",
                .options = options,
                .options_size = sizeof(Options)},
+    .predicts = true,
     .weights = weights,
 };

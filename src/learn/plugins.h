@@ -84,6 +84,7 @@ typedef struct FovBaseline {
 /** From returns and baselines to the gradient: dL/d log π of each choice. */
 typedef struct FovEstimator {
   FovPlugin plugin;
+  bool predicts; /**< it takes the baseline for a prediction, which only a learned one is */
   void (*weights)(real *dlog_prob /* [T, B] */, const real *returns, const real *b, int moments,
                   int lanes, const void *options);
 } FovEstimator;

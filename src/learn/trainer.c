@@ -57,6 +57,9 @@ static FovStatus check_options(const FovTraining *training) {
   if (o->copies < training->baseline->least_copies)
     return fov_fail(FOV_ERR_USAGE, "baseline = %s needs train.copies of %d or more, found %d",
                     training->baseline->plugin.name, training->baseline->least_copies, o->copies);
+  if (training->estimator->predicts && !training->baseline->learned)
+    return fov_fail(FOV_ERR_USAGE, "estimator = %s needs baseline = learned, found %s",
+                    training->estimator->plugin.name, training->baseline->plugin.name);
   const FovTask *task = &training->task;
   if (task->env->spec.control && task->reward->labelled)
     return fov_fail(FOV_ERR_USAGE, "reward = %s needs labels, and env = %s has none",
@@ -97,6 +100,12 @@ static FovStatus allocate(FovTrainer *trainer) {
     complete = (*blocks[i] = fov_params_block(params)) && complete;
   for (int s = 0; trainer->shard_gradients && s < trainer->shards; s++)
     complete = (trainer->shard_gradients[s] = fov_params_block(params)) && complete;
+  // Lanes that leave early make updates of different sizes: room for the largest is taken at once.
+  for (int s = 0; complete && s < trainer->shards; s++) {
+    fov_arena_alloc(&trainer->workspace.arenas[s],
+                    (size_t)fov_shard_bytes(&trainer->training.task));
+    fov_arena_rewind(&trainer->workspace.arenas[s]);
+  }
   return complete ? FOV_OK
                   : fov_fail(FOV_ERR_MEMORY, "no memory for %d gradients of %zu numbers",
                              trainer->shards, params->size);
