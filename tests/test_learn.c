@@ -177,6 +177,13 @@ static void test_sigma_follows_its_schedule(void **state) {
   assert_close(policy->sigma(falling.values, 0), 3, 0);
   assert_close(policy->sigma(falling.values, 0.25), 2.5, 1e-12);
   assert_close(policy->sigma(falling.values, 1), 1, 1e-12);
+  FovSlot sooner = choose_plugin(
+      TABLE(fov_policies),
+      "plugin = gaussian\nplugin.sigma = 3\nplugin.sigma_end = 1\nplugin.sigma_fall = 0.5");
+  assert_close(policy->sigma(sooner.values, 0.25), 2, 1e-12);
+  assert_close(policy->sigma(sooner.values, 0.5), 1, 1e-12);
+  assert_close(policy->sigma(sooner.values, 0.75), 1, 1e-12);
+  free(sooner.values);
   free(fixed.values);
   free(falling.values);
 }

@@ -3,18 +3,20 @@
 #include "tensor/ops.h"
 
 typedef struct Options {
-  double sigma, sigma_end;
+  double sigma, sigma_end, sigma_fall;
 } Options;
 
 static const FovOption options[] = {
     FOV_REAL(Options, sigma, "4", 0.01, 1000, "standard deviation at the start, in pixels"),
     FOV_REAL(Options, sigma_end, "0", 0, 1000, "at the end, reached linearly; 0: the same"),
+    FOV_REAL(Options, sigma_fall, "1", 0.001, 1, "share of the training in which it is reached"),
     FOV_OPTIONS_END,
 };
 
 static double sigma(const void *values, double progress) {
   const Options *o = values;
-  return o->sigma_end > 0 ? o->sigma + progress * (o->sigma_end - o->sigma) : o->sigma;
+  double fallen = progress < o->sigma_fall ? progress / o->sigma_fall : 1;
+  return o->sigma_end > 0 ? o->sigma + fallen * (o->sigma_end - o->sigma) : o->sigma;
 }
 
 static FovVar *choose(real *location, FovTape *tape, FovVar *mean, const FovChoice *choice,
