@@ -60,11 +60,7 @@ static FovStatus check_options(const FovTraining *training) {
   if (training->estimator->predicts && !training->baseline->learned)
     return fov_fail(FOV_ERR_USAGE, "estimator = %s needs baseline = learned, found %s",
                     training->estimator->plugin.name, training->baseline->plugin.name);
-  const FovTask *task = &training->task;
-  if (task->env->spec.control && task->reward->labelled)
-    return fov_fail(FOV_ERR_USAGE, "reward = %s needs labels, and env = %s has none",
-                    task->reward->plugin.name, task->env->type->plugin.name);
-  return FOV_OK;
+  return fov_task_check(&training->task);
 }
 
 static int shards_of(const FovTrainOptions *o) {
