@@ -24,7 +24,7 @@ static FovStatus check_pieces(const FovDigits *digits) {
   if (digits->pieces == 0 || (height >= CROP && width >= CROP)) return FOV_OK;
   return fov_fail(FOV_ERR_FORMAT,
                   "clutter is cut in pieces of %d x %d pixels: expected images as large, found "
-                  "%d x %d",
+                  "%d x %d; make them larger or set env.pieces = 0",
                   CROP, CROP, width, height);
 }
 

@@ -1,4 +1,6 @@
-/** Environments of digits: an image with one digit, or any picture, to name, answered once. */
+/** What environments of digits, or of any pictures, share: loading them, and laying them on a
+ * canvas.
+ */
 #ifndef FOV_ENVS_DIGITS_H
 #define FOV_ENVS_DIGITS_H
 

@@ -272,6 +272,18 @@ static void arena_repeats_without_growing(void **state) {
   fov_arena_finish(&arena);
 }
 
+static void arena_holds_what_was_reserved(void **state) {
+  (void)state;
+  enum { SIZE = 40 << 20 };
+  FovArena arena = {0};
+  assert_true(fov_arena_reserve(&arena, SIZE));
+  for (int i = 0; i < 4; i++) assert_non_null(fov_arena_alloc(&arena, SIZE / 4));
+  assert_int_equal(arena.blocks, 1);
+  fov_arena_alloc(&arena, 1);
+  assert_int_equal(arena.blocks, 2);
+  fov_arena_finish(&arena);
+}
+
 static void arena_grows_by_blocks(void **state) {
   (void)state;
   FovArena arena = {0};
@@ -531,6 +543,7 @@ int main(void) {
       cmocka_unit_test(permute_shuffles_anew_for_every_key),
       cmocka_unit_test(arena_pieces_do_not_overlap),
       cmocka_unit_test(arena_repeats_without_growing),
+      cmocka_unit_test(arena_holds_what_was_reserved),
       cmocka_unit_test(arena_grows_by_blocks),
       cmocka_unit_test(gemm_follows_the_definition),
       cmocka_unit_test(rows_of_products_miss_each_other),

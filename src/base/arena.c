@@ -12,11 +12,19 @@ struct FovArenaBlock {
   _Alignas(ALIGNMENT) char data[];
 };
 
+/** A block with room for `size` bytes, or NULL. */
 static FovArenaBlock *create_block(size_t size) {
+  size = size > BLOCK_SIZE ? (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : BLOCK_SIZE;
   FovArenaBlock *block = aligned_alloc(ALIGNMENT, sizeof *block + size);
-  FOV_CHECK(block, "no memory for another %zu bytes", size);
-  *block = (FovArenaBlock){.next = NULL, .size = size};
+  if (block) *block = (FovArenaBlock){.next = NULL, .size = size};
   return block;
+}
+
+bool fov_arena_reserve(FovArena *arena, size_t size) {
+  FOV_CHECK(!arena->first, "an arena of %zu blocks is not empty", arena->blocks);
+  arena->first = create_block(size);
+  arena->blocks = arena->first != NULL;
+  return arena->first;
 }
 
 void *fov_arena_alloc(FovArena *arena, size_t size) {
@@ -26,7 +34,8 @@ void *fov_arena_alloc(FovArena *arena, size_t size) {
     // A block too small for this request is skipped, in the same place each time round.
     while (*next && (*next)->size < size) next = &(*next)->next;
     if (!*next) {
-      *next = create_block(size > BLOCK_SIZE ? size : BLOCK_SIZE);
+      *next = create_block(size);
+      FOV_CHECK(*next, "no memory for another %zu bytes", size);
       arena->blocks++;
     }
     arena->current = *next;

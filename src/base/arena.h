@@ -2,6 +2,7 @@
 #ifndef FOV_BASE_ARENA_H
 #define FOV_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct FovArenaBlock FovArenaBlock;
@@ -17,6 +18,10 @@ typedef struct FovArena {
 /** `size` bytes aligned to 64, uninitialised, valid until the arena is rewound; never NULL. Aborts
  * if the system has no memory left. */
 void *fov_arena_alloc(FovArena *arena, size_t size);
+
+/** Makes an arena that is still empty one block of at least `size` bytes; false, and it stays
+ * empty, if the system has not so much. */
+bool fov_arena_reserve(FovArena *arena, size_t size);
 
 /** Takes everything back. */
 void fov_arena_rewind(FovArena *arena);

@@ -40,7 +40,8 @@ static void print_text(const FovTrained *trained, const FovEvaluation *result,
                        const Request *request, double low, double high) {
   printf("%s (update %lld): %lld cases, %s\n", trained->path, (long long)trained->update,
          (long long)result->cases,
-         request->rollouts > 1           ? "sampled rollouts averaged"
+         request->rollouts > 1 && trained->env.spec.control ? "each sampled rollout a case"
+         : request->rollouts > 1                            ? "sampled rollouts averaged"
          : trained->task.policy->learned ? "one rollout that follows the policy's mean"
                                          : "one rollout");
   if (request->rollouts > 1) printf("rollouts     %d\n", request->rollouts);
@@ -163,7 +164,7 @@ const FovCommand fov_command_eval = {
         "\n"
         "  key=value      change a setting that the checkpoint was trained with\n"
         "  --rollouts M   1: one deterministic rollout (default); more: as many sampled ones,\n"
-        "                 their log-probabilities averaged\n"
+        "                 their log-probabilities averaged; of a game each counts as a case\n"
         "  --split SPLIT  train, valid or test (default)\n"
         "  --images, --labels  test on an IDX pair instead, each picture as it is, whatever its\n"
         "                 size; env.colour = rgb for an agent that was trained on colour\n"

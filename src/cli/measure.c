@@ -43,7 +43,7 @@ FovStatus fov_subject_load(FovSubject *subject, const char *file, const char *co
   FOV_TRY(fov_experiment_env(&subject->env, experiment, FOV_SPLIT_TRAIN));
   FOV_TRY(fov_experiment_build(experiment, &subject->env.spec));
   subject->training = fov_experiment_training(experiment, &subject->env);
-  return FOV_OK;
+  return fov_task_check(&subject->training.task);
 }
 
 void fov_subject_finish(FovSubject *subject) {

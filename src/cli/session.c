@@ -60,6 +60,21 @@ static FovStatus choose_dir(FovSession *session) {
   return fov_run_check(dir, request->resume);
 }
 
+/** What is recorded at an evaluation, for the viewer. */
+static FovRecord record_of(const FovSession *session, const FovTask *task) {
+  return (FovRecord){.task = task,
+                     .episodes = session->experiment.eval.episodes,
+                     .predict = session->training.baseline->learned,
+                     .seed = (uint64_t)session->experiment.eval.seed,
+                     .split = FOV_SPLIT_VALID};
+}
+
+static FovStatus check_record(const FovSession *session) {
+  FovTask task = fov_experiment_task(&session->experiment, &session->valid_env);
+  FovRecord record = record_of(session, &task);
+  return fov_record_check(&record);
+}
+
 FovStatus fov_session_prepare(FovSession *session, const FovTrainRequest *request) {
   // An error of 2 is worse than any that can be measured.
   *session = (FovSession){.request = request, .run = {.log = -1}, .best = {.error = 2}};
@@ -72,7 +87,8 @@ FovStatus fov_session_prepare(FovSession *session, const FovTrainRequest *reques
   FOV_TRY(fov_experiment_env(&session->valid_env, experiment, FOV_SPLIT_VALID));
   FOV_TRY(fov_experiment_build(experiment, &session->train_env.spec));
   session->training = fov_experiment_training(experiment, &session->train_env);
-  return fov_trainer_create(&session->trainer, &session->training, request->threads);
+  FOV_TRY(fov_trainer_create(&session->trainer, &session->training, request->threads));
+  return check_record(session);
 }
 
 void fov_session_finish(FovSession *session) {
@@ -218,13 +234,9 @@ static bool is_kept(const FovSession *session) {
 
 static FovStatus record_trace(const FovSession *session, const FovTask *task) {
   char path[FOV_PATH_SIZE];
-  FovRecord record = {.task = task,
-                      .values = fov_trainer_weights(session->trainer),
-                      .update = updates_done(session),
-                      .episodes = session->experiment.eval.episodes,
-                      .predict = session->training.baseline->learned,
-                      .seed = (uint64_t)session->experiment.eval.seed,
-                      .split = FOV_SPLIT_VALID};
+  FovRecord record = record_of(session, task);
+  record.values = fov_trainer_weights(session->trainer);
+  record.update = updates_done(session);
   FovTrace trace;
   FOV_TRY(fov_record_trace(&trace, &record, fov_trainer_workspace(session->trainer)));
   FovStatus status = fov_trace_write(&trace, path_of(path, session, FOV_RUN_TRACE));

@@ -77,6 +77,7 @@ FovStatus fov_trained_load(FovTrained *trained, const char *source, char **chang
   FOV_TRY(fov_experiment_env(&trained->env, experiment, split));
   FOV_TRY(fov_experiment_build(experiment, &trained->env.spec));
   trained->task = fov_experiment_task(experiment, &trained->env);
+  FOV_TRY(fov_task_check(&trained->task));
   return load_weights(trained);
 }
 

@@ -73,11 +73,11 @@ FovStatus fov_evaluate(FovEvaluation *result, const FovEvaluate *what, FovWorksp
             (long long)what->cases, (long long)what->task->env->spec.cases);
   FOV_CHECK(what->threads <= workspace->count, "%d threads, %d arenas", what->threads,
             workspace->count);
-  double kept = (double)what->cases * (double)answer_size(what->task) * sizeof(real);
-  FOV_TRY(fov_memory_check(what->threads * fov_shard_bytes(what->task) + kept, "this evaluation"));
   int shards = (int)((what->cases + FOV_SHARD - 1) / FOV_SHARD);
   bool control = what->task->env->spec.control;
   size_t answers = control ? 0 : (size_t)what->cases * answer_size(what->task);
+  double kept = (double)answers * sizeof(real);
+  FOV_TRY(fov_memory_check(what->threads * fov_shard_bytes(what->task) + kept, "this evaluation"));
   Evaluation evaluation = {.what = what, .workspace = workspace};
   evaluation.shards = calloc((size_t)shards, sizeof *evaluation.shards);
   if (!control) evaluation.log_p = calloc(answers, sizeof *evaluation.log_p);

@@ -3,6 +3,12 @@
 #include "base/profile.h"
 #include "tensor/ops.h"
 
+FovStatus fov_task_check(const FovTask *task) {
+  if (!task->env->spec.control || !task->reward->labelled) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "reward = %s needs labels, and env = %s has none",
+                  task->reward->plugin.name, task->env->type->plugin.name);
+}
+
 int fov_task_glimpses(const FovTask *task) {
   return task->agent->options.glimpses * task->env->spec.steps;
 }

@@ -17,6 +17,9 @@ typedef struct FovTask {
   const FovReward *reward;
 } FovTask;
 
+/** Fails if the reward asks for labels that the environment has not. */
+FovStatus fov_task_check(const FovTask *task);
+
 /** The most glimpses of an episode: those before an action, times the actions. */
 int fov_task_glimpses(const FovTask *task);
 

@@ -60,11 +60,7 @@ static FovStatus check_options(const FovTraining *training) {
   if (training->estimator->predicts && !training->baseline->learned)
     return fov_fail(FOV_ERR_USAGE, "estimator = %s needs baseline = learned, found %s",
                     training->estimator->plugin.name, training->baseline->plugin.name);
-  const FovTask *task = &training->task;
-  if (task->env->spec.control && task->reward->labelled)
-    return fov_fail(FOV_ERR_USAGE, "reward = %s needs labels, and env = %s has none",
-                    task->reward->plugin.name, task->env->type->plugin.name);
-  return FOV_OK;
+  return fov_task_check(&training->task);
 }
 
 static int shards_of(const FovTrainOptions *o) {
@@ -101,14 +97,14 @@ static FovStatus allocate(FovTrainer *trainer) {
   for (int s = 0; trainer->shard_gradients && s < trainer->shards; s++)
     complete = (trainer->shard_gradients[s] = fov_params_block(params)) && complete;
   // Lanes that leave early make updates of different sizes: room for the largest is taken at once.
-  for (int s = 0; complete && s < trainer->shards; s++) {
-    fov_arena_alloc(&trainer->workspace.arenas[s],
-                    (size_t)fov_shard_bytes(&trainer->training.task));
-    fov_arena_rewind(&trainer->workspace.arenas[s]);
-  }
+  double bytes = fov_shard_bytes(&trainer->training.task);
+  for (int s = 0; complete && s < trainer->shards; s++)
+    complete = fov_arena_reserve(&trainer->workspace.arenas[s], (size_t)bytes);
   return complete ? FOV_OK
-                  : fov_fail(FOV_ERR_MEMORY, "no memory for %d gradients of %zu numbers",
-                             trainer->shards, params->size);
+                  : fov_fail(FOV_ERR_MEMORY,
+                             "no memory for %d gradients of %zu numbers and %.1f GiB of episodes; "
+                             "make train.batch, env.size or the network smaller",
+                             trainer->shards, params->size, trainer->shards * bytes / 0x1p30);
 }
 
 FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, int threads) {

@@ -1,6 +1,10 @@
 #include "record/recorder.h"
 
+#include <stdio.h>
+
 #include "tensor/ops.h"
+
+enum { NUMBERS = 10 }; // of a glimpse, beside the probabilities: places, policy, reward, answer
 
 /** Copies row i of a var; nothing of NULL. */
 static void copy_row(float *to, const FovVar *var, int i) {
@@ -71,11 +75,30 @@ static void copy_rollout(FovTrace *trace, const FovRollout *rollout, const FovCh
   }
 }
 
+static int episodes_of(const FovRecord *what) {
+  int64_t cases = what->task->env->spec.cases;
+  return what->episodes < cases ? what->episodes : (int)cases;
+}
+
+FovStatus fov_record_check(const FovRecord *what) {
+  const FovEnvSpec *spec = &what->task->env->spec;
+  int episodes = episodes_of(what), lanes = episodes < FOV_SHARD ? episodes : FOV_SHARD;
+  double image = (double)spec->height * spec->width * spec->channels;
+  double T = fov_task_glimpses(what->task), frames = spec->changes ? T : 1;
+  double numbers = T * (NUMBERS + (double)spec->actions) * sizeof(float);
+  double retina = T * fov_glimpse_features(what->task->agent->glimpse);
+  // A game's frames are kept twice: by the rollout, then in the trace.
+  double kept = spec->changes ? lanes * frames * image : 0;
+  char name[80];
+  snprintf(name, sizeof name, "a trace of %d episodes (eval.episodes, --episodes)", episodes);
+  return fov_memory_check(
+      fov_shard_bytes(what->task) + kept + episodes * (frames * image + retina + numbers), name);
+}
+
 FovStatus fov_record_trace(FovTrace *trace, const FovRecord *what, FovWorkspace *workspace) {
   const FovAgent *agent = what->task->agent;
   const FovEnvSpec *spec = &what->task->env->spec;
-  int episodes = what->episodes < spec->cases ? what->episodes : (int)spec->cases;
-  int T = fov_task_glimpses(what->task);
+  int episodes = episodes_of(what), T = fov_task_glimpses(what->task);
   *trace = (FovTrace){.episodes = episodes,
                       .glimpses = T,
                       .frames = spec->changes ? T : 1,
@@ -88,10 +111,7 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecord *what, FovWorkspace 
                       .whole = agent->sensor.whole,
                       .control = spec->control,
                       .update = what->update};
-  double retina = fov_glimpse_features(agent->glimpse);
-  double image = (double)spec->height * spec->width * spec->channels;
-  FOV_TRY(fov_memory_check(
-      fov_shard_bytes(what->task) + episodes * (image * trace->frames + retina * T), "this trace"));
+  FOV_TRY(fov_record_check(what));
   FOV_TRY(fov_trace_allocate(trace));
   FovStatus status = fov_trace_set_names(trace, spec->names);
   if (status != FOV_OK) {

@@ -17,6 +17,9 @@ typedef struct FovRecord {
   FovSplit split; /**< which the environment was made for */
 } FovRecord;
 
+/** Fails if the trace would take more memory than the machine has; nothing is played. */
+FovStatus fov_record_check(const FovRecord *what);
+
 /** Plays the episodes and fills a trace, which the caller finishes. */
 FovStatus fov_record_trace(FovTrace *trace, const FovRecord *what, FovWorkspace *workspace);
 

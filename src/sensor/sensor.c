@@ -11,7 +11,7 @@ const FovOption fov_sensor_options[] = {
         "factor on each patch after the first, to the power of its number; at 4 a bright pixel "
         "is as bright in all"),
     FOV_BOOL(FovSensor, whole, "no",
-             "see the whole image, wherever it looks; side and scales are not used"),
+             "see the whole image, wherever it looks; side, scales and gain are not used"),
     FOV_OPTIONS_END,
 };
 
