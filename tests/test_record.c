@@ -72,7 +72,7 @@ real *__wrap_fov_params_block(const FovParams *params) {
 /* ---- checkpoints ---- */
 
 static const FovIdentity identity = {.config = "core = rnn\nseed = 0\n", .data = 7};
-static const FovBest best = {.error = 0.25, .update = 2};
+static const FovBest best = {.loss = -0.75, .error = 0.25, .update = 2};
 
 static void save(const Toy *toy, FovTrainer *trainer) {
   assert_int_equal(fov_checkpoint_save(path, &toy->experiment.agent.params,
@@ -104,7 +104,8 @@ static void test_a_resumed_training_is_the_same_training(void **state) {
     FovTrainer *resumed = toy_trainer(&toy, 2);
     FovBest loaded;
     assert_int_equal(load(&toy, resumed, &loaded), FOV_OK);
-    assert_true(loaded.error == best.error && loaded.update == best.update);
+    assert_true(loaded.loss == best.loss && loaded.error == best.error &&
+                loaded.update == best.update);
     toy_train(resumed, 4);
     assert_same_state(&toy, whole, resumed);
     fov_trainer_destroy(whole), fov_trainer_destroy(resumed);

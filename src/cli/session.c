@@ -76,8 +76,7 @@ static FovStatus check_record(const FovSession *session) {
 }
 
 FovStatus fov_session_prepare(FovSession *session, const FovTrainRequest *request) {
-  // An error of 2 is worse than any that can be measured.
-  *session = (FovSession){.request = request, .run = {.log = -1}, .best = {.error = 2}};
+  *session = (FovSession){.request = request, .run = {.log = -1}, .best = {.loss = FOV_NO_LOSS}};
   FovExperiment *experiment = &session->experiment;
   FOV_TRY(fov_experiment_init(experiment));
   FOV_TRY(read_settings(session));
@@ -255,6 +254,12 @@ static FovStatus write_row(const FovSession *session, const FovProgress *row) {
                      (long long)row->update, 100 * row->valid_error, 100 * row->train_error);
 }
 
+/** What the best weights have least of: errors or, where glimpses cost something, the reward's
+ * negative. */
+static double loss_of(const FovSession *session, const FovProgress *row) {
+  return session->training.task.stop->cost ? -row->valid_reward : row->valid_error;
+}
+
 static FovStatus evaluate(FovSession *session) {
   const FovEvalOptions *eval = &session->experiment.eval;
   FovTask task = fov_experiment_task(&session->experiment, &session->valid_env);
@@ -273,8 +278,9 @@ static FovStatus evaluate(FovSession *session) {
   fov_trainer_state(session->trainer)->sums = (FovSums){0};
   session->timed_glimpses = 0;
   session->busy_seconds = 0;
-  if (row.valid_error < session->best.error) {
-    session->best = (FovBest){.error = row.valid_error, .update = row.update};
+  if (loss_of(session, &row) < session->best.loss) {
+    session->best =
+        (FovBest){.loss = loss_of(session, &row), .error = row.valid_error, .update = row.update};
     FOV_TRY(save(session, FOV_RUN_BEST));
   }
   FOV_TRY(record_trace(session, &task));

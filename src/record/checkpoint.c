@@ -8,7 +8,7 @@
 
 static const char *const prefixes[] = {"", "average.", "first.", "second."};
 
-enum { BLOCKS = sizeof prefixes / sizeof *prefixes, SCALARS = 12 };
+enum { BLOCKS = sizeof prefixes / sizeof *prefixes, SCALARS = 13 };
 
 static void blocks_of(real *blocks[BLOCKS], const FovTrainerState *state) {
   real *all[BLOCKS] = {state->value, state->average, state->first, state->second};
@@ -35,6 +35,7 @@ static void scalars_of(Scalar scalars[SCALARS], FovTrainerState *state, FovBest 
       {"state.sums.class_loss", FOV_DTYPE_F64, &sums->class_loss},
       {"state.sums.baseline_loss", FOV_DTYPE_F64, &sums->baseline_loss},
       {"state.sums.gradient_norm", FOV_DTYPE_F64, &sums->gradient_norm},
+      {"state.best_loss", FOV_DTYPE_F64, &best->loss},
       {"state.best_error", FOV_DTYPE_F64, &best->error},
       {"state.best_update", FOV_DTYPE_I64, &best->update},
   };

@@ -11,9 +11,12 @@
 
 #include "learn/trainer.h"
 
+#define FOV_NO_LOSS 1e300
+
 /** How well the run has done so far. */
 typedef struct FovBest {
-  double error;   /**< fraction of the validation split; 2 before the first evaluation */
+  double loss;    /**< what it has least of; FOV_NO_LOSS before the first evaluation */
+  double error;   /**< fraction of the validation split */
   int64_t update; /**< when it was reached */
 } FovBest;
 
