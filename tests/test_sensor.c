@@ -104,7 +104,7 @@ static void a_glimpse_is_what_its_definition_says(void **state) {
       FovImage image = image_of(&picture);
       for (size_t side = 0; side < sizeof sides / sizeof *sides; side++) {
         // Four scales hold the glimpses of fewer; the tests below look with fewer.
-        FovSensor sensor = {.side = sides[side], .scales = 4};
+        FovSensor sensor = {.side = sides[side], .scales = 4, .gain = 1};
         for (int place = 0; place < PLACES; place++)
           assert_as_defined(&sensor, &image, places[place][0], places[place][1]);
       }
@@ -118,12 +118,32 @@ static void fewer_scales_are_the_first_of_more(void **state) {
   FovImage image = image_of(&picture);
   enum { PATCH = 6 * 6 * 3 };
   real all[4 * PATCH], some[4 * PATCH];
-  fov_sensor_look(all, &(FovSensor){.side = 6, .scales = 4}, &image, 0.4f, -0.9f);
+  fov_sensor_look(all, &(FovSensor){.side = 6, .scales = 4, .gain = 1}, &image, 0.4f, -0.9f);
   for (int scales = 1; scales <= 4; scales++) {
     for (int i = 0; i < 4 * PATCH; i++) some[i] = 7;
-    fov_sensor_look(some, &(FovSensor){.side = 6, .scales = scales}, &image, 0.4f, -0.9f);
+    fov_sensor_look(some, &(FovSensor){.side = 6, .scales = scales, .gain = 1}, &image, 0.4f,
+                    -0.9f);
     assert_memory_equal(some, all, scales * PATCH * sizeof *all);
     for (int i = scales * PATCH; i < 4 * PATCH; i++) assert_true(some[i] == 7);
+  }
+}
+
+/** Patch s is multiplied by gain^s: with 4 a bright pixel is as bright in every patch it is in. */
+static void a_gain_brightens_coarse_patches(void **state) {
+  (void)state;
+  enum { G = 4, S = 3, PATCH = G * G };
+  uint8_t pixels[16 * 16] = {[7 * 16 + 9] = 255};
+  real plain[S * PATCH], bright[S * PATCH];
+  const FovImage image = {.bytes = pixels, .height = 16, .width = 16, .channels = 1};
+  fov_sensor_look(plain, &(FovSensor){.side = G, .scales = S, .gain = 1}, &image, 0, 0);
+  fov_sensor_look(bright, &(FovSensor){.side = G, .scales = S, .gain = 4}, &image, 0, 0);
+  for (int s = 0; s < S; s++) {
+    real brightest = 0;
+    for (int i = s * PATCH; i < (s + 1) * PATCH; i++) {
+      assert_true(bright[i] == plain[i] * (real)(1 << 2 * s));
+      brightest = bright[i] > brightest ? bright[i] : brightest;
+    }
+    assert_true(brightest == 1);
   }
 }
 
@@ -131,7 +151,7 @@ static void the_largest_sensor_has_room(void **state) {
   (void)state;
   static Picture picture;
   draw_picture(&picture, 40, 33, 3);
-  FovSensor sensor = {.side = FOV_MAX_SIDE, .scales = FOV_MAX_SCALES};
+  FovSensor sensor = {.side = FOV_MAX_SIDE, .scales = FOV_MAX_SCALES, .gain = 1};
   FovImage image = image_of(&picture);
   assert_as_defined(&sensor, &image, 0.1f, -0.3f);
   assert_as_defined(&sensor, &image, 30, -100);
@@ -152,10 +172,10 @@ static void a_glimpse_by_hand(void **state) {
       70 / 255.0,  110 / 255.0, 95 / 255.0,  115 / 255.0, //
   };
   real glimpse[8];
-  fov_sensor_look(glimpse, &(FovSensor){.side = 2, .scales = 2}, &image, 0, 0);
+  fov_sensor_look(glimpse, &(FovSensor){.side = 2, .scales = 2, .gain = 1}, &image, 0, 0);
   assert_memory_equal(glimpse, expected, sizeof expected);
   // An odd patch has its pixel in the middle: row 2, column 2.
-  fov_sensor_look(glimpse, &(FovSensor){.side = 1, .scales = 1}, &image, 0, 0);
+  fov_sensor_look(glimpse, &(FovSensor){.side = 1, .scales = 1, .gain = 1}, &image, 0, 0);
   assert_true(glimpse[0] == (real)(220 / 255.0));
 }
 
@@ -175,7 +195,8 @@ static void corners_and_centre_are_where_the_coordinates_say(void **state) {
     pixels[cases[i].row * N + cases[i].column] = 255;
     FovImage image = {.bytes = pixels, .height = N, .width = N, .channels = 1};
     real glimpse[G * G];
-    fov_sensor_look(glimpse, &(FovSensor){.side = G, .scales = 1}, &image, cases[i].x, cases[i].y);
+    fov_sensor_look(glimpse, &(FovSensor){.side = G, .scales = 1, .gain = 1}, &image, cases[i].x,
+                    cases[i].y);
     for (int cell = 0; cell < G * G; cell++)
       assert_near(glimpse[cell], cell == cases[i].cell, 1e-7, "case %zu, cell %d", i, cell);
   }
@@ -190,8 +211,8 @@ static void wholly_outside_is_black(void **state) {
   for (size_t i = 0; i < sizeof far / sizeof *far; i++)
     for (int vertical = 0; vertical < 2; vertical++) {
       real glimpse[4 * 3 * 3];
-      fov_sensor_look(glimpse, &(FovSensor){.side = 3, .scales = 4}, &image, vertical ? 0 : far[i],
-                      vertical ? far[i] : 0);
+      fov_sensor_look(glimpse, &(FovSensor){.side = 3, .scales = 4, .gain = 1}, &image,
+                      vertical ? 0 : far[i], vertical ? far[i] : 0);
       for (int j = 0; j < 4 * 3 * 3; j++) assert_true(glimpse[j] == 0);
     }
 }
@@ -203,7 +224,7 @@ static void white_inside_is_one_at_every_scale(void **state) {
   memset(picture.bytes, 255, sizeof picture.bytes);
   FovImage image = image_of(&picture);
   real glimpse[4 * 5 * 5 * 3];
-  fov_sensor_look(glimpse, &(FovSensor){.side = 5, .scales = 4}, &image, 0, 0);
+  fov_sensor_look(glimpse, &(FovSensor){.side = 5, .scales = 4, .gain = 1}, &image, 0, 0);
   for (int i = 0; i < 4 * 5 * 5 * 3; i++) assert_near(glimpse[i], 1, FLT_EPSILON, "number %d", i);
 }
 
@@ -342,7 +363,7 @@ static void look_at_two_channels(void) {
   static const uint8_t one_pixel[2] = {1, 1};
   real glimpse[4];
   FovImage image = {.bytes = one_pixel, .height = 1, .width = 1, .channels = 2};
-  fov_sensor_look(glimpse, &(FovSensor){.side = 1, .scales = 1}, &image, 0, 0);
+  fov_sensor_look(glimpse, &(FovSensor){.side = 1, .scales = 1, .gain = 1}, &image, 0, 0);
 }
 
 static void a_callers_bug_aborts(void **state) {
@@ -355,6 +376,7 @@ static void a_callers_bug_aborts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_gain_brightens_coarse_patches),
       cmocka_unit_test(a_glimpse_is_what_its_definition_says),
       cmocka_unit_test(fewer_scales_are_the_first_of_more),
       cmocka_unit_test(the_largest_sensor_has_room),
