@@ -16,6 +16,7 @@
 
 #include "draw.h"
 #include "record/progress.h"
+#include "viz/episode.h"
 #include "viz/known.h"
 #include "viz/scene.h"
 
@@ -417,13 +418,22 @@ static void test_of_many_classes_the_likeliest_are_told(void **state) {
   fov_trace_finish(&trace);
 }
 
+/** 22 bytes of UTF-8. */
+#define WIDE                                                                                       \
+  "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+
 static void test_names_of_any_kind_draw(void **state) {
   (void)state;
   static char longest[3000];
   memset(longest, 'm', sizeof longest - 1);
-  const char *const names[] = {"", longest, "\xc3\xa9t\xc3\xa9 \t %s", "3 7"};
+  const char *const names[] = {"", longest, "\xc3\xa9t\xc3\xa9 %s", WIDE "\xc3\xa9"};
   FovTrace trace = make_trace(1);
+  char text[FOV_ACTION_NAME];
   assert_int_equal(fov_trace_set_names(&trace, names), FOV_OK);
+  fov_action_name(text, &trace, 2);
+  assert_string_equal(text, names[2]);
+  fov_action_name(text, &trace, 3); // 24 bytes: the last character is cut off whole
+  assert_string_equal(text, WIDE);
   for (int control = 0; control < 2; control++)
     for (int answer = -1; answer < CLASSES; answer++) {
       FovScene scene = make_scene(&trace);

@@ -1,6 +1,7 @@
 #include "viz/episode.h"
 
 #include <stdio.h>
+#include <string.h>
 
 size_t fov_glimpse_index(const FovTrace *trace, int episode, int glimpse) {
   return (size_t)episode * trace->glimpses + glimpse;
@@ -37,11 +38,22 @@ double fov_return(const FovTrace *trace, int episode, int glimpse) {
   return sum;
 }
 
+/** Cuts off a character of UTF-8 that did not fit whole. */
+static void cut_character(char *text) {
+  size_t end = strlen(text), start = end;
+  while (start > 0 && ((unsigned char)text[start - 1] & 0xc0) == 0x80) start--;
+  if (start == 0) return;
+  unsigned char lead = (unsigned char)text[start - 1];
+  size_t bytes = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  if (end - start + 1 < bytes) text[start - 1] = '\0';
+}
+
 void fov_action_name(char text[FOV_ACTION_NAME], const FovTrace *trace, int action) {
   if (action < 0)
     snprintf(text, FOV_ACTION_NAME, "none");
   else
     fov_trace_name(text, FOV_ACTION_NAME, trace, action);
+  cut_character(text);
   for (char *c = text; *c; c++)
-    if (*c < ' ' || *c > '~') *c = '?';
+    if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
 }

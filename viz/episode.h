@@ -25,7 +25,7 @@ int fov_next_answer(const FovTrace *trace, int episode, int glimpse);
 /** The reward that is still to come at a glimpse: what the baseline should foretell. */
 double fov_return(const FovTrace *trace, int episode, int glimpse);
 
-/** What an action is called, as text that any font can show; −1 is "none". */
+/** What an action is called, as UTF-8 without control characters; −1 is "none". */
 void fov_action_name(char text[FOV_ACTION_NAME], const FovTrace *trace, int action);
 
 #endif
