@@ -351,8 +351,8 @@ static void test_what_is_no_checkpoint_is_refused(void **state) {
 
 /* ---- recorder ---- */
 
-/** Records episodes of a freshly initialised agent. */
-static FovTrace record(const Toy *toy, int episodes, bool sampled, bool predict) {
+/** Records episodes of a freshly initialised agent, as many as have room. */
+static FovTrace record_in(const Toy *toy, double room, int episodes, bool sampled, bool predict) {
   const FovParams *params = &toy->experiment.agent.params;
   real *values = fov_params_block(params);
   fov_params_init(values, params, 4);
@@ -364,12 +364,17 @@ static FovTrace record(const Toy *toy, int episodes, bool sampled, bool predict)
                           .update = 12,
                           .seed = 9,
                           .episodes = episodes,
+                          .room = room,
                           .sampled = sampled,
                           .predict = predict};
   assert_int_equal(fov_record_trace(&trace, &what, &workspace), FOV_OK);
   fov_workspace_finish(&workspace);
   free(values);
   return trace;
+}
+
+static FovTrace record(const Toy *toy, int episodes, bool sampled, bool predict) {
+  return record_in(toy, 0, episodes, sampled, predict);
 }
 
 /** Episode e, glimpse t: the retina holds what the sensor gives there, the answer is likeliest. */
@@ -430,6 +435,58 @@ static void test_a_trace_is_what_happened(void **state) {
   (void)state;
   check_trace("env.cases = 90\nsensor.scales = 2\n", 4, 2);
   check_trace("env.cases = 90\nsensor.scales = 2\nsensor.whole = yes\n", TOY_SIDE, 1);
+}
+
+/** Of a game every frame is kept as it was looked at; after an episode's end there is nothing. */
+static void test_a_game_s_trace_is_what_happened(void **state) {
+  (void)state;
+  enum { EPISODES = 20, PIXELS = TOY_SIDE * TOY_SIDE };
+  Toy toy;
+  toy_create(&toy, "env = toy_game\nglimpses = 2\n");
+  FovTrace trace = record(&toy, EPISODES, true, true);
+  int T = trace.glimpses, features = fov_glimpse_features(toy.experiment.agent.glimpse), moved = 0;
+  assert_true(trace.control && trace.frames == T);
+  for (int i = 0; i < EPISODES * T; i++) {
+    int t = i % T, length = trace.lengths[i / T];
+    const uint8_t *frame = trace.images + i * PIXELS;
+    const FovImage image = {frame, TOY_SIDE, TOY_SIDE, 1};
+    real glimpse[PIXELS];
+    assert_int_equal(trace.labels[i], -1);
+    assert_int_equal(trace.answers[i] >= 0, t < length && t % 2 == 1);
+    assert_int_equal(isnan(trace.baselines[i]), t == 0 || t >= length);
+    if (t >= length) continue;
+    fov_sensor_look(glimpse, &toy.experiment.sensor, &image, trace.locations[2 * i],
+                    trace.locations[2 * i + 1]);
+    for (int j = 0; j < features; j++)
+      assert_int_equal(trace.retina[i * features + j], lround(255. * glimpse[j]));
+    if (t > 0) moved += memcmp(frame, frame - PIXELS, PIXELS) != 0;
+  }
+  assert_true(moved > EPISODES / 2);
+  fov_trace_finish(&trace);
+  toy_finish(&toy);
+}
+
+/** A run's trace has as many episodes as have room, and one that has not. */
+static void test_a_trace_keeps_to_its_room(void **state) {
+  (void)state;
+  enum { HEADER = 4096 };
+  const struct {
+    double room;
+    int least, most;
+  } rooms[] = {{1, 1, 1}, {20000, 10, 80}, {1e9, 90, 90}};
+  Toy toy;
+  toy_create(&toy, "env.cases = 90\n");
+  for (int i = 0; i < 3; i++) {
+    struct stat file;
+    FovTrace trace = record_in(&toy, rooms[i].room, 1000, false, true);
+    assert_in_range(trace.episodes, rooms[i].least, rooms[i].most);
+    snprintf(path, sizeof path, "%s/trace.safetensors", folder);
+    assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
+    assert_int_equal(stat(path, &file), 0);
+    if (i > 0) assert_true(file.st_size <= rooms[i].room + HEADER);
+    fov_trace_finish(&trace);
+  }
+  toy_finish(&toy);
 }
 
 /** What stands for a choice in the trace: of the mean or a sample of it, or none. */
@@ -722,6 +779,8 @@ int main(void) {
       TEST(test_another_training_is_named),
       TEST(test_what_is_no_checkpoint_is_refused),
       TEST(test_a_trace_is_what_happened),
+      TEST(test_a_game_s_trace_is_what_happened),
+      TEST(test_a_trace_keeps_to_its_room),
       TEST(test_what_nobody_chose_is_nan),
       TEST(test_no_more_episodes_than_cases),
       TEST(test_a_fresh_run_makes_its_folders),

@@ -60,10 +60,14 @@ static FovStatus choose_dir(FovSession *session) {
   return fov_run_check(dir, request->resume);
 }
 
-/** What is recorded at an evaluation, for the viewer. */
+/** Bytes that a run's trace has at most: it is written anew at each evaluation. */
+enum { TRACE_ROOM = 64 << 20 };
+
+/** What is recorded at an evaluation, for the viewer: fewer episodes than asked for if large. */
 static FovRecord record_of(const FovSession *session, const FovTask *task) {
   return (FovRecord){.task = task,
                      .episodes = session->experiment.eval.episodes,
+                     .room = TRACE_ROOM,
                      .predict = session->training.baseline->learned,
                      .seed = (uint64_t)session->experiment.eval.seed,
                      .split = FOV_SPLIT_VALID};

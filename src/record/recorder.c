@@ -75,24 +75,33 @@ static void copy_rollout(FovTrace *trace, const FovRollout *rollout, const FovCh
   }
 }
 
+static double frames_bytes(const FovTask *task) {
+  const FovEnvSpec *spec = &task->env->spec;
+  double frames = spec->changes ? fov_task_glimpses(task) : 1;
+  return frames * spec->height * spec->width * spec->channels;
+}
+
+static double episode_bytes(const FovTask *task) {
+  double numbers = (NUMBERS + (double)task->env->spec.actions) * sizeof(float);
+  double glimpse = numbers + fov_glimpse_features(task->agent->glimpse);
+  return frames_bytes(task) + fov_task_glimpses(task) * glimpse;
+}
+
 static int episodes_of(const FovRecord *what) {
   int64_t cases = what->task->env->spec.cases;
-  return what->episodes < cases ? what->episodes : (int)cases;
+  double fit = what->room > 0 ? what->room / episode_bytes(what->task) : (double)cases;
+  int episodes = what->episodes < cases ? what->episodes : (int)cases;
+  return fit >= episodes ? episodes : fit > 1 ? (int)fit : 1;
 }
 
 FovStatus fov_record_check(const FovRecord *what) {
-  const FovEnvSpec *spec = &what->task->env->spec;
   int episodes = episodes_of(what), lanes = episodes < FOV_SHARD ? episodes : FOV_SHARD;
-  double image = (double)spec->height * spec->width * spec->channels;
-  double T = fov_task_glimpses(what->task), frames = spec->changes ? T : 1;
-  double numbers = T * (NUMBERS + (double)spec->actions) * sizeof(float);
-  double retina = T * fov_glimpse_features(what->task->agent->glimpse);
   // A game's frames are kept twice: by the rollout, then in the trace.
-  double kept = spec->changes ? lanes * frames * image : 0;
+  double kept = what->task->env->spec.changes ? lanes * frames_bytes(what->task) : 0;
   char name[80];
   snprintf(name, sizeof name, "a trace of %d episodes (eval.episodes, --episodes)", episodes);
-  return fov_memory_check(
-      fov_shard_bytes(what->task) + kept + episodes * (frames * image + retina + numbers), name);
+  return fov_memory_check(fov_shard_bytes(what->task) + kept + episodes * episode_bytes(what->task),
+                          name);
 }
 
 FovStatus fov_record_trace(FovTrace *trace, const FovRecord *what, FovWorkspace *workspace) {

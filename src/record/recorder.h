@@ -10,6 +10,7 @@ typedef struct FovRecord {
   const real *values;
   int64_t update;  /**< of the training, to be told in the trace */
   int episodes;    /**< the first cases of the split, at most all */
+  double room;     /**< bytes that the trace may have, but for one episode; 0: any number */
   bool predict;    /**< the agent has a trained baseline head */
   double progress; /**< share of training: what σ samples have */
   bool sampled;    /**< sample the policy rather than follow its mean */
