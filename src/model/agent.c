@@ -146,14 +146,14 @@ FovAgentState fov_agent_begin(const FovAgent *agent, FovTape *tape, FovVar *coar
 }
 
 /** Whether the gradient of a head, the location's or the baseline's, is to stop. */
-static bool is_stopped(const FovAgent *agent, FovStop head) {
+static bool is_stopped(const FovAgent *agent, FovStopGradient head) {
   int stop = agent->options.stop_gradient;
-  return stop == (int)head || stop == FOV_STOP_BOTH;
+  return stop == (int)head || stop == FOV_STOP_GRADIENT_BOTH;
 }
 
 static void move_gaze(FovAgentState *state, const FovAgent *agent, FovTape *tape) {
   FovVar *h_t = state->what.h;
-  if (is_stopped(agent, FOV_STOP_LOCATION)) h_t = fov_stop_gradient(tape, h_t);
+  if (is_stopped(agent, FOV_STOP_GRADIENT_LOCATION)) h_t = fov_stop_gradient(tape, h_t);
   agent->core->step(&state->where, &agent->gaze_layout, tape, h_t);
 }
 
@@ -196,7 +196,7 @@ static FovVar *last_output(const FovAgent *agent, FovTape *tape, const FovAgentS
 
 FovVar *fov_agent_mean(const FovAgent *agent, FovTape *tape, const FovAgentState *state) {
   // Of two layers the first was already cut off, by move_gaze, and the second is to learn.
-  bool stop = agent->options.layers == 1 && is_stopped(agent, FOV_STOP_LOCATION);
+  bool stop = agent->options.layers == 1 && is_stopped(agent, FOV_STOP_GRADIENT_LOCATION);
   return head(tape, last_output(agent, tape, state, stop), state->lanes, agent->ids.location_w,
               agent->ids.location_bias, agent->options.mean == MEAN_TANH ? FOV_TANH : FOV_LINEAR);
 }
@@ -209,12 +209,12 @@ FovVar *fov_agent_logits(const FovAgent *agent, FovTape *tape, const FovAgentSta
 FovVar *fov_agent_stop(const FovAgent *agent, FovTape *tape, const FovAgentState *state) {
   FOV_CHECK(agent->ids.stop_w, "an agent without a head to stop");
   FovVar *h_t = state->what.h;
-  if (is_stopped(agent, FOV_STOP_LOCATION)) h_t = fov_stop_gradient(tape, h_t);
+  if (is_stopped(agent, FOV_STOP_GRADIENT_LOCATION)) h_t = fov_stop_gradient(tape, h_t);
   return head(tape, h_t, state->lanes, agent->ids.stop_w, agent->ids.stop_bias, FOV_LINEAR);
 }
 
 FovVar *fov_agent_baseline(const FovAgent *agent, FovTape *tape, const FovAgentState *state) {
-  bool stop = is_stopped(agent, FOV_STOP_BASELINE);
+  bool stop = is_stopped(agent, FOV_STOP_GRADIENT_BASELINE);
   return head(tape, last_output(agent, tape, state, stop), state->lanes, agent->ids.baseline_w,
               agent->ids.baseline_bias, FOV_LINEAR);
 }

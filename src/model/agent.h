@@ -27,19 +27,19 @@ typedef enum FovFirst {
  *
  * Of two layers the second is there for the location network, so the location's gradient stops
  * between them, and with it all that comes through the second; the baseline's stops before both. */
-typedef enum FovStop {
-  FOV_STOP_NONE,     /**< none: Mnih et al. 2014, eq. 2, over all parameters */
-  FOV_STOP_BASELINE, /**< the baseline's */
-  FOV_STOP_LOCATION, /**< the location network's, and that of stopping */
-  FOV_STOP_BOTH,     /**< both: the first layer learns from the answer alone */
-} FovStop;
+typedef enum FovStopGradient {
+  FOV_STOP_GRADIENT_NONE,     /**< none: Mnih et al. 2014, eq. 2, over all parameters */
+  FOV_STOP_GRADIENT_BASELINE, /**< the baseline's */
+  FOV_STOP_GRADIENT_LOCATION, /**< the location network's, and that of stopping */
+  FOV_STOP_GRADIENT_BOTH,     /**< both: the first layer learns from the answer alone */
+} FovStopGradient;
 
 typedef struct FovAgentOptions {
   int glimpses;      /**< before each answer or action */
   int layers;        /**< 1 or 2 */
   int first;         /**< FovFirst */
   int mean;          /**< 0: linear, 1: tanh */
-  int stop_gradient; /**< FovStop */
+  int stop_gradient; /**< FovStopGradient */
 } FovAgentOptions;
 
 /** Widths of the glimpse network g_t = relu(Linear(h_g) + Linear(h_l)); h_g is the encoder's. */
