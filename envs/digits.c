@@ -90,8 +90,8 @@ void fov_digits_clear(const FovDigits *digits, uint8_t *image) {
 }
 
 /** Adds rows of `length` bytes, `from_stride` apart, to rows `stride` apart, clamped at 255. */
-FOV_KERNEL static void add_rows(uint8_t *restrict pixels, int stride, const uint8_t *restrict from,
-                                int from_stride, int rows, int length) {
+FOV_KERNEL static void add_bytes(uint8_t *restrict pixels, int stride, const uint8_t *restrict from,
+                                 int from_stride, int rows, int length) {
   for (; rows > 0; rows--, pixels += stride, from += from_stride)
     for (int i = 0; i < length; i++) {
       uint16_t sum = (uint16_t)(pixels[i] + from[i]);
@@ -105,8 +105,8 @@ void fov_digits_paste(const FovDigits *digits, uint8_t *image, FovPatch patch, i
             "%d x %d at (%d, %d) leaves %d x %d", patch.width, patch.height, x, y, digits->width,
             digits->height);
   size_t corner = ((size_t)y * (size_t)digits->width + (size_t)x) * (size_t)digits->channels;
-  add_rows(image + corner, digits->width * digits->channels, patch.pixels, patch.stride,
-           patch.height, patch.width * digits->channels);
+  add_bytes(image + corner, digits->width * digits->channels, patch.pixels, patch.stride,
+            patch.height, patch.width * digits->channels);
 }
 
 void fov_digits_centre(const FovDigits *digits, uint8_t *image, FovPatch patch) {
