@@ -58,6 +58,7 @@ void fov_digits_destroy(void *env) {
   FovDigits *digits = env;
   if (!digits) return;
   fov_pictures_finish(&digits->pictures);
+  free(digits->names);
   free(digits);
 }
 
@@ -125,17 +126,17 @@ void fov_digits_scatter(const FovDigits *digits, uint8_t *image, FovPatch patch,
   fov_digits_paste(digits, image, patch, x, y);
 }
 
-FovStatus fov_digits_name(char ***names, int count,
-                          void (*write)(char name[FOV_DIGITS_NAME], int answer, int classes),
-                          int classes) {
+FovStatus fov_digits_name(FovDigits *digits, FovEnvSpec *spec, int count,
+                          void (*write)(char name[FOV_DIGITS_NAME], int answer, int classes)) {
   // One block: the pointers, then what they point to.
-  size_t size = (size_t)count;
-  char **block = *names = malloc(size * (sizeof *block + FOV_DIGITS_NAME));
+  char **block = digits->names = malloc((size_t)count * (sizeof *block + FOV_DIGITS_NAME));
   if (!block) return fov_fail(FOV_ERR_MEMORY, "no memory for %d names", count);
   for (int i = 0; i < count; i++) {
     block[i] = (char *)(block + count) + (size_t)i * FOV_DIGITS_NAME;
-    write(block[i], i, classes);
+    write(block[i], i, digits->pictures.classes);
   }
+  spec->actions = count;
+  spec->names = (const char *const *)block;
   return FOV_OK;
 }
 

@@ -33,6 +33,7 @@ typedef struct FovDigits {
   FovPictures pictures;        /**< of this split */
   int height, width, channels; /**< of the canvas */
   int pieces;
+  char **names; /**< of answers that are no single picture's class; NULL: none; owned */
 } FovDigits;
 
 /** A rectangle of pixels inside a larger image. */
@@ -78,10 +79,10 @@ void fov_digits_scatter(const FovDigits *digits, uint8_t *image, FovPatch patch,
 
 enum { FOV_DIGITS_NAME = 16 };
 
-/** Names `count` answers with `write`; one block, freed with free. */
-FovStatus fov_digits_name(char ***names, int count,
-                          void (*write)(char name[FOV_DIGITS_NAME], int answer, int classes),
-                          int classes);
+/** Makes `count` answers, named by `write`, what the environment asks for; the names are freed with
+ * it. */
+FovStatus fov_digits_name(FovDigits *digits, FovEnvSpec *spec, int count,
+                          void (*write)(char name[FOV_DIGITS_NAME], int answer, int classes));
 
 /**
  * Scatters the pieces of clutter (Mnih et al. 2014, section 4.1). Draws, for each in turn: the

@@ -22,13 +22,7 @@ typedef struct Options {
 typedef struct Pairs {
   FovDigits digits;
   Options options;
-  char **names;
 } Pairs;
-
-static void destroy(void *env) {
-  if (env) free(((Pairs *)env)->names);
-  fov_digits_destroy(env);
-}
 
 /** The number of an unordered pair: (0, 0), (0, 1) … (1, 1), (1, 2) … */
 static int pair_of(int a, int b, int classes) {
@@ -43,7 +37,7 @@ static void name_pair(char name[FOV_DIGITS_NAME], int pair, int classes) {
 }
 
 static FovStatus prepare(Pairs *pairs, FovEnvSpec *spec, const Options *o) {
-  const FovDigits *digits = &pairs->digits;
+  FovDigits *digits = &pairs->digits;
   int classes = digits->pictures.classes, height = digits->pictures.height,
       width = digits->pictures.width;
   pairs->options = *o;
@@ -60,10 +54,7 @@ static FovStatus prepare(Pairs *pairs, FovEnvSpec *spec, const Options *o) {
                     FOV_MAX_ACTIONS, (long long)answers_of);
   spec->actions = (int)answers_of;
   spec->names = NULL;
-  if (o->answer == SUM) return FOV_OK;
-  FOV_TRY(fov_digits_name(&pairs->names, spec->actions, name_pair, classes));
-  spec->names = (const char *const *)pairs->names;
-  return FOV_OK;
+  return o->answer == SUM ? FOV_OK : fov_digits_name(digits, spec, spec->actions, name_pair);
 }
 
 static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
@@ -71,7 +62,7 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
   FOV_TRY(fov_digits_create(env, sizeof(Pairs), spec, &o->digits, split));
   FovStatus status = prepare(*env, spec, o);
   if (status == FOV_OK) return FOV_OK;
-  destroy(*env);
+  fov_digits_destroy(*env);
   *env = NULL;
   return status;
 }
@@ -105,7 +96,7 @@ static const FovOption options_table[] = {
 const FovEnvType fov_env_pairs = {
     .plugin = {"pairs", "two digits to name together", options_table, sizeof(Options)},
     .create = create,
-    .destroy = destroy,
+    .destroy = fov_digits_destroy,
     .reset = reset,
     .step = fov_digits_step,
 };

@@ -20,18 +20,12 @@ typedef struct Options {
 typedef struct Sequence {
   FovDigits digits;
   int longest, least, end; // end: the answer that says that there is no more
-  char **names;
 } Sequence;
 
 typedef struct State {
   int count, read; // labels in all, with the end; and answered
   int labels[LONGEST + 1];
 } State;
-
-static void destroy(void *env) {
-  if (env) free(((Sequence *)env)->names);
-  fov_digits_destroy(env);
-}
 
 static void name_answer(char name[FOV_DIGITS_NAME], int answer, int classes) {
   snprintf(name, FOV_DIGITS_NAME, answer == classes ? "end" : "%d", answer);
@@ -50,12 +44,9 @@ static FovStatus prepare(Sequence *sequence, FovEnvSpec *spec, const Options *o)
                     "env.size = %d: expected room for %d images of %d columns side by side: %d or "
                     "more",
                     o->digits.size, o->length, width, o->length * width);
-  FOV_TRY(fov_digits_name(&sequence->names, classes + 1, name_answer, classes));
-  spec->actions = classes + 1;
-  spec->names = (const char *const *)sequence->names;
   spec->steps = o->length + 1;
   spec->state_size = sizeof(State);
-  return FOV_OK;
+  return fov_digits_name(&sequence->digits, spec, classes + 1, name_answer);
 }
 
 static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
@@ -63,7 +54,7 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
   FOV_TRY(fov_digits_create(env, sizeof(Sequence), spec, &o->digits, split));
   FovStatus status = prepare(*env, spec, o);
   if (status == FOV_OK) return FOV_OK;
-  destroy(*env);
+  fov_digits_destroy(*env);
   *env = NULL;
   return status;
 }
@@ -118,7 +109,7 @@ static const FovOption options_table[] = {
 const FovEnvType fov_env_sequence = {
     .plugin = {"sequence", "digits to read from left to right", options_table, sizeof(Options)},
     .create = create,
-    .destroy = destroy,
+    .destroy = fov_digits_destroy,
     .reset = reset,
     .step = step,
 };

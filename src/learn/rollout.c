@@ -190,11 +190,12 @@ static FovVar *answer_head(FovMoment *moment, const Play *play) {
   return moment->logits;
 }
 
-static real *answer_log_p(FovMoment *moment, const Play *play) {
+static const real *answer_log_p(FovMoment *moment, const Play *play) {
   FovVar *logits = answer_head(moment, play);
-  real *log_p = FOV_NEW(play->tape->arena, real, (size_t)logits->rows * logits->cols);
-  fov_log_softmax(log_p, fov_values(logits));
-  return log_p;
+  if (moment->log_p) return moment->log_p;
+  moment->log_p = FOV_NEW(play->tape->arena, real, (size_t)logits->rows * logits->cols);
+  fov_log_softmax(moment->log_p, fov_values(logits));
+  return moment->log_p;
 }
 
 /** Asks all lanes whether to stop; marks those that were free to choose. Only their generators

@@ -53,6 +53,7 @@ typedef struct FovMoment {
   FovVar *location;       /**< [n, 2]: where, the sample cut to the image */
   const uint8_t **frames; /**< [n]: [H, W, C] each; unless `frames`, as they are in the end */
   FovVar *logits;         /**< [n, A]: of answer or action */
+  real *log_p;            /**< [n, A]: their log-softmax, dense; NULL where nobody asked for it */
   FovVar *baseline;       /**< [n, 1]: the return expected from here on, if something is chosen */
   FovVar *mean;           /**< [n, 2]: of the next place */
   FovVar *log_look;       /**< [n, 1]: log π of the next place */
