@@ -316,17 +316,19 @@ static void test_stopping_without_a_sample_has_a_threshold(void **state) {
 
 static void test_every_reward_is_what_its_name_says(void **state) {
   (void)state;
-  const real log_p[] = {(real)-0.1, (real)-3, (real)-4};
+  const real log_p[] = {(real)-0.25, (real)-2, (real)-4};
   const struct {
     const char *name;
     real right, wrong;
-  } known[] = {{"correct", 1, 0}, {"log_probability", (real)-0.1, (real)-3}};
+  } known[] = {{"correct", 1, 0},
+               {"probability", (real)0.7788007830714049, (real)0.1353352832366127},
+               {"log_probability", (real)-0.25, (real)-2}};
   for (const FovReward *const *r = fov_rewards; *r; r++) {
     size_t i = 0;
     while (i < sizeof known / sizeof *known && strcmp(known[i].name, (*r)->plugin.name)) i++;
     if (i == sizeof known / sizeof *known) fail_msg("%s: no case here", (*r)->plugin.name);
-    assert_true((*r)->value(1, log_p, 0) == known[i].right);
-    assert_true((*r)->value(0, log_p, 1) == known[i].wrong);
+    assert_close((*r)->value(1, log_p, 0), known[i].right, 1e-7);
+    assert_close((*r)->value(0, log_p, 1), known[i].wrong, 1e-7);
   }
 }
 

@@ -2,7 +2,7 @@
 
 extern const FovPolicy fov_policy_gaussian, fov_policy_random, fov_policy_centre;
 extern const FovStopRule fov_stop_never, fov_stop_learned, fov_stop_confident;
-extern const FovReward fov_reward_correct, fov_reward_log_probability;
+extern const FovReward fov_reward_correct, fov_reward_probability, fov_reward_log_probability;
 extern const FovBaseline fov_baseline_learned, fov_baseline_average, fov_baseline_leave_one_out,
     fov_baseline_none;
 extern const FovEstimator fov_estimator_reinforce, fov_estimator_gae;
@@ -14,7 +14,8 @@ const FovPolicy *const fov_policies[] = {&fov_policy_gaussian, &fov_policy_rando
 const FovStopRule *const fov_stop_rules[] = {&fov_stop_never, &fov_stop_learned,
                                              &fov_stop_confident, NULL};
 
-const FovReward *const fov_rewards[] = {&fov_reward_correct, &fov_reward_log_probability, NULL};
+const FovReward *const fov_rewards[] = {&fov_reward_correct, &fov_reward_probability,
+                                        &fov_reward_log_probability, NULL};
 
 const FovBaseline *const fov_baselines[] = {&fov_baseline_learned, &fov_baseline_average,
                                             &fov_baseline_leave_one_out, &fov_baseline_none, NULL};

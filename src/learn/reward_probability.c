@@ -1,0 +1,16 @@
+/** p(label): what an answer drawn from the agent's beliefs would earn on average. As bounded as
+ * `correct`, but it tells a near miss from a blunder. */
+#include <math.h>
+
+#include "learn/plugins.h"
+
+static real value(real earned, const real *log_probabilities, int label) {
+  (void)earned;
+  return (real)exp((double)log_probabilities[label]);
+}
+
+const FovReward fov_reward_probability = {
+    .plugin = {.name = "probability", .help = "p(label), the chance that a drawn answer is right"},
+    .labelled = true,
+    .value = value,
+};
