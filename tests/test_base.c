@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <omp.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -467,6 +468,31 @@ static void team_does_every_task_once(void **state) {
   assert_in_range(fov_team_default_threads(), 1, FOV_MAX_THREADS);
 }
 
+/** A product may not be interrupted by a handler: see fov_gemm. */
+static void look_at_mask(void *context, int task, int worker) {
+  (void)task, (void)worker;
+  atomic_int *faults = context;
+  sigset_t held;
+  pthread_sigmask(SIG_SETMASK, NULL, &held);
+  static const int wait[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGCHLD, SIGALRM, SIGPROF};
+  for (size_t i = 0; i < sizeof wait / sizeof *wait; i++)
+    if (!sigismember(&held, wait[i])) ++*faults;
+  if (sigismember(&held, SIGSEGV)) ++*faults;
+  usleep(100);
+}
+
+static void no_signal_reaches_a_team(void **state) {
+  (void)state;
+  sigset_t before, after;
+  atomic_int faults = 0;
+  pthread_sigmask(SIG_SETMASK, NULL, &before);
+  for (int threads = 1; threads <= 4; threads++) fov_team_run(threads, 20, look_at_mask, &faults);
+  pthread_sigmask(SIG_SETMASK, NULL, &after);
+  assert_int_equal(faults, 0);
+  for (int number = 1; number < 32; number++)
+    assert_int_equal(sigismember(&after, number), sigismember(&before, number));
+}
+
 static void run_without_threads(void) {
   fov_team_run(0, 1, answer, &(Roll){0});
 }
@@ -549,6 +575,7 @@ int main(void) {
       cmocka_unit_test(rows_of_products_miss_each_other),
       cmocka_unit_test(a_profile_counts_what_is_done),
       cmocka_unit_test(team_does_every_task_once),
+      cmocka_unit_test(no_signal_reaches_a_team),
       cmocka_unit_test(a_team_of_nobody_aborts),
       cmocka_unit_test(exp_sigmoid_and_tanh_keep_their_bounds),
       cmocka_unit_test(far_arguments_are_clamped_and_nan_stays),

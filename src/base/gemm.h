@@ -26,9 +26,9 @@ int fov_gemm_stride(int cols);
  * op(X) is X, or Xᵀ if it is transposed; never both. beta 0 overwrites C without reading it. The
  * same arguments give the same bits on one machine.
  *
- * While it runs, a signal handler may run on its thread only on a stack of its own (SA_ONSTACK):
- * oneDNN's kernels count with the stack pointer, so that a handler's frame, pushed where that
- * points, would overwrite whatever is in memory there.
+ * No signal handler may run on its thread meanwhile, but on a stack of its own (SA_ONSTACK), which
+ * fov_team_run sees to: oneDNN's kernels count with the stack pointer, so that a handler's frame,
+ * pushed where that points, would overwrite whatever is in memory there.
  */
 void fov_gemm(FovMatrix c, FovMatrix a, bool a_transposed, FovMatrix b, bool b_transposed,
               real beta);

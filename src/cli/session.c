@@ -301,7 +301,7 @@ static FovStatus interrupt(const FovSession *session) {
 static FovStatus train(FovSession *session) {
   session->started = fov_now();
   while (updates_done(session) < fov_trainer_updates(session->trainer)) {
-    if (session->request->is_interrupted()) return interrupt(session);
+    if (*session->request->interrupted) return interrupt(session);
     double start = fov_now();
     FOV_TRY(fov_trainer_update(session->trainer));
     session->busy_seconds += fov_now() - start;

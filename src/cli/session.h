@@ -2,6 +2,8 @@
 #ifndef FOV_CLI_SESSION_H
 #define FOV_CLI_SESSION_H
 
+#include <signal.h>
+
 #include "cli/experiment.h"
 #include "record/checkpoint.h"
 #include "record/run.h"
@@ -15,8 +17,8 @@ typedef struct FovTrainRequest {
   int change_count;
   bool resume;
   int threads;
-  const char *command;          /**< as typed, for the log */
-  bool (*is_interrupted)(void); /**< asked between updates; true: save and stop */
+  const char *command;                      /**< as typed, for the log */
+  const volatile sig_atomic_t *interrupted; /**< not 0: save and stop */
 } FovTrainRequest;
 
 typedef struct FovSession {

@@ -8,45 +8,12 @@
 #include "cli/cli.h"
 #include "cli/session.h"
 
-enum { SIGNALS = 3 };
-static const int signals[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+static volatile sig_atomic_t interrupted;
 
-/**
- * From here on these signals wait, blocked, until they are asked for: no handler may interrupt a
- * matrix product (see fov_gemm). Threads that are made later block them too.
- */
-static void hold_signals(void) {
-  struct sigaction hang_up;
-  sigaction(SIGHUP, NULL, &hang_up);
-  sigset_t held;
-  sigemptyset(&held);
-  for (int i = 0; i < SIGNALS; i++)
-    if (signals[i] != SIGHUP || hang_up.sa_handler != SIG_IGN)
-      sigaddset(&held, signals[i]); // nohup
-  pthread_sigmask(SIG_BLOCK, &held, NULL);
-  // A shell's background jobs ignore Ctrl-C, but may be told with kill.
-  for (int i = 0; i < SIGNALS; i++)
-    if (sigismember(&held, signals[i])) signal(signals[i], SIG_DFL);
-}
-
-/** Whether one has come. If so the next one ends the program at once. */
-static bool is_interrupted(void) {
-  sigset_t waiting, all;
-  sigpending(&waiting);
-  sigemptyset(&all);
-  bool came = false;
-  for (int i = 0; i < SIGNALS; i++) {
-    came = came || sigismember(&waiting, signals[i]);
-    sigaddset(&all, signals[i]);
-  }
-  if (!came) return false;
-  for (int i = 0; i < SIGNALS; i++) {
-    if (!sigismember(&waiting, signals[i])) continue;
-    signal(signals[i], SIG_IGN); // forgets those that wait
-    signal(signals[i], SIG_DFL);
-  }
-  pthread_sigmask(SIG_UNBLOCK, &all, NULL);
-  return true;
+static void on_interrupt(int number) {
+  interrupted = 1;
+  // A second one ends the program at once.
+  signal(number, SIG_DFL);
 }
 
 /** Reads the options; `seed` is room for the setting that --seed stands for. */
@@ -94,7 +61,7 @@ static FovStatus run(int argc, char **argv) {
   for (int i = 0; i < argc && length < sizeof command; i++)
     length += (size_t)snprintf(command + length, sizeof command - length, " %s", argv[i]);
   FovTrainRequest request = {
-      .threads = fov_team_default_threads(), .command = command, .is_interrupted = is_interrupted};
+      .threads = fov_team_default_threads(), .command = command, .interrupted = &interrupted};
   FOV_TRY(parse_options(&request, seed, argc, argv));
   // What looks like a setting may still be a file's name.
   if (optind < argc && (!strchr(argv[optind], '=') || fov_file_exists(argv[optind])))
@@ -106,7 +73,10 @@ static FovStatus run(int argc, char **argv) {
   if (seed[0]) argv[--optind] = seed;
   request.changes = argv + optind;
   request.change_count = argc - optind;
-  hold_signals();
+  signal(SIGINT, on_interrupt);
+  signal(SIGTERM, on_interrupt);
+  // nohup asks to outlive the terminal.
+  if (signal(SIGHUP, on_interrupt) == SIG_IGN) signal(SIGHUP, SIG_IGN);
   // A reader that went away must not end a training; the output's errors are reported at its end.
   signal(SIGPIPE, SIG_IGN);
   return train(&request);

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/team.h"
 #include "tensor/ops.h"
 
 enum { NUMBERS = 10 }; // of a glimpse, beside the probabilities: places, policy, reward, answer
@@ -104,6 +105,32 @@ FovStatus fov_record_check(const FovRecord *what) {
                           name);
 }
 
+/** A recording under way. */
+typedef struct Recording {
+  const FovRecord *what;
+  FovTrace *trace;
+  FovArena *arena;
+} Recording;
+
+static void record_shard(void *context, int shard, int worker) {
+  (void)worker;
+  const Recording *recording = context;
+  const FovRecord *what = recording->what;
+  FovArena *arena = recording->arena;
+  int first = shard * FOV_SHARD, left = recording->trace->episodes - first;
+  FovTape tape;
+  FovRollout rollout;
+  fov_arena_rewind(arena);
+  fov_tape_begin(&tape, arena, &what->task->agent->params, what->values, NULL);
+  FovPlan plan =
+      fov_plan_cases(arena, first, left < FOV_SHARD ? left : FOV_SHARD, what->seed, what->split, 0);
+  plan.choice = fov_task_choice(what->task, what->progress, !what->sampled);
+  plan.predict = what->predict;
+  plan.every = plan.frames = true;
+  fov_rollout_run(&rollout, &tape, what->task, &plan);
+  copy_rollout(recording->trace, &rollout, &plan.choice, arena, first);
+}
+
 FovStatus fov_record_trace(FovTrace *trace, const FovRecord *what, FovWorkspace *workspace) {
   const FovAgent *agent = what->task->agent;
   const FovEnvSpec *spec = &what->task->env->spec;
@@ -127,19 +154,7 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecord *what, FovWorkspace 
     fov_trace_finish(trace);
     return status;
   }
-  FovArena *arena = &workspace->arenas[0];
-  for (int first = 0; first < episodes; first += FOV_SHARD) {
-    int lanes = episodes - first < FOV_SHARD ? episodes - first : FOV_SHARD;
-    FovTape tape;
-    FovRollout rollout;
-    fov_arena_rewind(arena);
-    fov_tape_begin(&tape, arena, &agent->params, what->values, NULL);
-    FovPlan plan = fov_plan_cases(arena, first, lanes, what->seed, what->split, 0);
-    plan.choice = fov_task_choice(what->task, what->progress, !what->sampled);
-    plan.predict = what->predict;
-    plan.every = plan.frames = true;
-    fov_rollout_run(&rollout, &tape, what->task, &plan);
-    copy_rollout(trace, &rollout, &plan.choice, arena, first);
-  }
+  Recording recording = {.what = what, .trace = trace, .arena = &workspace->arenas[0]};
+  fov_team_run(1, (episodes + FOV_SHARD - 1) / FOV_SHARD, record_shard, &recording);
   return FOV_OK;
 }
