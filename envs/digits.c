@@ -126,8 +126,9 @@ void fov_digits_scatter(const FovDigits *digits, uint8_t *image, FovPatch patch,
   fov_digits_paste(digits, image, patch, x, y);
 }
 
-FovStatus fov_digits_name(FovDigits *digits, FovEnvSpec *spec, int count,
+FovStatus fov_digits_name(FovDigits *digits, FovEnvSpec *spec,
                           void (*write)(char name[FOV_DIGITS_NAME], int answer, int classes)) {
+  int count = spec->actions;
   // One block: the pointers, then what they point to.
   char **block = digits->names = malloc((size_t)count * (sizeof *block + FOV_DIGITS_NAME));
   if (!block) return fov_fail(FOV_ERR_MEMORY, "no memory for %d names", count);
@@ -135,7 +136,6 @@ FovStatus fov_digits_name(FovDigits *digits, FovEnvSpec *spec, int count,
     block[i] = (char *)(block + count) + (size_t)i * FOV_DIGITS_NAME;
     write(block[i], i, digits->pictures.classes);
   }
-  spec->actions = count;
   spec->names = (const char *const *)block;
   return FOV_OK;
 }

@@ -79,9 +79,8 @@ void fov_digits_scatter(const FovDigits *digits, uint8_t *image, FovPatch patch,
 
 enum { FOV_DIGITS_NAME = 16 };
 
-/** Makes `count` answers, named by `write`, what the environment asks for; the names are freed with
- * it. */
-FovStatus fov_digits_name(FovDigits *digits, FovEnvSpec *spec, int count,
+/** Names the environment's answers with `write`; the names are freed with it. */
+FovStatus fov_digits_name(FovDigits *digits, FovEnvSpec *spec,
                           void (*write)(char name[FOV_DIGITS_NAME], int answer, int classes));
 
 /**

@@ -54,7 +54,7 @@ static FovStatus prepare(Pairs *pairs, FovEnvSpec *spec, const Options *o) {
                     FOV_MAX_ACTIONS, (long long)answers_of);
   spec->actions = (int)answers_of;
   spec->names = NULL;
-  return o->answer == SUM ? FOV_OK : fov_digits_name(digits, spec, spec->actions, name_pair);
+  return o->answer == SUM ? FOV_OK : fov_digits_name(digits, spec, name_pair);
 }
 
 static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {

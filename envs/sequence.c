@@ -46,7 +46,8 @@ static FovStatus prepare(Sequence *sequence, FovEnvSpec *spec, const Options *o)
                     o->digits.size, o->length, width, o->length * width);
   spec->steps = o->length + 1;
   spec->state_size = sizeof(State);
-  return fov_digits_name(&sequence->digits, spec, classes + 1, name_answer);
+  spec->actions = classes + 1;
+  return fov_digits_name(&sequence->digits, spec, name_answer);
 }
 
 static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {

@@ -1,12 +1,10 @@
 /** p(label): what an answer drawn from the agent's beliefs would earn on average. As bounded as
  * `correct`, but it tells a near miss from a blunder. */
-#include <math.h>
-
 #include "learn/plugins.h"
 
 static real value(real earned, const real *log_probabilities, int label) {
   (void)earned;
-  return (real)exp((double)log_probabilities[label]);
+  return fov_exp(log_probabilities[label]);
 }
 
 const FovReward fov_reward_probability = {
