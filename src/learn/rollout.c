@@ -190,12 +190,17 @@ static FovVar *answer_head(FovMoment *moment, const Play *play) {
   return moment->logits;
 }
 
-static const real *answer_log_p(FovMoment *moment, const Play *play) {
-  FovVar *logits = answer_head(moment, play);
-  if (moment->log_p) return moment->log_p;
-  moment->log_p = FOV_NEW(play->tape->arena, real, (size_t)logits->rows * logits->cols);
+const real *fov_moment_log_p(FovMoment *moment, FovArena *arena) {
+  const FovVar *logits = moment->logits;
+  if (!logits || moment->log_p) return moment->log_p;
+  moment->log_p = FOV_NEW(arena, real, (size_t)logits->rows * logits->cols);
   fov_log_softmax(moment->log_p, fov_values(logits));
   return moment->log_p;
+}
+
+static const real *answer_log_p(FovMoment *moment, const Play *play) {
+  answer_head(moment, play);
+  return fov_moment_log_p(moment, play->tape->arena);
 }
 
 /** Asks all lanes whether to stop; marks those that were free to choose. Only their generators

@@ -53,7 +53,7 @@ typedef struct FovMoment {
   FovVar *location;       /**< [n, 2]: where, the sample cut to the image */
   const uint8_t **frames; /**< [n]: [H, W, C] each; unless `frames`, as they are in the end */
   FovVar *logits;         /**< [n, A]: of answer or action */
-  real *log_p;            /**< [n, A]: their log-softmax, dense; NULL where nobody asked for it */
+  real *log_p;            /**< [n, A]: fov_moment_log_p; NULL: nobody asked for it yet */
   FovVar *baseline;       /**< [n, 1]: the return expected from here on, if something is chosen */
   FovVar *mean;           /**< [n, 2]: of the next place */
   FovVar *log_look;       /**< [n, 1]: log π of the next place */
@@ -63,6 +63,10 @@ typedef struct FovMoment {
   int *actions;           /**< [n]: −1 where none was taken */
   uint8_t *deeds;         /**< [n]: FovDeed bits */
 } FovMoment;
+
+/** [n, A], dense: the log-softmax of the moment's logits, computed once, in the arena of its
+ * rollout; NULL: it has none. */
+const real *fov_moment_log_p(FovMoment *moment, FovArena *arena);
 
 /** What happened; all in the tape's arena. */
 typedef struct FovRollout {

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "base/team.h"
-#include "tensor/ops.h"
 
 enum { NUMBERS = 10 }; // of a glimpse, beside the probabilities: places, policy, reward, answer
 
@@ -56,12 +55,8 @@ static void copy_rollout(FovTrace *trace, const FovRollout *rollout, const FovCh
                          FovArena *arena, int first) {
   int B = rollout->lanes;
   for (int t = 0; t < rollout->moments; t++) {
-    const FovMoment *moment = &rollout->at[t];
-    real *log_p = NULL;
-    if (moment->logits) {
-      log_p = FOV_NEW(arena, real, (size_t)moment->count * trace->actions);
-      fov_log_softmax(log_p, fov_values(moment->logits));
-    }
+    FovMoment *moment = &rollout->at[t];
+    const real *log_p = fov_moment_log_p(moment, arena);
     for (int i = 0; i < moment->count; i++) {
       int b = moment->lanes[i], episode = first + b;
       if (t > 0)
