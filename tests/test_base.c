@@ -493,6 +493,33 @@ static void no_signal_reaches_a_team(void **state) {
     assert_int_equal(sigismember(&after, number), sigismember(&before, number));
 }
 
+static volatile sig_atomic_t signals;
+
+static void count_signal(int number) {
+  (void)number;
+  signals++;
+}
+
+static void raise_signal(void *context, int task, int worker) {
+  (void)worker;
+  int *seen = context;
+  seen[2 * task] = signals;
+  raise(SIGUSR1);
+  seen[2 * task + 1] = signals;
+}
+
+static void a_signal_waits_for_a_task_not_for_all(void **state) {
+  (void)state;
+  int seen[6];
+  signals = 0;
+  assert_true(signal(SIGUSR1, count_signal) != SIG_ERR);
+  fov_team_run(1, 3, raise_signal, seen);
+  signal(SIGUSR1, SIG_DFL);
+  static const int expected[] = {0, 0, 1, 1, 2, 2};
+  assert_memory_equal(seen, expected, sizeof expected);
+  assert_int_equal(signals, 3);
+}
+
 static void run_without_threads(void) {
   fov_team_run(0, 1, answer, &(Roll){0});
 }
@@ -576,6 +603,7 @@ int main(void) {
       cmocka_unit_test(a_profile_counts_what_is_done),
       cmocka_unit_test(team_does_every_task_once),
       cmocka_unit_test(no_signal_reaches_a_team),
+      cmocka_unit_test(a_signal_waits_for_a_task_not_for_all),
       cmocka_unit_test(a_team_of_nobody_aborts),
       cmocka_unit_test(exp_sigmoid_and_tanh_keep_their_bounds),
       cmocka_unit_test(far_arguments_are_clamped_and_nan_stays),

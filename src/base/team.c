@@ -16,6 +16,12 @@ static sigset_t hold_signals(void) {
   return before;
 }
 
+static void do_task(FovWork *work, void *context, int task) {
+  sigset_t before = hold_signals();
+  work(context, task, omp_get_thread_num());
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 void fov_team_run(int threads, int tasks, FovWork *work, void *context) {
   FOV_CHECK(threads >= 1 && threads <= FOV_MAX_THREADS, "%d threads", threads);
 #pragma omp parallel num_threads(threads)
@@ -23,12 +29,10 @@ void fov_team_run(int threads, int tasks, FovWork *work, void *context) {
     // A team of one does not count as parallel: without this a library called from a task would
     // start a team of its own there, and its sums would have other bits.
     omp_set_num_threads(1);
-    sigset_t before = hold_signals();
     fov_profile_attach(omp_get_thread_num());
 #pragma omp for schedule(dynamic, 1) nowait
-    for (int task = 0; task < tasks; task++) work(context, task, omp_get_thread_num());
+    for (int task = 0; task < tasks; task++) do_task(work, context, task);
     fov_profile_detach();
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
   }
 }
 

@@ -11,7 +11,7 @@ typedef void FovWork(void *context, int task, int worker);
  * Runs tasks 0 … tasks−1 on up to `threads` threads and returns when all are done.
  *
  * Which worker gets which task is not fixed, so a task's result must not depend on the worker.
- * No signal handler runs on a worker meanwhile: see fov_gemm. Signals wait until the run is over.
+ * No signal handler runs on a worker during a task: see fov_gemm. Signals wait until it is done.
  */
 void fov_team_run(int threads, int tasks, FovWork *work, void *context);
 

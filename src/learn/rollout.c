@@ -199,7 +199,7 @@ const real *fov_moment_log_p(FovMoment *moment, FovArena *arena) {
 }
 
 static const real *answer_log_p(FovMoment *moment, const Play *play) {
-  answer_head(moment, play);
+  answer_head(moment, play); // makes the logits
   return fov_moment_log_p(moment, play->tape->arena);
 }
 

@@ -150,6 +150,7 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecord *what, FovWorkspace 
     return status;
   }
   Recording recording = {.what = what, .trace = trace, .arena = &workspace->arenas[0]};
+  // On a team of one: no signal may reach a product.
   fov_team_run(1, (episodes + FOV_SHARD - 1) / FOV_SHARD, record_shard, &recording);
   return FOV_OK;
 }
