@@ -327,8 +327,8 @@ static void test_every_reward_is_what_its_name_says(void **state) {
     size_t i = 0;
     while (i < sizeof known / sizeof *known && strcmp(known[i].name, (*r)->plugin.name)) i++;
     if (i == sizeof known / sizeof *known) fail_msg("%s: no case here", (*r)->plugin.name);
-    assert_close((*r)->value(1, log_p, 0), known[i].right, 1e-6);
-    assert_close((*r)->value(0, log_p, 1), known[i].wrong, 1e-6);
+    assert_close((*r)->value(1, log_p, 0), known[i].right, 1e-7);
+    assert_close((*r)->value(0, log_p, 1), known[i].wrong, 1e-7);
   }
 }
 
