@@ -1,7 +1,10 @@
 #include "base/profile.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "base/team.h"
 
 static FovProfile *all;
 
@@ -16,6 +19,12 @@ double fov_now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+FovProfile *fov_profiles_create(void) {
+  size_t size = FOV_MAX_THREADS * sizeof(FovProfile);
+  FovProfile *profiles = aligned_alloc(_Alignof(FovProfile), size);
+  return profiles ? memset(profiles, 0, size) : NULL;
 }
 
 void fov_profile_into(FovProfile *profiles) {

@@ -33,6 +33,9 @@ typedef struct FovProfile {
   double flops; /**< 2·m·n·k, summed over all products */
 } FovProfile;
 
+/** [FOV_MAX_THREADS], all zero, to be freed with free; NULL: no memory. */
+FovProfile *fov_profiles_create(void);
+
 /** Counts from now on into [FOV_MAX_THREADS] profiles, one a worker; NULL: no more. Not while a
  * team runs. */
 void fov_profile_into(FovProfile *profiles);

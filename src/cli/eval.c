@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/profile.h"
 #include "base/team.h"
 #include "cli/cli.h"
 #include "cli/trained.h"
@@ -18,14 +19,23 @@ typedef struct Request {
   bool json;
 } Request;
 
-static FovStatus print_json(const FovTrained *trained, const FovEvaluation *result,
-                            const Request *request, double low, double high) {
-  json_t *root =
-      json_pack("{s:s, s:I, s:I, s:I, s:f, s:[f,f], s:f, s:f, s:i}", "checkpoint", trained->path,
-                "update", (json_int_t)trained->update, "cases", (json_int_t)result->cases, "wrong",
-                (json_int_t)result->wrong, "error", (double)result->wrong / (double)result->cases,
-                "interval", low, high, "reward", result->reward, "glimpses", result->glimpses,
-                "rollouts", request->rollouts);
+/** What is told beside the evaluation itself. */
+typedef struct Report {
+  FovEvaluation result;
+  double low, high;  // Wilson's interval
+  double mflop;      // of the matrix products of a rollout, a multiply and an add each
+  size_t parameters; // that are learned
+} Report;
+
+static FovStatus print_json(const FovTrained *trained, const Report *report,
+                            const Request *request) {
+  const FovEvaluation *result = &report->result;
+  json_t *root = json_pack(
+      "{s:s, s:I, s:I, s:I, s:f, s:[f,f], s:f, s:f, s:i, s:I, s:f}", "checkpoint", trained->path,
+      "update", (json_int_t)trained->update, "cases", (json_int_t)result->cases, "wrong",
+      (json_int_t)result->wrong, "error", (double)result->wrong / (double)result->cases, "interval",
+      report->low, report->high, "reward", result->reward, "glimpses", result->glimpses, "rollouts",
+      request->rollouts, "parameters", (json_int_t)report->parameters, "mflop", report->mflop);
   char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(root);
   if (!text)
@@ -36,8 +46,8 @@ static FovStatus print_json(const FovTrained *trained, const FovEvaluation *resu
   return FOV_OK;
 }
 
-static void print_text(const FovTrained *trained, const FovEvaluation *result,
-                       const Request *request, double low, double high) {
+static void print_text(const FovTrained *trained, const Report *report, const Request *request) {
+  const FovEvaluation *result = &report->result;
   printf("%s (update %lld): %lld cases, %s\n", trained->path, (long long)trained->update,
          (long long)result->cases,
          request->rollouts > 1 && trained->env.spec.control ? "each sampled rollout a case"
@@ -46,14 +56,31 @@ static void print_text(const FovTrained *trained, const FovEvaluation *result,
                                          : "one rollout");
   if (request->rollouts > 1) printf("rollouts     %d\n", request->rollouts);
   printf("error        %.2f %%   (95 %% interval %.2f to %.2f %%; %lld wrong)\n",
-         100.0 * (double)result->wrong / (double)result->cases, 100 * low, 100 * high,
-         (long long)result->wrong);
+         100.0 * (double)result->wrong / (double)result->cases, 100 * report->low,
+         100 * report->high, (long long)result->wrong);
   printf("reward       %.4f, mean of a rollout\n", result->reward);
   printf("glimpses     %.2f, mean of a rollout\n", result->glimpses);
+  printf("cost         %.3f MFLOP, mean of a rollout's matrix products; %zu parameters\n",
+         report->mflop, report->parameters);
+}
+
+/** Plays every case, counting the work. */
+static FovStatus play(Report *report, const FovEvaluate *what, FovProfile *profiles) {
+  FovWorkspace workspace;
+  FOV_TRY(fov_workspace_create(&workspace, what->threads));
+  fov_profile_into(profiles);
+  FovStatus status = fov_evaluate(&report->result, what, &workspace);
+  fov_profile_into(NULL);
+  fov_workspace_finish(&workspace);
+  FOV_TRY(status);
+  double flops = 0, rollouts = (double)what->cases * what->rollouts;
+  for (int i = 0; i < what->threads; i++) flops += profiles[i].flops;
+  report->mflop = flops / 1e6 / rollouts;
+  fov_interval(&report->low, &report->high, report->result.wrong, report->result.cases);
+  return FOV_OK;
 }
 
 static FovStatus evaluate(const Request *request, FovTrained *trained) {
-  FovWorkspace workspace;
   FovEvaluate what = {.task = &trained->task,
                       .values = trained->values,
                       .cases = trained->env.spec.cases,
@@ -62,15 +89,14 @@ static FovStatus evaluate(const Request *request, FovTrained *trained) {
                       .seed = (uint64_t)trained->experiment.eval.seed,
                       .split = trained->split,
                       .threads = request->threads};
-  FovEvaluation result;
-  FOV_TRY(fov_workspace_create(&workspace, request->threads));
-  FovStatus status = fov_evaluate(&result, &what, &workspace);
-  fov_workspace_finish(&workspace);
+  Report report = {.parameters = fov_params_learned(&trained->experiment.agent.params)};
+  FovProfile *profiles = fov_profiles_create();
+  FovStatus status = profiles ? play(&report, &what, profiles)
+                              : fov_fail(FOV_ERR_MEMORY, "no memory to count the work");
+  free(profiles);
   FOV_TRY(status);
-  double low, high;
-  fov_interval(&low, &high, result.wrong, result.cases);
-  if (request->json) return print_json(trained, &result, request, low, high);
-  print_text(trained, &result, request, low, high);
+  if (request->json) return print_json(trained, &report, request);
+  print_text(trained, &report, request);
   return FOV_OK;
 }
 

@@ -51,12 +51,6 @@ void fov_subject_finish(FovSubject *subject) {
   fov_experiment_finish(&subject->experiment);
 }
 
-static FovProfile *create_profiles(void) {
-  FovProfile *profiles = aligned_alloc(_Alignof(FovProfile), FOV_MAX_THREADS * sizeof *profiles);
-  if (profiles) memset(profiles, 0, FOV_MAX_THREADS * sizeof *profiles);
-  return profiles;
-}
-
 /* ---- products ---- */
 
 static void add_shape(FovShapes *shapes, const FovProduct *product, double flops) {
@@ -96,7 +90,7 @@ static double glimpses_of(FovTrainer *trainer) {
 FovStatus fov_measure_shapes(FovShapes *shapes, const FovSubject *subject) {
   FovTrainer *trainer;
   FOV_TRY(fov_trainer_create(&trainer, &subject->training, 1));
-  FovProfile *profiles = create_profiles();
+  FovProfile *profiles = fov_profiles_create();
   FovStatus status = profiles ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory for profiles");
   if (status == FOV_OK) {
     fov_profile_into(profiles);
@@ -189,7 +183,7 @@ struct FovTrainMeter {
 FovStatus fov_train_meter_create(FovTrainMeter **meter, const FovSubject *subject, int threads) {
   FovTrainMeter *m = *meter = calloc(1, sizeof *m);
   if (!m) return fov_fail(FOV_ERR_MEMORY, "no memory for a measurement");
-  *m = (FovTrainMeter){.subject = subject, .threads = threads, .profiles = create_profiles()};
+  *m = (FovTrainMeter){.subject = subject, .threads = threads, .profiles = fov_profiles_create()};
   if (!m->profiles) return fov_fail(FOV_ERR_MEMORY, "no memory for profiles");
   FOV_TRY(fov_trainer_create(&m->trainer, &subject->training, threads));
   for (int i = 0; i < FEW_UPDATES; i++) FOV_TRY(fov_trainer_update(m->trainer));
@@ -407,7 +401,7 @@ FovStatus fov_measure_episode(FovSample *seconds, FovSample *drawing, const FovS
   const FovParams *params = &subject->experiment.agent.params;
   FOV_TRY(fov_memory_check((double)params->size * sizeof(real), "this agent"));
   real *values = fov_params_block(params);
-  FovProfile *profile = create_profiles();
+  FovProfile *profile = fov_profiles_create();
   FovWorkspace workspace = {0};
   FovStatus status = values && profile ? fov_workspace_create(&workspace, 1)
                                        : fov_fail(FOV_ERR_MEMORY, "no memory for an agent");
