@@ -158,6 +158,34 @@ static void test_weights_and_configuration_alone(void **state) {
   toy_finish(&toy);
 }
 
+static void test_best_weights_alone(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "");
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  const FovParams *params = &toy.experiment.agent.params;
+  FovTrainerState *s = fov_trainer_state(trainer);
+  toy_train(trainer, 3);
+  assert_int_equal(fov_checkpoint_save_weights(path, params, s->average, 3, &identity), FOV_OK);
+  for (int averaged = 0; averaged < 2; averaged++) {
+    real *values;
+    int64_t update = 0;
+    assert_int_equal(fov_checkpoint_load_weights(&values, &update, params, averaged, path), FOV_OK);
+    assert_memory_equal(values, s->average, toy_block_bytes(&toy));
+    assert_int_equal(update, 3);
+    free(values);
+  }
+  // Enough to evaluate, not to go on from.
+  FovBest lost;
+  assert_int_equal(fov_checkpoint_load(s, &lost, params, path), FOV_ERR_FORMAT);
+  assert_message("average.");
+  s->average[0] = NAN;
+  assert_int_equal(fov_checkpoint_save_weights(path, params, s->average, 4, &identity),
+                   FOV_ERR_NUMBER);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+}
+
 /** What a configuration asks for takes no memory before the file is known to hold it. */
 static void assert_weights_refused(const Toy *toy, const char *param) {
   real *values;
@@ -773,6 +801,7 @@ int main(void) {
       TEST(test_a_resumed_training_is_the_same_training),
       TEST(test_the_same_training_is_the_same_bytes),
       TEST(test_weights_and_configuration_alone),
+      TEST(test_best_weights_alone),
       TEST(test_a_checkpoint_of_another_agent_is_refused),
       TEST(test_numbers_that_are_not_finite_are_refused),
       TEST(test_a_state_that_cannot_be_is_refused),

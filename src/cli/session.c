@@ -118,11 +118,20 @@ static FovIdentity identity(const FovSession *session) {
   return (FovIdentity){.config = session->config, .data = session->train_env.spec.digest};
 }
 
-static FovStatus save(const FovSession *session, const char *name) {
+static FovStatus save(const FovSession *session) {
   char path[FOV_PATH_SIZE];
   FovIdentity is = identity(session);
-  return fov_checkpoint_save(path_of(path, session, name), &session->experiment.agent.params,
-                             fov_trainer_state(session->trainer), &session->best, &is);
+  return fov_checkpoint_save(path_of(path, session, FOV_RUN_LAST),
+                             &session->experiment.agent.params, fov_trainer_state(session->trainer),
+                             &session->best, &is);
+}
+
+static FovStatus save_best(const FovSession *session) {
+  char path[FOV_PATH_SIZE];
+  FovIdentity is = identity(session);
+  return fov_checkpoint_save_weights(
+      path_of(path, session, FOV_RUN_BEST), &session->experiment.agent.params,
+      fov_trainer_weights(session->trainer), updates_done(session), &is);
 }
 
 /** Goes on from the last checkpoint, and forgets the rows that were written after it. */
@@ -150,7 +159,7 @@ static FovStatus begin(const FovSession *session) {
   char path[FOV_PATH_SIZE];
   FOV_TRY(fov_file_write(path_of(path, session, FOV_RUN_CONFIG), session->config,
                          strlen(session->config)));
-  return save(session, FOV_RUN_LAST);
+  return save(session);
 }
 
 FovStatus fov_session_open(FovSession *session) {
@@ -285,14 +294,14 @@ static FovStatus evaluate(FovSession *session) {
   if (loss_of(session, &row) < session->best.loss) {
     session->best =
         (FovBest){.loss = loss_of(session, &row), .error = row.valid_error, .update = row.update};
-    FOV_TRY(save(session, FOV_RUN_BEST));
+    FOV_TRY(save_best(session));
   }
   FOV_TRY(record_trace(session, &task));
-  return save(session, FOV_RUN_LAST);
+  return save(session);
 }
 
 static FovStatus interrupt(const FovSession *session) {
-  FOV_TRY(save(session, FOV_RUN_LAST));
+  FOV_TRY(save(session));
   return fov_fail(FOV_ERR_INTERRUPT,
                   "interrupted and saved; go on with: fovea train --resume --run %s",
                   session->run.dir);
@@ -334,7 +343,7 @@ static FovStatus end_badly(const FovSession *session, FovStatus status) {
   char message[1024];
   snprintf(message, sizeof message, "%s", fov_error_message());
   // A gradient that is not finite leaves the state before it, which is worth keeping.
-  if (status == FOV_ERR_NUMBER) save(session, FOV_RUN_LAST);
+  if (status == FOV_ERR_NUMBER) save(session);
   fov_run_log(&session->run, "%s", message);
   tell(session, status == FOV_ERR_INTERRUPT ? "interrupted" : message);
   return fov_fail(status, "%s", message);

@@ -43,11 +43,11 @@ static void scalars_of(Scalar scalars[SCALARS], FovTrainerState *state, FovBest 
 }
 
 /** What a parameter looks like in the file; block: where it is in memory, or NULL. */
-static FovBlob describe(const char *prefix, const FovParam *param, real *block) {
+static FovBlob describe(const char *prefix, const FovParam *param, const real *block) {
   FovBlob blob = {.dtype = sizeof(real) == 8 ? FOV_DTYPE_F64 : FOV_DTYPE_F32,
                   .dims = 2,
                   .shape = {param->rows, param->cols},
-                  .data = block ? block + param->offset : NULL};
+                  .data = block ? (real *)block + param->offset : NULL};
   snprintf(blob.name, sizeof blob.name, "%s%s", prefix, param->name);
   return blob;
 }
@@ -70,6 +70,25 @@ static void write_data(char text[32], uint64_t data) {
   snprintf(text, 32, "%016llx", (unsigned long long)data);
 }
 
+static FovStatus write_file(const char *path, const FovBlob *blobs, size_t count,
+                            const FovIdentity *identity) {
+  for (size_t i = 0; i < count; i++) FOV_TRY(check_finite(&blobs[i], path));
+  char data[32];
+  write_data(data, identity->data);
+  const FovText texts[] = {
+      {"config", identity->config}, {"data", data}, {"format", "fovea checkpoint 1"}};
+  return fov_safetensors_write(path, blobs, count, texts, sizeof texts / sizeof *texts);
+}
+
+FovStatus fov_checkpoint_save_weights(const char *path, const FovParams *params, const real *values,
+                                      int64_t update, const FovIdentity *identity) {
+  FovBlob blobs[FOV_MAX_PARAMS + 1];
+  int count = params->count;
+  for (int i = 0; i < count; i++) blobs[i] = describe("", &params->list[i], values);
+  blobs[count] = (FovBlob){.name = "state.update", .dtype = FOV_DTYPE_I64, .data = &update};
+  return write_file(path, blobs, (size_t)count + 1, identity);
+}
+
 FovStatus fov_checkpoint_save(const char *path, const FovParams *params,
                               const FovTrainerState *state, const FovBest *best,
                               const FovIdentity *identity) {
@@ -88,12 +107,7 @@ FovStatus fov_checkpoint_save(const char *path, const FovParams *params,
     blobs[count] = (FovBlob){.dtype = scalars[i].dtype, .data = scalars[i].data};
     snprintf(blobs[count++].name, FOV_BLOB_NAME, "%s", scalars[i].name);
   }
-  for (size_t i = 0; i < count; i++) FOV_TRY(check_finite(&blobs[i], path));
-  char data[32];
-  write_data(data, identity->data);
-  const FovText texts[] = {
-      {"config", identity->config}, {"data", data}, {"format", "fovea checkpoint 1"}};
-  return fov_safetensors_write(path, blobs, count, texts, sizeof texts / sizeof *texts);
+  return write_file(path, blobs, count, identity);
 }
 
 /** The line of `text` that position `at` lies in, as printf's width and text. */
@@ -196,12 +210,18 @@ static FovStatus load_weights(real **values, int64_t *update, const FovParams *p
   return load_block(*values, file, path, params, prefix);
 }
 
+/** Whether a file has more than the weights to evaluate. */
+static bool is_whole(const FovSafetensors *file, const FovParams *params) {
+  return fov_safetensors_find(file, describe("average.", &params->list[0], NULL).name);
+}
+
 FovStatus fov_checkpoint_load_weights(real **values, int64_t *update, const FovParams *params,
                                       bool averaged, const char *path) {
   *values = NULL;
   FovSafetensors *file;
   FOV_TRY(fov_safetensors_open(&file, path));
-  FovStatus status = load_weights(values, update, params, averaged ? "average." : "", file, path);
+  const char *prefix = averaged && is_whole(file, params) ? "average." : "";
+  FovStatus status = load_weights(values, update, params, prefix, file, path);
   fov_safetensors_close(file);
   if (status == FOV_OK) return FOV_OK;
   free(*values);

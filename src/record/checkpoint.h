@@ -1,5 +1,5 @@
 /**
- * Checkpoints: all of a training's state in one safetensors file.
+ * Checkpoints: all of a training's state in one safetensors file, or only what evaluates.
  *
  * Parameters stand under their own names ("core.w"), what belongs to them under a prefix
  * ("average.core.w", "first.core.w", "second.core.w"), the rest under "state."; the resolved
@@ -31,6 +31,11 @@ FovStatus fov_checkpoint_save(const char *path, const FovParams *params,
                               const FovTrainerState *state, const FovBest *best,
                               const FovIdentity *identity);
 
+/** Replaces `path` whole by what evaluates: values and configuration, a quarter of a checkpoint. No
+ * training goes on from it. */
+FovStatus fov_checkpoint_save_weights(const char *path, const FovParams *params, const real *values,
+                                      int64_t update, const FovIdentity *identity);
+
 /** Fails, naming the first setting that differs, if `path` is of another training. */
 FovStatus fov_checkpoint_check(const char *path, const FovIdentity *identity);
 
@@ -39,8 +44,8 @@ FovStatus fov_checkpoint_check(const char *path, const FovIdentity *identity);
 FovStatus fov_checkpoint_load(FovTrainerState *state, FovBest *best, const FovParams *params,
                               const char *path);
 
-/** Loads only the weights to evaluate, the averaged ones if `averaged`, into a new block that the
- * caller frees; nothing is allocated before every shape has been compared. */
+/** Loads only the weights to evaluate, of a whole checkpoint the averaged ones if `averaged`, into
+ * a new block that the caller frees; nothing is allocated before every shape has been compared. */
 FovStatus fov_checkpoint_load_weights(real **values, int64_t *update, const FovParams *params,
                                       bool averaged, const char *path);
 
