@@ -621,6 +621,8 @@ static void test_the_whole_gradient_is_the_loss_s_difference(void **state) {
   check_gradient(NO_POLICY TWO_LAYERS "core = lstm\n");
   check_gradient(NO_POLICY TWO_LAYERS "core = gru\n");
   check_gradient(NO_POLICY "encoder = conv\n" SMALL_FILTERS "sensor.scales = 2\n");
+  check_gradient(NO_POLICY "encoder = conv\nencoder.filters = 3\nencoder.side = 2\n"
+                           "encoder.stride = 1\nencoder.second = 2\nsensor.scales = 2\n");
 }
 
 /** The first update's plan of a trainer with one shard. */
@@ -1524,7 +1526,8 @@ static void test_a_shard_s_memory_is_foreseen(void **state) {
       "sensor.whole = yes\nfirst = learned\nglimpse.width = 128\n"};
   const char *const cores[] = {"core.width = 64\n", "core.width = 1\n", "core.width = 128\n"};
   const char *const linear[] = {"width = 128\n", "width = 1\n", "width = 256\n"};
-  const char *const conv[] = {"stride = 1\n", "side = 1\n", "side = 4\nencoder.stride = 2\n"};
+  const char *const conv[] = {"stride = 1\nencoder.second = 5\n", "side = 1\n",
+                              "side = 4\nencoder.stride = 2\nencoder.second = 16\n"};
   for (const FovEncoder *const *encoder = fov_encoders; *encoder; encoder++)
     for (const FovCore *const *core = fov_cores; *core; core++)
       for (int i = 0; i < 3; i++) {
@@ -1597,6 +1600,8 @@ static void test_what_cannot_be_seen_is_refused(void **state) {
                        "of 4 x 4; make encoder.side smaller or the patches larger");
   assert_agent_refuses("encoder = conv\nencoder.side = 9\nsensor.whole = yes\n", 8, 8,
                        "do not fit in patches of 8 x 8");
+  assert_agent_refuses("encoder = conv\n" SMALL_FILTERS "encoder.second = 2\n", 20, 20,
+                       "encoder.second has filters of 3 x 3, which do not fit in maps of 2 x 2");
   assert_agent_refuses("sensor.whole = yes\n", 20, 8193,
                        "images of 8193 x 20 pixels, expected at most 8192");
   assert_agent_refuses("sensor.whole = yes\nencoder = conv\nencoder.filters = 1024\n"

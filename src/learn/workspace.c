@@ -28,7 +28,7 @@ double fov_shard_bytes(const FovTask *task) {
   // A weight's rows are its layer's outputs: value, gradient and up to two kept for the way back.
   for (int i = 0; i < agent->params.count; i++) numbers += 4.0 * agent->params.list[i].rows;
   // But a filter has as many as it has places.
-  numbers += 2.0 * fov_gemm_stride(encoder->width);
+  numbers += encoder->lane;
   double once = agent->coarse ? fov_gemm_stride(agent->coarse) : 0;
   double image = (double)spec->height * spec->width * spec->channels + (double)spec->state_size;
   double moments = 1.0 + fov_task_glimpses(task), answers = (double)spec->steps * spec->actions;

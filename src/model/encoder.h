@@ -11,14 +11,16 @@
 #include "sensor/sensor.h"
 #include "tensor/ops.h"
 
-enum { FOV_ENCODER_PARAMS = 8 };
+enum { FOV_ENCODER_PARAMS = 8, FOV_ENCODER_LAYERS = 2 };
 
 /** What an encoder added to the parameters; written by build, const afterwards. */
 typedef struct FovEncoderLayout {
   int width; /**< units of h_g */
   int params[FOV_ENCODER_PARAMS];
-  FovConv conv;   /**< where its filters stand, for encoders that have some */
-  double scratch; /**< numbers that one use takes besides its layers, however many the lanes */
+  int layers;                       /**< of filters, for encoders that have some */
+  FovConv conv[FOV_ENCODER_LAYERS]; /**< where they stand */
+  double lane; /**< numbers that one use takes for each lane, if more than its weights have rows */
+  double scratch; /**< numbers that one use takes besides, however many the lanes */
 } FovEncoderLayout;
 
 typedef struct FovEncoder {

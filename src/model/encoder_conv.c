@@ -1,22 +1,45 @@
-/** h_g = relu(W ∗ rho + b): the layer of filters of the convolutional networks that Mnih et al.
- * 2014, section 4.1, compare with; the same filters on the patches of all scales. */
+/** h_g = relu(W ∗ rho + b), or a second such layer on its maps: the filters of the convolutional
+ * networks that Mnih et al. 2014, section 4.1, compare with; the same on the patches of all scales.
+ */
 #include "model/encoder.h"
 
 typedef struct Options {
-  int filters, side, stride;
+  int filters, side, stride, second;
 } Options;
 
 static const FovOption options[] = {
     FOV_INT(Options, filters, "8", 1, 1024, "F: filters, each a map of its own"),
     FOV_INT(Options, side, "10", 1, 64, "K: width of a filter, pixels of a patch"),
     FOV_INT(Options, stride, "5", 1, 64, "pixels from one place of a filter to the next"),
+    FOV_INT(Options, second, "0", 0, 1024,
+            "filters of a second layer, on all 3 x 3 places of the maps; 0: one layer"),
     FOV_OPTIONS_END,
 };
 
-enum { W, BIAS };
+enum { SECOND_SIDE = 3 };
 
 /** Numbers of all maps; far beyond what memory holds of every lane. */
 enum { WIDEST = 1 << 30 };
+
+static FovStatus add_layer(FovEncoderLayout *layout, FovParams *params, FovConv conv, int filters) {
+  static const char *const names[FOV_ENCODER_LAYERS][2] = {
+      {"encoder.w", "encoder.bias"}, {"encoder.second.w", "encoder.second.bias"}};
+  int64_t width = (int64_t)fov_conv_places(&conv) * filters;
+  if (width > WIDEST)
+    return fov_fail(FOV_ERR_USAGE,
+                    "encoder = conv: %d filters make maps of %lld numbers, expected at most %d; "
+                    "make the filters fewer or encoder.stride larger",
+                    filters, (long long)width, WIDEST);
+  int window = conv.side * conv.side * conv.channels, layer = layout->layers++;
+  layout->conv[layer] = conv;
+  layout->width = (int)width;
+  layout->lane += 2.0 * fov_gemm_stride(layout->width);
+  layout->scratch += fov_conv_scratch(&conv, filters);
+  int *id = &layout->params[2 * layer];
+  id[0] = fov_params_add(params, names[layer][0], filters, window, FOV_INIT_HE, 1);
+  id[1] = fov_params_add(params, names[layer][1], 1, filters, FOV_INIT_ZERO, 0);
+  return FOV_OK;
+}
 
 static FovStatus build(FovEncoderLayout *layout, FovParams *params, const void *values,
                        FovGlimpse glimpse) {
@@ -26,34 +49,42 @@ static FovStatus build(FovEncoderLayout *layout, FovParams *params, const void *
                     "encoder = conv: filters of encoder.side = %d pixels do not fit in patches of "
                     "%d x %d; make encoder.side smaller or the patches larger",
                     o->side, glimpse.side, glimpse.side);
-  layout->conv = (FovConv){.pictures = glimpse.scales,
-                           .height = glimpse.side,
-                           .width = glimpse.side,
-                           .channels = glimpse.channels,
-                           .side = o->side,
-                           .stride = o->stride};
-  int64_t width = (int64_t)fov_conv_places(&layout->conv) * o->filters;
-  if (width > WIDEST)
+  FovConv first = {.pictures = glimpse.scales,
+                   .height = glimpse.side,
+                   .width = glimpse.side,
+                   .channels = glimpse.channels,
+                   .side = o->side,
+                   .stride = o->stride};
+  FOV_TRY(add_layer(layout, params, first, o->filters));
+  if (o->second == 0) return FOV_OK;
+  int map = (glimpse.side - o->side) / o->stride + 1;
+  if (map < SECOND_SIDE)
     return fov_fail(FOV_ERR_USAGE,
-                    "encoder = conv: %d filters make maps of %lld numbers, expected at most %d; "
-                    "make encoder.filters smaller or encoder.stride larger",
-                    o->filters, (long long)width, WIDEST);
-  layout->width = (int)width;
-  layout->scratch = fov_conv_scratch(&layout->conv, o->filters);
-  int window = o->side * o->side * glimpse.channels, *id = layout->params;
-  id[W] = fov_params_add(params, "encoder.w", o->filters, window, FOV_INIT_HE, 1);
-  id[BIAS] = fov_params_add(params, "encoder.bias", 1, o->filters, FOV_INIT_ZERO, 0);
-  return FOV_OK;
+                    "encoder = conv: encoder.second has filters of 3 x 3, which do not fit in maps "
+                    "of %d x %d; make encoder.side or encoder.stride smaller",
+                    map, map);
+  FovConv second = {.pictures = glimpse.scales,
+                    .height = map,
+                    .width = map,
+                    .channels = o->filters,
+                    .side = SECOND_SIDE,
+                    .stride = 1};
+  return add_layer(layout, params, second, o->second);
 }
 
 static FovVar *encode(const FovEncoderLayout *layout, FovTape *tape, FovVar *rho) {
-  FovVar *w = &tape->params[layout->params[W]], *bias = &tape->params[layout->params[BIAS]];
-  return fov_conv(tape, rho, w, bias, &layout->conv, FOV_RELU);
+  FovVar *maps = rho;
+  for (int i = 0; i < layout->layers; i++) {
+    const int *id = &layout->params[2 * i];
+    FovVar *w = &tape->params[id[0]], *bias = &tape->params[id[1]];
+    maps = fov_conv(tape, maps, w, bias, &layout->conv[i], FOV_RELU);
+  }
+  return maps;
 }
 
 const FovEncoder fov_encoder_conv = {
     .plugin = {.name = "conv",
-               .help = "one convolutional layer (Mnih et al. 2014, section 4.1)",
+               .help = "one or two convolutional layers (Mnih et al. 2014, section 4.1)",
                .options = options,
                .options_size = sizeof(Options)},
     .build = build,
