@@ -579,6 +579,8 @@ static FovOptimiserStep step_of(Descent *d, real rate, int64_t update) {
                             .second = d->second,
                             .gradient = d->gradient,
                             .count = NUMBERS,
+                            .rows = 1,
+                            .cols = NUMBERS,
                             .scale = 1,
                             .rate = rate,
                             .update = update};
@@ -642,6 +644,7 @@ static const struct {
 } optimiser_cases[] = {
     {"plugin = adam\n" ADAM, adam},
     {"plugin = adamw\n" ADAM "plugin.decay = 0.3", adamw},
+    {"plugin = muon\nplugin.decay = 0.3\n" ADAM, adamw}, // of what is no hidden layer
     {"plugin = sgd\nplugin.momentum = 0.7", momentum},
     {"plugin = sgd\nplugin.momentum = 0.7\nplugin.nesterov = yes", nesterov},
     {"plugin = sgd\nplugin.momentum = 0.7\nplugin.decay = 0.3", decayed},
@@ -681,6 +684,70 @@ static void test_every_optimiser_takes_the_steps_of_its_paper(void **state) {
       cases += !strncmp(optimiser_cases[i].settings, line, strlen(line));
     if (cases == 0) fail_msg("%s: no case here", (*o)->plugin.name);
   }
+}
+
+enum { ROWS = 48, COLS = 33, AREA = ROWS * COLS };
+
+/** The number of a matrix with one number in each of 33 rows and columns; its sign and size differ
+ * from place to place. */
+static double *diagonal(double *x, int rows, int i) {
+  return rows == ROWS ? &x[(i * 5 + 3) % ROWS * COLS + i] : &x[i * ROWS + (i * 5 + 3) % ROWS];
+}
+
+/** Such a matrix has its numbers for singular values, which Muon's iteration changes one by one. */
+static void check_muon(int rows, int cols) {
+  FovSlot slot = choose_plugin(TABLE(fov_optimisers),
+                               "plugin = muon\nplugin.momentum = 0.7\nplugin.turns = 4\n"
+                               "plugin.decay = 0.3");
+  const FovOptimiser *muon = (const FovOptimiser *)slot.plugin;
+  static real value[AREA], first[AREA], second[AREA], gradient[AREA];
+  static double x[AREA], m[AREA], g[AREA];
+  real *scratch = calloc(muon->scratch(rows, cols), sizeof *scratch);
+  memset(first, 0, sizeof first);
+  memset(m, 0, sizeof m);
+  for (int i = 0; i < AREA; i++) value[i] = (real)(x[i] = 0.125 * (i % 9 - 4));
+  for (int t = 1; t <= 2; t++) {
+    double squares = 0;
+    memset(g, 0, sizeof g);
+    for (int i = 0; i < COLS; i++) *diagonal(g, rows, i) = pow(-0.9, i + 7 * t);
+    for (int i = 0; i < AREA; i++) {
+      gradient[i] = (real)g[i];
+      m[i] = 0.7 * m[i] + 0.5 * g[i];
+      squares += pow(0.5 * g[i] + 0.7 * m[i], 2);
+    }
+    FovOptimiserStep step = {value, first,   second,    gradient,   AREA, rows,
+                             cols,  scratch, (real)0.5, (real)0.25, t};
+    muon->step(&step, slot.values);
+    for (int i = 0; i < AREA; i++) {
+      double s = (0.5 * g[i] + 0.7 * m[i]) / sqrt(squares);
+      for (int k = 0; k < 4; k++) s = 3.4445 * s - 4.7750 * pow(s, 3) + 2.0315 * pow(s, 5);
+      x[i] = x[i] * (1 - 0.25 * 0.3) - 0.25 * 0.2 * sqrt(ROWS) * s;
+      assert_close(value[i], x[i], 1e-4);
+      assert_close(first[i], m[i], 1e-6);
+      assert_close(second[i], 0, 0);
+    }
+  }
+  free(scratch);
+  free(slot.values);
+}
+
+static void test_muon_makes_singular_values_one(void **state) {
+  (void)state;
+  check_muon(ROWS, COLS);
+  check_muon(COLS, ROWS);
+}
+
+static void test_muon_stays_where_nothing_is_to_be_learned(void **state) {
+  (void)state;
+  FovSlot slot = choose_plugin(TABLE(fov_optimisers), "plugin = muon");
+  const FovOptimiser *muon = (const FovOptimiser *)slot.plugin;
+  static real value[AREA], first[AREA], second[AREA], gradient[AREA];
+  real *scratch = calloc(muon->scratch(ROWS, COLS), sizeof *scratch);
+  FovOptimiserStep step = {value, first, second, gradient, AREA, ROWS, COLS, scratch, 1, 1, 1};
+  muon->step(&step, slot.values);
+  for (int i = 0; i < AREA; i++) assert_close(value[i], 0, 0);
+  free(scratch);
+  free(slot.values);
 }
 
 /* ---- schedules ---- */
@@ -740,6 +807,8 @@ int main(void) {
       cmocka_unit_test(test_gae_of_the_whole_return_is_reinforce),
       cmocka_unit_test(test_every_optimiser_finds_the_bottom_of_a_bowl),
       cmocka_unit_test(test_every_optimiser_takes_the_steps_of_its_paper),
+      cmocka_unit_test(test_muon_makes_singular_values_one),
+      cmocka_unit_test(test_muon_stays_where_nothing_is_to_be_learned),
       cmocka_unit_test(test_schedules_have_their_ends_and_middles),
       cmocka_unit_test(test_schedules_rise_then_fall),
   };

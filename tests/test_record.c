@@ -93,7 +93,7 @@ static void test_a_resumed_training_is_the_same_training(void **state) {
     char settings[128];
     snprintf(settings, sizeof settings,
              "optimiser = %s\nbaseline = average\ntrain.batch = 100\nlayers = 2\n"
-             "context.side = 4\n",
+             "context.side = 4\ncore.width = 32\n",
              (*o)->plugin.name);
     toy_create(&toy, settings);
     FovTrainer *whole = toy_trainer(&toy, 1), *begun = toy_trainer(&toy, 1);

@@ -1023,6 +1023,7 @@ static void test_threads_do_not_change_a_bit(void **state) {
   (void)state;
   check_threads("");
   check_threads("env = toy_game\nestimator = gae\n");
+  check_threads("optimiser = muon\n");
   check_threads("env = toy_turns\n");
   check_threads("stop = learned\nglimpses = 6\n");
   check_threads(TWO_LAYERS "core = lstm\nfirst = learned\n");

@@ -89,11 +89,13 @@ typedef struct FovEstimator {
                   int lanes, const void *options);
 } FovEstimator;
 
-/** What an optimiser reads and writes: a range of the blocks. */
+/** What an optimiser reads and writes: a range of the blocks, or a whole parameter. */
 typedef struct FovOptimiserStep {
   real *value, *first, *second; /**< [count]: parameters and two moments */
   const real *gradient;         /**< [count] */
   size_t count;
+  int rows, cols; /**< of a whole parameter; else 1 and count */
+  real *scratch;  /**< as much as was asked for */
   real scale;     /**< the gradient's factor: clipping */
   real rate;      /**< learning rate of this update */
   int64_t update; /**< 1 for the first */
@@ -101,6 +103,8 @@ typedef struct FovOptimiserStep {
 
 typedef struct FovOptimiser {
   FovPlugin plugin;
+  /** Numbers that the step of a whole parameter needs meanwhile; NULL: steps any range alike. */
+  size_t (*scratch)(int rows, int cols);
   void (*step)(const FovOptimiserStep *step, const void *options);
 } FovOptimiser;
 

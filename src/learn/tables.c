@@ -6,7 +6,8 @@ extern const FovReward fov_reward_correct, fov_reward_probability, fov_reward_lo
 extern const FovBaseline fov_baseline_learned, fov_baseline_average, fov_baseline_leave_one_out,
     fov_baseline_none;
 extern const FovEstimator fov_estimator_reinforce, fov_estimator_gae;
-extern const FovOptimiser fov_optimiser_adam, fov_optimiser_adamw, fov_optimiser_sgd;
+extern const FovOptimiser fov_optimiser_adam, fov_optimiser_adamw, fov_optimiser_muon,
+    fov_optimiser_sgd;
 
 const FovPolicy *const fov_policies[] = {&fov_policy_gaussian, &fov_policy_random,
                                          &fov_policy_centre, NULL};
@@ -23,4 +24,4 @@ const FovBaseline *const fov_baselines[] = {&fov_baseline_learned, &fov_baseline
 const FovEstimator *const fov_estimators[] = {&fov_estimator_reinforce, &fov_estimator_gae, NULL};
 
 const FovOptimiser *const fov_optimisers[] = {&fov_optimiser_adam, &fov_optimiser_adamw,
-                                              &fov_optimiser_sgd, NULL};
+                                              &fov_optimiser_muon, &fov_optimiser_sgd, NULL};

@@ -67,12 +67,24 @@ static int shards_of(const FovTrainOptions *o) {
   return (o->batch + FOV_SHARD - 1) / FOV_SHARD;
 }
 
+/** What an arena holds: a shard, or what the optimiser needs for a parameter. */
+static double arena_bytes(const FovTraining *training) {
+  const FovParams *params = &training->task.agent->params;
+  double bytes = fov_shard_bytes(&training->task);
+  for (int i = 0; training->optimiser->scratch && i < params->count; i++) {
+    const FovParam *param = &params->list[i];
+    double scratch = (double)training->optimiser->scratch(param->rows, param->cols) * sizeof(real);
+    if (scratch > bytes) bytes = scratch;
+  }
+  return bytes;
+}
+
 void fov_training_memory(double *blocks, double *shards, const FovTraining *training) {
   // Values, two moments, average and gradient; then every shard has a gradient and an arena.
   double block = (double)training->task.agent->params.size * sizeof(real);
   double count = shards_of(&training->options);
   *blocks = (5 + count) * block;
-  *shards = count * fov_shard_bytes(&training->task);
+  *shards = count * arena_bytes(training);
 }
 
 static FovStatus check_memory(const FovTraining *training) {
@@ -97,7 +109,7 @@ static FovStatus allocate(FovTrainer *trainer) {
   for (int s = 0; trainer->shard_gradients && s < trainer->shards; s++)
     complete = (trainer->shard_gradients[s] = fov_params_block(params)) && complete;
   // Lanes that leave early make updates of different sizes: room for the largest is taken at once.
-  double bytes = fov_shard_bytes(&trainer->training.task);
+  double bytes = arena_bytes(&trainer->training);
   for (int s = 0; complete && s < trainer->shards; s++)
     complete = fov_arena_reserve(&trainer->workspace.arenas[s], (size_t)bytes);
   return complete ? FOV_OK
@@ -348,20 +360,18 @@ FOV_KERNEL static void average_block(real *restrict average, const real *restric
   for (size_t i = 0; i < count; i++) average[i] += gain * (value[i] - average[i]);
 }
 
-static void step_chunk(void *context, int chunk, int worker) {
-  (void)worker;
-  FovTrainer *trainer = context;
+/** Steps `count` numbers from `start`; `step` says what else the optimiser has to know. */
+static void step_range(FovTrainer *trainer, size_t start, size_t count, FovOptimiserStep step) {
   FovTrainerState *state = &trainer->state;
   FovStage before = fov_profile_enter(FOV_STAGE_OPTIMISE);
-  size_t start = (size_t)chunk * CHUNK, count = chunk_size(trainer, chunk);
-  FovOptimiserStep step = {.value = state->value + start,
-                           .first = state->first + start,
-                           .second = state->second + start,
-                           .gradient = trainer->gradient + start,
-                           .count = count,
-                           .scale = trainer->scale,
-                           .rate = trainer->rate,
-                           .update = state->update + 1};
+  step.value = state->value + start;
+  step.first = state->first + start;
+  step.second = state->second + start;
+  step.gradient = trainer->gradient + start;
+  step.count = count;
+  step.scale = trainer->scale;
+  step.rate = trainer->rate;
+  step.update = state->update + 1;
   trainer->training.optimiser->step(&step, trainer->training.optimiser_options);
   // Polyak's average, with a short memory at first so that the initial weights are soon forgotten.
   double done = (double)state->update, young = (1 + done) / (10 + done);
@@ -369,6 +379,34 @@ static void step_chunk(void *context, int chunk, int worker) {
   average_block(state->average + start, state->value + start,
                 (real)(1 - (young < decay ? young : decay)), count);
   fov_profile_enter(before);
+}
+
+static void step_chunk(void *context, int chunk, int worker) {
+  (void)worker;
+  FovTrainer *trainer = context;
+  int count = (int)chunk_size(trainer, chunk);
+  step_range(trainer, (size_t)chunk * CHUNK, (size_t)count,
+             (FovOptimiserStep){.rows = 1, .cols = count});
+}
+
+static void step_param(void *context, int number, int worker) {
+  FovTrainer *trainer = context;
+  const FovParam *param = &trainer->training.task.agent->params.list[number];
+  FovArena *arena = &trainer->workspace.arenas[worker];
+  fov_arena_rewind(arena);
+  size_t scratch = trainer->training.optimiser->scratch(param->rows, param->cols);
+  step_range(trainer, param->offset, (size_t)param->rows * (size_t)param->cols,
+             (FovOptimiserStep){.rows = param->rows,
+                                .cols = param->cols,
+                                .scratch = FOV_NEW(arena, real, scratch)});
+}
+
+static void take_step(FovTrainer *trainer) {
+  int few = trainer->threads < trainer->shards ? trainer->threads : trainer->shards;
+  if (trainer->training.optimiser->scratch) // in a shard's arena each
+    fov_team_run(few, trainer->training.task.agent->params.count, step_param, trainer);
+  else
+    fov_team_run(trainer->threads, trainer->chunks, step_chunk, trainer);
 }
 
 static FovStatus refuse_number(const FovTrainer *trainer) {
@@ -407,7 +445,7 @@ FovStatus fov_trainer_update(FovTrainer *trainer) {
 
   trainer->scale = (real)(o->clip > 0 && norm > o->clip ? o->clip / norm : 1);
   trainer->rate = (real)fov_trainer_rate(trainer);
-  fov_team_run(trainer->threads, trainer->chunks, step_chunk, trainer);
+  take_step(trainer);
 
   double mean_return = sums.reward / (double)sums.episodes;
   state->average_return += (state->update ? 0.05 : 1) * (mean_return - state->average_return);

@@ -1,0 +1,113 @@
+/**
+ * Muon (Jordan et al. 2024): steps along the momentum of a layer's weights with all its singular
+ * values made about 1, so that no direction is learned faster than another. Steps are as long as
+ * Adam's (Liu et al. 2025, eq. 4), which takes what is no hidden layer: biases, and layers of few
+ * inputs or outputs.
+ */
+#include <math.h>
+
+#include "base/gemm.h"
+#include "learn/adam.h"
+
+typedef struct Options {
+  double momentum, beta1, beta2, epsilon, decay;
+  int turns;
+} Options;
+
+static const FovOption options[] = {
+    FOV_REAL(Options, momentum, "0.95", 0, 0.9999, "mu: share of a layer's momentum that is kept"),
+    FOV_INT(Options, turns, "5", 1, 20,
+            "of the iteration that makes singular values about 1; 3 do nearly as well"),
+    FOV_REAL(Options, beta1, "0.9", 0, 0.9999, "Adam's, for all but hidden layers"),
+    FOV_REAL(Options, beta2, "0.999", 0, 0.999999, "Adam's"),
+    FOV_REAL(Options, epsilon, "1e-8", 1e-12, 1, "Adam's"),
+    FOV_REAL(Options, decay, "0", 0, 1, "of a weight per update, times the rate"),
+    FOV_OPTIONS_END,
+};
+
+/** Inputs and outputs of a hidden layer. */
+enum { LEAST = 32 };
+
+static int shorter(int rows, int cols) {
+  return rows < cols ? rows : cols;
+}
+
+/** The direction, its next turn, and two products of the shorter side. */
+static size_t scratch(int rows, int cols) {
+  size_t side = (size_t)shorter(rows, cols);
+  return side < LEAST ? 0 : 2 * ((size_t)rows * (size_t)cols + side * side);
+}
+
+/** Nesterov's: m = mu m + g, x = g + mu m. Returns the sum of squares of x. */
+FOV_KERNEL static double gather(real *restrict x, const FovOptimiserStep *step, real momentum) {
+  real *restrict m = step->first;
+  const real *restrict g = step->gradient;
+  double squares = 0;
+  for (size_t i = 0; i < step->count; i++) {
+    real g_i = g[i] * step->scale;
+    m[i] = momentum * m[i] + g_i;
+    x[i] = g_i + momentum * m[i];
+    squares += (double)x[i] * (double)x[i];
+  }
+  return squares;
+}
+
+FOV_KERNEL static void scale(real *x, real factor, size_t count) {
+  for (size_t i = 0; i < count; i++) x[i] *= factor;
+}
+
+/** y = a x + b y */
+FOV_KERNEL static void mix(real *restrict y, const real *restrict x, real a, real b, size_t count) {
+  for (size_t i = 0; i < count; i++) y[i] = a * x[i] + b * y[i];
+}
+
+/**
+ * Newton and Schulz's iteration X = a X + (b G + c G²) X with G = X Xᵀ (Xᵀ X, from the right, if X
+ * is tall), whose a, b, c bring singular values from anywhere below 1 near it. Returns where X is.
+ */
+static real *orthogonalise(real *at, const FovOptimiserStep *step, int turns) {
+  const real a = (real)3.4445, b = (real)-4.7750, c = (real)2.0315;
+  int rows = step->rows, cols = step->cols, side = shorter(rows, cols);
+  bool tall = rows > cols;
+  size_t area = (size_t)side * (size_t)side;
+  FovMatrix x = {at, rows, cols, cols}, next = {at + step->count, rows, cols, cols};
+  FovMatrix gram = {next.at + step->count, side, side, side};
+  FovMatrix square = {gram.at + area, side, side, side};
+  for (int turn = 0; turn < turns; turn++) {
+    fov_gemm(gram, x, tall, x, !tall, 0);
+    fov_gemm(square, gram, false, gram, false, 0);
+    mix(square.at, gram.at, b, c, area);
+    if (tall)
+      fov_gemm(next, x, false, square, false, 0);
+    else
+      fov_gemm(next, square, false, x, false, 0);
+    mix(next.at, x.at, a, 1, step->count);
+    FovMatrix last = x;
+    x = next, next = last;
+  }
+  return x.at;
+}
+
+static void step_muon(const FovOptimiserStep *step, const void *values) {
+  const Options *o = values;
+  if (scratch(step->rows, step->cols) == 0) {
+    FovAdamOptions adam = {o->beta1, o->beta2, o->epsilon, o->decay};
+    fov_adam_step(step, &adam);
+    return;
+  }
+  real *x = step->scratch;
+  double norm = sqrt(gather(x, step, (real)o->momentum));
+  if (norm > 0) scale(x, (real)(1 / norm), step->count);
+  int longer = step->rows > step->cols ? step->rows : step->cols;
+  mix(step->value, orthogonalise(x, step, o->turns), -step->rate * (real)(0.2 * sqrt(longer)),
+      1 - step->rate * (real)o->decay, step->count);
+}
+
+const FovOptimiser fov_optimiser_muon = {
+    .plugin = {.name = "muon",
+               .help = "orthogonal steps of hidden layers (Jordan et al. 2024), Adam's of the rest",
+               .options = options,
+               .options_size = sizeof(Options)},
+    .scratch = scratch,
+    .step = step_muon,
+};
