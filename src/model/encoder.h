@@ -19,8 +19,8 @@ typedef struct FovEncoderLayout {
   int params[FOV_ENCODER_PARAMS];
   int layers;                       /**< of filters, for encoders that have some */
   FovConv conv[FOV_ENCODER_LAYERS]; /**< where they stand */
-  double lane; /**< numbers that one use takes for each lane, if more than its weights have rows */
-  double scratch; /**< numbers that one use takes besides, however many the lanes */
+  double lane;    /**< numbers of memory that its maps take at a glimpse, for each lane */
+  double scratch; /**< and besides at a glimpse, however many the lanes */
 } FovEncoderLayout;
 
 typedef struct FovEncoder {

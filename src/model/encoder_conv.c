@@ -16,13 +16,15 @@ static const FovOption options[] = {
     FOV_OPTIONS_END,
 };
 
+enum { W, BIAS, LAYER }; // numbers of a layer's parameters
+
 enum { SECOND_SIDE = 3 };
 
 /** Numbers of all maps; far beyond what memory holds of every lane. */
 enum { WIDEST = 1 << 30 };
 
 static FovStatus add_layer(FovEncoderLayout *layout, FovParams *params, FovConv conv, int filters) {
-  static const char *const names[FOV_ENCODER_LAYERS][2] = {
+  static const char *const names[FOV_ENCODER_LAYERS][LAYER] = {
       {"encoder.w", "encoder.bias"}, {"encoder.second.w", "encoder.second.bias"}};
   int64_t width = (int64_t)fov_conv_places(&conv) * filters;
   if (width > WIDEST)
@@ -35,9 +37,9 @@ static FovStatus add_layer(FovEncoderLayout *layout, FovParams *params, FovConv 
   layout->width = (int)width;
   layout->lane += 2.0 * fov_gemm_stride(layout->width);
   layout->scratch += fov_conv_scratch(&conv, filters);
-  int *id = &layout->params[2 * layer];
-  id[0] = fov_params_add(params, names[layer][0], filters, window, FOV_INIT_HE, 1);
-  id[1] = fov_params_add(params, names[layer][1], 1, filters, FOV_INIT_ZERO, 0);
+  int *id = &layout->params[LAYER * layer];
+  id[W] = fov_params_add(params, names[layer][W], filters, window, FOV_INIT_HE, 1);
+  id[BIAS] = fov_params_add(params, names[layer][BIAS], 1, filters, FOV_INIT_ZERO, 0);
   return FOV_OK;
 }
 
@@ -57,7 +59,7 @@ static FovStatus build(FovEncoderLayout *layout, FovParams *params, const void *
                    .stride = o->stride};
   FOV_TRY(add_layer(layout, params, first, o->filters));
   if (o->second == 0) return FOV_OK;
-  int map = (glimpse.side - o->side) / o->stride + 1;
+  int map = fov_conv_fitting(&first, glimpse.side);
   if (map < SECOND_SIDE)
     return fov_fail(FOV_ERR_USAGE,
                     "encoder = conv: encoder.second has filters of 3 x 3, which do not fit in maps "
@@ -75,8 +77,8 @@ static FovStatus build(FovEncoderLayout *layout, FovParams *params, const void *
 static FovVar *encode(const FovEncoderLayout *layout, FovTape *tape, FovVar *rho) {
   FovVar *maps = rho;
   for (int i = 0; i < layout->layers; i++) {
-    const int *id = &layout->params[2 * i];
-    FovVar *w = &tape->params[id[0]], *bias = &tape->params[id[1]];
+    const int *id = &layout->params[LAYER * i];
+    FovVar *w = &tape->params[id[W]], *bias = &tape->params[id[BIAS]];
     maps = fov_conv(tape, maps, w, bias, &layout->conv[i], FOV_RELU);
   }
   return maps;

@@ -24,6 +24,9 @@ typedef struct FovConv {
   int stride;                  /**< 1 or more */
 } FovConv;
 
+/** Windows that fit in `extent` pixels, the height or width of a picture: H', W'. */
+int fov_conv_fitting(const FovConv *conv, int extent);
+
 /** Places of a filter on all pictures: S·H'·W', where H' = (H − K) / stride + 1, rounded down, and
  * W' likewise. */
 int fov_conv_places(const FovConv *conv);

@@ -15,13 +15,13 @@ typedef struct Conv {
   FovMatrix sums;    /**< [group, F]: what the filters make of them, or its gradient */
 } Conv;
 
-/** Windows that fit in the height or width of a picture: H', W'. */
-static int fitting(const FovConv *conv, int extent) {
+int fov_conv_fitting(const FovConv *conv, int extent) {
   return (extent - conv->side) / conv->stride + 1;
 }
 
 int fov_conv_places(const FovConv *conv) {
-  return conv->pictures * fitting(conv, conv->height) * fitting(conv, conv->width);
+  return conv->pictures * fov_conv_fitting(conv, conv->height) *
+         fov_conv_fitting(conv, conv->width);
 }
 
 static int window_size(const FovConv *conv) {
@@ -158,8 +158,8 @@ FovVar *fov_conv(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, const FovCon
   Conv *op = FOV_NEW(tape->arena, Conv, 1);
   *op = (Conv){.x = x, .w = w, .bias = bias, .y = y, .shape = *conv, .activation = activation};
   op->places = (size_t)places;
-  op->places_down = (size_t)fitting(conv, conv->height);
-  op->places_across = (size_t)fitting(conv, conv->width);
+  op->places_down = (size_t)fov_conv_fitting(conv, conv->height);
+  op->places_across = (size_t)fov_conv_fitting(conv, conv->width);
   op->windows = make_scratch(tape, group, w->cols);
   op->sums = make_scratch(tape, group, filters);
 
