@@ -746,6 +746,15 @@ static void test_muon_stays_where_nothing_is_to_be_learned(void **state) {
   FovOptimiserStep step = {value, first, second, gradient, AREA, ROWS, COLS, scratch, 1, 1, 1};
   muon->step(&step, slot.values);
   for (int i = 0; i < AREA; i++) assert_close(value[i], 0, 0);
+  // What is left of an old gradient fades away, and the steps with it.
+  for (int i = 0; i < AREA; i++) gradient[i] = (real)sin(i);
+  muon->step(&step, slot.values);
+  memset(gradient, 0, sizeof gradient);
+  for (int t = 0; t < 1000; t++) muon->step(&step, slot.values);
+  static real settled[AREA];
+  memcpy(settled, value, sizeof value);
+  for (int t = 0; t < 2000; t++) muon->step(&step, slot.values);
+  for (int i = 0; i < AREA; i++) assert_close(value[i], settled[i], 1e-9);
   free(scratch);
   free(slot.values);
 }

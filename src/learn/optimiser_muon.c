@@ -1,7 +1,7 @@
 /**
  * Muon (Jordan et al. 2024): steps along the momentum of a layer's weights with all its singular
  * values made about 1, so that no direction is learned faster than another. Steps are as long as
- * Adam's (Liu et al. 2025, eq. 4), which takes what is no hidden layer: biases, and layers of few
+ * Adam's (Liu et al. 2025, eq. 4), which takes what is small: biases, and layers of fewer than 32
  * inputs or outputs.
  */
 #include <math.h>
@@ -16,8 +16,7 @@ typedef struct Options {
 
 static const FovOption options[] = {
     FOV_REAL(Options, momentum, "0.95", 0, 0.9999, "mu: share of a layer's momentum that is kept"),
-    FOV_INT(Options, turns, "5", 1, 20,
-            "of the iteration that makes singular values about 1; 3 do nearly as well"),
+    FOV_INT(Options, turns, "5", 1, 20, "of the iteration that makes singular values about 1"),
     FOV_REAL(Options, beta1, "0.9", 0, 0.9999, "Adam's, for all but hidden layers"),
     FOV_REAL(Options, beta2, "0.999", 0, 0.999999, "Adam's"),
     FOV_REAL(Options, epsilon, "1e-8", 1e-12, 1, "Adam's"),
@@ -25,8 +24,11 @@ static const FovOption options[] = {
     FOV_OPTIONS_END,
 };
 
-/** Inputs and outputs of a hidden layer. */
+/** Inputs and outputs that Muon takes a layer from. */
 enum { LEAST = 32 };
+
+/** Momentum of a smaller norm makes shorter steps: nothing is left in it to follow. */
+static const double faint = 1e-7;
 
 static int shorter(int rows, int cols) {
   return rows < cols ? rows : cols;
@@ -97,7 +99,7 @@ static void step_muon(const FovOptimiserStep *step, const void *values) {
   }
   real *x = step->scratch;
   double norm = sqrt(gather(x, step, (real)o->momentum));
-  if (norm > 0) scale(x, (real)(1 / norm), step->count);
+  scale(x, (real)(1 / fmax(norm, faint)), step->count);
   int longer = step->rows > step->cols ? step->rows : step->cols;
   mix(step->value, orthogonalise(x, step, o->turns), -step->rate * (real)(0.2 * sqrt(longer)),
       1 - step->rate * (real)o->decay, step->count);
