@@ -1023,7 +1023,7 @@ static void test_threads_do_not_change_a_bit(void **state) {
   (void)state;
   check_threads("");
   check_threads("env = toy_game\nestimator = gae\n");
-  check_threads("optimiser = muon\n");
+  check_threads("optimiser = muon\nencoder.width = 40\nglimpse.width = 48\n");
   check_threads("env = toy_turns\n");
   check_threads("stop = learned\nglimpses = 6\n");
   check_threads(TWO_LAYERS "core = lstm\nfirst = learned\n");
@@ -1076,10 +1076,9 @@ static void test_every_case_comes_once_an_epoch(void **state) {
   toy_finish(&toy);
 }
 
-static void test_the_average_follows_its_formula(void **state) {
-  (void)state;
+static void check_average(const char *settings) {
   Toy toy;
-  toy_create(&toy, "train.average = 0.15\n");
+  toy_create(&toy, settings);
   FovTrainer *trainer = toy_trainer(&toy, 1);
   const FovTrainerState *s = fov_trainer_state(trainer);
   real *before = copy_block(&toy, s->average);
@@ -1096,6 +1095,12 @@ static void test_the_average_follows_its_formula(void **state) {
   free(before);
   fov_trainer_destroy(trainer);
   toy_finish(&toy);
+}
+
+static void test_the_average_follows_its_formula(void **state) {
+  (void)state;
+  check_average("train.average = 0.15\n");
+  check_average("train.average = 0.15\noptimiser = muon\n");
 }
 
 static void test_without_an_average_the_parameters_are_evaluated(void **state) {
@@ -1254,7 +1259,8 @@ static void test_nothing_is_allocated_after_the_first_update(void **state) {
                             MANY "encoder = conv\n" SMALL_FILTERS,
                             MANY "env = toy_turns\n",
                             MANY "env = toy_game\nestimator = gae\n",
-                            MANY "stop = learned\nglimpses = 6\n"};
+                            MANY "stop = learned\nglimpses = 6\n",
+                            MANY "optimiser = muon\n"};
   for (size_t i = 0; i < sizeof networks / sizeof *networks; i++) {
     Toy toy;
     toy_create(&toy, networks[i]);
@@ -1271,6 +1277,18 @@ static void test_nothing_is_allocated_after_the_first_update(void **state) {
     fov_trainer_destroy(trainer);
     toy_finish(&toy);
   }
+}
+
+/** A step that needs more than a shard finds it reserved as well. */
+static void test_the_optimiser_s_memory_is_foreseen(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "optimiser = muon\noptimiser.turns = 1\ncore.width = 800\n");
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  toy_train(trainer, 1);
+  assert_int_equal(blocks_of(trainer), 1);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
 }
 
 /* ---- evaluation ---- */
@@ -1727,6 +1745,7 @@ int main(void) {
       cmocka_unit_test(test_a_number_that_is_not_finite_stops_before_the_step),
       cmocka_unit_test(test_a_rate_too_high_is_told),
       cmocka_unit_test(test_nothing_is_allocated_after_the_first_update),
+      cmocka_unit_test(test_the_optimiser_s_memory_is_foreseen),
       cmocka_unit_test(test_evaluation_does_not_depend_on_the_threads),
       cmocka_unit_test(test_a_single_rollout_is_deterministic),
       cmocka_unit_test(test_several_rollouts_answer_together),
