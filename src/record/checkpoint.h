@@ -31,8 +31,9 @@ FovStatus fov_checkpoint_save(const char *path, const FovParams *params,
                               const FovTrainerState *state, const FovBest *best,
                               const FovIdentity *identity);
 
-/** Replaces `path` whole by what evaluates: values and configuration, a quarter of a checkpoint. No
- * training goes on from it. */
+/** Replaces `path` whole by what evaluates, a quarter of a checkpoint: the `values` of all
+ * parameters and the configuration; `update` is how many made them. A value that is not finite is
+ * refused and `path` stays. No training goes on from it. */
 FovStatus fov_checkpoint_save_weights(const char *path, const FovParams *params, const real *values,
                                       int64_t update, const FovIdentity *identity);
 
