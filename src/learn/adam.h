@@ -9,6 +9,13 @@ typedef struct FovAdamOptions {
   double decay; /**< AdamW's; 0 for Adam */
 } FovAdamOptions;
 
+/** All but the decay; of a struct that starts with a FovAdamOptions too. */
+#define FOV_ADAM_OPTIONS                                                                           \
+  FOV_REAL(FovAdamOptions, beta1, "0.9", 0, 0.9999, "decay of the first moment"),                  \
+      FOV_REAL(FovAdamOptions, beta2, "0.999", 0, 0.999999, "decay of the second moment"),         \
+      FOV_REAL(FovAdamOptions, epsilon, "1e-8", 1e-12, 1,                                          \
+               "added to the root of the second moment")
+
 /** Kingma and Ba 2015, algorithm 1, with the decoupled decay of Loshchilov and Hutter 2019. */
 void fov_adam_step(const FovOptimiserStep *step, const FovAdamOptions *options);
 

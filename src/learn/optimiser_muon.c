@@ -10,17 +10,16 @@
 #include "learn/adam.h"
 
 typedef struct Options {
-  double momentum, beta1, beta2, epsilon, decay;
+  FovAdamOptions adam; /**< of what is small, but for the decay, which is of all; comes first */
+  double momentum;
   int turns;
 } Options;
 
 static const FovOption options[] = {
     FOV_REAL(Options, momentum, "0.95", 0, 0.9999, "mu: share of a layer's momentum that is kept"),
     FOV_INT(Options, turns, "5", 1, 20, "of the iteration that makes singular values about 1"),
-    FOV_REAL(Options, beta1, "0.9", 0, 0.9999, "Adam's, for all but hidden layers"),
-    FOV_REAL(Options, beta2, "0.999", 0, 0.999999, "Adam's"),
-    FOV_REAL(Options, epsilon, "1e-8", 1e-12, 1, "Adam's"),
-    FOV_REAL(Options, decay, "0", 0, 1, "of a weight per update, times the rate"),
+    FOV_ADAM_OPTIONS,
+    FOV_REAL(FovAdamOptions, decay, "0", 0, 1, "of a weight per update, times the rate"),
     FOV_OPTIONS_END,
 };
 
@@ -93,8 +92,7 @@ static real *orthogonalise(real *at, const FovOptimiserStep *step, int turns) {
 static void step_muon(const FovOptimiserStep *step, const void *values) {
   const Options *o = values;
   if (scratch(step->rows, step->cols) == 0) {
-    FovAdamOptions adam = {o->beta1, o->beta2, o->epsilon, o->decay};
-    fov_adam_step(step, &adam);
+    fov_adam_step(step, &o->adam);
     return;
   }
   real *x = step->scratch;
@@ -102,7 +100,7 @@ static void step_muon(const FovOptimiserStep *step, const void *values) {
   scale(x, (real)(1 / fmax(norm, faint)), step->count);
   int longer = step->rows > step->cols ? step->rows : step->cols;
   mix(step->value, orthogonalise(x, step, o->turns), -step->rate * (real)(0.2 * sqrt(longer)),
-      1 - step->rate * (real)o->decay, step->count);
+      1 - step->rate * (real)o->adam.decay, step->count);
 }
 
 const FovOptimiser fov_optimiser_muon = {
