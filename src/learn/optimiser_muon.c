@@ -64,7 +64,7 @@ FOV_KERNEL static void mix(real *restrict y, const real *restrict x, real a, rea
 
 /**
  * Newton and Schulz's iteration X = a X + (b G + c G²) X with G = X Xᵀ (Xᵀ X, from the right, if X
- * is tall), whose a, b, c bring singular values from anywhere below 1 near it. Returns where X is.
+ * is tall), each turn of which brings singular values below 1 nearer to it. Returns where X is.
  */
 static real *orthogonalise(real *at, const FovOptimiserStep *step, int turns) {
   const real a = (real)3.4445, b = (real)-4.7750, c = (real)2.0315;

@@ -30,7 +30,7 @@ static FovStatus add_layer(FovEncoderLayout *layout, FovParams *params, FovConv 
   if (width > WIDEST)
     return fov_fail(FOV_ERR_USAGE,
                     "encoder = conv: %d filters make maps of %lld numbers, expected at most %d; "
-                    "make the filters fewer or encoder.stride larger",
+                    "make encoder.filters or encoder.second fewer, or encoder.stride larger",
                     filters, (long long)width, WIDEST);
   int window = conv.side * conv.side * conv.channels, layer = layout->layers++;
   layout->conv[layer] = conv;
