@@ -16,9 +16,16 @@ static FovVar *with_grad(FovTape *tape, FovVar *x) {
   return x;
 }
 
+/** y += a b, element by element */
+FOV_KERNEL static void add_product(real *restrict y, const real *restrict a, const real *restrict b,
+                                   int cols) {
+  for (int j = 0; j < cols; j++) y[j] += a[j] * b[j];
+}
+
 typedef struct Lstm {
   FovVar *gates, *c_prev, *h_t, *c_t;
-  real *act; /**< [B, 5D]: σ(i) σ(f) tanh(g) σ(o) tanh(c_t) */
+  real *act;  /**< [B, 5D]: σ(i) σ(f) tanh(g) σ(o) tanh(c_t) */
+  real *dc_t; /**< [D]: of one row on the way back */
 } Lstm;
 
 FOV_KERNEL static void lstm_forward(real *restrict h_t, real *restrict c_t, real *restrict act,
@@ -37,24 +44,29 @@ FOV_KERNEL static void lstm_forward(real *restrict h_t, real *restrict c_t, real
   }
 }
 
-/** dgates: times beta, 0 or 1, and added to, unless it is NULL; dc_prev: added to; dh, dc: of the
- * results, NULL where nothing flowed. */
-FOV_KERNEL static void lstm_backward_row(real *restrict dgates, real *restrict dc_prev,
-                                         const real *restrict dh, const real *restrict dc,
-                                         const real *restrict act, const real *restrict c_prev,
-                                         real beta, int cols) {
+// The way back is cut into loops of few conditions each, which the compiler can make wide.
+
+/** dc_t: of the state, by way of h_t too. dh, dc: of the results, NULL where nothing flowed. */
+FOV_KERNEL static void lstm_state_backward(real *restrict dc_t, const real *restrict dh,
+                                           const real *restrict dc, const real *restrict act,
+                                           int cols) {
+  const real *o = act + 3 * cols, *tanh_c = act + 4 * cols;
+  for (int j = 0; j < cols; j++)
+    dc_t[j] = (dc ? dc[j] : 0) + (dh ? dh[j] : 0) * o[j] * (1 - tanh_c[j] * tanh_c[j]);
+}
+
+/** dgates: times beta, 0 or 1, and added to. */
+FOV_KERNEL static void lstm_gates_backward(real *restrict dgates, const real *restrict dc_t,
+                                           const real *restrict dh, const real *restrict act,
+                                           const real *restrict c_prev, real beta, int cols) {
   const real *i = act, *f = act + cols, *g = act + 2 * cols, *o = act + 3 * cols;
   const real *tanh_c = act + 4 * cols;
-  if (dgates && beta == 0) memset(dgates, 0, (size_t)4 * cols * sizeof *dgates);
+  if (beta == 0) memset(dgates, 0, (size_t)4 * cols * sizeof *dgates);
   for (int j = 0; j < cols; j++) {
-    real dh_j = dh ? dh[j] : 0;
-    real dc_j = (dc ? dc[j] : 0) + dh_j * o[j] * (1 - tanh_c[j] * tanh_c[j]);
-    if (dc_prev) dc_prev[j] += dc_j * f[j];
-    if (!dgates) continue;
-    dgates[j] += dc_j * g[j] * i[j] * (1 - i[j]);
-    dgates[cols + j] += dc_j * (c_prev ? c_prev[j] : 0) * f[j] * (1 - f[j]);
-    dgates[2 * cols + j] += dc_j * i[j] * (1 - g[j] * g[j]);
-    dgates[3 * cols + j] += dh_j * tanh_c[j] * o[j] * (1 - o[j]);
+    dgates[j] += dc_t[j] * g[j] * i[j] * (1 - i[j]);
+    dgates[cols + j] += dc_t[j] * (c_prev ? c_prev[j] : 0) * f[j] * (1 - f[j]);
+    dgates[2 * cols + j] += dc_t[j] * i[j] * (1 - g[j] * g[j]);
+    dgates[3 * cols + j] += (dh ? dh[j] : 0) * tanh_c[j] * o[j] * (1 - o[j]);
   }
 }
 
@@ -64,10 +76,13 @@ static void lstm_backward(FovTape *tape, void *saved) {
   int cols = op->h_t->cols;
   real beta = 0;
   if (op->gates->learned) fov_grad_product(tape, op->gates, &beta);
-  for (int b = 0; b < op->h_t->rows; b++)
-    lstm_backward_row(op->gates->learned ? grad_row(op->gates, b) : NULL, grad_row(previous, b),
-                      grad_row(op->h_t, b), grad_row(op->c_t, b), op->act + (size_t)b * 5 * cols,
-                      row_of(c_prev, b), beta, cols);
+  for (int b = 0; b < op->h_t->rows; b++) {
+    const real *act = op->act + (size_t)b * 5 * cols, *dh = grad_row(op->h_t, b);
+    lstm_state_backward(op->dc_t, dh, grad_row(op->c_t, b), act, cols);
+    if (previous) add_product(grad_row(previous, b), op->dc_t, act + cols, cols);
+    if (op->gates->learned)
+      lstm_gates_backward(grad_row(op->gates, b), op->dc_t, dh, act, row_of(c_prev, b), beta, cols);
+  }
 }
 
 void fov_lstm_cell(FovVar **h_t, FovVar **c_t, FovTape *tape, FovVar *gates, FovVar *c_prev) {
@@ -82,6 +97,7 @@ void fov_lstm_cell(FovVar **h_t, FovVar **c_t, FovTape *tape, FovVar *gates, Fov
   Lstm *op = FOV_NEW(tape->arena, Lstm, 1);
   *op = (Lstm){.gates = gates, .c_prev = c_prev, .h_t = *h_t, .c_t = *c_t};
   op->act = FOV_NEW(tape->arena, real, (size_t)rows * 5 * cols);
+  op->dc_t = FOV_NEW(tape->arena, real, cols);
   for (int b = 0; b < rows; b++)
     lstm_forward((real *)row_of(*h_t, b), (real *)row_of(*c_t, b), op->act + (size_t)b * 5 * cols,
                  row_of(gates, b), row_of(c_prev, b), cols);
@@ -90,7 +106,8 @@ void fov_lstm_cell(FovVar **h_t, FovVar **c_t, FovTape *tape, FovVar *gates, Fov
 
 typedef struct Gru {
   FovVar *x, *h, *h_prev, *h_t;
-  real *act; /**< [B, 3D]: σ(r) σ(z) tanh(n) */
+  real *act;   /**< [B, 3D]: σ(r) σ(z) tanh(n) */
+  real *gates; /**< [3D]: gradients of what those are of, of one row on the way back */
 } Gru;
 
 FOV_KERNEL static void gru_forward(real *restrict h_t, real *restrict act, const real *restrict x,
@@ -104,20 +121,21 @@ FOV_KERNEL static void gru_forward(real *restrict h_t, real *restrict act, const
   }
 }
 
-/** dx, dh, which may be the same, and dh_prev: added to; NULL where nothing is learned. */
-FOV_KERNEL static void gru_backward_row(real *dx, real *dh, real *restrict dh_prev,
-                                        const real *restrict dh_t, const real *restrict act,
-                                        const real *restrict h, const real *restrict h_prev,
-                                        int cols) {
+/** gates: set */
+FOV_KERNEL static void gru_gates_backward(real *restrict gates, const real *restrict dh_t,
+                                          const real *restrict act, const real *restrict h,
+                                          const real *restrict h_prev, int cols) {
   const real *r = act, *z = act + cols, *n = act + 2 * cols;
   for (int j = 0; j < cols; j++) {
     real dn = dh_t[j] * (1 - z[j]) * (1 - n[j] * n[j]);
-    real dz = dh_t[j] * ((h_prev ? h_prev[j] : 0) - n[j]) * z[j] * (1 - z[j]);
-    real dr = dn * h[2 * cols + j] * r[j] * (1 - r[j]);
-    if (dx) dx[j] += dr, dx[cols + j] += dz, dx[2 * cols + j] += dn;
-    if (dh) dh[j] += dr, dh[cols + j] += dz, dh[2 * cols + j] += dn * r[j];
-    if (dh_prev) dh_prev[j] += dh_t[j] * z[j];
+    gates[j] = dn * h[2 * cols + j] * r[j] * (1 - r[j]);
+    gates[cols + j] = dh_t[j] * ((h_prev ? h_prev[j] : 0) - n[j]) * z[j] * (1 - z[j]);
+    gates[2 * cols + j] = dn;
   }
+}
+
+FOV_KERNEL static void add_row(real *restrict y, const real *restrict x, int cols) {
+  for (int j = 0; j < cols; j++) y[j] += x[j];
 }
 
 static void gru_backward(FovTape *tape, void *saved) {
@@ -125,9 +143,16 @@ static void gru_backward(FovTape *tape, void *saved) {
   FovVar *x = with_grad(tape, op->x), *h = with_grad(tape, op->h);
   FovVar *h_prev = with_grad(tape, op->h_prev);
   int cols = op->h_t->cols;
-  for (int b = 0; b < op->h_t->rows; b++)
-    gru_backward_row(grad_row(x, b), grad_row(h, b), grad_row(h_prev, b), grad_row(op->h_t, b),
-                     op->act + (size_t)b * 3 * cols, row_of(op->h, b), row_of(op->h_prev, b), cols);
+  for (int b = 0; b < op->h_t->rows; b++) {
+    const real *r = op->act + (size_t)b * 3 * cols, *z = r + cols, *dh_t = grad_row(op->h_t, b);
+    gru_gates_backward(op->gates, dh_t, r, row_of(op->h, b), row_of(op->h_prev, b), cols);
+    if (x) add_row(grad_row(x, b), op->gates, 3 * cols);
+    if (h) {
+      add_row(grad_row(h, b), op->gates, 2 * cols);
+      add_product(grad_row(h, b) + 2 * cols, op->gates + 2 * cols, r, cols);
+    }
+    if (h_prev) add_product(grad_row(h_prev, b), dh_t, z, cols);
+  }
 }
 
 FovVar *fov_gru_cell(FovTape *tape, FovVar *x, FovVar *h, FovVar *h_prev) {
@@ -141,6 +166,7 @@ FovVar *fov_gru_cell(FovTape *tape, FovVar *x, FovVar *h, FovVar *h_prev) {
   Gru *op = FOV_NEW(tape->arena, Gru, 1);
   *op = (Gru){.x = x, .h = h, .h_prev = h_prev, .h_t = h_t};
   op->act = FOV_NEW(tape->arena, real, (size_t)rows * x->cols);
+  op->gates = FOV_NEW(tape->arena, real, x->cols);
   for (int b = 0; b < rows; b++)
     gru_forward((real *)row_of(h_t, b), op->act + (size_t)b * 3 * cols, row_of(x, b), row_of(h, b),
                 row_of(h_prev, b), cols);
