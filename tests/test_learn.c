@@ -644,7 +644,7 @@ static const struct {
 } optimiser_cases[] = {
     {"plugin = adam\n" ADAM, adam},
     {"plugin = adamw\n" ADAM "plugin.decay = 0.3", adamw},
-    {"plugin = muon\nplugin.decay = 0.3\n" ADAM, adamw}, // of what is no hidden layer
+    {"plugin = muon\nplugin.decay = 0.3\n" ADAM, adam}, // of what is no hidden layer
     {"plugin = sgd\nplugin.momentum = 0.7", momentum},
     {"plugin = sgd\nplugin.momentum = 0.7\nplugin.nesterov = yes", nesterov},
     {"plugin = sgd\nplugin.momentum = 0.7\nplugin.decay = 0.3", decayed},

@@ -2,7 +2,7 @@
  * Muon (Jordan et al. 2024): steps along the momentum of a layer's weights with all its singular
  * values made about 1, so that no direction is learned faster than another. Steps are as long as
  * Adam's (Liu et al. 2025, eq. 4), which takes what is small: biases, and layers of fewer than 32
- * inputs or outputs.
+ * inputs or outputs; only the layers that it takes itself decay.
  */
 #include <math.h>
 
@@ -10,8 +10,8 @@
 #include "learn/adam.h"
 
 typedef struct Options {
-  FovAdamOptions adam; /**< of what is small, but for the decay, which is of all; comes first */
-  double momentum;
+  FovAdamOptions adam; /**< of what is small; comes first */
+  double momentum, decay;
   int turns;
 } Options;
 
@@ -19,7 +19,7 @@ static const FovOption options[] = {
     FOV_REAL(Options, momentum, "0.95", 0, 0.9999, "mu: share of a layer's momentum that is kept"),
     FOV_INT(Options, turns, "5", 1, 20, "of the iteration that makes singular values about 1"),
     FOV_ADAM_OPTIONS,
-    FOV_REAL(FovAdamOptions, decay, "0", 0, 1, "of a weight per update, times the rate"),
+    FOV_REAL(Options, decay, "0", 0, 1, "of a hidden layer's weight per update, times the rate"),
     FOV_OPTIONS_END,
 };
 
@@ -100,7 +100,7 @@ static void step_muon(const FovOptimiserStep *step, const void *values) {
   scale(x, (real)(1 / fmax(norm, faint)), step->count);
   int longer = step->rows > step->cols ? step->rows : step->cols;
   mix(step->value, orthogonalise(x, step, o->turns), -step->rate * (real)(0.2 * sqrt(longer)),
-      1 - step->rate * (real)o->adam.decay, step->count);
+      1 - step->rate * (real)o->decay, step->count);
 }
 
 const FovOptimiser fov_optimiser_muon = {
