@@ -512,6 +512,37 @@ static void test_help_lines_fit(void **state) {
   assert_string_equal(line, "");
 }
 
+static void test_help_tells_shared_options_once(void **state) {
+  (void)state;
+  static const FovOption few[] = {
+      FOV_INT(Cell, width, "8", 1, 64, "units"),
+      FOV_REAL(Cell, forget, "1", 0, 9, "bias"),
+      FOV_OPTIONS_END,
+  };
+  static const FovOption other_range[] = {
+      FOV_INT(Cell, width, "8", 1, 65, "units"),
+      FOV_REAL(Cell, forget, "1", 0, 9, "bias"), // alone, in full
+      FOV_OPTIONS_END,
+  };
+  static const FovPlugin first = {"first", "one", few, sizeof(Cell)};
+  static const FovPlugin second = {"second", "two", few, sizeof(Cell)};
+  static const FovPlugin third = {"third", "three", other_range, sizeof(Cell)};
+  static const FovPlugin *const table[] = {&first, &second, &third, NULL};
+  char text[1024];
+  FILE *stream = fmemopen(text, sizeof text, "w");
+  assert_non_null(stream);
+  fov_plugin_help(table, stream);
+  fclose(stream);
+  assert_string_equal(text, "first                             one\n"
+                            "  width = 8                       units (an integer from 1 to 64)\n"
+                            "  forget = 1                      bias (a number from 0 to 9)\n"
+                            "second                            two\n"
+                            "  width, forget                   as of first\n"
+                            "third                             three\n"
+                            "  width = 8                       units (an integer from 1 to 65)\n"
+                            "  forget = 1                      bias (a number from 0 to 9)\n");
+}
+
 static void test_nearest(void **state) {
   (void)state;
   static const char *const names[] = {"rnn", "lstm", "gru", "estimator"};
@@ -564,6 +595,7 @@ int main(void) {
       TEST(test_bounds),
       TEST(test_help),
       TEST(test_help_lines_fit),
+      TEST(test_help_tells_shared_options_once),
       TEST(test_nearest),
       TEST(test_find),
   };

@@ -47,11 +47,55 @@ static void print_options(FILE *stream, int indent, const char *prefix, const Fo
   for (; options && options->name; options++) print_option(stream, indent, prefix, options);
 }
 
+static bool are_alike(const FovOption *a, const FovOption *b) {
+  char accepted_by_a[FOV_PHRASE_SIZE], accepted_by_b[FOV_PHRASE_SIZE];
+  fov_value_describe(accepted_by_a, a);
+  fov_value_describe(accepted_by_b, b);
+  return !strcmp(a->name, b->name) && !strcmp(a->fallback, b->fallback) &&
+         !strcmp(a->help, b->help) && !strcmp(accepted_by_a, accepted_by_b);
+}
+
+/** The first plug-in of the table that has such an option. */
+static const FovPlugin *owner(const FovPlugin *const *table, const FovOption *option) {
+  for (; *table; table++)
+    for (const FovOption *o = (*table)->options; o && o->name; o++)
+      if (are_alike(o, option)) return *table;
+  return NULL;
+}
+
+/** Names of the options that plug-in has from the other; one alone is not worth a reference.
+ * Returns their number. */
+static size_t list_shared(const char *names[FOV_PHRASE_SIZE], const FovPlugin *const *table,
+                          const FovPlugin *plugin, const FovPlugin *other) {
+  size_t count = 0;
+  for (const FovOption *o = plugin->options; o && o->name && count < FOV_PHRASE_SIZE; o++)
+    if (owner(table, o) == other) names[count++] = o->name;
+  return other == plugin || count == 1 ? 0 : count;
+}
+
+/** Prints what a plug-in shares with one before it in a line, the rest in full. */
+static void print_plugin_options(FILE *stream, int indent, const char *prefix,
+                                 const FovPlugin *const *table, const FovPlugin *plugin) {
+  const char *names[FOV_PHRASE_SIZE];
+  for (const FovPlugin *const *other = table; *other != plugin; other++) {
+    size_t count = list_shared(names, table, plugin, *other);
+    if (count == 0) continue;
+    char lead[FOV_PHRASE_SIZE], label[FOV_PHRASE_SIZE], help[FOV_PHRASE_SIZE];
+    snprintf(lead, sizeof lead, "%s%s", prefix, *prefix ? "." : "");
+    fov_name_list(label, lead, names, count);
+    snprintf(help, sizeof help, "as of %s", (*other)->name);
+    print_entry(stream, indent, label, help);
+  }
+  for (const FovOption *o = plugin->options; o && o->name; o++)
+    if (list_shared(names, table, plugin, owner(table, o)) == 0)
+      print_option(stream, indent, prefix, o);
+}
+
 static void print_plugins(FILE *stream, int indent, const char *prefix,
                           const FovPlugin *const *table) {
-  for (; *table; table++) {
-    print_entry(stream, indent, (*table)->name, (*table)->help);
-    print_options(stream, indent + 2, prefix, (*table)->options);
+  for (const FovPlugin *const *plugin = table; *plugin; plugin++) {
+    print_entry(stream, indent, (*plugin)->name, (*plugin)->help);
+    print_plugin_options(stream, indent + 2, prefix, table, *plugin);
   }
 }
 
