@@ -2,7 +2,7 @@
 
 #include "config/internal.h"
 
-enum { HELP_COLUMN = 34, HELP_WIDTH = 100 };
+enum { HELP_COLUMN = 34, HELP_WIDTH = 100, MOST_SHARED = 64 };
 
 /** Prints the words of `text`, in lines from HELP_COLUMN to HELP_WIDTH, and ends the last line. */
 static void print_wrapped(FILE *stream, const char *text) {
@@ -63,12 +63,12 @@ static const FovPlugin *owner(const FovPlugin *const *table, const FovOption *op
   return NULL;
 }
 
-/** Names of the options that plug-in has from the other; one alone is not worth a reference.
- * Returns their number. */
-static size_t list_shared(const char *names[FOV_PHRASE_SIZE], const FovPlugin *const *table,
+/** Names of the options that plug-in has from the other. Returns their number, or 0 if a reference
+ * to the other is not worth it: for one alone, or from the plug-in to itself. */
+static size_t list_shared(const char *names[MOST_SHARED], const FovPlugin *const *table,
                           const FovPlugin *plugin, const FovPlugin *other) {
   size_t count = 0;
-  for (const FovOption *o = plugin->options; o && o->name && count < FOV_PHRASE_SIZE; o++)
+  for (const FovOption *o = plugin->options; o && o->name && count < MOST_SHARED; o++)
     if (owner(table, o) == other) names[count++] = o->name;
   return other == plugin || count == 1 ? 0 : count;
 }
@@ -76,7 +76,7 @@ static size_t list_shared(const char *names[FOV_PHRASE_SIZE], const FovPlugin *c
 /** Prints what a plug-in shares with one before it in a line, the rest in full. */
 static void print_plugin_options(FILE *stream, int indent, const char *prefix,
                                  const FovPlugin *const *table, const FovPlugin *plugin) {
-  const char *names[FOV_PHRASE_SIZE];
+  const char *names[MOST_SHARED];
   for (const FovPlugin *const *other = table; *other != plugin; other++) {
     size_t count = list_shared(names, table, plugin, *other);
     if (count == 0) continue;
