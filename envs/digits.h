@@ -19,9 +19,11 @@ typedef struct FovDigitsOptions {
   FOV_STRING(FovPicturesOptions, data, "",                                                         \
              "folder of MNIST's files, or of a folder of PNGs for each class; default "            \
              "$FOVEA_DATA, then ~/.cache/fovea"),                                                  \
-      FOV_STRING(FovPicturesOptions, images, "",                                                   \
-                 "IDX file of images instead of data; its last sixth validates, all of it tests"), \
+      FOV_STRING(FovPicturesOptions, images, "", "IDX file of images instead of data"),            \
       FOV_STRING(FovPicturesOptions, labels, "", "IDX file of the labels of images"),              \
+      FOV_BOOL(FovPicturesOptions, divide, "yes",                                                  \
+               "of images the last sixth tests and the one before it validates; no: all train, "   \
+               "validate and test"),                                                               \
       FOV_INT(FovPicturesOptions, classes, "10", 2, 256,                                           \
               "labels of IDX files are 0 to classes - 1; PNGs have as many classes as folders")
 

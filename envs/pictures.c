@@ -72,15 +72,16 @@ static FovStatus read_pair(Pair *pair, const char *images, const char *labels, i
   return FOV_OK;
 }
 
-/** Leaves to the split its part of the train files; the last sixth is for validation. */
-static FovStatus keep_part(Pair *pair, const char *path, FovSplit split) {
-  int count = pair->images.dims[0], held = count / 6;
-  if (held == 0)
+/** Leaves to the split its part: of the last `held` sixths the first validates, a second tests. */
+static FovStatus keep_part(Pair *pair, const char *path, FovSplit split, int held) {
+  int count = pair->images.dims[0], sixth = count / 6;
+  if (sixth == 0)
     return fov_fail(FOV_ERR_FORMAT,
                     "%s: expected 6 pictures or more, a sixth for validation, found %d", path,
                     count);
-  int first = split == FOV_SPLIT_VALID ? count - held : 0;
-  count = split == FOV_SPLIT_VALID ? held : count - held;
+  int training = count - held * sixth;
+  int first = split == FOV_SPLIT_TRAIN ? 0 : split == FOV_SPLIT_VALID ? training : count - sixth;
+  count = split == FOV_SPLIT_TRAIN ? training : sixth;
   fov_idx_keep(&pair->images, first, count);
   fov_idx_keep(&pair->labels, first, count);
   return FOV_OK;
@@ -103,14 +104,15 @@ static FovStatus develop(FovPictures *pictures, const Pair *pair, const FovPictu
   return FOV_OK;
 }
 
+/** `held`: sixths that are not for training; 0: every split is all of the pair. */
 static FovStatus load_pair(FovPictures *pictures, const FovPicturesOptions *options,
-                           const char *images, const char *labels, FovSplit split) {
+                           const char *images, const char *labels, FovSplit split, int held) {
   Pair pair = {0};
   FovStatus status = read_pair(&pair, images, labels, options->classes);
   if (status == FOV_OK) {
     uint64_t high = crc32_z(0, pair.images.data, pair.images.size);
     pictures->digest = high << 32 | crc32_z(0, pair.labels.data, pair.labels.size);
-    if (split != FOV_SPLIT_TEST) status = keep_part(&pair, images, split);
+    if (held) status = keep_part(&pair, images, split, held);
   }
   if (status == FOV_OK) status = develop(pictures, &pair, options, images);
   finish_pair(&pair);
@@ -149,7 +151,7 @@ static FovStatus load_mnist(FovPictures *pictures, const FovPicturesOptions *opt
   char images[PATH_MAX], labels[PATH_MAX];
   FOV_TRY(find_file(images, folder, test ? "/t10k-images-idx3-ubyte" : "/train-images-idx3-ubyte"));
   FOV_TRY(find_file(labels, folder, test ? "/t10k-labels-idx1-ubyte" : "/train-labels-idx1-ubyte"));
-  return load_pair(pictures, options, images, labels, split);
+  return load_pair(pictures, options, images, labels, split, test ? 0 : 1);
 }
 
 /* ---- PNGs ---- */
@@ -212,7 +214,9 @@ static FovStatus load(FovPictures *pictures, const FovPicturesOptions *options, 
   if (images != labels)
     return fov_fail(FOV_ERR_USAGE, "env.%s is set without env.%s: expected both or neither",
                     images ? "images" : "labels", images ? "labels" : "images");
-  if (images) return load_pair(pictures, options, options->images, options->labels, split);
+  if (images)
+    return load_pair(pictures, options, options->images, options->labels, split,
+                     options->divide ? 2 : 0);
   char folder[PATH_MAX], path[PATH_MAX];
   FOV_TRY(find_folder(folder, options->data));
   bool mnist = !*options->data || find_file(path, folder, "/train-images-idx3-ubyte") == FOV_OK;

@@ -146,6 +146,7 @@ static void looks_where_get_mnist_puts_it(void **state) {
 /** Options that name one of the small data set's pairs. */
 static FovDigitsOptions make_pair_options(const char *images, const char *labels) {
   FovDigitsOptions options = make_options("", 0);
+  options.pictures.divide = true;
   if (*images)
     snprintf(options.pictures.images, sizeof options.pictures.images, "%.400s/%s", folder, images);
   if (*labels)
@@ -153,20 +154,27 @@ static FovDigitsOptions make_pair_options(const char *images, const char *labels
   return options;
 }
 
-/** All of it to test on; to train on, the last sixth is held out as it is of MNIST. */
-static void reads_one_pair_for_every_split(void **state) {
-  (void)state;
-  static const int64_t counts[] = {N - N / 6, N / 6, N}, firsts[] = {0, N - N / 6, 0};
-  FovDigitsOptions options = make_pair_options(names[0], names[1]);
+/** Opens every split; pairs of how many pictures it has and of which its first is. */
+static void assert_splits(FovDigitsOptions options, const int expected[][2]) {
   for (FovSplit split = FOV_SPLIT_TRAIN; split <= FOV_SPLIT_TEST; split++) {
     FovEnv env;
     assert_int_equal(fov_env_create(&env, find("centred"), &options, split), FOV_OK);
-    assert_int_equal(env.spec.cases, counts[split]);
+    assert_int_equal(env.spec.cases, expected[split][0]);
     assert_int_equal(env.spec.height, H);
     assert_int_equal(env.spec.width, W);
-    assert_int_equal(fov_digits_image(env.impl, 0).pixels[0], pixel((int)firsts[split], 0, 0));
+    assert_int_equal(fov_digits_image(env.impl, 0).pixels[0], pixel(expected[split][1], 0, 0));
     fov_env_finish(&env);
   }
+}
+
+/** No picture of a pair is in two splits, unless it is not to be divided. */
+static void reads_one_pair_for_every_split(void **state) {
+  (void)state;
+  enum { SIXTH = N / 6, TRAIN = N - 2 * SIXTH };
+  FovDigitsOptions options = make_pair_options(names[0], names[1]);
+  assert_splits(options, (int[][2]){{TRAIN, 0}, {SIXTH, TRAIN}, {SIXTH, N - SIXTH}});
+  options.pictures.divide = false;
+  assert_splits(options, (int[][2]){{N, 0}, {N, 0}, {N, 0}});
 }
 
 static uint64_t digest_of(FovDigitsOptions options) {
@@ -210,6 +218,7 @@ static void refuses_what_does_not_match(void **state) {
   FovEnv env;
   FovDigitsOptions small = make_pair_options("five", "five-labels");
   assert_refused("centred", small, FOV_SPLIT_VALID, "expected 6 pictures or more");
+  small.pictures.divide = false;
   assert_int_equal(fov_env_create(&env, find("centred"), &small, FOV_SPLIT_TEST), FOV_OK);
   fov_env_finish(&env);
   write_images("five", 5, H, 7);

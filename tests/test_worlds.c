@@ -51,7 +51,8 @@ static FovStatus create(FovEnv *env, const char *settings) {
   FovSettings *parsed;
   char text[1024];
   bool digits = strncmp(settings, "env = catch", 11) != 0;
-  snprintf(text, sizeof text, digits ? "%s\nenv.images = %s\nenv.labels = %s\n" : "%s\n", settings,
+  snprintf(text, sizeof text,
+           digits ? "%s\nenv.images = %s\nenv.labels = %s\nenv.divide = no\n" : "%s\n", settings,
            images, labels);
   *env = (FovEnv){0};
   FovStatus status = fov_settings_create(&parsed);

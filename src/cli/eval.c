@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/trained.h"
 
-enum { WORLD = 7 }; // settings that --images and --labels stand for
+enum { WORLD = 8 }; // settings that --images and --labels stand for
 
 typedef struct Request {
   const char *source, *images, *labels;
@@ -109,7 +109,7 @@ static FovStatus add_files(char **changes, int *count, const Request *request) {
     snprintf(images, sizeof images, "env.images=%s", request->images);
     snprintf(labels, sizeof labels, "env.labels=%s", request->labels);
     char *world[WORLD] = {"env=images",   "env.picture=0", "env.size=0", "env.place=centre",
-                          "env.pieces=0", images,          labels};
+                          "env.pieces=0", "env.divide=no", images,       labels};
     for (int i = 0; i < WORLD; i++) changes[(*count)++] = world[i];
   }
   for (int i = 0; i < request->change_count; i++) changes[(*count)++] = request->changes[i];
