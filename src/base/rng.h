@@ -8,7 +8,7 @@
 typedef enum FovStream {
   FOV_STREAM_INIT,         /**< initial parameters; index = parameter */
   FOV_STREAM_DATA,         /**< the order of training cases; index = epoch */
-  FOV_STREAM_ENV,          /**< what an environment draws; index = case */
+  FOV_STREAM_ENV,          /**< what an environment draws; index = image, of all epochs */
   FOV_STREAM_POLICY,       /**< what a policy samples; index = episode */
   FOV_STREAM_FIXED_ENV,    /**< the same two for a fixed set of cases, whatever was trained on; */
   FOV_STREAM_FIXED_POLICY, /**< index = split, repeat and case */

@@ -76,7 +76,9 @@ static FovStatus play(Report *report, const FovEvaluate *what, FovProfile *profi
   double flops = 0, rollouts = (double)what->cases * what->rollouts;
   for (int i = 0; i < what->threads; i++) flops += profiles[i].flops;
   report->mflop = flops / 1e6 / rollouts;
-  fov_interval(&report->low, &report->high, report->result.wrong, report->result.cases);
+  // Rollouts of one game are not independent of each other: the interval counts games.
+  int64_t repeats = report->result.cases / what->cases;
+  fov_interval(&report->low, &report->high, report->result.wrong / repeats, what->cases);
   return FOV_OK;
 }
 

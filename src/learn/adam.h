@@ -16,7 +16,11 @@ typedef struct FovAdamOptions {
       FOV_REAL(FovAdamOptions, epsilon, "1e-8", 1e-12, 1,                                          \
                "added to the root of the second moment")
 
-/** Kingma and Ba 2015, algorithm 1, with the decoupled decay of Loshchilov and Hutter 2019. */
+/**
+ * Kingma and Ba 2015, algorithm 1, with the decoupled decay of Loshchilov and Hutter 2019:
+ * m ← β1 m + (1 − β1) g,  v ← β2 v + (1 − β2) g²,
+ * θ ← θ − rate · (m / (1 − β1^t) / (√(v / (1 − β2^t)) + ε) + decay θ).
+ */
 void fov_adam_step(const FovOptimiserStep *step, const FovAdamOptions *options);
 
 #endif

@@ -1,6 +1,7 @@
 /** Generalised advantage estimation without discount (Schulman et al. 2016): what each moment
  * changed about the expected return, so that a reward at the end of a long episode is not laid at
- * the door of every choice before it. */
+ * the door of every choice before it. Where λ < 1 it is biased by what
+ * the baseline gets wrong. */
 #include "learn/plugins.h"
 
 typedef struct Options {

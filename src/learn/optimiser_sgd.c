@@ -1,4 +1,7 @@
-/** Stochastic gradient descent with momentum, Nesterov's if asked (Sutskever et al. 2013). */
+/**
+ * Stochastic gradient descent with momentum, Nesterov's if asked (Sutskever et al. 2013):
+ * m ← μ m + g,  θ ← θ − rate · m, or θ − rate · (g + μ m).
+ */
 #include "learn/plugins.h"
 
 typedef struct Options {

@@ -2,7 +2,7 @@
  * The contracts of what can be swapped in learning, one const struct in one file and one line in
  * tables.c each: policies, stop rules, rewards, baselines, estimators and optimisers.
  *
- * T moments, B lanes, K copies of an image side by side in a batch, A actions.
+ * M moments, B lanes, K copies of an image side by side in a batch, A actions.
  */
 #ifndef FOV_LEARN_PLUGINS_H
 #define FOV_LEARN_PLUGINS_H
@@ -67,10 +67,10 @@ typedef struct FovReward {
 /** What a baseline may know; nothing here depends on the action it is subtracted for, but for
  * leave-one-out's own returns, which it leaves out. */
 typedef struct FovBaselineInput {
-  const real *returns;        /**< [T, B]: R_t, what is earned from moment t on */
-  const real *predicted;      /**< [T, B]: the head's; the return where nothing was chosen */
+  const real *returns;        /**< [M, B]: R_t, what is earned from moment t on */
+  const real *predicted;      /**< [M, B]: the head's; the return where nothing was chosen */
   real average;               /**< moving average of the mean return over earlier updates */
-  int moments, lanes, copies; /**< T, B, K */
+  int moments, lanes, copies; /**< M, B, K */
 } FovBaselineInput;
 
 /** b_t, subtracted from the return. */
@@ -78,15 +78,15 @@ typedef struct FovBaseline {
   FovPlugin plugin;
   bool learned;     /**< trains the baseline head, which predicts R_t from h_t */
   int least_copies; /**< K it needs */
-  void (*values)(real *b /* [T, B] */, const FovBaselineInput *input);
+  void (*values)(real *b /* [M, B] */, const FovBaselineInput *input);
 } FovBaseline;
 
-/** From returns and baselines to the gradient: dL/d log π of each choice. */
+/** From returns and baselines, [M, B] both, to the gradient: dL/d log π of each choice, [M, B]. */
 typedef struct FovEstimator {
   FovPlugin plugin;
   bool predicts; /**< it takes the baseline for a prediction, which only a learned one is */
-  void (*weights)(real *dlog_prob /* [T, B] */, const real *returns, const real *b, int moments,
-                  int lanes, const void *options);
+  void (*weights)(real *dlog_prob, const real *returns, const real *b, int moments, int lanes,
+                  const void *options);
 } FovEstimator;
 
 /** What an optimiser reads and writes: a range of the blocks, or a whole parameter. */

@@ -201,8 +201,9 @@ static void seed_answers(FovTape *tape, FovSums *sums, const FovTraining *traini
   }
 }
 
-/** Whether lane i of a moment made a choice that REINFORCE may weigh. What follows a moment where
- * it made none depends on nobody: whether the head ran there for others must not matter. */
+/** Whether lane i of a moment made a choice: looked, if only at random, acted or decided by a
+ * policy. What follows a moment where it made none depends on nobody: whether the head ran there
+ * for others must not matter. */
 static bool chose(const FovMoment *moment, int i) {
   int choices = FOV_DEED_LOOK | (moment->log_act ? FOV_DEED_ACT : 0) |
                 (moment->log_stop ? FOV_DEED_DECIDE : 0);

@@ -22,7 +22,8 @@ typedef struct FovTrainOptions {
   double reinforce;  /**< weight of the policy's loss */
   double entropy;    /**< weight of the entropy of actions and of stopping, which is raised */
   double regression; /**< weight of the baseline's loss */
-  int answer; /**< 0: cross-entropy where an answer is given, 1: mean over the glimpses before it */
+  int answer; /**< 0: cross-entropy where an answer is given; 1: after every glimpse, each at a
+                   weight of 1/`glimpses`, however many are taken */
 } FovTrainOptions;
 
 extern const FovOption fov_train_options[];

@@ -1,4 +1,10 @@
-/** A gated recurrent unit (Cho et al. 2014). */
+/**
+ * A gated recurrent unit (Cho et al. 2014; the reset gate counts after the product).
+ *
+ * x = W g_t + b,  y = U h_{t−1} + c, a third of the rows for each of r, z and n:
+ * r_t = σ(x_r + y_r),  z_t = σ(x_z + y_z),
+ * h_t = (1 − z_t) ∘ tanh(x_n + r_t ∘ y_n) + z_t ∘ h_{t−1}.
+ */
 #include "model/core.h"
 #include "tensor/ops.h"
 

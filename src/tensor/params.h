@@ -11,7 +11,7 @@ enum { FOV_MAX_PARAMS = 64, FOV_PARAM_NAME = 48 };
 
 typedef enum FovInit {
   FOV_INIT_ZERO,
-  FOV_INIT_UNIFORM, /**< U(−1/√cols, 1/√cols), cols being the inputs of a row */
+  FOV_INIT_UNIFORM, /**< U(−1/√cols, 1/√cols), cols being a row's inputs; a bias is one row */
   FOV_INIT_HE,      /**< U(−√(6/cols), √(6/cols)): keeps a ReLU's variance (He et al. 2015) */
   FOV_INIT_IDENTITY, /**< ones on the diagonal (Le, Jaitly and Hinton 2015) */
   FOV_INIT_FORGET,   /**< ones in the second quarter: an LSTM that remembers (Gers et al. 2000) */
