@@ -13,7 +13,8 @@ typedef struct FovProgress {
   int64_t update;             /**< optimiser steps so far */
   int64_t episodes;           /**< episodes trained on so far */
   double epoch;               /**< images seen / images of the training split */
-  double seconds;             /**< of training, evaluations included, over all resumed parts */
+  double seconds;             /**< of training, evaluations included, over all resumed parts; of
+                                   an interrupted one up to its last row */
   double rate;                /**< learning rate */
   double sigma;               /**< pixels: the location policy's standard deviation */
   double train_error;         /**< fraction of training episodes answered wrongly */
