@@ -21,9 +21,10 @@ typedef struct FovDigitsOptions {
              "$FOVEA_DATA, then ~/.cache/fovea"),                                                  \
       FOV_STRING(FovPicturesOptions, images, "", "IDX file of images instead of data"),            \
       FOV_STRING(FovPicturesOptions, labels, "", "IDX file of the labels of images"),              \
-      FOV_BOOL(FovPicturesOptions, divide, "yes",                                                  \
-               "of images the last sixth tests and the one before it validates; no: all train, "   \
-               "validate and test"),                                                               \
+      FOV_BOOL(                                                                                    \
+          FovPicturesOptions, divide, "yes",                                                       \
+          "of env.images the last sixth tests and the one before it validates; no: all train, "    \
+          "validate and test"),                                                                    \
       FOV_INT(FovPicturesOptions, classes, "10", 2, 256,                                           \
               "labels of IDX files are 0 to classes - 1; PNGs have as many classes as folders")
 

@@ -78,7 +78,8 @@ static FovStatus play(Report *report, const FovEvaluate *what, FovProfile *profi
   report->mflop = flops / 1e6 / rollouts;
   // Rollouts of one game are not independent of each other: the interval counts games.
   int64_t repeats = report->result.cases / what->cases;
-  fov_interval(&report->low, &report->high, report->result.wrong / repeats, what->cases);
+  int64_t wrong = (report->result.wrong + repeats / 2) / repeats;
+  fov_interval(&report->low, &report->high, wrong, what->cases);
   return FOV_OK;
 }
 
@@ -192,7 +193,8 @@ const FovCommand fov_command_eval = {
         "\n"
         "  key=value      change a setting that the checkpoint was trained with\n"
         "  --rollouts M   1: one deterministic rollout (default); more: as many sampled ones,\n"
-        "                 their log-probabilities averaged; of a game each counts as a case\n"
+        "                 their log-probabilities averaged; of a game each counts as a case,\n"
+        "                 but the interval counts games\n"
         "  --split SPLIT  train, valid or test (default)\n"
         "  --images, --labels  test on an IDX pair instead, each picture as it is, whatever its\n"
         "                 size; env.colour = rgb for an agent that was trained on colour\n"
@@ -202,7 +204,7 @@ const FovCommand fov_command_eval = {
         "examples:\n"
         "  fovea eval runs/cluttered-60-s0\n"
         "  fovea eval runs/cluttered-60-s0 --rollouts 10 --json\n"
-        "  fovea eval runs/cluttered-60-s0/last.safetensors policy=random\n"
+        "  fovea eval runs/cluttered-60-s0/last.safetensors policy=random first=random\n"
         "  fovea eval runs/mnist-28-s0 --images digits.idx --labels digit-labels.idx\n",
     .run = run,
 };

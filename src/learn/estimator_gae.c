@@ -1,7 +1,6 @@
 /** Generalised advantage estimation without discount (Schulman et al. 2016): what each moment
  * changed about the expected return, so that a reward at the end of a long episode is not laid at
- * the door of every choice before it. Where λ < 1 it is biased by what
- * the baseline gets wrong. */
+ * the door of every choice before it. Where λ < 1 it is biased by what the baseline gets wrong. */
 #include "learn/plugins.h"
 
 typedef struct Options {

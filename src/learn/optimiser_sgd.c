@@ -1,6 +1,6 @@
 /**
  * Stochastic gradient descent with momentum, Nesterov's if asked (Sutskever et al. 2013):
- * m ← μ m + g,  θ ← θ − rate · m, or θ − rate · (g + μ m).
+ * g ← g + decay θ,  m ← μ m + g,  θ ← θ − rate · m, or θ − rate · (g + μ m).
  */
 #include "learn/plugins.h"
 
