@@ -24,7 +24,7 @@ typedef struct Run {
 
 /** What the seeds of one experiment say at one number of episodes. */
 typedef struct Point {
-  double episodes, mean, half; // half the width of the 95 % band; 0 for one seed
+  double episodes, mean, lo, hi; // the 95 % band, for one seed of no width
 } Point;
 
 typedef struct Curve {
@@ -121,8 +121,9 @@ static bool summarise(Point *point, const Figure *figure, const FovProgress *row
     squares += shifted * shifted;
   }
   double variance = n > 1 ? fmax(0, squares - sum * sum / n) / (n - 1) : 0;
-  *point = (Point){.episodes = row->episodes, .mean = first + sum / n};
-  if (n > 1) point->half = student_t(n - 1) * sqrt(variance / n);
+  double mean = first + sum / n, half = n > 1 ? student_t(n - 1) * sqrt(variance / n) : 0;
+  *point = (Point){.episodes = row->episodes, .mean = mean, .lo = mean - half, .hi = mean + half};
+  if (metric == VALID_ERROR) point->hi = fmin(point->hi, 100);
   return true;
 }
 
@@ -249,8 +250,8 @@ static void find_ranges(Range *means, Range *bands, const Figure *figure, Metric
     for (size_t i = 0; i < curve->count; i++) {
       const Point *point = &curve->points[i];
       include(means, point->mean);
-      include(bands, point->mean - point->half);
-      include(bands, point->mean + point->half);
+      include(bands, point->lo);
+      include(bands, point->hi);
     }
   }
 }
@@ -306,11 +307,11 @@ static void draw_episode_ticks(cairo_t *cr, const FovAxis *axis, FovBox box) {
 static void draw_band(cairo_t *cr, const Curve *curve, const FovAxis *x, const FovAxis *y) {
   for (size_t i = 0; i < curve->count; i++) {
     const Point *point = &curve->points[i];
-    cairo_line_to(cr, fov_axis_at(x, point->episodes), fov_axis_at(y, point->mean + point->half));
+    cairo_line_to(cr, fov_axis_at(x, point->episodes), fov_axis_at(y, point->hi));
   }
   for (size_t i = curve->count; i-- > 0;) {
     const Point *point = &curve->points[i];
-    cairo_line_to(cr, fov_axis_at(x, point->episodes), fov_axis_at(y, point->mean - point->half));
+    cairo_line_to(cr, fov_axis_at(x, point->episodes), fov_axis_at(y, point->lo));
   }
   cairo_fill(cr);
 }
