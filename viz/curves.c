@@ -24,7 +24,7 @@ typedef struct Run {
 
 /** What the seeds of one experiment say at one number of episodes. */
 typedef struct Point {
-  double episodes, mean, lo, hi; // the 95 % band, for one seed of no width
+  double episodes, mean, lo, hi; // lo to hi: the 95 % band, of no width for one seed
 } Point;
 
 typedef struct Curve {
@@ -120,8 +120,8 @@ static bool summarise(Point *point, const Figure *figure, const FovProgress *row
     sum += shifted;
     squares += shifted * shifted;
   }
-  double variance = n > 1 ? fmax(0, squares - sum * sum / n) / (n - 1) : 0;
-  double mean = first + sum / n, half = n > 1 ? student_t(n - 1) * sqrt(variance / n) : 0;
+  double mean = first + sum / n, half = 0;
+  if (n > 1) half = student_t(n - 1) * sqrt(fmax(0, squares - sum * sum / n) / (n - 1) / n);
   *point = (Point){.episodes = row->episodes, .mean = mean, .lo = mean - half, .hi = mean + half};
   if (metric == VALID_ERROR) point->hi = fmin(point->hi, 100);
   return true;
