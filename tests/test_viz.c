@@ -144,7 +144,7 @@ static int grid_spacing(cairo_surface_t *picture, int x) {
   for (double y = left_panel.y; y < left_panel.y + left_panel.h && count < 8; y++)
     if (pixel(picture, x, y) == 0xdfe3e8 && pixel(picture, x, y - 1) != 0xdfe3e8)
       lines[count++] = (int)y;
-  assert_int_equal(count, 5); // 50, 60, 70, 80, 90 %
+  assert_int_equal(count, 5); // from 50 to 90 %, or from 60 to 100
   return lines[1] - lines[0];
 }
 
@@ -158,6 +158,20 @@ static void test_seeds_become_a_mean_and_student_band(void **state) {
   assert_int_equal(fov_draw_curves("band.png", runs, 3), FOV_OK);
   cairo_surface_t *picture = read_png("band.png", 2000, 840);
   double expected = 2 * 1.242 * grid_spacing(picture, 900) / 10;
+  assert_in_range(curve_thickness(picture, 550), (int)expected - 2, (int)expected + 3);
+  cairo_surface_destroy(picture);
+}
+
+static void test_a_band_of_errors_ends_at_all(void **state) {
+  (void)state;
+  // The first mean is 95.3 ± 11.7 %; half way the band goes from (83.6 + 55) / 2 to (100 + 55) / 2.
+  write_run("all-s0", 1000, (double[]){0.90, 0.55}, 2);
+  write_run("all-s1", 1000, (double[]){0.97, 0.55}, 2);
+  write_run("all-s2", 1000, (double[]){0.99, 0.55}, 2);
+  const char *runs[] = {"all-s0", "all-s1", "all-s2"};
+  assert_int_equal(fov_draw_curves("all.png", runs, 3), FOV_OK);
+  cairo_surface_t *picture = read_png("all.png", 2000, 840);
+  double expected = 8.2 * grid_spacing(picture, 900) / 10;
   assert_in_range(curve_thickness(picture, 550), (int)expected - 2, (int)expected + 3);
   cairo_surface_destroy(picture);
 }
@@ -590,6 +604,7 @@ int main(void) {
       cmocka_unit_test(test_axis_maps_its_ends_and_middle),
       cmocka_unit_test(test_one_seed_is_a_line_without_a_band),
       cmocka_unit_test(test_seeds_become_a_mean_and_student_band),
+      cmocka_unit_test(test_a_band_of_errors_ends_at_all),
       cmocka_unit_test(test_experiments_have_their_own_colours),
       cmocka_unit_test(test_curves_as_svg_and_pdf),
       cmocka_unit_test(test_curves_leave_out_empty_cells),
