@@ -402,9 +402,9 @@ static void do_stages(void *context, int task, int worker) {
   (void)context, (void)task, (void)worker;
   real numbers[6] = {0};
   FovMatrix a = {numbers, 1, 2, 2}, b = {numbers + 2, 2, 1, 1}, c = {numbers + 4, 1, 1, 1};
-  FovStage before = fov_profile_enter(FOV_STAGE_ENV);
+  FovPhase before = fov_profile_enter(FOV_PHASE_ENV);
   wait_a_while();
-  FovStage outer = fov_profile_enter(FOV_STAGE_SENSOR);
+  FovPhase outer = fov_profile_enter(FOV_PHASE_SENSOR);
   wait_a_while();
   fov_profile_enter(outer);
   fov_gemm(c, a, false, b, false, 0);
@@ -423,9 +423,9 @@ static void a_profile_counts_what_is_done(void **state) {
   double wall = fov_now() - start, sum = 0;
   fov_profile_into(NULL);
   const FovProfile *p = &profiles[0];
-  for (int stage = 0; stage < FOV_STAGES; stage++) sum += p->seconds[stage];
-  assert_true(p->seconds[FOV_STAGE_ENV] >= 0.006 && p->seconds[FOV_STAGE_SENSOR] >= 0.006);
-  assert_true(p->seconds[FOV_STAGE_PRODUCTS] > 0 && sum <= wall);
+  for (int stage = 0; stage < FOV_PHASES; stage++) sum += p->seconds[stage];
+  assert_true(p->seconds[FOV_PHASE_ENV] >= 0.006 && p->seconds[FOV_PHASE_SENSOR] >= 0.006);
+  assert_true(p->seconds[FOV_PHASE_PRODUCTS] > 0 && sum <= wall);
   assert_true(p->shapes == 1 && p->calls[0] == 2 && p->flops == 8);
   assert_true(p->products[0].m == 1 && p->products[0].n == 1 && p->products[0].k == 2);
   free(profiles);

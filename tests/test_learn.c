@@ -84,7 +84,7 @@ static void destroy_chooser(Chooser *c) {
 }
 
 /** The average of (x − about)^power over the samples' column j. */
-static double moment(const Chooser *c, int j, double about, int power) {
+static double step(const Chooser *c, int j, double about, int power) {
   double sum = 0;
   for (int b = 0; b < SAMPLES; b++) sum += pow((double)c->location[2 * b + j] - about, power);
   return sum / SAMPLES;
@@ -104,8 +104,8 @@ static void test_the_gaussian_has_its_moments(void **state) {
   double product = 0;
   for (int j = 0; j < 2; j++) {
     // Five standard errors of each.
-    assert_close(moment(c, j, 0, 1), mean[j], 5 * sigma[j] / sqrt(SAMPLES));
-    assert_close(moment(c, j, mean[j], 2), pow(sigma[j], 2),
+    assert_close(step(c, j, 0, 1), mean[j], 5 * sigma[j] / sqrt(SAMPLES));
+    assert_close(step(c, j, mean[j], 2), pow(sigma[j], 2),
                  5 * pow(sigma[j], 2) * sqrt(2. / SAMPLES));
   }
   for (int b = 0; b < SAMPLES; b++) {
@@ -126,9 +126,9 @@ static void test_random_is_uniform_over_the_image(void **state) {
   assert_null(policy->choose(c->location, &c->tape, NULL, &(FovChoice){0}, c->rng, SAMPLES));
   for (int i = 0; i < 2 * SAMPLES; i++) assert_true(c->location[i] >= -1 && c->location[i] <= 1);
   for (int j = 0; j < 2; j++) {
-    assert_close(moment(c, j, 0, 1), 0, 5 * sqrt(1. / 3 / SAMPLES));
-    assert_close(moment(c, j, 0, 2), 1. / 3, 5 * sqrt(4. / 45 / SAMPLES));
-    assert_close(moment(c, j, 0, 4), 1. / 5, 5 * sqrt(16. / 225 / SAMPLES));
+    assert_close(step(c, j, 0, 1), 0, 5 * sqrt(1. / 3 / SAMPLES));
+    assert_close(step(c, j, 0, 2), 1. / 3, 5 * sqrt(4. / 45 / SAMPLES));
+    assert_close(step(c, j, 0, 4), 1. / 5, 5 * sqrt(16. / 225 / SAMPLES));
   }
   destroy_chooser(c);
 }
@@ -342,7 +342,7 @@ static void test_every_baseline_on_numbers_worked_by_hand(void **state) {
   const FovBaselineInput input = {.returns = returns,
                                   .predicted = predicted,
                                   .average = 0.5,
-                                  .moments = 2,
+                                  .time_steps = 2,
                                   .lanes = 6,
                                   .copies = 3};
   const struct {
@@ -449,13 +449,13 @@ static void play(Play *p, const FovSlot *slot, const FovBaseline *baseline, int 
   FovBaselineInput input = {.returns = p->returns,
                             .predicted = p->predicted,
                             .average = (real)p->average,
-                            .moments = 2,
+                            .time_steps = 2,
                             .lanes = LANES,
                             .copies = COPIES};
   baseline->values(p->b, &input);
   estimator->weights(p->weights, p->returns, p->b, 2, LANES, slot->values);
   for (int i = 0; i < 2 * LANES; i++) p->weights[i] /= LANES;
-  for (int t = 0; t < 2; t++) fov_seed(&p->tape, p->log_prob[t], p->weights + t * LANES);
+  for (int t = 0; t < 2; t++) fov_tape_add_grad(&p->tape, p->log_prob[t], p->weights + t * LANES);
   fov_tape_backward(&p->tape);
   double sum = 0;
   for (int b = 0; b < LANES; b++) sum += p->returns[b];
@@ -523,7 +523,7 @@ static void test_every_baseline_lowers_the_variance(void **state) {
   }
 }
 
-/** Weights of an estimator on numbers of which the second of two lanes ends at its second moment.
+/** Weights of an estimator on numbers of which the second of two lanes ends at its second step.
  */
 enum { GAE_MOMENTS = 3, GAE_LANES = 2, GAE_SIZE = GAE_MOMENTS * GAE_LANES };
 static const real gae_returns[GAE_SIZE] = {4, 3, 3, 1, 2, 0};
@@ -568,7 +568,7 @@ static void test_gae_of_the_whole_return_is_reinforce(void **state) {
 
 enum { NUMBERS = 37 };
 
-/** Numbers and moments of an optimiser under test. */
+/** Numbers and time_steps of an optimiser under test. */
 typedef struct Descent {
   real value[NUMBERS], first[NUMBERS], second[NUMBERS], gradient[NUMBERS];
 } Descent;

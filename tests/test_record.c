@@ -387,14 +387,14 @@ static FovTrace record_in(const Toy *toy, double room, int episodes, bool sample
   FovWorkspace workspace;
   FovTrace trace;
   assert_int_equal(fov_workspace_create(&workspace, 1), FOV_OK);
-  const FovRecord what = {.task = &toy->task,
-                          .values = values,
-                          .update = 12,
-                          .seed = 9,
-                          .episodes = episodes,
-                          .room = room,
-                          .sampled = sampled,
-                          .predict = predict};
+  const FovRecordRequest what = {.task = &toy->task,
+                                 .values = values,
+                                 .update = 12,
+                                 .seed = 9,
+                                 .episodes = episodes,
+                                 .room = room,
+                                 .sampled = sampled,
+                                 .predict = predict};
   assert_int_equal(fov_record_trace(&trace, &what, &workspace), FOV_OK);
   fov_workspace_finish(&workspace);
   free(values);

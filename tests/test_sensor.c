@@ -58,7 +58,7 @@ static void look_slowly(double *glimpse, const FovSensor *sensor, const FovImage
         }
 }
 
-static FovGlimpse glimpse_of(const FovSensor *sensor, const FovImage *image) {
+static FovGlimpseShape glimpse_of(const FovSensor *sensor, const FovImage *image) {
   return fov_sensor_glimpse(sensor, image->height, image->width, image->channels);
 }
 
@@ -231,7 +231,7 @@ static void white_inside_is_one_at_every_scale(void **state) {
 /** Fails unless the whole image stands in the middle of its square, whatever the place. */
 static void assert_whole(const FovImage *image, real x, real y) {
   const FovSensor sensor = {.side = 3, .scales = 2, .whole = true};
-  FovGlimpse shape = glimpse_of(&sensor, image);
+  FovGlimpseShape shape = glimpse_of(&sensor, image);
   int side = image->height > image->width ? image->height : image->width, C = image->channels;
   assert_true(shape.scales == 1 && shape.side == side && shape.channels == C);
   int features = fov_glimpse_features(shape);

@@ -596,7 +596,7 @@ static void every_core_remembers(void **state) {
 /* ---- The encoders ---- */
 
 /** Glimpses wide enough for two places of the default filters each way, and for two scales. */
-static const FovGlimpse seen = {.scales = 2, .side = 15, .channels = 1};
+static const FovGlimpseShape seen = {.scales = 2, .side = 15, .channels = 1};
 
 typedef struct EncoderCase {
   const FovEncoder *encoder;
@@ -935,7 +935,7 @@ static void stop_gradient_keeps_the_value_and_stops(void **state) {
   assert_memory_equal(stopped->value, y->value, 2 * sizeof(real));
   assert_true(y->learned && !stopped->learned);
   FovVar *z = fov_linear(&tape, stopped, small.w, NULL, FOV_LINEAR);
-  fov_seed(&tape, z, (real[]){1, 10});
+  fov_tape_add_grad(&tape, z, (real[]){1, 10});
   fov_tape_backward(&tape);
   assert_true(small.x->grad[0] == 0 && small.x->grad[1] == 0);
   // z = w · stop(w x): only the outer w counts, dz/dw = w x.
@@ -961,11 +961,11 @@ static void gates_gradient(real dw[8], bool cell) {
   for (int i = 0; i < 6; i++) x->value[i] = i - 2;
   FovVar *gates = fov_linear(&local, x, &p[0], NULL, FOV_LINEAR);
   FovVar *y = fov_linear(&local, gates, &p[1], NULL, FOV_LINEAR);
-  fov_seed(&local, y, (real[]){1, 2, 3});
+  fov_tape_add_grad(&local, y, (real[]){1, 2, 3});
   if (cell) {
     fov_lstm_cell(&h, &c, &local, fov_stop_gradient(&local, gates), &p[2]);
-    fov_seed(&local, h, (real[]){4, 5, 6});
-    fov_seed(&local, fov_stop_gradient(&local, y), (real[]){7, 8, 9});
+    fov_tape_add_grad(&local, h, (real[]){4, 5, 6});
+    fov_tape_add_grad(&local, fov_stop_gradient(&local, y), (real[]){7, 8, 9});
   }
   fov_tape_backward(&local);
   assert_true((gradient[params.list[2].offset] != 0) == cell);
@@ -1038,8 +1038,8 @@ static void seeds_add_up_and_unseeded_results_are_skipped(void **state) {
   FovVar *unseeded = fov_linear(&tape, small.x, small.w, NULL, FOV_LINEAR);
   FovVar *y = fov_add(&tape, small.x, small.x);
   FovVar *after = fov_add(&tape, unseeded, y);
-  fov_seed(&tape, y, (real[]){1, -1});
-  fov_seed(&tape, y, (real[]){2, 5});
+  fov_tape_add_grad(&tape, y, (real[]){1, -1});
+  fov_tape_add_grad(&tape, y, (real[]){2, 5});
   fov_tape_backward(&tape);
   assert_true(small.x->grad[0] == 6 && small.x->grad[1] == 8 && small.w->grad[0] == 0);
   assert_null(unseeded->grad);
@@ -1054,12 +1054,12 @@ static void operations_keep_their_own_constants(void **state) {
   small_begin(&small);
   real target[] = {1, 1}, sigma[] = {1};
   int labels[] = {0, 0}, rows[] = {1, 0};
-  fov_seed(&tape, fov_squared_error(&tape, small.x, target), (real[]){1, 1});
-  fov_seed(&tape, fov_gaussian_log_prob(&tape, small.x, target, sigma), (real[]){1, 1});
+  fov_tape_add_grad(&tape, fov_squared_error(&tape, small.x, target), (real[]){1, 1});
+  fov_tape_add_grad(&tape, fov_gaussian_log_prob(&tape, small.x, target, sigma), (real[]){1, 1});
   FovVar *logits = fov_linear(&tape, small.x, fov_stop_gradient(&tape, small.x), NULL, FOV_LINEAR);
-  fov_seed(&tape, fov_cross_entropy(&tape, NULL, logits, labels), (real[]){0, 0});
-  fov_seed(&tape, fov_categorical_log_prob(&tape, logits, labels), (real[]){0, 0});
-  fov_seed(&tape, fov_gather(&tape, small.x, rows, 2), (real[]){3, 4});
+  fov_tape_add_grad(&tape, fov_cross_entropy(&tape, NULL, logits, labels), (real[]){0, 0});
+  fov_tape_add_grad(&tape, fov_categorical_log_prob(&tape, logits, labels), (real[]){0, 0});
+  fov_tape_add_grad(&tape, fov_gather(&tape, small.x, rows, 2), (real[]){3, 4});
   target[0] = target[1] = sigma[0] = NAN;
   labels[0] = labels[1] = rows[0] = rows[1] = INT32_MAX;
   fov_tape_backward(&tape);

@@ -149,9 +149,9 @@ static void test_log_prob_belongs_to_the_raw_sample(void **state) {
   play(&p, &toy, values, 16);
   int cut = 0;
   // 8 of 20 pixels are 0.8 of the 2 units that the image is wide.
-  for (int t = 0; t < p.rollout.moments - 1; t++)
+  for (int t = 0; t < p.rollout.time_steps - 1; t++)
     for (int b = 0; b < 16; b++) {
-      const FovMoment *chosen = &p.rollout.at[t], *looked = chosen + 1;
+      const FovTimeStep *chosen = &p.rollout.at[t], *looked = chosen + 1;
       double log_prob = -log(2 * M_PI * 0.8 * 0.8);
       for (int j = 0; j < 2; j++) {
         double z = (double)fov_rng_normal(&p.start[b]);
@@ -176,22 +176,22 @@ static void test_a_rollout_sees_what_is_where_it_looks(void **state) {
   real *values = lively_values(&toy);
   play(&p, &toy, values, 16);
   const FovRollout *r = &p.rollout;
-  assert_int_equal(r->moments, 4);
+  assert_int_equal(r->time_steps, 4);
   for (int t = 0; t < 4; t++)
     for (int b = 0; b < 16; b++) {
-      const FovMoment *moment = &r->at[t];
+      const FovTimeStep *step = &r->at[t];
       // Everything is earned at the end, so every return is that.
       real earned = r->log_probabilities[TOY_ACTIONS * b + r->labels[b]];
       assert_true(r->rewards[16 * t + b] == (t == 3 ? earned : 0));
       assert_true(r->returns[16 * t + b] == earned);
-      assert_int_equal(moment->rho != NULL, t > 0);
+      assert_int_equal(step->rho != NULL, t > 0);
       if (t == 0) continue;
       real glimpse[16];
       const FovImage image = {
-          .bytes = moment->frames[b], .height = TOY_SIDE, .width = TOY_SIDE, .channels = 1};
-      const real *l = moment->location->value + 2 * b;
+          .bytes = step->frames[b], .height = TOY_SIDE, .width = TOY_SIDE, .channels = 1};
+      const real *l = step->location->value + 2 * b;
       fov_sensor_look(glimpse, &toy.experiment.sensor, &image, l[0], l[1]);
-      assert_memory_equal(glimpse, moment->rho->value + 16 * b, sizeof glimpse);
+      assert_memory_equal(glimpse, step->rho->value + 16 * b, sizeof glimpse);
     }
   fov_arena_finish(&p.arena);
   free(values);
@@ -284,10 +284,10 @@ static void test_a_context_chooses_the_first_glimpse(void **state) {
 
 /* ---- several turns, games, and an end to looking ---- */
 
-/** Where lane b stands among those that play at a moment, or −1. */
-static int place_in(const FovMoment *moment, int b) {
-  for (int i = 0; i < moment->count; i++)
-    if (moment->lanes[i] == b) return i;
+/** Where lane b stands among those that play at a step, or −1. */
+static int place_in(const FovTimeStep *step, int b) {
+  for (int i = 0; i < step->count; i++)
+    if (step->lanes[i] == b) return i;
   return -1;
 }
 
@@ -295,16 +295,16 @@ static int likeliest_of(const real *p) {
   return p[0] >= p[1] && p[0] >= p[2] ? 0 : p[1] >= p[2] ? 1 : 2;
 }
 
-/** Turn k of lane b, answered at the moment that `moment` is. */
-static void check_turn(const FovRollout *r, const FovMoment *moment, int b, int k) {
-  int i = place_in(moment, b), at = b * TOY_TURNS + k;
+/** Turn k of lane b, answered at the step that `step` is. */
+static void check_turn(const FovRollout *r, const FovTimeStep *step, int b, int k) {
+  int i = place_in(step, b), at = b * TOY_TURNS + k;
   bool last = k + 1 == toy_turns_count(b);
   const real *log_p = r->log_probabilities + at * TOY_ACTIONS;
   assert_int_equal(r->labels[at], toy_turns_label(b, k));
   assert_int_equal(r->answers[at], likeliest_of(log_p));
-  assert_int_equal(moment->labels[i], r->labels[at]);
-  assert_int_equal(moment->actions[i], r->answers[at]);
-  assert_int_equal(moment->deeds[i], FOV_DEED_ACT | (last ? 0 : FOV_DEED_LOOK));
+  assert_int_equal(step->labels[i], r->labels[at]);
+  assert_int_equal(step->actions[i], r->answers[at]);
+  assert_int_equal(step->events[i], FOV_EVENT_ACT | (last ? 0 : FOV_EVENT_LOOK));
   assert_close(exp(log_p[0]) + exp(log_p[1]) + exp(log_p[2]), 1, 1e-5);
 }
 
@@ -318,19 +318,19 @@ static void test_labels_are_answered_in_turn(void **state) {
   play(&p, &toy, values, LANES);
   const FovRollout *r = &p.rollout;
   assert_int_equal(fov_task_glimpses(&toy.task), 2 * TOY_TURNS);
-  assert_int_equal(r->moments, 1 + 2 * TOY_TURNS);
+  assert_int_equal(r->time_steps, 1 + 2 * TOY_TURNS);
   int all_wrong = 0, counted = 0;
   for (int b = 0; b < LANES; b++) {
     int count = toy_turns_count(b), wrong = 0;
     assert_int_equal(r->taken[b], count);
     assert_int_equal(r->glimpses[b], 2 * count);
-    for (int t = 0; t < r->moments; t++)
+    for (int t = 0; t < r->time_steps; t++)
       assert_int_equal(place_in(&r->at[t], b) >= 0, t <= 2 * count);
     real left = 0;
     for (int k = count - 1; k >= 0; k--) {
-      const FovMoment *looks = &r->at[2 * k + 1];
+      const FovTimeStep *looks = &r->at[2 * k + 1];
       check_turn(r, &r->at[2 * k + 2], b, k);
-      assert_int_equal(looks->deeds[place_in(looks, b)], FOV_DEED_LOOK);
+      assert_int_equal(looks->events[place_in(looks, b)], FOV_EVENT_LOOK);
       assert_int_equal(looks->actions[place_in(looks, b)], -1);
       bool right = r->answers[b * TOY_TURNS + k] == r->labels[b * TOY_TURNS + k];
       assert_true(r->rewards[(2 * k + 1) * LANES + b] == 0);
@@ -389,15 +389,15 @@ static double replay(const Toy *toy, const FovRollout *r, int b, FovRng rng) {
   FovEnvLane lane = {.image = image, .state = &x};
   double earned = 0;
   fov_env_reset(&toy->env, &lane, b, &rng);
-  for (int t = 1; t < r->moments; t++) {
-    const FovMoment *moment = &r->at[t];
-    int i = place_in(moment, b);
+  for (int t = 1; t < r->time_steps; t++) {
+    const FovTimeStep *step = &r->at[t];
+    int i = place_in(step, b);
     assert_int_equal(i >= 0, !fov_env_over(&lane));
     if (i < 0) continue;
-    assert_int_equal(moment->labels[i], -1);
-    assert_memory_equal(moment->frames[i], image, sizeof image);
-    if (moment->actions[i] < 0) continue;
-    fov_env_step(&toy->env, &lane, moment->actions[i], &rng);
+    assert_int_equal(step->labels[i], -1);
+    assert_memory_equal(step->frames[i], image, sizeof image);
+    if (step->actions[i] < 0) continue;
+    fov_env_step(&toy->env, &lane, step->actions[i], &rng);
     earned += (double)lane.reward;
     assert_true(r->rewards[t * r->lanes + b] == lane.reward);
   }
@@ -449,8 +449,8 @@ static void test_moves_are_drawn_from_the_logits(void **state) {
     plan.choice = fov_task_choice(&toy.task, 0, deterministic);
     fov_rollout_run(&p.rollout, &p.tape, &toy.task, &plan);
     int other = 0;
-    for (int t = 1; t < p.rollout.moments; t++) {
-      const FovMoment *m = &p.rollout.at[t];
+    for (int t = 1; t < p.rollout.time_steps; t++) {
+      const FovTimeStep *m = &p.rollout.at[t];
       for (int i = 0; i < m->count; i++) {
         const real *l = m->logits->value + i * m->logits->stride;
         double sum = exp((double)l[0]) + exp((double)l[1]) + exp((double)l[2]);
@@ -467,7 +467,7 @@ static void test_moves_are_drawn_from_the_logits(void **state) {
   toy_finish(&toy);
 }
 
-/** Every way to fall out of a batch at a moment of one's own. */
+/** Every way to fall out of a batch at a step of one's own. */
 static const char *const ragged[] = {
     "env = toy_turns\nglimpses = 2\n",
     "env = toy_game\nglimpses = 2\ncore = lstm\n",
@@ -490,12 +490,12 @@ static void assert_same_lane(const FovRollout *r, int b, const FovRollout *one) 
   assert_int_equal(r->glimpses[b], one->glimpses[0]);
   assert_int_equal(r->taken[b], one->taken[0]);
   assert_int_equal(r->wrong[b], one->wrong[0]);
-  for (int t = 0; t < r->moments; t++) {
-    const FovMoment *many = &r->at[t], *alone = &one->at[t];
+  for (int t = 0; t < r->time_steps; t++) {
+    const FovTimeStep *many = &r->at[t], *alone = &one->at[t];
     int i = place_in(many, b);
-    assert_int_equal(i >= 0, t < one->moments);
+    assert_int_equal(i >= 0, t < one->time_steps);
     if (i < 0) continue;
-    assert_int_equal(many->deeds[i], alone->deeds[0]);
+    assert_int_equal(many->events[i], alone->events[0]);
     assert_int_equal(many->labels[i], alone->labels[0]);
     assert_int_equal(many->actions[i], alone->actions[0]);
     assert_true(r->rewards[t * r->lanes + b] == one->rewards[t]);
@@ -503,10 +503,10 @@ static void assert_same_lane(const FovRollout *r, int b, const FovRollout *one) 
     assert_row(many->location, i, alone->location);
     assert_row(many->rho, i, alone->rho);
     assert_row(many->logits, i, alone->logits);
-    if (alone->deeds[0] & FOV_DEED_LOOK) assert_row(many->mean, i, alone->mean);
-    if (alone->deeds[0] & FOV_DEED_LOOK) assert_row(many->log_look, i, alone->log_look);
-    if (alone->deeds[0] & FOV_DEED_ACT) assert_row(many->log_act, i, alone->log_act);
-    if (alone->deeds[0] & FOV_DEED_DECIDE) assert_row(many->log_stop, i, alone->log_stop);
+    if (alone->events[0] & FOV_EVENT_LOOK) assert_row(many->mean, i, alone->mean);
+    if (alone->events[0] & FOV_EVENT_LOOK) assert_row(many->log_look, i, alone->log_look);
+    if (alone->events[0] & FOV_EVENT_ACT) assert_row(many->log_act, i, alone->log_act);
+    if (alone->events[0] & FOV_EVENT_DECIDE) assert_row(many->log_stop, i, alone->log_stop);
   }
 }
 
@@ -521,7 +521,7 @@ static void test_a_lane_is_the_same_alone(void **state) {
     real *values = lively_values(&toy);
     play(&all, &toy, values, 64);
     int counts = 0;
-    for (int t = 1; t < all.rollout.moments; t++)
+    for (int t = 1; t < all.rollout.time_steps; t++)
       counts += all.rollout.at[t].count < all.rollout.at[t - 1].count;
     if (counts < 1) fail_msg("%s: nobody dropped out before the others", ragged[k]);
     for (int b = 0; b < 64; b++) {
@@ -549,7 +549,7 @@ static void test_a_glimpse_has_its_cost(void **state) {
     int taken = r->glimpses[b];
     early += taken < 6;
     assert_true(r->returns[b] == (real)(!r->wrong[b] - 0.125 * taken));
-    for (int t = 0; t < r->moments; t++) {
+    for (int t = 0; t < r->time_steps; t++) {
       double earned = t == taken && !r->wrong[b];
       assert_true(r->rewards[48 * t + b] == (real)(t == 0 || t > taken ? 0 : earned - 0.125));
     }
@@ -641,13 +641,13 @@ static FovPlan plan_of(FovArena *arena, const Toy *toy) {
   return (FovPlan){.lanes = lanes, .cases = which, .env_rng = env_rng, .policy_rng = policy_rng};
 }
 
-/** −R log π of what lane i of moment t chose, and the loss of its answer. */
+/** −R log π of what lane i of step t chose, and the loss of its answer. */
 static double loss_at(const FovRollout *r, int t, int i, bool control) {
-  const FovMoment *m = &r->at[t];
+  const FovTimeStep *m = &r->at[t];
   double R = r->returns[t * r->lanes + m->lanes[i]], loss = 0;
-  if (m->log_stop && m->deeds[i] & FOV_DEED_DECIDE) loss -= R * m->log_stop->value[i];
-  if (m->log_act && m->deeds[i] & FOV_DEED_ACT) loss -= R * m->log_act->value[i];
-  if (!control && m->deeds[i] & FOV_DEED_ACT) {
+  if (m->log_stop && m->events[i] & FOV_EVENT_DECIDE) loss -= R * m->log_stop->value[i];
+  if (m->log_act && m->events[i] & FOV_EVENT_ACT) loss -= R * m->log_act->value[i];
+  if (!control && m->events[i] & FOV_EVENT_ACT) {
     const real *l = m->logits->value + i * m->logits->stride;
     loss += log(exp(l[0]) + exp(l[1]) + exp(l[2])) - l[m->labels[i]];
   }
@@ -665,7 +665,7 @@ static double surrogate(const Toy *toy, const real *values) {
   FovPlan plan = plan_of(&arena, toy);
   plan.choice = fov_task_choice(&toy->task, 0, false);
   fov_rollout_run(&r, &tape, &toy->task, &plan);
-  for (int t = 1; t < r.moments; t++)
+  for (int t = 1; t < r.time_steps; t++)
     for (int i = 0; i < r.at[t].count; i++) loss += loss_at(&r, t, i, toy->env.spec.control);
   fov_arena_finish(&arena);
   return loss / plan.lanes;
@@ -1167,7 +1167,7 @@ static void test_rate_and_progress_follow_the_updates(void **state) {
   toy_create(&toy, "train.episodes = 310\ntrain.batch = 32\ntrain.rate = 0.5\n"
                    "train.schedule = linear\ntrain.warmup = 0\n");
   FovTrainer *trainer = toy_trainer(&toy, 1);
-  assert_int_equal(fov_trainer_updates(trainer), 10);
+  assert_int_equal(fov_trainer_updates_planned(trainer), 10);
   for (int i = 0; i < 10; i++) {
     assert_close(fov_trainer_progress(trainer), i / 10., 1e-12);
     assert_close(fov_trainer_rate(trainer), 0.5 * (1 - (i + 0.5) / 10), 1e-12);
@@ -1293,16 +1293,16 @@ static void test_the_optimiser_s_memory_is_foreseen(void **state) {
 
 /* ---- evaluation ---- */
 
-static FovEvaluation evaluate(const Toy *toy, const real *values, int rollouts, int threads) {
+static FovEvalResult evaluate(const Toy *toy, const real *values, int rollouts, int threads) {
   FovWorkspace workspace;
-  FovEvaluation result;
+  FovEvalResult result;
   assert_int_equal(fov_workspace_create(&workspace, threads), FOV_OK);
-  const FovEvaluate what = {.task = &toy->task,
-                            .values = values,
-                            .cases = toy->env.spec.cases,
-                            .rollouts = rollouts,
-                            .seed = 9,
-                            .threads = threads};
+  const FovEvalRequest what = {.task = &toy->task,
+                               .values = values,
+                               .cases = toy->env.spec.cases,
+                               .rollouts = rollouts,
+                               .seed = 9,
+                               .threads = threads};
   assert_int_equal(fov_evaluate(&result, &what, &workspace), FOV_OK);
   fov_workspace_finish(&workspace);
   return result;
@@ -1314,10 +1314,10 @@ static void test_evaluation_does_not_depend_on_the_threads(void **state) {
   toy_create(&toy, "env.cases = 150\nreward = log_probability\n");
   real *values = lively_values(&toy);
   for (int rollouts = 1; rollouts <= 5; rollouts += 4) {
-    FovEvaluation alone = evaluate(&toy, values, rollouts, 1);
+    FovEvalResult alone = evaluate(&toy, values, rollouts, 1);
     assert_int_equal(alone.cases, 150);
     for (int threads = 2; threads <= 4; threads++) {
-      FovEvaluation together = evaluate(&toy, values, rollouts, threads);
+      FovEvalResult together = evaluate(&toy, values, rollouts, threads);
       assert_memory_equal(&together, &alone, sizeof alone);
     }
   }
@@ -1330,7 +1330,7 @@ static void test_a_single_rollout_is_deterministic(void **state) {
   (void)state;
   const char *settings[] = {"reward = log_probability\npolicy.sigma = 1\n",
                             "reward = log_probability\npolicy.sigma = 9\n"};
-  FovEvaluation once[2], often[2];
+  FovEvalResult once[2], often[2];
   for (int i = 0; i < 2; i++) {
     Toy toy;
     toy_create(&toy, settings[i]);
@@ -1373,7 +1373,7 @@ static void test_several_rollouts_answer_together(void **state) {
     const double *p = log_p[b];
     wrong += (p[0] >= p[1] && p[0] >= p[2] ? 0 : p[1] >= p[2] ? 1 : 2) != b % TOY_ACTIONS;
   }
-  FovEvaluation result = evaluate(&toy, values, ROLLOUTS, 1);
+  FovEvalResult result = evaluate(&toy, values, ROLLOUTS, 1);
   assert_int_equal(result.cases, CASES);
   assert_int_equal(result.wrong, wrong);
   assert_close(result.reward, reward, 1e-5);
@@ -1415,7 +1415,7 @@ static void test_several_answers_are_one_case(void **state) {
       }
       wrong += bad > 0, answers += bad, glimpses += 2 * toy_turns_count(b);
     }
-    FovEvaluation result = evaluate(&toy, values, rollouts, 2);
+    FovEvalResult result = evaluate(&toy, values, rollouts, 2);
     assert_int_equal(result.cases, 40);
     assert_int_equal(result.wrong, wrong);
     assert_close(result.reward, reward, 1e-5);
@@ -1450,7 +1450,7 @@ static void test_rollouts_of_a_game_count_each(void **state) {
     }
     fov_arena_finish(&arena);
   }
-  FovEvaluation result = evaluate(&toy, values, 3, 2);
+  FovEvalResult result = evaluate(&toy, values, 3, 2);
   assert_int_equal(result.cases, 120);
   assert_int_equal(result.wrong, wrong);
   assert_in_range(wrong, 1, 119);
@@ -1576,8 +1576,8 @@ static void test_two_layers_memory_is_foreseen(void **state) {
     }
 }
 
-/** Nor do lanes that drop out take more, whose number changes from moment to moment; not even if
- * every one of them leaves at a moment of its own. */
+/** Nor do lanes that drop out take more, whose number changes from step to step; not even if
+ * every one of them leaves at a step of its own. */
 static void test_who_drops_out_stays_within_what_is_foreseen(void **state) {
   (void)state;
   const char *const worlds[] = {"env = toy_turns\nglimpses = 4\n",
@@ -1691,8 +1691,8 @@ static double train_and_test(const char *changes) {
            changes);
   toy_create(&toy, settings);
   FovTrainer *trainer = toy_trainer(&toy, 1);
-  toy_train(trainer, (int)fov_trainer_updates(trainer));
-  FovEvaluation result = evaluate(&toy, fov_trainer_weights(trainer), 1, 1);
+  toy_train(trainer, (int)fov_trainer_updates_planned(trainer));
+  FovEvalResult result = evaluate(&toy, fov_trainer_weights(trainer), 1, 1);
   fov_trainer_destroy(trainer);
   toy_finish(&toy);
   return (double)result.wrong / (double)result.cases;

@@ -5,7 +5,7 @@
 #ifndef FOV_TESTS_TOY_H
 #define FOV_TESTS_TOY_H
 
-#include "cli/experiment.h"
+#include "experiment/experiment.h"
 
 enum { TOY_SIDE = 20, TOY_ACTIONS = 3, TOY_LOG = 1024, TOY_TURNS = 3, TOY_MOVES = 8 };
 

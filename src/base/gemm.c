@@ -25,7 +25,7 @@ void fov_gemm(FovMatrix c, FovMatrix a, bool a_transposed, FovMatrix b, bool b_t
   FOV_CHECK(k == k_b && c.rows == m && c.cols == n, "[%d, %d] x [%d, %d] into [%d, %d]", m, k, k_b,
             n, c.rows, c.cols);
   FOV_CHECK(a.stride >= a.cols && b.stride >= b.cols && c.stride >= c.cols, "rows overlap");
-  FovStage before = fov_profile_enter(FOV_STAGE_PRODUCTS);
+  FovPhase before = fov_profile_enter(FOV_PHASE_PRODUCTS);
   multiply(c, a, a_transposed, b, b_transposed, k, beta);
   fov_profile_product(
       &(FovProduct){m, n, k, a.stride, b.stride, c.stride, a_transposed, b_transposed});

@@ -11,7 +11,7 @@ static FovProfile *all;
 /** This thread's; `mine` is NULL as long as nothing is counted. */
 static _Thread_local struct {
   FovProfile *mine;
-  FovStage stage;
+  FovPhase stage;
   double since;
 } worker_profile;
 
@@ -34,13 +34,13 @@ void fov_profile_into(FovProfile *profiles) {
 void fov_profile_attach(int worker) {
   if (!all) return;
   worker_profile.mine = &all[worker];
-  worker_profile.stage = FOV_STAGE_MODEL;
+  worker_profile.stage = FOV_PHASE_MODEL;
   worker_profile.since = fov_now();
 }
 
-FovStage fov_profile_enter(FovStage stage) {
+FovPhase fov_profile_enter(FovPhase stage) {
   if (!worker_profile.mine) return stage;
-  FovStage before = worker_profile.stage;
+  FovPhase before = worker_profile.stage;
   double clock = fov_now();
   worker_profile.mine->seconds[before] += clock - worker_profile.since;
   worker_profile.since = clock;
@@ -49,7 +49,7 @@ FovStage fov_profile_enter(FovStage stage) {
 }
 
 void fov_profile_detach(void) {
-  fov_profile_enter(FOV_STAGE_MODEL);
+  fov_profile_enter(FOV_PHASE_MODEL);
   worker_profile.mine = NULL;
 }
 

@@ -5,15 +5,15 @@
 #include <stdint.h>
 
 /** What a worker is doing; a stage inside another one pauses it. */
-typedef enum FovStage {
-  FOV_STAGE_MODEL,    /**< what no other names: activations, gates, losses, the tape */
-  FOV_STAGE_PRODUCTS, /**< matrix products */
-  FOV_STAGE_ENV,      /**< drawing images, judging answers */
-  FOV_STAGE_SENSOR,   /**< glimpses */
-  FOV_STAGE_REDUCE,   /**< adding the shards' gradients */
-  FOV_STAGE_OPTIMISE, /**< optimiser and moving average */
-  FOV_STAGES,
-} FovStage;
+typedef enum FovPhase {
+  FOV_PHASE_MODEL,    /**< what no other names: activations, gates, losses, the tape */
+  FOV_PHASE_PRODUCTS, /**< matrix products */
+  FOV_PHASE_ENV,      /**< drawing images, judging answers */
+  FOV_PHASE_SENSOR,   /**< glimpses */
+  FOV_PHASE_REDUCE,   /**< adding the shards' gradients */
+  FOV_PHASE_OPTIMISE, /**< optimiser and moving average */
+  FOV_PHASES,
+} FovPhase;
 
 /** One shape of matrix product: C [m, n] = op(A) [m, k] · op(B) [k, n]. */
 typedef struct FovProduct {
@@ -26,7 +26,7 @@ enum { FOV_MAX_PRODUCTS = 128 };
 
 /** What one worker did. */
 typedef struct FovProfile {
-  _Alignas(64) double seconds[FOV_STAGES];
+  _Alignas(64) double seconds[FOV_PHASES];
   FovProduct products[FOV_MAX_PRODUCTS]; /**< the first shapes met */
   int64_t calls[FOV_MAX_PRODUCTS];       /**< of each */
   int shapes;
@@ -45,7 +45,7 @@ void fov_profile_attach(int worker);
 void fov_profile_detach(void);
 
 /** Goes over to a stage and returns the one before, to go back to. */
-FovStage fov_profile_enter(FovStage stage);
+FovPhase fov_profile_enter(FovPhase stage);
 
 /** Counts a product. */
 void fov_profile_product(const FovProduct *product);

@@ -8,8 +8,8 @@
 #include "base/gemm.h"
 #include "base/team.h"
 #include "cli/cli.h"
-#include "cli/measure.h"
 #include "draw.h"
+#include "experiment/measure.h"
 
 /** The tasks that are measured unless an experiment is named; sizes are those of Mnih et al. 2014.
  */
@@ -82,7 +82,7 @@ static void print_threads(const int counts[], int n) {
 
 static void print_subject(const char *name, const FovSubject *subject) {
   const FovExperiment *e = &subject->experiment;
-  FovGlimpse glimpse = e->agent.glimpse;
+  FovGlimpseShape glimpse = e->agent.glimpse;
   printf("\n%s: %d glimpses of %d x %d at %d scales from %d x %d, core %s, %zu parameters, batch "
          "%d\n",
          name, fov_task_glimpses(&subject->training.task), glimpse.side, glimpse.side,
@@ -181,21 +181,21 @@ static FovStatus bench_glimpse(const Request *request, const FovSubject *subject
   return FOV_OK;
 }
 
-static const char *const stage_names[FOV_STAGES + 1] = {
-    [FOV_STAGE_MODEL] = "model",   [FOV_STAGE_PRODUCTS] = "products",
-    [FOV_STAGE_ENV] = "env",       [FOV_STAGE_SENSOR] = "sensor",
-    [FOV_STAGE_REDUCE] = "reduce", [FOV_STAGE_OPTIMISE] = "optimiser",
-    [FOV_STAGES] = "waiting",
+static const char *const stage_names[FOV_PHASES + 1] = {
+    [FOV_PHASE_MODEL] = "model",   [FOV_PHASE_PRODUCTS] = "products",
+    [FOV_PHASE_ENV] = "env",       [FOV_PHASE_SENSOR] = "sensor",
+    [FOV_PHASE_REDUCE] = "reduce", [FOV_PHASE_OPTIMISE] = "optimiser",
+    [FOV_PHASES] = "waiting",
 };
 
-static const char *const stage_help[FOV_STAGES + 1] = {
-    [FOV_STAGE_MODEL] = "activations, gates, sampling, losses, tape",
-    [FOV_STAGE_PRODUCTS] = "matrix products",
-    [FOV_STAGE_ENV] = "drawing images",
-    [FOV_STAGE_SENSOR] = "taking glimpses",
-    [FOV_STAGE_REDUCE] = "adding the shards' gradients",
-    [FOV_STAGE_OPTIMISE] = "the step, and the average of the weights",
-    [FOV_STAGES] = "for other threads",
+static const char *const stage_help[FOV_PHASES + 1] = {
+    [FOV_PHASE_MODEL] = "activations, gates, sampling, losses, tape",
+    [FOV_PHASE_PRODUCTS] = "matrix products",
+    [FOV_PHASE_ENV] = "drawing images",
+    [FOV_PHASE_SENSOR] = "taking glimpses",
+    [FOV_PHASE_REDUCE] = "adding the shards' gradients",
+    [FOV_PHASE_OPTIMISE] = "the step, and the average of the weights",
+    [FOV_PHASES] = "for other threads",
 };
 
 static void print_train(const FovTrainRate rates[2], int n, double flops) {
@@ -209,7 +209,7 @@ static void print_train(const FovTrainRate rates[2], int n, double flops) {
   ROW("of the limit", share, 0.01, "%.1f", "%");
   ROW("evaluation", evaluated, 1, "%.0f", "glimpses/s");
   printf("  of the threads' time\n");
-  for (int i = 0; i <= FOV_STAGES; i++) {
+  for (int i = 0; i <= FOV_PHASES; i++) {
     char name[32];
     snprintf(name, sizeof name, "  %s", stage_names[i]);
     ROW(name, stages[i], 0.01, "%.1f", stage_help[i]);
@@ -245,7 +245,7 @@ static void tell_train(json_t *result, const FovTrainRate *rate, double flops) {
   tell(object, "share_of_limit", &rate->share);
   tell(object, "page_faults_per_update", &rate->faults);
   tell(object, "evaluated_glimpses_per_second", &rate->evaluated);
-  for (int i = 0; i <= FOV_STAGES; i++) tell(stages, stage_names[i], &rate->stages[i]);
+  for (int i = 0; i <= FOV_PHASES; i++) tell(stages, stage_names[i], &rate->stages[i]);
   json_object_set_new(object, "shares_of_time", stages);
   tell_threads(result, "train", rate->threads, object);
 }

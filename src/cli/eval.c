@@ -7,7 +7,7 @@
 #include "base/profile.h"
 #include "base/team.h"
 #include "cli/cli.h"
-#include "cli/trained.h"
+#include "experiment/trained.h"
 
 enum { WORLD = 8 }; // settings that --images and --labels stand for
 
@@ -21,7 +21,7 @@ typedef struct Request {
 
 /** What is told beside the evaluation itself. */
 typedef struct Report {
-  FovEvaluation result;
+  FovEvalResult result;
   double low, high;  // Wilson's interval
   double mflop;      // of the matrix products of a rollout, a multiply and an add each
   size_t parameters; // that are learned
@@ -29,7 +29,7 @@ typedef struct Report {
 
 static FovStatus print_json(const FovTrained *trained, const Report *report,
                             const Request *request) {
-  const FovEvaluation *result = &report->result;
+  const FovEvalResult *result = &report->result;
   json_t *root = json_pack(
       "{s:s, s:I, s:I, s:I, s:f, s:[f,f], s:f, s:f, s:i, s:I, s:f}", "checkpoint", trained->path,
       "update", (json_int_t)trained->update, "cases", (json_int_t)result->cases, "wrong",
@@ -47,7 +47,7 @@ static FovStatus print_json(const FovTrained *trained, const Report *report,
 }
 
 static void print_text(const FovTrained *trained, const Report *report, const Request *request) {
-  const FovEvaluation *result = &report->result;
+  const FovEvalResult *result = &report->result;
   printf("%s (update %lld): %lld cases, %s\n", trained->path, (long long)trained->update,
          (long long)result->cases,
          request->rollouts > 1 && trained->env.spec.control ? "each sampled rollout a case"
@@ -65,7 +65,7 @@ static void print_text(const FovTrained *trained, const Report *report, const Re
 }
 
 /** Plays every case, counting the work. */
-static FovStatus play(Report *report, const FovEvaluate *what, FovProfile *profiles) {
+static FovStatus play(Report *report, const FovEvalRequest *what, FovProfile *profiles) {
   FovWorkspace workspace;
   FOV_TRY(fov_workspace_create(&workspace, what->threads));
   fov_profile_into(profiles);
@@ -84,14 +84,14 @@ static FovStatus play(Report *report, const FovEvaluate *what, FovProfile *profi
 }
 
 static FovStatus evaluate(const Request *request, FovTrained *trained) {
-  FovEvaluate what = {.task = &trained->task,
-                      .values = trained->values,
-                      .cases = trained->env.spec.cases,
-                      .rollouts = request->rollouts,
-                      .progress = trained->progress,
-                      .seed = (uint64_t)trained->experiment.eval.seed,
-                      .split = trained->split,
-                      .threads = request->threads};
+  FovEvalRequest what = {.task = &trained->task,
+                         .values = trained->values,
+                         .cases = trained->env.spec.cases,
+                         .rollouts = request->rollouts,
+                         .progress = trained->progress,
+                         .seed = (uint64_t)trained->experiment.eval.seed,
+                         .split = trained->split,
+                         .threads = request->threads};
   Report report = {.parameters = fov_params_learned(&trained->experiment.agent.params)};
   FovProfile *profiles = fov_profiles_create();
   FovStatus status = profiles ? play(&report, &what, profiles)

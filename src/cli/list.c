@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/experiment.h"
+#include "experiment/experiment.h"
 
 /** A slot's plug-ins under the plural that users ask for. */
 static const struct {

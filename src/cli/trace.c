@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
-#include "cli/trained.h"
+#include "experiment/trained.h"
 #include "record/recorder.h"
 
 typedef struct Request {
@@ -19,15 +19,15 @@ static FovStatus record(const Request *request, const char *path, FovTrained *tr
   FovWorkspace workspace;
   const FovBaseline *baseline =
       (const FovBaseline *)trained->experiment.slots[FOV_SLOT_BASELINE].plugin;
-  FovRecord what = {.task = &trained->task,
-                    .values = trained->values,
-                    .update = trained->update,
-                    .episodes = request->episodes,
-                    .predict = baseline->learned,
-                    .progress = trained->progress,
-                    .sampled = request->sampled,
-                    .seed = (uint64_t)trained->experiment.eval.seed,
-                    .split = trained->split};
+  FovRecordRequest what = {.task = &trained->task,
+                           .values = trained->values,
+                           .update = trained->update,
+                           .episodes = request->episodes,
+                           .predict = baseline->learned,
+                           .progress = trained->progress,
+                           .sampled = request->sampled,
+                           .seed = (uint64_t)trained->experiment.eval.seed,
+                           .split = trained->split};
   FovTrace trace;
   FOV_TRY(fov_workspace_create(&workspace, 1));
   FovStatus status = fov_record_trace(&trace, &what, &workspace);

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/team.h"
 #include "cli/cli.h"
-#include "cli/session.h"
+#include "experiment/session.h"
 
 static volatile sig_atomic_t interrupted;
 

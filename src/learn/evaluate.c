@@ -5,9 +5,9 @@
 #include "base/team.h"
 
 typedef struct Evaluation {
-  const FovEvaluate *what;
+  const FovEvalRequest *what;
   FovWorkspace *workspace;
-  FovEvaluation *shards; /**< sums, not means */
+  FovEvalResult *shards; /**< sums, not means */
   real *log_p;           /**< [cases, N, A]: summed over rollouts; NULL of a control task */
 } Evaluation;
 
@@ -26,14 +26,14 @@ static bool is_wrong(const FovRollout *rollout, const real *log_p, int lane, int
 }
 
 /** log_p: of the shard's first case. */
-static void count_answers(FovEvaluation *sums, const FovRollout *rollout, const real *log_p,
+static void count_answers(FovEvalResult *sums, const FovRollout *rollout, const real *log_p,
                           const FovTask *task) {
   for (int b = 0; b < rollout->lanes; b++)
     sums->wrong += is_wrong(rollout, log_p + b * answer_size(task), b, task->agent->actions);
   sums->cases += rollout->lanes;
 }
 
-static void add_rollout(FovEvaluation *sums, real *log_p, const FovRollout *rollout,
+static void add_rollout(FovEvalResult *sums, real *log_p, const FovRollout *rollout,
                         const FovTask *task) {
   bool control = task->env->spec.control;
   size_t numbers = control ? 0 : (size_t)rollout->lanes * answer_size(task);
@@ -48,13 +48,13 @@ static void add_rollout(FovEvaluation *sums, real *log_p, const FovRollout *roll
 
 static void evaluate_shard(void *context, int shard, int worker) {
   const Evaluation *evaluation = context;
-  const FovEvaluate *what = evaluation->what;
+  const FovEvalRequest *what = evaluation->what;
   const FovTask *task = what->task;
   FovArena *arena = &evaluation->workspace->arenas[worker];
   int64_t first = (int64_t)shard * FOV_SHARD, left = what->cases - first;
   int lanes = left < FOV_SHARD ? (int)left : FOV_SHARD;
   real *log_p = evaluation->log_p ? evaluation->log_p + first * answer_size(task) : NULL;
-  FovEvaluation *sums = &evaluation->shards[shard];
+  FovEvalResult *sums = &evaluation->shards[shard];
   FovRollout rollout = {0};
   for (int m = 0; m < what->rollouts; m++) {
     FovTape tape;
@@ -68,7 +68,7 @@ static void evaluate_shard(void *context, int shard, int worker) {
   if (log_p) count_answers(sums, &rollout, log_p, task);
 }
 
-FovStatus fov_evaluate(FovEvaluation *result, const FovEvaluate *what, FovWorkspace *workspace) {
+FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *what, FovWorkspace *workspace) {
   FOV_CHECK(what->cases > 0 && what->cases <= what->task->env->spec.cases, "%lld of %lld cases",
             (long long)what->cases, (long long)what->task->env->spec.cases);
   FOV_CHECK(what->threads <= workspace->count, "%d threads, %d arenas", what->threads,
@@ -87,7 +87,7 @@ FovStatus fov_evaluate(FovEvaluation *result, const FovEvaluate *what, FovWorksp
     return fov_fail(FOV_ERR_MEMORY, "no memory for %zu answers", answers);
   }
   fov_team_run(what->threads, shards, evaluate_shard, &evaluation);
-  *result = (FovEvaluation){0};
+  *result = (FovEvalResult){0};
   for (int s = 0; s < shards; s++) {
     result->cases += evaluation.shards[s].cases;
     result->wrong += evaluation.shards[s].wrong;

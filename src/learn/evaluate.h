@@ -6,13 +6,13 @@
 
 /** Several answers of a case count as one: wrong if any is. Rollouts of a control task cannot be
  * averaged: each counts as a case. */
-typedef struct FovEvaluation {
+typedef struct FovEvalResult {
   int64_t cases, wrong;
   double reward;   /**< mean return of an episode */
   double glimpses; /**< mean of an episode */
-} FovEvaluation;
+} FovEvalResult;
 
-typedef struct FovEvaluate {
+typedef struct FovEvalRequest {
   const FovTask *task;
   const real *values; /**< parameters */
   int64_t cases;      /**< the first so many cases of the split; at most all */
@@ -22,10 +22,10 @@ typedef struct FovEvaluate {
   uint64_t seed;      /**< of the cases' clutter: the same seed is the same test set */
   FovSplit split;     /**< which the environment was made for */
   int threads;
-} FovEvaluate;
+} FovEvalRequest;
 
 /** Plays every case; the result does not depend on the number of threads. */
-FovStatus fov_evaluate(FovEvaluation *result, const FovEvaluate *what, FovWorkspace *workspace);
+FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *what, FovWorkspace *workspace);
 
 /** Wilson's 95 % interval for a share of `wrong` in `cases` (Wilson 1927); cases > 0. */
 void fov_interval(double *low, double *high, int64_t wrong, int64_t cases);

@@ -2,7 +2,7 @@
  * The contracts of what can be swapped in learning, one const struct in one file and one line in
  * tables.c each: policies, stop rules, rewards, baselines, estimators and optimisers.
  *
- * M moments, B lanes, K copies of an image side by side in a batch, A actions.
+ * M time_steps, B lanes, K copies of an image side by side in a batch, A actions.
  */
 #ifndef FOV_LEARN_PLUGINS_H
 #define FOV_LEARN_PLUGINS_H
@@ -67,10 +67,10 @@ typedef struct FovReward {
 /** What a baseline may know; nothing here depends on the action it is subtracted for, but for
  * leave-one-out's own returns, which it leaves out. */
 typedef struct FovBaselineInput {
-  const real *returns;        /**< [M, B]: R_t, what is earned from moment t on */
-  const real *predicted;      /**< [M, B]: the head's; the return where nothing was chosen */
-  real average;               /**< moving average of the mean return over earlier updates */
-  int moments, lanes, copies; /**< M, B, K */
+  const real *returns;           /**< [M, B]: R_t, what is earned from step t on */
+  const real *predicted;         /**< [M, B]: the head's; the return where nothing was chosen */
+  real average;                  /**< moving average of the mean return over earlier updates */
+  int time_steps, lanes, copies; /**< M, B, K */
 } FovBaselineInput;
 
 /** b_t, subtracted from the return. */
@@ -85,13 +85,13 @@ typedef struct FovBaseline {
 typedef struct FovEstimator {
   FovPlugin plugin;
   bool predicts; /**< it takes the baseline for a prediction, which only a learned one is */
-  void (*weights)(real *dlog_prob, const real *returns, const real *b, int moments, int lanes,
+  void (*weights)(real *dlog_prob, const real *returns, const real *b, int time_steps, int lanes,
                   const void *options);
 } FovEstimator;
 
 /** What an optimiser reads and writes: a range of the blocks, or a whole parameter. */
 typedef struct FovOptimiserStep {
-  real *value, *first, *second; /**< [count]: parameters and two moments */
+  real *value, *first, *second; /**< [count]: parameters and two time_steps */
   const real *gradient;         /**< [count] */
   size_t count;
   int rows, cols; /**< of a whole parameter; else 1 and count */

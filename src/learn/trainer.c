@@ -80,7 +80,7 @@ static double arena_bytes(const FovTraining *training) {
 }
 
 void fov_training_memory(double *blocks, double *shards, const FovTraining *training) {
-  // Values, two moments, average and gradient; then every shard has a gradient and an arena.
+  // Values, two time_steps, average and gradient; then every shard has a gradient and an arena.
   double block = (double)training->task.agent->params.size * sizeof(real);
   double count = shards_of(&training->options);
   *blocks = (5 + count) * block;
@@ -187,47 +187,47 @@ static void seed_answers(FovTape *tape, FovSums *sums, const FovTraining *traini
   bool every = o->answer == ANSWER_EVERY;
   double weight = 1.0 / o->batch / (every ? training->task.agent->options.glimpses : 1);
   if (training->task.env->spec.control) return;
-  for (int t = 1; t < rollout->moments; t++) {
-    const FovMoment *moment = &rollout->at[t];
-    if (!moment->logits) continue;
-    real *seed = FOV_NEW(tape->arena, real, moment->count);
-    FovVar *loss = fov_cross_entropy(tape, NULL, moment->logits, moment->labels);
-    for (int i = 0; i < moment->count; i++) {
-      bool answered = moment->deeds[i] & FOV_DEED_ACT;
+  for (int t = 1; t < rollout->time_steps; t++) {
+    const FovTimeStep *step = &rollout->at[t];
+    if (!step->logits) continue;
+    real *seed = FOV_NEW(tape->arena, real, step->count);
+    FovVar *loss = fov_cross_entropy(tape, NULL, step->logits, step->labels);
+    for (int i = 0; i < step->count; i++) {
+      bool answered = step->events[i] & FOV_EVENT_ACT;
       seed[i] = (real)(every || answered ? weight : 0);
       if (answered) sums->class_loss += loss->value[i];
     }
-    fov_seed(tape, loss, seed);
+    fov_tape_add_grad(tape, loss, seed);
   }
 }
 
-/** Whether lane i of a moment made a choice: looked, if only at random, acted or decided by a
- * policy. What follows a moment where it made none depends on nobody: whether the head ran there
+/** Whether lane i of a step made a choice: looked, if only at random, acted or decided by a
+ * policy. What follows a step where it made none depends on nobody: whether the head ran there
  * for others must not matter. */
-static bool chose(const FovMoment *moment, int i) {
-  int choices = FOV_DEED_LOOK | (moment->log_act ? FOV_DEED_ACT : 0) |
-                (moment->log_stop ? FOV_DEED_DECIDE : 0);
-  return moment->deeds[i] & choices;
+static bool chose(const FovTimeStep *step, int i) {
+  int choices = FOV_EVENT_LOOK | (step->log_act ? FOV_EVENT_ACT : 0) |
+                (step->log_stop ? FOV_EVENT_DECIDE : 0);
+  return step->events[i] & choices;
 }
 
 /** The baseline's share: squared error of b_t to the return R_t, where something was chosen. */
 static void seed_baseline(FovTape *tape, FovSums *sums, const FovRollout *rollout,
                           const FovTrainOptions *o) {
   double total = 0, predicted = 0;
-  for (int t = 0; t < rollout->moments; t++) {
-    const FovMoment *moment = &rollout->at[t];
-    int n = moment->count;
-    if (!moment->baseline) continue;
+  for (int t = 0; t < rollout->time_steps; t++) {
+    const FovTimeStep *step = &rollout->at[t];
+    int n = step->count;
+    if (!step->baseline) continue;
     real *seed = FOV_NEW(tape->arena, real, n), *target = FOV_NEW(tape->arena, real, n);
     for (int i = 0; i < n; i++) {
-      seed[i] = chose(moment, i) ? (real)(o->regression / o->batch) : 0;
-      target[i] = rollout->returns[t * rollout->lanes + moment->lanes[i]];
+      seed[i] = chose(step, i) ? (real)(o->regression / o->batch) : 0;
+      target[i] = rollout->returns[t * rollout->lanes + step->lanes[i]];
     }
-    FovVar *loss = fov_squared_error(tape, moment->baseline, target);
-    fov_seed(tape, loss, seed);
+    FovVar *loss = fov_squared_error(tape, step->baseline, target);
+    fov_tape_add_grad(tape, loss, seed);
     for (int i = 0; i < n; i++) {
-      total += chose(moment, i) ? 2 * loss->value[i] : 0;
-      predicted += chose(moment, i);
+      total += chose(step, i) ? 2 * loss->value[i] : 0;
+      predicted += chose(step, i);
     }
   }
   if (predicted > 0) sums->baseline_loss += total / predicted * rollout->lanes;
@@ -236,14 +236,13 @@ static void seed_baseline(FovTape *tape, FovSums *sums, const FovRollout *rollou
 /** The head's predictions, gathered as [M, B]. Where nothing was chosen, what is earned is known.
  */
 static real *gather_predictions(FovArena *arena, const FovRollout *rollout) {
-  size_t size = (size_t)rollout->moments * rollout->lanes;
+  size_t size = (size_t)rollout->time_steps * rollout->lanes;
   real *predicted = FOV_NEW(arena, real, size);
   memcpy(predicted, rollout->returns, size * sizeof *predicted);
-  for (int t = 0; t < rollout->moments; t++) {
-    const FovMoment *moment = &rollout->at[t];
-    for (int i = 0; moment->baseline && i < moment->count; i++)
-      if (chose(moment, i))
-        predicted[t * rollout->lanes + moment->lanes[i]] = moment->baseline->value[i];
+  for (int t = 0; t < rollout->time_steps; t++) {
+    const FovTimeStep *step = &rollout->at[t];
+    for (int i = 0; step->baseline && i < step->count; i++)
+      if (chose(step, i)) predicted[t * rollout->lanes + step->lanes[i]] = step->baseline->value[i];
   }
   return predicted;
 }
@@ -254,27 +253,26 @@ static real *gather_predictions(FovArena *arena, const FovRollout *rollout) {
  * The entropy H = −E[log π] has the gradient −E[∇log π · log π], of which a sample is at hand
  * (Williams and Peng 1991).
  */
-static void seed_choices(FovTape *tape, FovVar *log_prob, const FovMoment *moment, FovDeed deed,
+static void seed_choices(FovTape *tape, FovVar *log_prob, const FovTimeStep *step, FovEvent event,
                          const real *weights, double entropy) {
   if (!log_prob) return;
-  real *seed = FOV_NEW(tape->arena, real, moment->count);
-  for (int i = 0; i < moment->count; i++)
-    seed[i] = moment->deeds[i] & deed
-                  ? weights[moment->lanes[i]] + (real)entropy * log_prob->value[i]
-                  : 0;
-  fov_seed(tape, log_prob, seed);
+  real *seed = FOV_NEW(tape->arena, real, step->count);
+  for (int i = 0; i < step->count; i++)
+    seed[i] =
+        step->events[i] & event ? weights[step->lanes[i]] + (real)entropy * log_prob->value[i] : 0;
+  fov_tape_add_grad(tape, log_prob, seed);
 }
 
 /** The policy's share: log π of each choice, weighted by the estimator. */
 static void seed_policy(FovTape *tape, const FovTraining *training, const FovRollout *rollout,
                         double average_return) {
-  int M = rollout->moments, B = rollout->lanes;
+  int M = rollout->time_steps, B = rollout->lanes;
   double entropy = training->options.entropy / training->options.batch;
   real *b = FOV_NEW(tape->arena, real, M * B), *weights = FOV_NEW(tape->arena, real, M * B);
   FovBaselineInput input = {.returns = rollout->returns,
                             .predicted = gather_predictions(tape->arena, rollout),
                             .average = (real)average_return,
-                            .moments = M,
+                            .time_steps = M,
                             .lanes = B,
                             .copies = training->options.copies};
   training->baseline->values(b, &input);
@@ -282,11 +280,11 @@ static void seed_policy(FovTape *tape, const FovTraining *training, const FovRol
   for (int i = 0; i < M * B; i++)
     weights[i] *= (real)(training->options.reinforce / training->options.batch);
   for (int t = 0; t < M; t++) {
-    const FovMoment *moment = &rollout->at[t];
+    const FovTimeStep *step = &rollout->at[t];
     // A normal distribution of fixed width has an entropy that nothing can change.
-    seed_choices(tape, moment->log_look, moment, FOV_DEED_LOOK, weights + t * B, 0);
-    seed_choices(tape, moment->log_act, moment, FOV_DEED_ACT, weights + t * B, entropy);
-    seed_choices(tape, moment->log_stop, moment, FOV_DEED_DECIDE, weights + t * B, entropy);
+    seed_choices(tape, step->log_look, step, FOV_EVENT_LOOK, weights + t * B, 0);
+    seed_choices(tape, step->log_act, step, FOV_EVENT_ACT, weights + t * B, entropy);
+    seed_choices(tape, step->log_stop, step, FOV_EVENT_DECIDE, weights + t * B, entropy);
   }
 }
 
@@ -346,7 +344,7 @@ static size_t chunk_size(const FovTrainer *trainer, int chunk) {
 static void reduce_chunk(void *context, int chunk, int worker) {
   (void)worker;
   FovTrainer *trainer = context;
-  FovStage before = fov_profile_enter(FOV_STAGE_REDUCE);
+  FovPhase before = fov_profile_enter(FOV_PHASE_REDUCE);
   size_t start = (size_t)chunk * CHUNK, count = chunk_size(trainer, chunk);
   real *gradient = trainer->gradient + start;
   memcpy(gradient, trainer->shard_gradients[0] + start, count * sizeof(real));
@@ -364,7 +362,7 @@ FOV_KERNEL static void average_block(real *restrict average, const real *restric
 /** Steps `count` numbers from `start`; `step` says what else the optimiser has to know. */
 static void step_range(FovTrainer *trainer, size_t start, size_t count, FovOptimiserStep step) {
   FovTrainerState *state = &trainer->state;
-  FovStage before = fov_profile_enter(FOV_STAGE_OPTIMISE);
+  FovPhase before = fov_profile_enter(FOV_PHASE_OPTIMISE);
   step.value = state->value + start;
   step.first = state->first + start;
   step.second = state->second + start;
@@ -465,22 +463,23 @@ const real *fov_trainer_weights(const FovTrainer *trainer) {
   return trainer->training.options.average > 0 ? trainer->state.average : trainer->state.value;
 }
 
-int64_t fov_train_updates(const FovTrainOptions *options) {
+int64_t fov_train_updates_planned(const FovTrainOptions *options) {
   return (options->episodes + options->batch - 1) / options->batch;
 }
 
-int64_t fov_trainer_updates(const FovTrainer *trainer) {
-  return fov_train_updates(&trainer->training.options);
+int64_t fov_trainer_updates_planned(const FovTrainer *trainer) {
+  return fov_train_updates_planned(&trainer->training.options);
 }
 
 double fov_trainer_progress(const FovTrainer *trainer) {
-  return (double)trainer->state.update / (double)fov_trainer_updates(trainer);
+  return (double)trainer->state.update / (double)fov_trainer_updates_planned(trainer);
 }
 
 double fov_trainer_rate(const FovTrainer *trainer) {
   const FovTrainOptions *o = &trainer->training.options;
   // The middle of the update stands for it, so that neither the first nor the last has a rate of 0.
-  double middle = ((double)trainer->state.update + 0.5) / (double)fov_trainer_updates(trainer);
+  double middle =
+      ((double)trainer->state.update + 0.5) / (double)fov_trainer_updates_planned(trainer);
   return o->rate * fov_schedule((FovSchedule)o->schedule, middle < 1 ? middle : 1, o->warmup);
 }
 

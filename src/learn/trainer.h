@@ -29,7 +29,7 @@ typedef struct FovTrainOptions {
 extern const FovOption fov_train_options[];
 
 /** Updates of a whole training: the last one may go beyond `episodes`. */
-int64_t fov_train_updates(const FovTrainOptions *options);
+int64_t fov_train_updates_planned(const FovTrainOptions *options);
 
 /** All that is trained, by whom and how; const. */
 typedef struct FovTraining {
@@ -82,7 +82,7 @@ FovTrainerState *fov_trainer_state(FovTrainer *trainer);
 const real *fov_trainer_weights(const FovTrainer *trainer);
 
 /** Updates of the whole training. */
-int64_t fov_trainer_updates(const FovTrainer *trainer);
+int64_t fov_trainer_updates_planned(const FovTrainer *trainer);
 
 /** Learning rate of the next update. */
 double fov_trainer_rate(const FovTrainer *trainer);

@@ -17,7 +17,7 @@ void fov_workspace_finish(FovWorkspace *workspace) {
 }
 
 /** Numbers a lane takes at each glimpse for what is no layer: rewards, returns, samples, losses,
- * seeds, deeds, and its share of the tape's own. */
+ * seeds, events, and its share of the tape's own. */
 enum { SMALL = 48 };
 
 double fov_shard_bytes(const FovTask *task) {
@@ -31,9 +31,9 @@ double fov_shard_bytes(const FovTask *task) {
   numbers += encoder->lane;
   double once = agent->coarse ? fov_gemm_stride(agent->coarse) : 0;
   double image = (double)spec->height * spec->width * spec->channels + (double)spec->state_size;
-  double moments = 1.0 + fov_task_glimpses(task), answers = (double)spec->steps * spec->actions;
+  double time_steps = 1.0 + fov_task_glimpses(task), answers = (double)spec->steps * spec->actions;
   return FOV_SHARD * (image + (answers + once) * sizeof(real)) +
-         (FOV_SHARD * numbers + encoder->scratch) * moments * sizeof(real);
+         (FOV_SHARD * numbers + encoder->scratch) * time_steps * sizeof(real);
 }
 
 FovStatus fov_memory_check(double bytes, const char *what) {

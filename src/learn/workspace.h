@@ -2,7 +2,7 @@
 #ifndef FOV_LEARN_WORKSPACE_H
 #define FOV_LEARN_WORKSPACE_H
 
-#include "learn/rollout.h"
+#include "learn/rollout/rollout.h"
 
 /** Lanes of one shard: fixed, whatever the number of threads, so that sums have one order. */
 enum { FOV_SHARD = 64 };

@@ -87,7 +87,7 @@ typedef struct FovAgent {
   FovContextOptions context;
   int coarse; /**< numbers of a coarse view, side·side·C; 0: no context */
   FovSensor sensor;
-  FovGlimpse glimpse; /**< what the sensor gives */
+  FovGlimpseShape glimpse; /**< what the sensor gives */
   const FovEncoder *encoder;
   FovEncoderLayout encoder_layout;
   const FovCore *core;

@@ -28,7 +28,7 @@ typedef struct FovEncoder {
   /** Adds the encoder's parameters, named "encoder.…", for glimpses rho [B, S·G·G·C]; fails if such
    * glimpses are not for it, saying which option would help. */
   FovStatus (*build)(FovEncoderLayout *layout, FovParams *params, const void *options,
-                     FovGlimpse glimpse);
+                     FovGlimpseShape glimpse);
   /** Turns rho into h_g [B, width]. */
   FovVar *(*encode)(const FovEncoderLayout *layout, FovTape *tape, FovVar *rho);
 } FovEncoder;

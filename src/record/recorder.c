@@ -26,27 +26,27 @@ static void copy_frame(FovTrace *trace, const uint8_t *image, int episode, int t
   memcpy(trace->images + frame * pixels, image, pixels);
 }
 
-/** What lane i saw and did at a moment: glimpse t of the trace. */
-static void copy_glimpse(FovTrace *trace, const FovMoment *moment, const real *log_p, real reward,
+/** What lane i saw and did at a step: glimpse t of the trace. */
+static void copy_glimpse(FovTrace *trace, const FovTimeStep *step, const real *log_p, real reward,
                          int episode, int t, int i) {
   size_t at = (size_t)episode * trace->glimpses + t;
-  copy_row(trace->locations + 2 * at, moment->location, i);
-  copy_retina(trace->retina + at * moment->rho->cols, moment->rho, i);
+  copy_row(trace->locations + 2 * at, step->location, i);
+  copy_retina(trace->retina + at * step->rho->cols, step->rho, i);
   copy_probabilities(trace->probabilities + at * trace->actions, log_p, trace->actions);
-  copy_frame(trace, moment->frames[i], episode, t);
+  copy_frame(trace, step->frames[i], episode, t);
   trace->rewards[at] = (float)reward;
-  trace->labels[at] = moment->labels[i];
-  trace->answers[at] = moment->actions[i];
+  trace->labels[at] = step->labels[i];
+  trace->answers[at] = step->actions[i];
 }
 
 /** What lane i chose and expected of its next glimpse, t of the trace. */
-static void copy_choice(FovTrace *trace, const FovMoment *moment, const FovChoice *choice,
+static void copy_choice(FovTrace *trace, const FovTimeStep *step, const FovChoice *choice,
                         int episode, int t, int i) {
   size_t at = (size_t)episode * trace->glimpses + t;
-  if (!(moment->deeds[i] & FOV_DEED_LOOK)) return;
-  copy_row(trace->means + 2 * at, moment->mean, i);
-  copy_row(trace->baselines + at, moment->baseline, i);
-  for (int j = 0; moment->mean && j < 2; j++)
+  if (!(step->events[i] & FOV_EVENT_LOOK)) return;
+  copy_row(trace->means + 2 * at, step->mean, i);
+  copy_row(trace->baselines + at, step->baseline, i);
+  for (int j = 0; step->mean && j < 2; j++)
     trace->sigmas[2 * at + j] = choice->deterministic ? 0 : (float)choice->sigma[j];
 }
 
@@ -54,15 +54,15 @@ static void copy_choice(FovTrace *trace, const FovMoment *moment, const FovChoic
 static void copy_rollout(FovTrace *trace, const FovRollout *rollout, const FovChoice *choice,
                          FovArena *arena, int first) {
   int B = rollout->lanes;
-  for (int t = 0; t < rollout->moments; t++) {
-    FovMoment *moment = &rollout->at[t];
-    const real *log_p = fov_moment_log_p(moment, arena);
-    for (int i = 0; i < moment->count; i++) {
-      int b = moment->lanes[i], episode = first + b;
+  for (int t = 0; t < rollout->time_steps; t++) {
+    FovTimeStep *step = &rollout->at[t];
+    const real *log_p = fov_step_log_p(step, arena);
+    for (int i = 0; i < step->count; i++) {
+      int b = step->lanes[i], episode = first + b;
       if (t > 0)
-        copy_glimpse(trace, moment, log_p + (size_t)i * trace->actions, rollout->rewards[t * B + b],
+        copy_glimpse(trace, step, log_p + (size_t)i * trace->actions, rollout->rewards[t * B + b],
                      episode, t - 1, i);
-      copy_choice(trace, moment, choice, episode, t, i);
+      copy_choice(trace, step, choice, episode, t, i);
     }
   }
   for (int b = 0; b < B; b++) {
@@ -83,14 +83,14 @@ static double episode_bytes(const FovTask *task) {
   return frames_bytes(task) + fov_task_glimpses(task) * glimpse;
 }
 
-static int episodes_of(const FovRecord *what) {
+static int episodes_of(const FovRecordRequest *what) {
   int64_t cases = what->task->env->spec.cases;
   double fit = what->room > 0 ? what->room / episode_bytes(what->task) : (double)cases;
   int episodes = what->episodes < cases ? what->episodes : (int)cases;
   return fit >= episodes ? episodes : fit > 1 ? (int)fit : 1;
 }
 
-FovStatus fov_record_check(const FovRecord *what) {
+FovStatus fov_record_check(const FovRecordRequest *what) {
   int episodes = episodes_of(what), lanes = episodes < FOV_SHARD ? episodes : FOV_SHARD;
   // A game's frames are kept twice: by the rollout, then in the trace.
   double kept = what->task->env->spec.changes ? lanes * frames_bytes(what->task) : 0;
@@ -102,7 +102,7 @@ FovStatus fov_record_check(const FovRecord *what) {
 
 /** A recording under way. */
 typedef struct Recording {
-  const FovRecord *what;
+  const FovRecordRequest *what;
   FovTrace *trace;
   FovArena *arena;
 } Recording;
@@ -110,7 +110,7 @@ typedef struct Recording {
 static void record_shard(void *context, int shard, int worker) {
   (void)worker;
   const Recording *recording = context;
-  const FovRecord *what = recording->what;
+  const FovRecordRequest *what = recording->what;
   FovArena *arena = recording->arena;
   int first = shard * FOV_SHARD, left = recording->trace->episodes - first;
   FovTape tape;
@@ -126,7 +126,7 @@ static void record_shard(void *context, int shard, int worker) {
   copy_rollout(recording->trace, &rollout, &plan.choice, arena, first);
 }
 
-FovStatus fov_record_trace(FovTrace *trace, const FovRecord *what, FovWorkspace *workspace) {
+FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *what, FovWorkspace *workspace) {
   const FovAgent *agent = what->task->agent;
   const FovEnvSpec *spec = &what->task->env->spec;
   int episodes = episodes_of(what), T = fov_task_glimpses(what->task);

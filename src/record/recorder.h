@@ -5,7 +5,7 @@
 #include "learn/evaluate.h"
 #include "record/trace.h"
 
-typedef struct FovRecord {
+typedef struct FovRecordRequest {
   const FovTask *task;
   const real *values;
   int64_t update;  /**< of the training, to be told in the trace */
@@ -16,12 +16,12 @@ typedef struct FovRecord {
   bool sampled;    /**< sample the policy rather than follow its mean */
   uint64_t seed;
   FovSplit split; /**< which the environment was made for */
-} FovRecord;
+} FovRecordRequest;
 
 /** Fails if the trace would take more memory than the machine has; nothing is played. */
-FovStatus fov_record_check(const FovRecord *what);
+FovStatus fov_record_check(const FovRecordRequest *what);
 
 /** Plays the episodes and fills a trace, which the caller finishes. */
-FovStatus fov_record_trace(FovTrace *trace, const FovRecord *what, FovWorkspace *workspace);
+FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *what, FovWorkspace *workspace);
 
 #endif

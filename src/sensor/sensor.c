@@ -15,8 +15,8 @@ const FovOption fov_sensor_options[] = {
     FOV_OPTIONS_END,
 };
 
-FovGlimpse fov_sensor_glimpse(const FovSensor *sensor, int height, int width, int channels) {
-  FovGlimpse glimpse = {.scales = sensor->scales, .side = sensor->side, .channels = channels};
+FovGlimpseShape fov_sensor_glimpse(const FovSensor *sensor, int height, int width, int channels) {
+  FovGlimpseShape glimpse = {.scales = sensor->scales, .side = sensor->side, .channels = channels};
   if (!sensor->whole) return glimpse;
   FOV_CHECK(height <= FOV_MAX_WHOLE && width <= FOV_MAX_WHOLE, "a whole image [%d, %d]", height,
             width);
@@ -25,7 +25,7 @@ FovGlimpse fov_sensor_glimpse(const FovSensor *sensor, int height, int width, in
   return glimpse;
 }
 
-int fov_glimpse_features(FovGlimpse glimpse) {
+int fov_glimpse_features(FovGlimpseShape glimpse) {
   return glimpse.scales * glimpse.side * glimpse.side * glimpse.channels;
 }
 
@@ -108,7 +108,7 @@ FOV_KERNEL static void brighten(real *restrict to, const uint8_t *restrict bytes
   for (size_t i = 0; i < count; i++) to[i] = bytes[i] / (real)255;
 }
 
-static void look_whole(real *glimpse, FovGlimpse shape, const FovImage *image) {
+static void look_whole(real *glimpse, FovGlimpseShape shape, const FovImage *image) {
   size_t row = (size_t)shape.side * shape.channels, line = (size_t)image->width * shape.channels;
   size_t left = (size_t)((shape.side - image->width) / 2) * shape.channels;
   size_t above = (size_t)((shape.side - image->height) / 2);

@@ -36,16 +36,16 @@ typedef struct FovImage {
 } FovImage;
 
 /** What a sensor makes of images of one size: [S, G, G, C]. */
-typedef struct FovGlimpse {
+typedef struct FovGlimpseShape {
   int scales, side, channels; /**< S, G, C */
-} FovGlimpse;
+} FovGlimpseShape;
 
 /** The glimpse of an image [height, width, channels], neither side of which may be longer than
  * FOV_MAX_WHOLE if the sensor sees it whole. */
-FovGlimpse fov_sensor_glimpse(const FovSensor *sensor, int height, int width, int channels);
+FovGlimpseShape fov_sensor_glimpse(const FovSensor *sensor, int height, int width, int channels);
 
 /** Numbers of a glimpse: S·G·G·C. */
-int fov_glimpse_features(FovGlimpse glimpse);
+int fov_glimpse_features(FovGlimpseShape glimpse);
 
 /**
  * Takes one glimpse.

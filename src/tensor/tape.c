@@ -133,7 +133,7 @@ FovVar *fov_stop_gradient(FovTape *tape, const FovVar *x) {
   return y;
 }
 
-void fov_seed(FovTape *tape, FovVar *y, const real *seed) {
+void fov_tape_add_grad(FovTape *tape, FovVar *y, const real *seed) {
   FOV_CHECK(y->cols == 1, "a seed is for a column, not [%d, %d]", y->rows, y->cols);
   real *grad = fov_grad(tape, y);
   for (int b = 0; b < y->rows; b++) grad[b] += seed[b];

@@ -69,7 +69,7 @@ FovVar *fov_zeros(FovTape *tape, int rows, int cols);
 FovVar *fov_stop_gradient(FovTape *tape, const FovVar *x);
 
 /** Adds `seed` [rows] to the gradient of a column y [rows, 1]: dL/dy. */
-void fov_seed(FovTape *tape, FovVar *y, const real *seed);
+void fov_tape_add_grad(FovTape *tape, FovVar *y, const real *seed);
 
 /* For operations. */
 

@@ -44,7 +44,7 @@ static FovStatus add_layer(FovEncoderLayout *layout, FovParams *params, FovConv 
 }
 
 static FovStatus build(FovEncoderLayout *layout, FovParams *params, const void *values,
-                       FovGlimpse glimpse) {
+                       FovGlimpseShape glimpse) {
   const Options *o = values;
   if (glimpse.side < o->side)
     return fov_fail(FOV_ERR_USAGE,

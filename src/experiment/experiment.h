@@ -1,6 +1,6 @@
 /** An experiment: what the configuration says, made into agent, environments and training. */
-#ifndef FOV_CLI_EXPERIMENT_H
-#define FOV_CLI_EXPERIMENT_H
+#ifndef FOV_EXPERIMENT_EXPERIMENT_H
+#define FOV_EXPERIMENT_EXPERIMENT_H
 
 #include "config/config.h"
 #include "learn/trainer.h"

@@ -2,7 +2,7 @@
 #include "learn/plugins.h"
 
 static void values(real *b, const FovBaselineInput *input) {
-  memcpy(b, input->predicted, (size_t)input->moments * input->lanes * sizeof *b);
+  memcpy(b, input->predicted, (size_t)input->time_steps * input->lanes * sizeof *b);
 }
 
 const FovBaseline fov_baseline_learned = {

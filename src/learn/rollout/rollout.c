@@ -1,4 +1,4 @@
-#include "learn/rollout.h"
+#include "learn/rollout/rollout.h"
 
 #include "base/profile.h"
 #include "tensor/ops.h"
@@ -36,7 +36,7 @@ typedef struct Play {
   int *looked;                  // glimpses since the last action
   real *earned;                 // in all, from the environment
   real *raw;                    // [n, 2]: the next place, as it was sampled
-  FovVar *glimpses, *locations; // rows for all moments
+  FovVar *glimpses, *locations; // rows for all time_steps
   int row;                      // the first of them that is free
 } Play;
 
@@ -49,7 +49,7 @@ static size_t image_size(const FovEnvSpec *spec) {
 static void start_lanes(Play *play) {
   const FovEnv *env = play->task->env;
   FovArena *arena = play->tape->arena;
-  FovStage before = fov_profile_enter(FOV_STAGE_ENV);
+  FovPhase before = fov_profile_enter(FOV_PHASE_ENV);
   for (int b = 0; b < play->count; b++) {
     play->lanes[b] = b;
     play->env[b] = (FovEnvLane){.image = fov_arena_alloc(arena, image_size(&env->spec)),
@@ -102,22 +102,22 @@ static Play make_play(FovRollout *rollout, FovTape *tape, const FovTask *task,
                 .locations = fov_constant(tape, rows, 2)};
 }
 
-static FovMoment *begin_moment(Play *play) {
+static FovTimeStep *begin_step(Play *play) {
   FovArena *arena = play->tape->arena;
   int n = play->count;
-  FovMoment *moment = &play->rollout->at[play->rollout->moments++];
-  *moment = (FovMoment){.count = n,
+  FovTimeStep *step = &play->rollout->at[play->rollout->time_steps++];
+  *step = (FovTimeStep){.count = n,
                         .lanes = memcpy(FOV_NEW(arena, int, n), play->lanes, n * sizeof(int)),
                         .frames = FOV_NEW(arena, const uint8_t *, n),
                         .labels = FOV_NEW(arena, int, n),
                         .actions = FOV_NEW(arena, int, n),
-                        .deeds = zeros(arena, (size_t)n)};
+                        .events = zeros(arena, (size_t)n)};
   for (int i = 0; i < n; i++) {
-    moment->frames[i] = play->env[i].image;
-    moment->labels[i] = play->env[i].label;
-    moment->actions[i] = -1;
+    step->frames[i] = play->env[i].image;
+    step->labels[i] = play->env[i].label;
+    step->actions[i] = -1;
   }
-  return moment;
+  return step;
 }
 
 /* ---- looking ---- */
@@ -140,7 +140,7 @@ static FovAgentState begin_state(const Play *play) {
   const FovAgent *agent = play->task->agent;
   int B = play->count;
   FovVar *coarse = agent->coarse ? fov_constant(play->tape, B, agent->coarse) : NULL;
-  FovStage before = fov_profile_enter(FOV_STAGE_SENSOR);
+  FovPhase before = fov_profile_enter(FOV_PHASE_SENSOR);
   for (int b = 0; coarse && b < B; b++) {
     FovImage image = image_of(play, b);
     fov_sensor_shrink(coarse->value + (size_t)b * coarse->stride, &image, agent->context.side);
@@ -150,7 +150,7 @@ static FovAgentState begin_state(const Play *play) {
 }
 
 static void look(FovVar *rho, const Play *play, const FovVar *l_t) {
-  FovStage before = fov_profile_enter(FOV_STAGE_SENSOR);
+  FovPhase before = fov_profile_enter(FOV_PHASE_SENSOR);
   for (int i = 0; i < rho->rows; i++) {
     FovImage image = image_of(play, i);
     fov_sensor_look(rho->value + (size_t)i * rho->stride, &play->task->agent->sensor, &image,
@@ -160,55 +160,54 @@ static void look(FovVar *rho, const Play *play, const FovVar *l_t) {
 }
 
 /** Keeps the images as they are now, before an action changes them. */
-static void keep_frames(FovMoment *moment, FovArena *arena, size_t size) {
-  for (int i = 0; i < moment->count; i++)
-    moment->frames[i] = memcpy(fov_arena_alloc(arena, size), moment->frames[i], size);
+static void keep_frames(FovTimeStep *step, FovArena *arena, size_t size) {
+  for (int i = 0; i < step->count; i++)
+    step->frames[i] = memcpy(fov_arena_alloc(arena, size), step->frames[i], size);
 }
 
-static void see(FovMoment *moment, Play *play) {
+static void see(FovTimeStep *step, Play *play) {
   const FovTask *task = play->task;
   const FovEnvSpec *spec = &task->env->spec;
-  int n = moment->count;
-  FovVar *l_t = moment->location = fov_rows(play->tape, play->locations, play->row, n);
-  moment->rho = fov_rows(play->tape, play->glimpses, play->row, n);
+  int n = step->count;
+  FovVar *l_t = step->location = fov_rows(play->tape, play->locations, play->row, n);
+  step->rho = fov_rows(play->tape, play->glimpses, play->row, n);
   play->row += n;
   cut(l_t->value, play->raw, 2 * n);
-  look(moment->rho, play, l_t);
-  if (play->plan->frames && spec->changes) keep_frames(moment, play->tape->arena, image_size(spec));
-  fov_agent_see(&play->state, task->agent, play->tape, moment->rho, l_t);
+  look(step->rho, play, l_t);
+  if (play->plan->frames && spec->changes) keep_frames(step, play->tape->arena, image_size(spec));
+  fov_agent_see(&play->state, task->agent, play->tape, step->rho, l_t);
   for (int i = 0; i < n; i++) {
     play->looked[i]++;
-    play->rollout->glimpses[moment->lanes[i]]++;
+    play->rollout->glimpses[step->lanes[i]]++;
   }
 }
 
 /* ---- choosing ---- */
 
-static FovVar *answer_head(FovMoment *moment, const Play *play) {
-  if (!moment->logits)
-    moment->logits = fov_agent_logits(play->task->agent, play->tape, &play->state);
-  return moment->logits;
+static FovVar *answer_head(FovTimeStep *step, const Play *play) {
+  if (!step->logits) step->logits = fov_agent_logits(play->task->agent, play->tape, &play->state);
+  return step->logits;
 }
 
-const real *fov_moment_log_p(FovMoment *moment, FovArena *arena) {
-  const FovVar *logits = moment->logits;
-  if (!logits || moment->log_p) return moment->log_p;
-  moment->log_p = FOV_NEW(arena, real, (size_t)logits->rows * logits->cols);
-  fov_log_softmax(moment->log_p, fov_values(logits));
-  return moment->log_p;
+const real *fov_step_log_p(FovTimeStep *step, FovArena *arena) {
+  const FovVar *logits = step->logits;
+  if (!logits || step->log_p) return step->log_p;
+  step->log_p = FOV_NEW(arena, real, (size_t)logits->rows * logits->cols);
+  fov_log_softmax(step->log_p, fov_values(logits));
+  return step->log_p;
 }
 
-static const real *answer_log_p(FovMoment *moment, const Play *play) {
-  answer_head(moment, play); // makes the logits
-  return fov_moment_log_p(moment, play->tape->arena);
+static const real *answer_log_p(FovTimeStep *step, const Play *play) {
+  answer_head(step, play); // makes the logits
+  return fov_step_log_p(step, play->tape->arena);
 }
 
 /** Asks all lanes whether to stop; marks those that were free to choose. Only their generators
  * move, so that no lane's draws depend on who else is asked. */
-static void ask(bool *stop, FovMoment *moment, Play *play) {
+static void ask(bool *stop, FovTimeStep *step, Play *play) {
   const FovTask *task = play->task;
   const FovStopRule *rule = task->stop;
-  int n = moment->count;
+  int n = step->count;
   FovRng *rng = FOV_NEW(play->tape->arena, FovRng, n);
   memcpy(rng, play->policy_rng, (size_t)n * sizeof *rng);
   FovStopInput input = {.actions = task->agent->actions,
@@ -216,48 +215,48 @@ static void ask(bool *stop, FovMoment *moment, Play *play) {
                         .rng = rng,
                         .lanes = n};
   if (rule->learned) input.logits = fov_agent_stop(task->agent, play->tape, &play->state);
-  if (rule->reads_answer) input.log_probabilities = answer_log_p(moment, play);
-  moment->log_stop = rule->decide(stop, play->tape, &input, task->stop_options);
+  if (rule->reads_answer) input.log_probabilities = answer_log_p(step, play);
+  step->log_stop = rule->decide(stop, play->tape, &input, task->stop_options);
   for (int i = 0; i < n; i++) {
     if (play->looked[i] == task->agent->options.glimpses) continue;
-    moment->deeds[i] |= FOV_DEED_DECIDE;
+    step->events[i] |= FOV_EVENT_DECIDE;
     play->policy_rng[i] = rng[i];
   }
 }
 
 /** due: [n]: who answers or acts now, having taken all glimpses or stopped. Returns their number.
  */
-static int decide(bool *due, FovMoment *moment, Play *play) {
-  int n = moment->count, most = play->task->agent->options.glimpses, count = 0, free = 0;
+static int decide(bool *due, FovTimeStep *step, Play *play) {
+  int n = step->count, most = play->task->agent->options.glimpses, count = 0, free = 0;
   for (int i = 0; i < n; i++) {
     free += play->looked[i] < most;
     due[i] = false;
   }
-  if (free > 0 && play->task->stop->decide) ask(due, moment, play);
+  if (free > 0 && play->task->stop->decide) ask(due, step, play);
   for (int i = 0; i < n; i++) count += due[i] = due[i] || play->looked[i] == most;
   return count;
 }
 
 /** A control task's actions are sampled, for REINFORCE; answers are learned from their labels. */
-static void choose_actions(FovMoment *moment, const real *log_p, const bool *due, Play *play) {
-  int A = play->task->agent->actions, *sampled = FOV_NEW(play->tape->arena, int, moment->count);
+static void choose_actions(FovTimeStep *step, const real *log_p, const bool *due, Play *play) {
+  int A = play->task->agent->actions, *sampled = FOV_NEW(play->tape->arena, int, step->count);
   bool sample = play->task->env->spec.control && !play->plan->choice.deterministic;
-  for (int i = 0; i < moment->count; i++, log_p += A) {
+  for (int i = 0; i < step->count; i++, log_p += A) {
     sampled[i] = 0;
     if (!due[i]) continue;
     sampled[i] = sample ? fov_sample(log_p, A, &play->policy_rng[i]) : fov_likeliest(log_p, A);
-    moment->actions[i] = sampled[i];
-    moment->deeds[i] |= FOV_DEED_ACT;
+    step->actions[i] = sampled[i];
+    step->events[i] |= FOV_EVENT_ACT;
   }
-  if (sample) moment->log_act = fov_categorical_log_prob(play->tape, moment->logits, sampled);
+  if (sample) step->log_act = fov_categorical_log_prob(play->tape, step->logits, sampled);
 }
 
 /** Notes what lane i answers in its turn and steps its environment. Returns the reward. */
-static real step_lane(const FovMoment *moment, const real *log_p, Play *play, int i) {
+static real step_lane(const FovTimeStep *step, const real *log_p, Play *play, int i) {
   const FovTask *task = play->task;
   FovRollout *rollout = play->rollout;
-  int b = moment->lanes[i], A = task->agent->actions, turn = rollout->taken[b]++;
-  int label = moment->labels[i], action = moment->actions[i];
+  int b = step->lanes[i], A = task->agent->actions, turn = rollout->taken[b]++;
+  int label = step->labels[i], action = step->actions[i];
   size_t at = (size_t)b * rollout->turns + turn;
   rollout->labels[at] = label;
   rollout->answers[at] = action;
@@ -271,48 +270,49 @@ static real step_lane(const FovMoment *moment, const real *log_p, Play *play, in
   return task->reward->value(play->env[i].reward, log_p, label);
 }
 
-static void act(FovMoment *moment, Play *play) {
+static void act(FovTimeStep *step, Play *play) {
   const FovTask *task = play->task;
   const FovStopRule *rule = task->stop;
-  int A = task->agent->actions, n = moment->count;
-  real *rewards = play->rollout->rewards + (size_t)(play->rollout->moments - 1) * play->plan->lanes;
+  int A = task->agent->actions, n = step->count;
+  real *rewards =
+      play->rollout->rewards + (size_t)(play->rollout->time_steps - 1) * play->plan->lanes;
   bool *due = FOV_NEW(play->tape->arena, bool, n);
   if (rule->cost)
-    for (int i = 0; i < n; i++) rewards[moment->lanes[i]] = (real)-rule->cost(task->stop_options);
-  if (decide(due, moment, play) == 0) {
-    if (play->plan->every) answer_head(moment, play);
+    for (int i = 0; i < n; i++) rewards[step->lanes[i]] = (real)-rule->cost(task->stop_options);
+  if (decide(due, step, play) == 0) {
+    if (play->plan->every) answer_head(step, play);
     return;
   }
-  const real *log_p = answer_log_p(moment, play);
-  choose_actions(moment, log_p, due, play);
-  FovStage before = fov_profile_enter(FOV_STAGE_ENV);
+  const real *log_p = answer_log_p(step, play);
+  choose_actions(step, log_p, due, play);
+  FovPhase before = fov_profile_enter(FOV_PHASE_ENV);
   for (int i = 0; i < n; i++)
-    if (due[i]) rewards[moment->lanes[i]] += step_lane(moment, log_p + (size_t)i * A, play, i);
+    if (due[i]) rewards[step->lanes[i]] += step_lane(step, log_p + (size_t)i * A, play, i);
   fov_profile_enter(before);
 }
 
 /** The raw sample of the next place: log π belongs to it, and no gradient flows through it. */
-static void choose_place(FovMoment *moment, Play *play) {
+static void choose_place(FovTimeStep *step, Play *play) {
   const FovTask *task = play->task;
-  if (task->policy->learned) moment->mean = fov_agent_mean(task->agent, play->tape, &play->state);
-  moment->log_look = task->policy->choose(play->raw, play->tape, moment->mean, &play->plan->choice,
-                                          play->policy_rng, moment->count);
-  for (int i = 0; i < moment->count; i++)
-    if (!fov_env_over(&play->env[i])) moment->deeds[i] |= FOV_DEED_LOOK;
+  if (task->policy->learned) step->mean = fov_agent_mean(task->agent, play->tape, &play->state);
+  step->log_look = task->policy->choose(play->raw, play->tape, step->mean, &play->plan->choice,
+                                        play->policy_rng, step->count);
+  for (int i = 0; i < step->count; i++)
+    if (!fov_env_over(&play->env[i])) step->events[i] |= FOV_EVENT_LOOK;
 }
 
-static void predict(FovMoment *moment, const Play *play) {
+static void predict(FovTimeStep *step, const Play *play) {
   if (play->plan->predict)
-    moment->baseline = fov_agent_baseline(play->task->agent, play->tape, &play->state);
+    step->baseline = fov_agent_baseline(play->task->agent, play->tape, &play->state);
 }
 
-/** Moment 0: where the first glimpse falls. */
+/** Time step 0: where the first glimpse falls. */
 static void choose_first(Play *play) {
-  FovMoment *moment = begin_moment(play);
+  FovTimeStep *step = begin_step(play);
   FovFirst first = (FovFirst)play->task->agent->options.first;
   if (first == FOV_FIRST_LEARNED) {
-    choose_place(moment, play);
-    predict(moment, play);
+    choose_place(step, play);
+    predict(step, play);
     return;
   }
   for (int i = 0; i < 2 * play->count; i++)
@@ -354,10 +354,10 @@ static bool anybody_plays(const Play *play) {
 static void sum_returns(FovRollout *rollout) {
   int B = rollout->lanes;
   real *returns = rollout->returns;
-  for (int t = rollout->moments - 1; t >= 0; t--)
+  for (int t = rollout->time_steps - 1; t >= 0; t--)
     for (int b = 0; b < B; b++)
-      returns[t * B + b] =
-          rollout->rewards[t * B + b] + (t + 1 < rollout->moments ? returns[(t + 1) * B + b] : 0);
+      returns[t * B + b] = rollout->rewards[t * B + b] +
+                           (t + 1 < rollout->time_steps ? returns[(t + 1) * B + b] : 0);
 }
 
 void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, const FovPlan *plan) {
@@ -368,12 +368,12 @@ void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, co
   play.state = begin_state(&play);
   choose_first(&play);
   while (play.count > 0) {
-    FovMoment *moment = begin_moment(&play);
-    see(moment, &play);
-    act(moment, &play);
+    FovTimeStep *step = begin_step(&play);
+    see(step, &play);
+    act(step, &play);
     bool going_on = anybody_plays(&play);
-    if (going_on) choose_place(moment, &play);
-    if (going_on || moment->log_act || moment->log_stop) predict(moment, &play);
+    if (going_on) choose_place(step, &play);
+    if (going_on || step->log_act || step->log_stop) predict(step, &play);
     drop_finished(&play);
   }
   sum_returns(rollout);

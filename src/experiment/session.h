@@ -1,10 +1,10 @@
 /** A training under way: an experiment in its run directory. */
-#ifndef FOV_CLI_SESSION_H
-#define FOV_CLI_SESSION_H
+#ifndef FOV_EXPERIMENT_SESSION_H
+#define FOV_EXPERIMENT_SESSION_H
 
 #include <signal.h>
 
-#include "cli/experiment.h"
+#include "experiment/experiment.h"
 #include "record/checkpoint.h"
 #include "record/run.h"
 #include "record/tfevents.h"

@@ -1,9 +1,9 @@
 /** What `fovea bench` measures: rates of products, glimpses, images and whole training. */
-#ifndef FOV_CLI_MEASURE_H
-#define FOV_CLI_MEASURE_H
+#ifndef FOV_EXPERIMENT_MEASURE_H
+#define FOV_EXPERIMENT_MEASURE_H
 
 #include "base/profile.h"
-#include "cli/experiment.h"
+#include "experiment/experiment.h"
 
 enum { FOV_MAX_REPEATS = 100 };
 
@@ -63,7 +63,7 @@ typedef struct FovTrainRate {
   FovSample glimpses;               /**< trained on, a second */
   FovSample evaluated;              /**< glimpses a second of evaluation */
   FovSample share;                  /**< FLOP/s of training over the limit */
-  FovSample stages[FOV_STAGES + 1]; /**< shares of the threads' time; the last is waiting */
+  FovSample stages[FOV_PHASES + 1]; /**< shares of the threads' time; the last is waiting */
   FovSample faults;                 /**< pages that the system had to provide, an update */
 } FovTrainRate;
 

@@ -1,6 +1,6 @@
 /** The update that Adam and AdamW share. */
-#ifndef FOV_LEARN_ADAM_H
-#define FOV_LEARN_ADAM_H
+#ifndef FOV_LEARN_OPTIMISER_ADAM_H
+#define FOV_LEARN_OPTIMISER_ADAM_H
 
 #include "learn/plugins.h"
 

@@ -1,4 +1,4 @@
-#include "cli/session.h"
+#include "experiment/session.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,18 +64,18 @@ static FovStatus choose_dir(FovSession *session) {
 enum { TRACE_ROOM = 64 << 20 };
 
 /** What is recorded at an evaluation, for the viewer: fewer episodes than asked for if large. */
-static FovRecord record_of(const FovSession *session, const FovTask *task) {
-  return (FovRecord){.task = task,
-                     .episodes = session->experiment.eval.episodes,
-                     .room = TRACE_ROOM,
-                     .predict = session->training.baseline->learned,
-                     .seed = (uint64_t)session->experiment.eval.seed,
-                     .split = FOV_SPLIT_VALID};
+static FovRecordRequest record_of(const FovSession *session, const FovTask *task) {
+  return (FovRecordRequest){.task = task,
+                            .episodes = session->experiment.eval.episodes,
+                            .room = TRACE_ROOM,
+                            .predict = session->training.baseline->learned,
+                            .seed = (uint64_t)session->experiment.eval.seed,
+                            .split = FOV_SPLIT_VALID};
 }
 
 static FovStatus check_record(const FovSession *session) {
   FovTask task = fov_experiment_task(&session->experiment, &session->valid_env);
-  FovRecord record = record_of(session, &task);
+  FovRecordRequest record = record_of(session, &task);
   return fov_record_check(&record);
 }
 
@@ -141,9 +141,10 @@ static FovStatus load(FovSession *session) {
   FovTrainerState *state = fov_trainer_state(session->trainer);
   FOV_TRY(fov_checkpoint_check(path_of(path, session, FOV_RUN_LAST), &is));
   FOV_TRY(fov_checkpoint_load(state, &session->best, &session->experiment.agent.params, path));
-  if (state->update > fov_trainer_updates(session->trainer))
+  if (state->update > fov_trainer_updates_planned(session->trainer))
     return fov_fail(FOV_ERR_FORMAT, "%s: expected at most %lld updates, found %lld", path,
-                    (long long)fov_trainer_updates(session->trainer), (long long)state->update);
+                    (long long)fov_trainer_updates_planned(session->trainer),
+                    (long long)state->update);
   path_of(path, session, FOV_RUN_PROGRESS);
   if (!fov_file_exists(path)) return FOV_OK;
   FOV_TRY(fov_progress_truncate(path, state->update));
@@ -189,7 +190,7 @@ static double epoch(const FovSession *session) {
 
 static double seconds_left(const FovSession *session) {
   double done = (double)(updates_done(session) - session->first_update);
-  double left = (double)(fov_trainer_updates(session->trainer) - updates_done(session));
+  double left = (double)(fov_trainer_updates_planned(session->trainer) - updates_done(session));
   return (fov_now() - session->started) / done * left;
 }
 
@@ -200,7 +201,7 @@ static double glimpses_per_second(const FovSession *session) {
 }
 
 /** One row, from the sums since the last and an evaluation. */
-static FovProgress make_row(const FovSession *session, const FovEvaluation *valid) {
+static FovProgress make_row(const FovSession *session, const FovEvalResult *valid) {
   const FovExperiment *experiment = &session->experiment;
   const FovTask *task = &session->training.task;
   const FovSums *sums = &fov_trainer_state(session->trainer)->sums;
@@ -226,7 +227,7 @@ static FovProgress make_row(const FovSession *session, const FovEvaluation *vali
 
 /** Evaluations up to an update: `times` in all, evenly spaced. */
 static int64_t evaluations(const FovSession *session, int64_t update) {
-  double updates = (double)fov_trainer_updates(session->trainer);
+  double updates = (double)fov_trainer_updates_planned(session->trainer);
   return (int64_t)floor((double)update * session->experiment.eval.times / updates);
 }
 
@@ -238,7 +239,7 @@ static bool is_due(const FovSession *session) {
 
 /** Whether the history keeps a trace of it. */
 static bool is_kept(const FovSession *session) {
-  int64_t last = fov_trainer_updates(session->trainer), update = updates_done(session);
+  int64_t last = fov_trainer_updates_planned(session->trainer), update = updates_done(session);
   int64_t times = session->experiment.eval.times;
   if (times >= last) return fov_history_keeps(update, last); // one after every update
   return fov_history_keeps(evaluations(session, update), times);
@@ -246,7 +247,7 @@ static bool is_kept(const FovSession *session) {
 
 static FovStatus record_trace(const FovSession *session, const FovTask *task) {
   char path[FOV_PATH_SIZE];
-  FovRecord record = record_of(session, task);
+  FovRecordRequest record = record_of(session, task);
   record.values = fov_trainer_weights(session->trainer);
   record.update = updates_done(session);
   FovTrace trace;
@@ -277,14 +278,14 @@ static FovStatus evaluate(FovSession *session) {
   const FovEvalOptions *eval = &session->experiment.eval;
   FovTask task = fov_experiment_task(&session->experiment, &session->valid_env);
   int64_t cases = session->valid_env.spec.cases;
-  FovEvaluate what = {.task = &task,
-                      .values = fov_trainer_weights(session->trainer),
-                      .cases = eval->cases > 0 && eval->cases < cases ? eval->cases : cases,
-                      .rollouts = 1,
-                      .seed = (uint64_t)eval->seed,
-                      .split = FOV_SPLIT_VALID,
-                      .threads = session->request->threads};
-  FovEvaluation valid;
+  FovEvalRequest what = {.task = &task,
+                         .values = fov_trainer_weights(session->trainer),
+                         .cases = eval->cases > 0 && eval->cases < cases ? eval->cases : cases,
+                         .rollouts = 1,
+                         .seed = (uint64_t)eval->seed,
+                         .split = FOV_SPLIT_VALID,
+                         .threads = session->request->threads};
+  FovEvalResult valid;
   FOV_TRY(fov_evaluate(&valid, &what, fov_trainer_workspace(session->trainer)));
   FovProgress row = make_row(session, &valid);
   FOV_TRY(write_row(session, &row));
@@ -309,7 +310,7 @@ static FovStatus interrupt(const FovSession *session) {
 
 static FovStatus train(FovSession *session) {
   session->started = fov_now();
-  while (updates_done(session) < fov_trainer_updates(session->trainer)) {
+  while (updates_done(session) < fov_trainer_updates_planned(session->trainer)) {
     if (*session->request->interrupted) return interrupt(session);
     double start = fov_now();
     FOV_TRY(fov_trainer_update(session->trainer));
@@ -327,7 +328,7 @@ static FovStatus train(FovSession *session) {
 
 static void print_start(const FovSession *session) {
   const FovExperiment *e = &session->experiment;
-  const FovGlimpse *glimpse = &e->agent.glimpse;
+  const FovGlimpseShape *glimpse = &e->agent.glimpse;
   printf("%s: %s, %d glimpses of %d x %d at %d scales, encoder %s, core %s, %zu parameters, %d "
          "threads\n",
          session->run.dir, e->slots[FOV_SLOT_ENV].plugin->name,

@@ -13,7 +13,7 @@ static const FovOption options[] = {
 enum { W, BIAS };
 
 static FovStatus build(FovEncoderLayout *layout, FovParams *params, const void *values,
-                       FovGlimpse glimpse) {
+                       FovGlimpseShape glimpse) {
   int width = ((const Options *)values)->width, *id = layout->params;
   layout->width = width;
   id[W] = fov_params_add(params, "encoder.w", width, fov_glimpse_features(glimpse), FOV_INIT_HE, 1);

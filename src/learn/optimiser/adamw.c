@@ -1,5 +1,5 @@
 /** Adam with decoupled weight decay (Loshchilov and Hutter 2019). */
-#include "learn/adam.h"
+#include "learn/optimiser/adam.h"
 
 static const FovOption options[] = {
     FOV_ADAM_OPTIONS,

@@ -1,8 +1,8 @@
 /** A trained agent, read from a run or a checkpoint. */
-#ifndef FOV_CLI_TRAINED_H
-#define FOV_CLI_TRAINED_H
+#ifndef FOV_EXPERIMENT_TRAINED_H
+#define FOV_EXPERIMENT_TRAINED_H
 
-#include "cli/experiment.h"
+#include "experiment/experiment.h"
 #include "record/run.h"
 
 typedef struct FovTrained {

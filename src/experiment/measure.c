@@ -1,4 +1,4 @@
-#include "cli/measure.h"
+#include "experiment/measure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -200,13 +200,13 @@ void fov_train_meter_destroy(FovTrainMeter *meter) {
 static void add_stages(FovTrainRate *rate, const FovProfile *profiles, int threads,
                        double seconds) {
   double whole = seconds * threads, waiting = whole;
-  for (int stage = 0; stage < FOV_STAGES; stage++) {
+  for (int stage = 0; stage < FOV_PHASES; stage++) {
     double sum = 0;
     for (int worker = 0; worker < threads; worker++) sum += profiles[worker].seconds[stage];
     add(&rate->stages[stage], sum / whole);
     waiting -= sum;
   }
-  add(&rate->stages[FOV_STAGES], waiting / whole);
+  add(&rate->stages[FOV_PHASES], waiting / whole);
 }
 
 /** Pages that the system has given to this process so far. */
@@ -241,13 +241,13 @@ static int64_t cases_of(const FovTask *task, int64_t most) {
 static FovStatus time_evaluation(double *glimpses, FovTrainMeter *meter) {
   const FovTask *task = &meter->subject->training.task;
   int64_t cases = cases_of(task, 32 * FOV_SHARD);
-  FovEvaluate what = {.task = task,
-                      .values = fov_trainer_weights(meter->trainer),
-                      .cases = cases,
-                      .rollouts = 1,
-                      .split = FOV_SPLIT_TRAIN,
-                      .threads = meter->threads};
-  FovEvaluation result;
+  FovEvalRequest what = {.task = task,
+                         .values = fov_trainer_weights(meter->trainer),
+                         .cases = cases,
+                         .rollouts = 1,
+                         .split = FOV_SPLIT_TRAIN,
+                         .threads = meter->threads};
+  FovEvalResult result;
   double start = fov_now(), seconds, done = 0;
   do {
     FOV_TRY(fov_evaluate(&result, &what, fov_trainer_workspace(meter->trainer)));
@@ -317,7 +317,8 @@ static void loop_sensor(void *context, int task, int worker) {
   FovEnvLane lane = create_lane(arena, spec);
   draw_case(&loop->subject->env, &lane, (uint64_t)task);
   FovImage image = {lane.image, spec->height, spec->width, spec->channels};
-  FovGlimpse shape = fov_sensor_glimpse(&loop->sensor, spec->height, spec->width, spec->channels);
+  FovGlimpseShape shape =
+      fov_sensor_glimpse(&loop->sensor, spec->height, spec->width, spec->channels);
   real *glimpse = FOV_NEW(arena, real, fov_glimpse_features(shape));
   FovRng rng = fov_rng_stream(0, FOV_STREAM_POLICY, (uint64_t)task);
   double start = fov_now(), seconds;
@@ -363,9 +364,9 @@ FovStatus fov_measure_sensor(FovSample *rate, const FovSubject *subject, int sca
 
 /* ---- an episode ---- */
 
-static FovStatus time_episode(double *seconds, double *drawing, const FovEvaluate *what,
+static FovStatus time_episode(double *seconds, double *drawing, const FovEvalRequest *what,
                               FovWorkspace *workspace, FovProfile *profile) {
-  FovEvaluation result;
+  FovEvalResult result;
   *seconds = *drawing = 0;
   int64_t episodes = 0;
   do {
@@ -374,8 +375,8 @@ static FovStatus time_episode(double *seconds, double *drawing, const FovEvaluat
     FovStatus status = fov_evaluate(&result, what, workspace);
     fov_profile_into(NULL);
     FOV_TRY(status);
-    for (int stage = 0; stage < FOV_STAGES; stage++)
-      *(stage == FOV_STAGE_ENV ? drawing : seconds) += profile->seconds[stage];
+    for (int stage = 0; stage < FOV_PHASES; stage++)
+      *(stage == FOV_PHASE_ENV ? drawing : seconds) += profile->seconds[stage];
     episodes += what->cases;
   } while (*seconds < STAGE);
   *seconds /= (double)episodes;
@@ -384,7 +385,7 @@ static FovStatus time_episode(double *seconds, double *drawing, const FovEvaluat
 }
 
 /** Repeats after a first one, which finds its memory. */
-static FovStatus repeat_episode(FovSample *seconds, FovSample *drawing, const FovEvaluate *what,
+static FovStatus repeat_episode(FovSample *seconds, FovSample *drawing, const FovEvalRequest *what,
                                 FovWorkspace *workspace, FovProfile *profile, int repeats) {
   double look, draw;
   FOV_TRY(time_episode(&look, &draw, what, workspace, profile));
@@ -408,12 +409,12 @@ FovStatus fov_measure_episode(FovSample *seconds, FovSample *drawing, const FovS
   if (status == FOV_OK) {
     const FovTask *task = &subject->training.task;
     fov_params_init(values, params, 0);
-    FovEvaluate what = {.task = task,
-                        .values = values,
-                        .cases = cases_of(task, FOV_SHARD),
-                        .rollouts = 1,
-                        .split = FOV_SPLIT_TRAIN,
-                        .threads = 1};
+    FovEvalRequest what = {.task = task,
+                           .values = values,
+                           .cases = cases_of(task, FOV_SHARD),
+                           .rollouts = 1,
+                           .split = FOV_SPLIT_TRAIN,
+                           .threads = 1};
     status = repeat_episode(seconds, drawing, &what, &workspace, profile, repeats);
   }
   fov_workspace_finish(&workspace);

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/gemm.h"
-#include "learn/adam.h"
+#include "learn/optimiser/adam.h"
 
 typedef struct Options {
   FovAdamOptions adam; /**< of what is small; comes first */

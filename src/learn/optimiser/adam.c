@@ -1,5 +1,5 @@
 /** Adam (Kingma and Ba 2015). */
-#include "learn/adam.h"
+#include "learn/optimiser/adam.h"
 
 static const FovOption options[] = {
     FOV_ADAM_OPTIONS,

@@ -1,4 +1,4 @@
-#include "cli/trained.h"
+#include "experiment/trained.h"
 
 #include <stdlib.h>
 
@@ -62,7 +62,7 @@ static FovStatus load_weights(FovTrained *trained) {
   FovStatus status = fov_checkpoint_load_weights(
       &trained->values, &trained->update, &experiment->agent.params, o->average > 0, trained->path);
   if (status != FOV_OK) return explain(trained, status);
-  double updates = (double)fov_train_updates(o);
+  double updates = (double)fov_train_updates_planned(o);
   trained->progress = (double)trained->update < updates ? (double)trained->update / updates : 1;
   return FOV_OK;
 }

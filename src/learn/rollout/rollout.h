@@ -1,6 +1,6 @@
 /** Episodes: B lanes look, answer or act, and are rewarded, on one tape. */
-#ifndef FOV_LEARN_ROLLOUT_H
-#define FOV_LEARN_ROLLOUT_H
+#ifndef FOV_LEARN_ROLLOUT_ROLLOUT_H
+#define FOV_LEARN_ROLLOUT_ROLLOUT_H
 
 #include "env.h"
 #include "learn/plugins.h"
@@ -32,28 +32,29 @@ typedef struct FovPlan {
   FovChoice choice;
   bool predict; /**< run the baseline head */
   bool every;   /**< run the answer head after every glimpse, not only where it is needed */
-  bool frames;  /**< keep what an image was at each moment, if it changes */
+  bool frames;  /**< keep what an image was at each step, if it changes */
 } FovPlan;
 
-/** What a lane did at a moment, as bits. */
-typedef enum FovDeed {
-  FOV_DEED_ACT = 1 << 0,    /**< answered or acted */
-  FOV_DEED_DECIDE = 1 << 1, /**< was free to stop looking, and decided */
-  FOV_DEED_LOOK = 1 << 2,   /**< chose the place of its next glimpse */
-} FovDeed;
+/** What a lane did at a step, as bits. */
+typedef enum FovEvent {
+  FOV_EVENT_ACT = 1 << 0,    /**< answered or acted */
+  FOV_EVENT_DECIDE = 1 << 1, /**< was free to stop looking, and decided */
+  FOV_EVENT_LOOK = 1 << 2,   /**< chose the place of its next glimpse */
+} FovEvent;
 
 /**
- * Moment t of the lanes that still play: glimpse t is taken, h_t follows, and everything after it
- * is chosen from h_t. Moment 0 is before the first glimpse. A var is NULL where there is none.
+ * Time step t of the lanes that still play: glimpse t is taken, h_t follows, and everything after
+ * it is chosen from h_t. Time step 0 is before the first glimpse. A var is NULL where there is
+ * none.
  */
-typedef struct FovMoment {
+typedef struct FovTimeStep {
   int count;              /**< n: lanes that still play */
   const int *lanes;       /**< [n]: which of the B, ascending */
   FovVar *rho;            /**< [n, S·G·G·C]: what was seen */
   FovVar *location;       /**< [n, 2]: where, the sample cut to the image */
   const uint8_t **frames; /**< [n]: [H, W, C] each; unless `frames`, as they are in the end */
   FovVar *logits;         /**< [n, A]: of answer or action */
-  real *log_p;            /**< [n, A]: fov_moment_log_p; NULL: nobody asked for it yet */
+  real *log_p;            /**< [n, A]: fov_step_log_p; NULL: nobody asked for it yet */
   FovVar *baseline;       /**< [n, 1]: the return expected from here on, if something is chosen */
   FovVar *mean;           /**< [n, 2]: of the next place */
   FovVar *log_look;       /**< [n, 1]: log π of the next place */
@@ -61,19 +62,19 @@ typedef struct FovMoment {
   FovVar *log_stop;       /**< [n, 1]: log π of stopping or not */
   int *labels;            /**< [n]: the label that was due; −1 in a control task */
   int *actions;           /**< [n]: −1 where none was taken */
-  uint8_t *deeds;         /**< [n]: FovDeed bits */
-} FovMoment;
+  uint8_t *events;        /**< [n]: FovEvent bits */
+} FovTimeStep;
 
-/** [n, A], dense: the log-softmax of the moment's logits, computed once, in the arena of its
+/** [n, A], dense: the log-softmax of the step's logits, computed once, in the arena of its
  * rollout; NULL: it has none. */
-const real *fov_moment_log_p(FovMoment *moment, FovArena *arena);
+const real *fov_step_log_p(FovTimeStep *step, FovArena *arena);
 
 /** What happened; all in the tape's arena. */
 typedef struct FovRollout {
-  int moments, lanes;      /**< M, B: moments 0 … M−1, up to the last that somebody plays */
-  FovMoment *at;           /**< [M] */
-  real *rewards;           /**< [M, B]: earned by the action of moment t, less its glimpse's cost */
-  real *returns;           /**< [M, B]: Σ of the rewards from moment t on */
+  int time_steps, lanes;   /**< M, B: time_steps 0 … M−1, up to the last that somebody plays */
+  FovTimeStep *at;         /**< [M] */
+  real *rewards;           /**< [M, B]: earned by the action of step t, less its glimpse's cost */
+  real *returns;           /**< [M, B]: Σ of the rewards from step t on */
   int turns;               /**< N: the most actions of an episode */
   int *taken;              /**< [B]: actions */
   int *labels, *answers;   /**< [B, N]: of each turn; −1 where there was none */

@@ -8,7 +8,7 @@ static void values(real *b, const FovBaselineInput *input) {
   int copies = input->copies;
   FOV_CHECK(copies > 1 && input->lanes % copies == 0, "%d lanes of %d copies", input->lanes,
             copies);
-  for (int first = 0; first < input->moments * input->lanes; first += copies) {
+  for (int first = 0; first < input->time_steps * input->lanes; first += copies) {
     real sum = 0;
     for (int k = 0; k < copies; k++) sum += input->returns[first + k];
     for (int k = 0; k < copies; k++)

@@ -2,7 +2,7 @@
 #include "learn/plugins.h"
 
 static void values(real *b, const FovBaselineInput *input) {
-  for (int i = 0; i < input->moments * input->lanes; i++) b[i] = input->average;
+  for (int i = 0; i < input->time_steps * input->lanes; i++) b[i] = input->average;
 }
 
 const FovBaseline fov_baseline_average = {

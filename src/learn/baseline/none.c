@@ -2,7 +2,7 @@
 #include "learn/plugins.h"
 
 static void values(real *b, const FovBaselineInput *input) {
-  memset(b, 0, (size_t)input->moments * input->lanes * sizeof *b);
+  memset(b, 0, (size_t)input->time_steps * input->lanes * sizeof *b);
 }
 
 const FovBaseline fov_baseline_none = {

@@ -1,4 +1,4 @@
-#include "cli/experiment.h"
+#include "experiment/experiment.h"
 
 #include <string.h>
 
