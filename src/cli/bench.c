@@ -230,7 +230,7 @@ static void print_train(const FovTrainRate rates[2], int n, double flops) {
 
 static void print_memory(const FovTraining *training) {
   double blocks, shards;
-  fov_training_memory(&blocks, &shards, training);
+  if (fov_training_memory(&blocks, &shards, training) != FOV_OK) return;
   printf(
       "  memory: %.1f MiB of parameters, gradients and moments, %.1f MiB of episodes at most, in "
       "blocks of 8\n",

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "base/gemm.h"
+#include "base/memory.h"
 #include "base/team.h"
 
 enum { FEW_UPDATES = 3 };

@@ -1,9 +1,13 @@
+#include "model/attention.h"
 #include "model/core.h"
-#include "model/encoder.h"
 
 extern const FovEncoder fov_encoder_linear, fov_encoder_conv;
 
 const FovEncoder *const fov_encoders[] = {&fov_encoder_linear, &fov_encoder_conv, NULL};
+
+extern const FovAttention fov_attention_gaze;
+
+const FovAttention *const fov_attentions[] = {&fov_attention_gaze, NULL};
 
 extern const FovCore fov_core_rnn, fov_core_lstm, fov_core_gru, fov_core_none;
 

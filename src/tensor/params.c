@@ -15,8 +15,12 @@ int fov_params_add(FovParams *params, const char *name, int rows, int cols, FovI
   FOV_CHECK(params->count < FOV_MAX_PARAMS, "%s: more than %d parameters", name, FOV_MAX_PARAMS);
   FOV_CHECK(rows > 0 && cols > 0, "%s: [%d, %d]", name, rows, cols);
   FovParam *param = &params->list[params->count];
-  *param =
-      (FovParam){.rows = rows, .cols = cols, .init = init, .scale = scale, .offset = params->size};
+  *param = (FovParam){.rows = rows,
+                      .cols = cols,
+                      .init = init,
+                      .scale = scale,
+                      .offset = params->size,
+                      .stream = params->streams++};
   int length =
       snprintf(param->name, sizeof param->name, "%s%s", params->prefix ? params->prefix : "", name);
   FOV_CHECK(length < FOV_PARAM_NAME, "%s: longer than %d bytes", name, FOV_PARAM_NAME - 1);
@@ -25,6 +29,10 @@ int fov_params_add(FovParams *params, const char *name, int rows, int cols, FovI
               param->name);
   params->size += ((size_t)rows * cols + STEP - 1) / STEP * STEP;
   return params->count++;
+}
+
+void fov_params_skip(FovParams *params, int count) {
+  params->streams += count;
 }
 
 size_t fov_params_learned(const FovParams *params) {
@@ -62,7 +70,7 @@ static void init_param(real *values, const FovParam *param, FovRng *rng) {
 
 void fov_params_init(real *values, const FovParams *params, uint64_t seed) {
   for (int i = 0; i < params->count; i++) {
-    FovRng rng = fov_rng_stream(seed, FOV_STREAM_INIT, (uint64_t)i);
+    FovRng rng = fov_rng_stream(seed, FOV_STREAM_INIT, (uint64_t)params->list[i].stream);
     init_param(values + params->list[i].offset, &params->list[i], &rng);
   }
 }

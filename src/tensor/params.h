@@ -23,6 +23,7 @@ typedef struct FovParam {
   FovInit init;
   real scale;    /**< factor on the initial values */
   size_t offset; /**< of its first number in a block */
+  int stream;    /**< number of the stream that its initial values are drawn from */
 } FovParam;
 
 /** The layout of a block. Zero-initialise; written while a model is built, const afterwards.
@@ -30,6 +31,7 @@ typedef struct FovParam {
 typedef struct FovParams {
   FovParam list[FOV_MAX_PARAMS];
   int count;
+  int streams;        /**< numbers that were given out, also to what is left out */
   size_t size;        /**< numbers in a block, padding included */
   const char *prefix; /**< before the names of what is added; NULL: nothing */
 } FovParams;
@@ -37,6 +39,10 @@ typedef struct FovParams {
 /** Adds a parameter and returns its number; `name` must be new. */
 int fov_params_add(FovParams *params, const char *name, int rows, int cols, FovInit init,
                    real scale);
+
+/** Leaves out `count` parameters: what is added later draws the same initial values as if they were
+ * there. */
+void fov_params_skip(FovParams *params, int count);
 
 /** Numbers that are learned: the block without its padding. */
 size_t fov_params_learned(const FovParams *params);

@@ -1,30 +1,35 @@
 /**
  * The trainer: one update after another, the same bits for any number of threads.
  *
- * An update plays a batch of episodes in shards of fixed size, goes back through each shard's tape,
- * adds the shards' gradients in order and takes one optimiser step. All randomness is a function of
- * the seed and of how many episodes came before, so blocks and sums are the whole state.
+ * An update plays a batch of episodes in shards of fixed size, runs the backward pass of each
+ * shard's tape, adds the shards' gradients in the order of a fixed binary tree and takes one
+ * optimiser step. All randomness is a function of the seed and of how many episodes came before, so
+ * blocks and sums are the whole state.
  */
-#ifndef FOV_LEARN_TRAINER_H
-#define FOV_LEARN_TRAINER_H
+#ifndef FOV_LEARN_TRAINER_TRAINER_H
+#define FOV_LEARN_TRAINER_TRAINER_H
 
 #include "learn/evaluate.h"
+#include "learn/objective.h"
+#include "learn/optimiser.h"
 
 typedef struct FovTrainOptions {
-  int64_t episodes;  /**< of the whole training */
-  int batch;         /**< B: episodes of one update */
-  int copies;        /**< K: episodes on the same image, side by side */
-  double rate;       /**< learning rate */
-  int schedule;      /**< FovSchedule */
-  double warmup;     /**< share of the training over which the rate rises from 0 */
-  double clip;       /**< global norm that gradients are cut to; 0: none */
-  double average;    /**< decay of the weights' moving average used in evaluation; 0: none */
-  double reinforce;  /**< weight of the policy's loss */
-  double entropy;    /**< weight of the entropy of actions and of stopping, which is raised */
-  double regression; /**< weight of the baseline's loss */
-  int answer; /**< 0: cross-entropy where an answer is given; 1: after every glimpse, each at a
-                   weight of 1/`glimpses`, however many are taken */
+  int64_t episodes; /**< of the whole training */
+  int batch;        /**< episodes of one update */
+  int copies;       /**< K: episodes on the same image, side by side */
+  double rate;      /**< learning rate */
+  int schedule;     /**< FovSchedule */
+  double warmup;    /**< share of the training over which the rate rises from 0 */
+  double clip;      /**< global norm that gradients are cut to; 0: none */
+  double average;   /**< decay of the weights' moving average used in evaluation; 0: none */
+  int answer;       /**< FovTrainAnswer */
 } FovTrainOptions;
+
+/** Where the answer's loss is taken. */
+typedef enum FovTrainAnswer {
+  FOV_TRAIN_ANSWER_LAST,  /**< where an answer is given */
+  FOV_TRAIN_ANSWER_EVERY, /**< after every glimpse, each at a weight of 1/`glimpses` */
+} FovTrainAnswer;
 
 extern const FovOption fov_train_options[];
 
@@ -34,9 +39,8 @@ int64_t fov_train_updates_planned(const FovTrainOptions *options);
 /** All that is trained, by whom and how; const. */
 typedef struct FovTraining {
   FovTask task;
-  const FovBaseline *baseline;
-  const FovEstimator *estimator;
-  const void *estimator_options;
+  const FovObjective *objective;
+  const void *objective_options;
   const FovOptimiser *optimiser;
   const void *optimiser_options;
   FovTrainOptions options;
@@ -46,7 +50,8 @@ typedef struct FovTraining {
 /** Sums over the episodes or updates since the last report. */
 typedef struct FovSums {
   int64_t episodes, updates, wrong, glimpses;
-  double reward, class_loss, baseline_loss, gradient_norm;
+  double reward, gradient_norm;
+  double losses[FOV_OBJECTIVE_LOSSES]; /**< as the objective names them */
 } FovSums;
 
 /** All that changes from update to update: what a checkpoint keeps. */
@@ -57,10 +62,9 @@ typedef struct FovTrainerState {
   real *value, *first, *second, *average; /**< blocks: parameters, two moments, moving average */
 } FovTrainerState;
 
-/** Bytes of a training, apart from its data set and from evaluations: of its blocks, which are as
- * large as the parameters, and of its shards' episodes at most, to which the unused ends of their
- * arenas' blocks come. An update after the first allocates nothing. */
-void fov_training_memory(double *blocks, double *shards, const FovTraining *training);
+/** Bytes of a training without its data set and evaluations: of its blocks, which are as large as
+ * the parameters, and of its shards' arenas. An update after the first allocates nothing. */
+FovStatus fov_training_memory(double *blocks, double *shards, const FovTraining *training);
 
 typedef struct FovTrainer FovTrainer;
 
