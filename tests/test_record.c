@@ -380,7 +380,7 @@ static void test_what_is_no_checkpoint_is_refused(void **state) {
 /* ---- recorder ---- */
 
 /** Records episodes of a freshly initialised agent, as many as have room. */
-static FovTrace record_in(const Toy *toy, double room, int episodes, bool sampled, bool predict) {
+static FovTrace record_in(const Toy *toy, double room, int episodes, bool sampled) {
   const FovParams *params = &toy->experiment.agent.params;
   real *values = fov_params_block(params);
   fov_params_init(values, params, 4);
@@ -393,16 +393,15 @@ static FovTrace record_in(const Toy *toy, double room, int episodes, bool sample
                                  .seed = 9,
                                  .episodes = episodes,
                                  .room = room,
-                                 .sampled = sampled,
-                                 .predict = predict};
+                                 .sampled = sampled};
   assert_int_equal(fov_record_trace(&trace, &what, &workspace), FOV_OK);
   fov_workspace_finish(&workspace);
   free(values);
   return trace;
 }
 
-static FovTrace record(const Toy *toy, int episodes, bool sampled, bool predict) {
-  return record_in(toy, 0, episodes, sampled, predict);
+static FovTrace record(const Toy *toy, int episodes, bool sampled) {
+  return record_in(toy, 0, episodes, sampled);
 }
 
 /** Episode e, glimpse t: the retina holds what the sensor gives there, the answer is likeliest. */
@@ -433,7 +432,7 @@ static void check_trace(const char *settings, int side, int scales) {
   Toy toy;
   toy_create(&toy, settings);
   toy_resets = 0;
-  FovTrace trace = record(&toy, 70, false, true);
+  FovTrace trace = record(&toy, 70, false);
   assert_int_equal(trace.episodes, 70);
   assert_int_equal(trace.glimpses, 3);
   assert_int_equal(trace.update, 12);
@@ -471,7 +470,7 @@ static void test_a_game_s_trace_is_what_happened(void **state) {
   enum { EPISODES = 20, PIXELS = TOY_SIDE * TOY_SIDE };
   Toy toy;
   toy_create(&toy, "env = toy_game\nglimpses = 2\n");
-  FovTrace trace = record(&toy, EPISODES, true, true);
+  FovTrace trace = record(&toy, EPISODES, true);
   int T = trace.glimpses, features = fov_glimpse_features(toy.experiment.agent.glimpse), moved = 0;
   assert_true(trace.control && trace.frames == T);
   for (int i = 0; i < EPISODES * T; i++) {
@@ -506,7 +505,7 @@ static void test_a_trace_keeps_to_its_room(void **state) {
   toy_create(&toy, "env.cases = 90\n");
   for (int i = 0; i < 3; i++) {
     struct stat file;
-    FovTrace trace = record_in(&toy, rooms[i].room, 1000, false, true);
+    FovTrace trace = record_in(&toy, rooms[i].room, 1000, false);
     assert_in_range(trace.episodes, rooms[i].least, rooms[i].most);
     snprintf(path, sizeof path, "%s/trace.safetensors", folder);
     assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
@@ -517,14 +516,15 @@ static void test_a_trace_keeps_to_its_room(void **state) {
   toy_finish(&toy);
 }
 
-/** What stands for a choice in the trace: of the mean or a sample of it, or none. */
-static void check_choices(const char *settings, bool sampled, bool predict, int first_choice) {
+/** What stands for a choice in the trace: of the mean or a sample of it, or none. `predicted`: the
+ * agent has the baseline's head. */
+static void check_choices(const char *settings, bool sampled, bool predicted, int first_choice) {
   Toy toy;
   toy_create(&toy, settings);
-  FovTrace trace = record(&toy, 8, sampled, predict);
+  FovTrace trace = record(&toy, 8, sampled);
   for (int i = 0; i < 8 * 3; i++) {
     bool chosen = i % 3 >= first_choice;
-    assert_int_equal(isnan(trace.baselines[i]), !predict || i % 3 == 0);
+    assert_int_equal(isnan(trace.baselines[i]), !predicted || i % 3 == 0);
     for (int j = 2 * i; j < 2 * i + 2; j++) {
       assert_int_equal(isnan(trace.means[j]), !chosen);
       assert_int_equal(isnan(trace.sigmas[j]), !chosen);
@@ -542,7 +542,7 @@ static void check_choices(const char *settings, bool sampled, bool predict, int 
 static void test_what_nobody_chose_is_nan(void **state) {
   (void)state;
   check_choices("", false, true, 1);
-  check_choices("", true, false, 1);
+  check_choices("baseline = none\n", true, false, 1);
   check_choices("policy = random\n", true, true, 3);
 }
 
@@ -550,7 +550,7 @@ static void test_no_more_episodes_than_cases(void **state) {
   (void)state;
   Toy toy;
   toy_create(&toy, "env.cases = 5\n");
-  FovTrace trace = record(&toy, 1000, true, false);
+  FovTrace trace = record(&toy, 1000, true);
   assert_int_equal(trace.episodes, 5);
   fov_trace_finish(&trace);
   toy_finish(&toy);
