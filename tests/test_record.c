@@ -433,17 +433,19 @@ static void check_trace(const char *settings, int side, int scales) {
   toy_create(&toy, settings);
   toy_resets = 0;
   FovTrace trace = record(&toy, 70, false);
+  // Whatever was played before to measure what memory it takes.
+  const ToyReset *resets = toy_log + toy_resets - 70;
   assert_int_equal(trace.episodes, 70);
   assert_int_equal(trace.glimpses, 3);
   assert_int_equal(trace.update, 12);
   assert_int_equal(trace.side, side);
   assert_int_equal(trace.scales, scales);
   assert_int_equal(trace.whole, toy.experiment.sensor.whole);
-  assert_int_equal(toy_resets, 70);
+  assert_in_range(toy_resets, 70, TOY_LOG);
   for (int e = 0; e < 70; e++) {
     // The image is the case's, with the clutter that the generator of the case draws.
     FovRng rng = fov_rng_stream(9, FOV_STREAM_FIXED_ENV, (uint64_t)e);
-    assert_int_equal(toy_log[e].index, e);
+    assert_int_equal(resets[e].index, e);
     assert_int_equal(trace.images[e * TOY_SIDE * TOY_SIDE], (uint8_t)fov_rng_u32(&rng));
     assert_int_equal(trace.lengths[e], 3);
     for (int t = 0; t < 3; t++) check_step(&trace, &toy.experiment.sensor, e, t);

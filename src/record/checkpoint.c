@@ -8,7 +8,18 @@
 
 static const char *const prefixes[] = {"", "average.", "first.", "second."};
 
-enum { BLOCKS = sizeof prefixes / sizeof *prefixes, SCALARS = 13 };
+/** Sums of an objective's further losses, which older files lack. */
+static const char *const further[] = {"state.sums.loss_2", "state.sums.loss_3",
+                                      "state.sums.loss_4", "state.sums.loss_5",
+                                      "state.sums.loss_6", "state.sums.loss_7"};
+
+enum {
+  BLOCKS = sizeof prefixes / sizeof *prefixes,
+  FURTHER = sizeof further / sizeof *further,
+  REQUIRED = 13,
+  SCALARS = REQUIRED + FURTHER,
+};
+_Static_assert(FURTHER == FOV_OBJECTIVE_LOSSES - 2, "a name for every loss");
 
 static void blocks_of(real *blocks[BLOCKS], const FovTrainerState *state) {
   real *all[BLOCKS] = {state->value, state->average, state->first, state->second};
@@ -24,7 +35,7 @@ typedef struct Scalar {
 
 static void scalars_of(Scalar scalars[SCALARS], FovTrainerState *state, FovBest *best) {
   FovSums *sums = &state->sums;
-  Scalar all[SCALARS] = {
+  const Scalar all[REQUIRED] = {
       {"state.update", FOV_DTYPE_I64, &state->update},
       {"state.average_return", FOV_DTYPE_F64, &state->average_return},
       {"state.sums.episodes", FOV_DTYPE_I64, &sums->episodes},
@@ -40,6 +51,8 @@ static void scalars_of(Scalar scalars[SCALARS], FovTrainerState *state, FovBest 
       {"state.best_update", FOV_DTYPE_I64, &best->update},
   };
   memcpy(scalars, all, sizeof all);
+  for (int i = 0; i < FURTHER; i++)
+    scalars[REQUIRED + i] = (Scalar){further[i], FOV_DTYPE_F64, &sums->losses[2 + i]};
 }
 
 /** What a parameter looks like in the file; block: where it is in memory, or NULL. */
@@ -179,7 +192,9 @@ static FovStatus load_all(FovTrainerState *state, FovBest *best, const FovParams
   for (int b = 0; b < BLOCKS; b++) FOV_TRY(load_block(blocks[b], file, path, params, prefixes[b]));
   Scalar scalars[SCALARS];
   scalars_of(scalars, state, best);
-  for (int i = 0; i < SCALARS; i++) FOV_TRY(load_scalar(&scalars[i], file, path));
+  for (int i = 0; i < SCALARS; i++)
+    if (i < REQUIRED || fov_safetensors_find(file, scalars[i].name))
+      FOV_TRY(load_scalar(&scalars[i], file, path));
   if (state->sums.updates > state->update)
     return fov_fail(FOV_ERR_FORMAT, "%s: state.update is %lld, with %lld updates to report", path,
                     (long long)state->update, (long long)state->sums.updates);
