@@ -22,6 +22,10 @@
     }                                                                                              \
   } while (0)
 
+/** The same for an expression, which names itself. */
+#define assert_close(actual, expected, tolerance)                                                  \
+  assert_near(actual, expected, tolerance, "%s", #actual)
+
 /** Whether `work` aborts; it runs in a process of its own, whose complaint nobody sees. */
 static inline bool aborts(void (*work)(void)) {
   fflush(NULL);
