@@ -61,6 +61,39 @@ FovVar *fov_categorical_log_prob(FovTape *tape, FovVar *logits, const int *actio
   return log_prob_of(tape, NULL, logits, actions, 1);
 }
 
+typedef struct Entropy {
+  FovVar *logits, *y;
+  const real *log_probabilities;
+} Entropy;
+
+/** dH/dlogit_a = −p_a (log p_a + H). */
+static void entropy_backward(FovTape *tape, void *saved) {
+  Entropy *op = saved;
+  int cols = op->logits->cols;
+  real *dlogits = fov_grad(tape, op->logits);
+  for (int b = 0; b < op->y->rows; b++, dlogits += op->logits->stride) {
+    const real *log_p = op->log_probabilities + (size_t)b * cols;
+    real dy = op->y->grad[b], entropy = op->y->value[b];
+    for (int j = 0; j < cols; j++) dlogits[j] -= dy * fov_exp(log_p[j]) * (log_p[j] + entropy);
+  }
+}
+
+FovVar *fov_softmax_entropy(FovTape *tape, FovVar *logits) {
+  int rows = logits->rows, cols = logits->cols;
+  real *log_p = FOV_NEW(tape->arena, real, (size_t)rows * cols);
+  fov_log_softmax(log_p, fov_values(logits));
+  FovVar *y = fov_result(tape, rows, 1, logits->learned);
+  for (int b = 0; b < rows; b++) {
+    y->value[b] = 0;
+    for (int j = 0; j < cols; j++)
+      y->value[b] -= fov_exp(log_p[(size_t)b * cols + j]) * log_p[(size_t)b * cols + j];
+  }
+  Entropy *op = FOV_NEW(tape->arena, Entropy, 1);
+  *op = (Entropy){.logits = logits, .y = y, .log_probabilities = log_p};
+  fov_note(tape, y, NULL, entropy_backward, op);
+  return y;
+}
+
 typedef struct Gaussian {
   FovVar *mean, *y;
   const real *sample, *sigma;

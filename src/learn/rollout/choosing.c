@@ -209,7 +209,7 @@ void fov_play_choose_first(FovTimeStep *step, Play *play) {
     choices[i] = forced ? forced[i] : (FovChoice){.index = -1};
     for (int j = 0; j < 2 && first == FOV_FIRST_RANDOM && !forced; j++)
       choices[i].sample[j] = 2 * fov_rng_uniform(&play->policy_rng[i]) - 1;
+    memcpy(play->places + 2 * i, choices[i].sample, sizeof choices[i].sample);
   }
-  fov_policy_cut(play->places, choices, step->count);
   record_places(step, choices, play);
 }
