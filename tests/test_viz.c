@@ -255,6 +255,8 @@ static FovTrace make_trace(int channels) {
                     .actions = CLASSES,
                     .side = SIDE,
                     .scales = SCALES};
+  fov_trace_add_column(&trace, "mean", 2);
+  fov_trace_add_column(&trace, "sigma", 2);
   assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
   memset(trace.retina, RETINA_GREY, (size_t)2 * GLIMPSES * SCALES * SIDE * SIDE * channels);
   for (int i = 0; i < 2 * GLIMPSES; i++) {
@@ -357,7 +359,7 @@ static void test_policy_and_baseline_appear_only_if_there_are_any(void **state) 
   uint32_t policy = rgb_of(fov_theme_dark.policy), rule = rgb_of(fov_theme_dark.rule);
   FovBox view = {20, 60, 600, 600}, gap = {952, 545, 12, 140}; // between baseline and entropy
   cairo_surface_t *without = draw(&scene);
-  trace.means[2] = trace.means[3] = trace.sigmas[2] = trace.sigmas[3] = 0.2f;
+  for (int i = 0; i < 4; i++) trace.column[i / 2].values[2 + i % 2] = 0.2f;
   trace.baselines[2] = 0.5;
   cairo_surface_t *with = draw(&scene);
   assert_int_equal(count_pixels(without, view, policy), 0);

@@ -35,6 +35,8 @@ static inline FovTrace begin_trace(int episodes, int frames, int channels, int a
                     .side = SIDE,
                     .scales = SCALES,
                     .update = 100};
+  fov_trace_add_column(&trace, "mean", 2);
+  fov_trace_add_column(&trace, "sigma", 2);
   assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
   return trace;
 }
@@ -67,8 +69,8 @@ static inline void make_up_glimpse(FovTrace *trace, int e, int t, int answer) {
   trace->locations[2 * m] = 0.25f * (float)t - 0.5f;
   trace->locations[2 * m + 1] = t % 2 ? 0.3f : -0.2f;
   for (int j = 0; j < 2 && t > 0; j++) {
-    trace->means[2 * m + j] = trace->locations[2 * m + j] + 0.05f;
-    trace->sigmas[2 * m + j] = 0.1f;
+    trace->column[0].values[2 * m + j] = trace->locations[2 * m + j] + 0.05f;
+    trace->column[1].values[2 * m + j] = 0.1f;
   }
   float even = 1 / (float)A, gain = 0.2f * (float)t;
   for (int a = 0; a < A; a++)

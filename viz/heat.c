@@ -21,7 +21,9 @@ static int cell_of(const float *location) {
 
 /** Whether the policy chose a place, and not the agent's constant first look or plain chance. */
 static bool chosen(const FovTrace *trace, size_t moment) {
-  return isfinite(trace->means[2 * moment]);
+  for (int i = 0; i < trace->columns; i++)
+    if (isfinite(trace->column[i].values[moment * trace->column[i].width])) return true;
+  return false;
 }
 
 /** Counts a glimpse, once a map. */

@@ -144,11 +144,19 @@ static void draw_squares(cairo_t *cr, const FovScene *scene, const FovLayout *l)
   }
 }
 
+/** What the policy recorded of this glimpse's choice; NULL if it has no such column, or if no
+ * policy chose it. */
+static const float *choice_of(const FovScene *scene, const char *name, int width) {
+  const float *values = fov_trace_column(scene->trace, name, width);
+  if (values) values += width * fov_moment(scene);
+  return values && isfinite(values[0]) ? values : NULL;
+}
+
 /** The policy that chose this place: a cross at its mean, a dashed ellipse at one sigma. */
-static void draw_policy(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
-  const float *mean = scene->trace->means + 2 * fov_moment(scene);
-  const float *sigma = scene->trace->sigmas + 2 * fov_moment(scene);
-  if (!(fabsf(mean[0]) < FAR && fabsf(mean[1]) < FAR)) return; // NaN: no policy chose it
+static void draw_gaussian(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
+  const float *mean = choice_of(scene, "mean", 2), *sigma = choice_of(scene, "sigma", 2);
+  if (!mean || !sigma) return;
+  if (!(fabsf(mean[0]) < FAR && fabsf(mean[1]) < FAR)) return;
   double arm = 0.4 * l->em, line = fmax(1.25, 0.11 * l->em);
   Point at = place(l->image, mean);
   cairo_move_to(cr, at.x - arm, at.y);
@@ -236,7 +244,7 @@ void fov_draw_view(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   cairo_rectangle(cr, l->view.x, l->view.y, l->view.w, l->view.h);
   cairo_clip(cr);
   if (scene->overlays & FOV_OVERLAY_SQUARES) draw_squares(cr, scene, l);
-  if (scene->overlays & FOV_OVERLAY_POLICY) draw_policy(cr, scene, l);
+  if (scene->overlays & FOV_OVERLAY_POLICY) draw_gaussian(cr, scene, l);
   if (scene->overlays & FOV_OVERLAY_PATH) draw_path(cr, scene, l);
   if (scene->overlays & FOV_OVERLAY_NUMBERS) draw_numbers(cr, scene, l);
   cairo_restore(cr);
@@ -268,7 +276,7 @@ static void legend_policy(cairo_t *cr, const FovScene *scene, double x, double y
   fov_line(cr, x, middle, x + 2 * arm, middle);
   fov_line(cr, x + arm, middle - arm, x + arm, middle + arm);
   // A policy that follows its mean has no ellipse to explain.
-  bool spread = scene->trace->sigmas[2 * fov_moment(scene)] > 0;
+  bool spread = choice_of(scene, "sigma", 2)[0] > 0;
   legend_text(cr, scene, x + 1.2 * em, y, spread ? "policy: mean, 1 σ" : "policy: mean");
 }
 
@@ -277,7 +285,8 @@ void fov_draw_legend(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   double em = l->em, x = l->legend.x, y = l->legend.y + l->legend.h - 0.3 * em;
   fov_set_font(cr, 0.85 * em, false);
   if (scene->overlays & FOV_OVERLAY_PATH) x = legend_path(cr, scene, x, y, em);
-  if (scene->overlays & FOV_OVERLAY_POLICY && isfinite(scene->trace->means[2 * fov_moment(scene)]))
+  if (scene->overlays & FOV_OVERLAY_POLICY && choice_of(scene, "mean", 2) &&
+      choice_of(scene, "sigma", 2))
     legend_policy(cr, scene, x, y, em);
 }
 

@@ -25,8 +25,11 @@ FovStatus fov_history_add(const char *run, const FovTrace *trace) {
   char path[FOV_PATH_SIZE];
   double patches = (double)trace->glimpses * trace->scales * trace->side * trace->side;
   double pixels = (double)trace->height * trace->width + patches;
-  double fit = FOV_HISTORY_BYTES / (pixels * trace->channels);
-  FovTrace part = *trace; // every array begins with the episode, so a part is the same but shorter
+  double numbers = 0; // per glimpse; a policy's columns may be thousands of numbers wide
+  for (int i = 0; i < trace->columns; i++) numbers += trace->column[i].width;
+  double fit =
+      FOV_HISTORY_BYTES / (pixels * trace->channels + numbers * trace->glimpses * sizeof(float));
+  FovTrace part = *trace; // the first dimension of each array is the episode: a prefix is a trace
   if (fit < part.episodes) part.episodes = fit < 1 ? 1 : (int)fit;
   fov_history_path(path, run, trace->update);
   return fov_trace_write(&part, path);

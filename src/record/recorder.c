@@ -39,15 +39,17 @@ static void copy_glimpse(FovTrace *trace, const FovTimeStep *step, const real *l
   trace->answers[at] = step->actions[i];
 }
 
+enum { MEAN, SIGMA }; // columns of the trace
+
 /** What lane i chose and expected of its next glimpse, t of the trace. */
 static void copy_choice(FovTrace *trace, const FovTimeStep *step, const FovChoice *choice,
                         int episode, int t, int i) {
   size_t at = (size_t)episode * trace->glimpses + t;
   if (!(step->events[i] & FOV_EVENT_LOOK)) return;
-  copy_row(trace->means + 2 * at, step->mean, i);
+  copy_row(trace->column[MEAN].values + 2 * at, step->mean, i);
   copy_row(trace->baselines + at, step->baseline, i);
   for (int j = 0; step->mean && j < 2; j++)
-    trace->sigmas[2 * at + j] = choice->deterministic ? 0 : (float)choice->sigma[j];
+    trace->column[SIGMA].values[2 * at + j] = choice->deterministic ? 0 : (float)choice->sigma[j];
 }
 
 /** Copies a rollout's lanes into the trace's episodes from `first` on. */
@@ -143,6 +145,8 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *what, FovWor
                       .control = spec->control,
                       .update = what->update};
   FOV_TRY(fov_record_check(what));
+  fov_trace_add_column(trace, "mean", 2);
+  fov_trace_add_column(trace, "sigma", 2);
   FOV_TRY(fov_trace_allocate(trace));
   FovStatus status = fov_trace_set_names(trace, spec->names);
   if (status != FOV_OK) {
