@@ -371,6 +371,48 @@ static void test_policy_and_baseline_appear_only_if_there_are_any(void **state) 
   fov_trace_finish(&trace);
 }
 
+/** A trace of one 3 × 3 distribution, or of 8 numbers, which are no square. */
+static FovTrace make_tiles(int width) {
+  FovTrace trace = make_trace(1);
+  free(trace.column[0].values);
+  free(trace.column[1].values);
+  trace.columns = 1;
+  trace.column[0] = (FovTraceColumn){.name = "tiles", .width = width};
+  trace.column[0].values = calloc((size_t)2 * GLIMPSES * width, sizeof(float));
+  assert_non_null(trace.column[0].values);
+  trace.locations[3] = 0.9f; // the second glimpse is in the middle of the lowest row
+  trace.column[0].values[width + 2] = 0.25f;
+  trace.column[0].values[width + 4] = 0.75f;
+  return trace;
+}
+
+static void test_tiles_are_tinted_by_probability(void **state) {
+  (void)state;
+  uint32_t expected[] = {0, 0x331908, 0x994c19}; // 60 % of the policy's colour at the likeliest
+  for (int width = 8; width <= 9; width++) {
+    FovTrace trace = make_tiles(width);
+    FovScene scene = make_scene(&trace);
+    scene.glimpse = 1;
+    scene.overlays = FOV_OVERLAY_POLICY;
+    cairo_surface_t *picture = draw(&scene);
+    FovBox image = fov_scene_image(&scene);
+    char text[128];
+    for (int i = 0; i < 3; i++) { // the top left, top right and middle tile, off their middles
+      double x = image.x + image.w * (i == 0 ? 0.1 : i == 1 ? 0.9 : 0.4);
+      double y = image.y + image.h * (i < 2 ? 0.1 : 0.4);
+      assert_int_equal(pixel(picture, x, y), width == 9 ? expected[i] : 0);
+      assert_true(fov_scene_tell(text, sizeof text, &scene, x, y));
+      static const char *const told[] = {"tile 0, 0: 0; ", "tile 2, 0: 0.25; ",
+                                         "tile 1, 1: 0.75; "};
+      assert_int_equal(strncmp(text, told[i], strlen(told[i])) == 0, width == 9);
+    }
+    double edge = round(image.x + image.w / 3), low = image.y + 0.9 * image.h;
+    if (width == 9) assert_int_equal(pixel(picture, edge, low), rgb_of(fov_theme_dark.policy));
+    cairo_surface_destroy(picture);
+    fov_trace_finish(&trace);
+  }
+}
+
 static void test_a_wrong_answer_looks_different(void **state) {
   (void)state;
   FovTrace trace = make_trace(1);
@@ -616,6 +658,7 @@ int main(void) {
       cmocka_unit_test(test_squares_have_their_scales_colours),
       cmocka_unit_test(test_image_pixels_are_sharp_and_true),
       cmocka_unit_test(test_policy_and_baseline_appear_only_if_there_are_any),
+      cmocka_unit_test(test_tiles_are_tinted_by_probability),
       cmocka_unit_test(test_a_wrong_answer_looks_different),
       cmocka_unit_test(test_bars_tell_the_probability_after_each_glimpse),
       cmocka_unit_test(test_of_many_classes_the_likeliest_are_told),

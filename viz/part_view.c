@@ -6,9 +6,6 @@
 #include "viz/known.h"
 #include "viz/parts.h"
 
-/** Half image widths beyond which nothing is drawn: cairo's coordinates are 24 bits wide. */
-enum { FAR = 8 };
-
 typedef struct Point {
   double x, y;
 } Point;
@@ -144,37 +141,6 @@ static void draw_squares(cairo_t *cr, const FovScene *scene, const FovLayout *l)
   }
 }
 
-/** What the policy recorded of this glimpse's choice; NULL if it has no such column, or if no
- * policy chose it. */
-static const float *choice_of(const FovScene *scene, const char *name, int width) {
-  const float *values = fov_trace_column(scene->trace, name, width);
-  if (values) values += width * fov_moment(scene);
-  return values && isfinite(values[0]) ? values : NULL;
-}
-
-/** The policy that chose this place: a cross at its mean, a dashed ellipse at one sigma. */
-static void draw_gaussian(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
-  const float *mean = choice_of(scene, "mean", 2), *sigma = choice_of(scene, "sigma", 2);
-  if (!mean || !sigma) return;
-  if (!(fabsf(mean[0]) < FAR && fabsf(mean[1]) < FAR)) return;
-  double arm = 0.4 * l->em, line = fmax(1.25, 0.11 * l->em);
-  Point at = place(l->image, mean);
-  cairo_move_to(cr, at.x - arm, at.y);
-  cairo_line_to(cr, at.x + arm, at.y);
-  cairo_move_to(cr, at.x, at.y - arm);
-  cairo_line_to(cr, at.x, at.y + arm);
-  fov_stroke_rimmed(cr, scene->theme->policy, line, 1);
-  if (!(sigma[0] > 0 && sigma[0] < FAR && sigma[1] > 0 && sigma[1] < FAR)) return;
-  cairo_save(cr);
-  cairo_translate(cr, at.x, at.y);
-  cairo_scale(cr, sigma[0] / 2 * l->image.w, sigma[1] / 2 * l->image.h);
-  fov_disc(cr, 0, 0, 1);
-  cairo_restore(cr);
-  cairo_set_dash(cr, (double[]){0.45 * l->em, 0.3 * l->em}, 2, 0);
-  fov_stroke_rimmed(cr, scene->theme->policy, line, 1);
-  cairo_set_dash(cr, NULL, 0, 0);
-}
-
 /** A step of the path, cut short so that it does not enter the ring around its end. */
 static void draw_step(cairo_t *cr, const FovScene *scene, Point from, Point to, double ring,
                       double line, double alpha) {
@@ -243,8 +209,9 @@ void fov_draw_view(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
     draw_ground(cr, scene, l);
   cairo_rectangle(cr, l->view.x, l->view.y, l->view.w, l->view.h);
   cairo_clip(cr);
+  if (scene->overlays & FOV_OVERLAY_POLICY) fov_draw_policy_tiles(cr, scene, l);
   if (scene->overlays & FOV_OVERLAY_SQUARES) draw_squares(cr, scene, l);
-  if (scene->overlays & FOV_OVERLAY_POLICY) draw_gaussian(cr, scene, l);
+  if (scene->overlays & FOV_OVERLAY_POLICY) fov_draw_policy_gaussian(cr, scene, l);
   if (scene->overlays & FOV_OVERLAY_PATH) draw_path(cr, scene, l);
   if (scene->overlays & FOV_OVERLAY_NUMBERS) draw_numbers(cr, scene, l);
   cairo_restore(cr);
@@ -269,25 +236,13 @@ static double legend_path(cairo_t *cr, const FovScene *scene, double x, double y
   return legend_text(cr, scene, x + 1.25 * em, y, "this glimpse") + 1.4 * em;
 }
 
-static void legend_policy(cairo_t *cr, const FovScene *scene, double x, double y, double em) {
-  double middle = y - 0.3 * em, arm = 0.4 * em;
-  cairo_set_line_width(cr, fmax(1.5, 0.14 * em));
-  fov_set_color(cr, scene->theme->policy, 1);
-  fov_line(cr, x, middle, x + 2 * arm, middle);
-  fov_line(cr, x + arm, middle - arm, x + arm, middle + arm);
-  // A policy that follows its mean has no ellipse to explain.
-  bool spread = choice_of(scene, "sigma", 2)[0] > 0;
-  legend_text(cr, scene, x + 1.2 * em, y, spread ? "policy: mean, 1 σ" : "policy: mean");
-}
-
 void fov_draw_legend(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   if (l->legend.h == 0 || !fov_shows(cr, l->legend)) return;
   double em = l->em, x = l->legend.x, y = l->legend.y + l->legend.h - 0.3 * em;
   fov_set_font(cr, 0.85 * em, false);
   if (scene->overlays & FOV_OVERLAY_PATH) x = legend_path(cr, scene, x, y, em);
-  if (scene->overlays & FOV_OVERLAY_POLICY && choice_of(scene, "mean", 2) &&
-      choice_of(scene, "sigma", 2))
-    legend_policy(cr, scene, x, y, em);
+  if (scene->overlays & FOV_OVERLAY_POLICY)
+    fov_draw_policy_legend(cr, scene, x, y, l->legend.x + l->legend.w, em);
 }
 
 bool fov_tell_view(char *text, size_t size, const FovScene *scene, double x, double y) {
@@ -299,6 +254,10 @@ bool fov_tell_view(char *text, size_t size, const FovScene *scene, double x, dou
       row >= image.height)
     return false;
   uint32_t rgb = fov_pixel_rgb(&image, column, row);
+  int length = fov_tell_policy(text, size, scene, (float)(2 * (x - l.image.x) / l.image.w - 1),
+                               (float)(2 * (y - l.image.y) / l.image.h - 1));
+  text += length;
+  size -= (size_t)length;
   if (image.channels == 3)
     snprintf(text, size, "pixel %d, %d: red %u, green %u, blue %u", column, row, rgb >> 16,
              rgb >> 8 & 255, rgb & 255);

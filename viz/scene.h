@@ -15,7 +15,7 @@ enum { FOV_SCENE_SCALES = 8 };                                  // more squares 
 typedef enum FovOverlay {
   FOV_OVERLAY_SQUARES = 1 << 0, /**< the patches of the glimpse */
   FOV_OVERLAY_PATH = 1 << 1,    /**< from the first glimpse to this one */
-  FOV_OVERLAY_POLICY = 1 << 2,  /**< mean and sigma of the policy that chose this place */
+  FOV_OVERLAY_POLICY = 1 << 2,  /**< the policy's distribution of this location */
   FOV_OVERLAY_NUMBERS = 1 << 3, /**< which glimpse a point of the path is */
   FOV_OVERLAY_VEIL = 1 << 4,    /**< darkens what no glimpse has covered yet */
   FOV_OVERLAY_KNOWN = 1 << 5,   /**< the reconstruction in the place of the image */
