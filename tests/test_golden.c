@@ -16,8 +16,10 @@
 
 #include "check.h"
 #include "traces.h"
-#include "viz/heat.h"
-#include "viz/sheet.h"
+#include "viz/scene/drawing.h"
+#include "viz/scene/heat.h"
+#include "viz/scene/layout.h"
+#include "viz/viewer/sheet.h"
 
 enum { WIDTH = 640, HEIGHT = 360, SHRINK = 4, W = WIDTH / SHRINK, H = HEIGHT / SHRINK };
 

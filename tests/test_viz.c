@@ -16,9 +16,11 @@
 
 #include "draw.h"
 #include "record/progress.h"
-#include "viz/episode.h"
-#include "viz/known.h"
-#include "viz/scene.h"
+#include "viz/scene/drawing.h"
+#include "viz/scene/episode.h"
+#include "viz/scene/layout.h"
+#include "viz/scene/reconstruction.h"
+#include "viz/scene/scene.h"
 
 /** fontconfig keeps its cache until the process ends; the leak checker need not say so. */
 const char *__lsan_default_suppressions(void);
@@ -307,10 +309,10 @@ static void test_a_whole_image_stays_where_it_is(void **state) {
   (void)state;
   FovTrace trace = {
       .glimpses = 1, .height = 29, .width = 20, .side = 29, .scales = 1, .whole = true};
-  FovPatch patch;
+  FovPatchArea patch;
   float anywhere[] = {0.7f, -0.3f};
   trace.locations = anywhere;
-  patch = fov_patch(&trace, 0, 0, 0);
+  patch = fov_patch_area(&trace, 0, 0, 0);
   assert_float_equal(patch.x, -4, 0); // (29 − 20) / 2, rounded down
   assert_float_equal(patch.y, 0, 0);
   assert_float_equal(patch.covers, 29, 0);
@@ -401,7 +403,7 @@ static void test_tiles_are_tinted_by_probability(void **state) {
       double x = image.x + image.w * (i == 0 ? 0.1 : i == 1 ? 0.9 : 0.4);
       double y = image.y + image.h * (i < 2 ? 0.1 : 0.4);
       assert_int_equal(pixel(picture, x, y), width == 9 ? expected[i] : 0);
-      assert_true(fov_scene_tell(text, sizeof text, &scene, x, y));
+      assert_true(fov_scene_describe(text, sizeof text, &scene, x, y));
       static const char *const told[] = {"tile 0, 0: 0; ", "tile 2, 0: 0.25; ",
                                          "tile 1, 1: 0.75; "};
       assert_int_equal(strncmp(text, told[i], strlen(told[i])) == 0, width == 9);
@@ -466,7 +468,7 @@ static void test_of_many_classes_the_likeliest_are_told(void **state) {
   FovScene scene = make_scene(&trace);
   char text[64], told[8000] = "";
   for (double x = 700; x < 1250; x++)
-    if (fov_scene_tell(text, sizeof text, &scene, x, 400) && !strstr(told, text))
+    if (fov_scene_describe(text, sizeof text, &scene, x, 400) && !strstr(told, text))
       snprintf(told + strlen(told), sizeof told - strlen(told), "%s, ", text);
   assert_memory_equal(told, "class 7: 0.0000, class 100: 0.0400, class 101", 45);
   assert_non_null(strstr(told, "class 321: 0.0000, "));

@@ -13,8 +13,8 @@
 #include "record/run.h"
 
 bool fov_history_keeps(int64_t index, int64_t count) {
-  if (index == 1 || count <= FOV_HISTORY_STAGES) return true;
-  return index * FOV_HISTORY_STAGES / count > (index - 1) * FOV_HISTORY_STAGES / count;
+  if (index == 1 || count <= FOV_HISTORY_SNAPSHOTS) return true;
+  return index * FOV_HISTORY_SNAPSHOTS / count > (index - 1) * FOV_HISTORY_SNAPSHOTS / count;
 }
 
 void fov_history_path(char *path, const char *run, int64_t update) {
