@@ -46,8 +46,12 @@ typedef struct Figure {
   size_t experiment_count;
 } Figure;
 
+static const double vast = 1e100; // no measured value is as large; squares of smaller ones fit
+
+/** NaN if there is no value, or none that can be drawn. */
 static double metric_value(const FovProgress *row, Metric metric) {
-  return metric == VALID_ERROR ? 100 * row->valid_error : row->valid_reward;
+  double value = metric == VALID_ERROR ? 100 * row->valid_error : row->valid_reward;
+  return fabs(value) < vast ? value : NAN;
 }
 
 /** Bytes of a path without a final `-s<seed>`. */
@@ -115,7 +119,7 @@ static bool summarise(Point *point, const Figure *figure, const FovProgress *row
     const Run *run = &figure->runs[i];
     if (run->experiment != experiment) continue;
     const FovProgress *same = bsearch(row, run->rows, run->count, sizeof *row, compare_episodes);
-    if (!same || !isfinite(metric_value(same, metric))) return false;
+    if (!same || isnan(metric_value(same, metric))) return false;
     double shifted = metric_value(same, metric) - first;
     sum += shifted;
     squares += shifted * shifted;
@@ -123,7 +127,9 @@ static bool summarise(Point *point, const Figure *figure, const FovProgress *row
   double mean = first + sum / n, half = 0;
   if (n > 1) half = student_t(n - 1) * sqrt(fmax(0, squares - sum * sum / n) / (n - 1) / n);
   *point = (Point){.episodes = row->episodes, .mean = mean, .lo = mean - half, .hi = mean + half};
-  if (metric == VALID_ERROR) point->hi = fmin(point->hi, 100);
+  // An error is a share: beyond 0 and 100 % its interval has nothing to cover.
+  if (metric == VALID_ERROR && mean >= 0) point->lo = fmax(point->lo, 0);
+  if (metric == VALID_ERROR && mean <= 100) point->hi = fmin(point->hi, 100);
   return true;
 }
 
@@ -242,7 +248,7 @@ static void include(Range *range, double value) {
   range->hi = fmax(range->hi, value);
 }
 
-/** The values of a metric over all experiments: their means, and their bands. */
+/** The range of a metric's means and of its bands, over all experiments; lo > hi: no values. */
 static void find_ranges(Range *means, Range *bands, const Figure *figure, Metric metric) {
   *means = *bands = (Range){INFINITY, -INFINITY};
   for (size_t e = 0; e < figure->experiment_count; e++) {
@@ -256,25 +262,32 @@ static void find_ranges(Range *means, Range *bands, const Figure *figure, Metric
   }
 }
 
-/** Shows every mean; a band reaches no more than a fifth of their span beyond them, or the wide
- * interval of two seeds would flatten the curves. */
+/** From a decade below the least mean, where a band may go on towards 0, or above it. */
+static void set_log_range(FovAxis *axis, Range means, Range bands) {
+  axis->log = true;
+  axis->lo = fmax(bands.lo, means.lo / 10);
+  double pad = pow(bands.hi / axis->lo, 0.04);
+  axis->lo /= pad;
+  axis->hi = bands.hi * pad;
+}
+
+/** Shows every mean and band. Errors over more than a decade get a logarithmic axis. */
 static FovAxis value_axis(const Figure *figure, Metric metric, FovBox box) {
+  enum { MOST = 1000000 }; // of a logarithmic axis: its ends' ratio
   FovAxis axis = {.lo = 0, .hi = 1, .from = box.y + box.h, .to = box.y};
   Range means, bands;
   find_ranges(&means, &bands, figure, metric);
   if (means.lo > means.hi) return axis;
-  axis.log = metric == VALID_ERROR && means.lo > 0 && means.hi > 10 * means.lo;
-  if (axis.log) {
-    double reach = pow(means.hi / means.lo, 0.2), pad = pow(means.hi / means.lo, 0.04);
-    axis.lo = fmax(bands.lo, means.lo / reach) / pad;
-    axis.hi = fmin(bands.hi, means.hi * reach) * pad;
+  bool decades = means.lo > 0 && means.hi > 10 * means.lo && means.hi < MOST * means.lo;
+  if (metric == VALID_ERROR && decades) {
+    set_log_range(&axis, means, bands);
     return axis;
   }
-  double span = means.hi - means.lo;
-  if (span < 1e-9 * fmax(1, fabs(means.hi))) span = fmax(1, fabs(means.hi)); // a flat line
-  axis.lo = fmax(bands.lo, means.lo - 0.2 * span) - 0.06 * span;
-  axis.hi = fmin(bands.hi, means.hi + 0.2 * span) + 0.06 * span;
-  if (metric == VALID_ERROR) axis.lo = fmax(axis.lo, 0);
+  double span = bands.hi - bands.lo, size = fmax(fabs(bands.lo), fabs(bands.hi));
+  if (span < 1e-9 * fmax(1, size)) span = fmax(1, size); // a flat line
+  axis.lo = bands.lo - 0.06 * span;
+  axis.hi = bands.hi + 0.06 * span;
+  if (metric == VALID_ERROR && bands.lo >= 0) axis.lo = fmax(axis.lo, 0);
   return axis;
 }
 

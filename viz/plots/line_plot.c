@@ -14,7 +14,7 @@ static FovAxis axis_of(const FovDrawLine *lines, int count, bool vertical) {
       axis.lo = fmin(axis.lo, value);
       axis.hi = fmax(axis.hi, value);
     }
-  double room = pow(axis.hi / axis.lo, 0.06);
+  double room = fmax(1.1, pow(axis.hi / axis.lo, 0.06)); // a single value has room, too
   axis.lo /= room;
   axis.hi *= room;
   axis.from = vertical ? HEIGHT - BOTTOM : LEFT;

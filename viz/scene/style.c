@@ -194,10 +194,12 @@ double fov_axis_value(const FovAxis *axis, double at) {
   return axis->lo + (at - axis->from) / (axis->to - axis->from) * (axis->hi - axis->lo);
 }
 
+/** Powers of ten, or 1, 2 and 5 times them; of many decades, every so many. */
 static int log_ticks(double ticks[FOV_TICKS], const FovAxis *axis) {
   static const double mantissas[] = {1, 2, 5};
-  int each = axis->hi / axis->lo > 2000 ? 1 : 3, count = 0;
-  for (int power = (int)floor(log10(axis->lo)); pow(10, power) <= axis->hi; power++)
+  int first = (int)floor(log10(axis->lo)), last = (int)floor(log10(axis->hi)), count = 0;
+  int each = axis->hi / axis->lo > 2000 ? 1 : 3, every = 1 + (last - first) / (FOV_TICKS / 2);
+  for (int power = first; power <= last; power += every)
     for (int i = 0; i < each && count < FOV_TICKS; i++) {
       double tick = mantissas[i] * pow(10, power);
       if (tick >= axis->lo && tick <= axis->hi) ticks[count++] = tick;
@@ -213,7 +215,9 @@ static double round_step(double span, int wanted) {
 }
 
 int fov_axis_ticks(double ticks[FOV_TICKS], const FovAxis *axis, int wanted) {
-  FOV_CHECK(axis->hi > axis->lo, "an axis from %g to %g", axis->lo, axis->hi);
+  FOV_CHECK(axis->hi > axis->lo && isfinite(axis->hi - axis->lo), "an axis from %g to %g", axis->lo,
+            axis->hi);
+  FOV_CHECK(!axis->log || axis->lo > 0, "a logarithmic axis from %g", axis->lo);
   FOV_CHECK(wanted > 0 && wanted < FOV_TICKS - 1, "%d ticks wanted", wanted);
   if (axis->log) return log_ticks(ticks, axis);
   double step = round_step(axis->hi - axis->lo, wanted), slack = 1e-9;
