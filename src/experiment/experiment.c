@@ -97,6 +97,7 @@ FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec
   parts.head_options[FOV_READER_POLICY] = slots[FOV_SLOT_POLICY].values;
   parts.head_options[FOV_READER_STOP] = slots[FOV_SLOT_STOP].values;
   parts.head_options[FOV_READER_BASELINE] = slots[FOV_SLOT_BASELINE].values;
+  fov_agent_finish(&experiment->agent);
   return fov_agent_build(&experiment->agent, &parts);
 }
 

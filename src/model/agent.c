@@ -125,13 +125,7 @@ static FovStatus check_context(const FovAgentParts *parts) {
   return FOV_OK;
 }
 
-FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts) {
-  *agent = (FovAgent){.options = parts->options,
-                      .context = parts->context,
-                      .sensor = parts->sensor,
-                      .attention = parts->attention,
-                      .core = parts->core,
-                      .actions = parts->actions};
+static FovStatus add_parts(FovAgent *agent, const FovAgentParts *parts) {
   int width;
   FOV_TRY(check_size(parts, parts->sensor.whole, "sensor.whole", "no"));
   FOV_TRY(check_size(parts, parts->context.side, "context.side", "0"));
@@ -143,12 +137,25 @@ FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts) {
   return add_heads(agent, parts);
 }
 
+FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts) {
+  *agent = (FovAgent){.options = parts->options,
+                      .context = parts->context,
+                      .sensor = parts->sensor,
+                      .attention = parts->attention,
+                      .core = parts->core,
+                      .actions = parts->actions};
+  FovStatus status = add_parts(agent, parts);
+  if (status != FOV_OK) fov_agent_finish(agent);
+  return status;
+}
+
 void fov_agent_finish(FovAgent *agent) {
   if (agent->attention_layout) agent->attention->finish(agent->attention_layout);
   free(agent->attention_layout);
   free(agent->core_layout);
   free(agent->gaze_layout);
   for (int r = 0; r < FOV_READERS; r++) free(agent->heads[r]);
+  fov_params_finish(&agent->params);
   *agent = (FovAgent){0};
 }
 

@@ -86,7 +86,7 @@ typedef struct FovAgent {
 } FovAgent;
 
 /** Builds an agent; fails if its parts do not fit together. The parts may be gone afterwards, but
- * for the plug-ins. To be finished by fov_agent_finish, also after a failure. */
+ * for the plug-ins. Released by fov_agent_finish; nothing is owned after a failure. */
 FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts);
 
 /** Frees what the agent owns; safe on a zeroed one and twice. */
