@@ -38,13 +38,11 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
   *env = game;
   *game = *o;
   int fall = (o->size - 1 + o->speed - 1) / o->speed;
-  *spec = (FovEnvSpec){.height = o->size,
-                       .width = o->size,
-                       .channels = 1,
+  *spec = (FovEnvSpec){.observation = fov_byte_image(o->size, o->size, 1),
+                       .answer = FOV_ANSWER_MOVE,
                        .actions = ACTIONS,
                        .names = names,
                        .steps = fall * o->balls,
-                       .control = true,
                        .goal = (float)o->balls,
                        .changes = true,
                        .cases = CASES,
@@ -54,12 +52,12 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
 
 static void draw(const Options *game, FovEnvLane *lane, FovRng *rng) {
   const State *state = lane->state;
+  uint8_t *image = fov_lane_pixels(lane);
   size_t size = (size_t)game->size, pixels = size * size;
-  memset(lane->image, 0, pixels);
-  for (int i = 0; i < game->distractors; i++)
-    lane->image[fov_rng_below(rng, (uint32_t)pixels)] = 255;
-  lane->image[(size_t)state->row * size + (size_t)lroundf(state->x)] = 255;
-  memset(lane->image + (size - 1) * size + state->paddle, 255, (size_t)game->paddle);
+  memset(image, 0, pixels);
+  for (int i = 0; i < game->distractors; i++) image[fov_rng_below(rng, (uint32_t)pixels)] = 255;
+  image[(size_t)state->row * size + (size_t)lroundf(state->x)] = 255;
+  memset(image + (size - 1) * size + state->paddle, 255, (size_t)game->paddle);
 }
 
 static void drop_ball(const Options *game, State *state, FovRng *rng) {
@@ -92,10 +90,10 @@ static void fall_one_row(const Options *game, State *state) {
   state->drift = -state->drift;
 }
 
-static void step(const void *env, FovEnvLane *lane, int action, FovRng *rng) {
+static void step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
   const Options *game = env;
   State *state = lane->state;
-  move_paddle(game, state, action);
+  move_paddle(game, state, answer->action);
   for (int i = 0; i < game->speed && state->row < game->size - 1; i++) fall_one_row(game, state);
   if (state->row == game->size - 1) {
     long column = lroundf(state->x);

@@ -9,8 +9,8 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   (void)rng;
   const FovDigits *digits = env;
   lane->label = fov_digits_label(digits, index);
-  fov_digits_clear(digits, lane->image);
-  fov_digits_centre(digits, lane->image, fov_digits_image(digits, index));
+  fov_digits_clear(digits, fov_lane_pixels(lane));
+  fov_digits_centre(digits, fov_lane_pixels(lane), fov_digits_image(digits, index));
 }
 
 static const FovOption options_table[] = {

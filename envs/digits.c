@@ -43,14 +43,13 @@ FovStatus fov_digits_create(void **env, size_t bytes, FovEnvSpec *spec,
     return status;
   }
   *env = digits;
-  *spec = (FovEnvSpec){.height = digits->height,
-                       .width = digits->width,
-                       .channels = digits->channels,
-                       .actions = digits->pictures.classes,
-                       .names = (const char *const *)digits->pictures.names,
-                       .steps = 1,
-                       .cases = digits->pictures.count,
-                       .digest = digits->pictures.digest};
+  *spec =
+      (FovEnvSpec){.observation = fov_byte_image(digits->height, digits->width, digits->channels),
+                   .actions = digits->pictures.classes,
+                   .names = (const char *const *)digits->pictures.names,
+                   .steps = 1,
+                   .cases = digits->pictures.count,
+                   .digest = digits->pictures.digest};
   return FOV_OK;
 }
 
@@ -62,9 +61,9 @@ void fov_digits_destroy(void *env) {
   free(digits);
 }
 
-void fov_digits_step(const void *env, FovEnvLane *lane, int action, FovRng *rng) {
+void fov_digits_step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
   (void)env, (void)rng;
-  lane->reward = action == lane->label;
+  lane->reward = answer->action == lane->label;
   lane->terminated = true;
 }
 

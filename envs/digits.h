@@ -59,7 +59,7 @@ FovStatus fov_digits_create(void **env, size_t bytes, FovEnvSpec *spec,
 void fov_digits_destroy(void *env);
 
 /** Reward 1 for the label, 0 otherwise; one answer ends the episode. */
-void fov_digits_step(const void *env, FovEnvLane *lane, int action, FovRng *rng);
+void fov_digits_step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng);
 
 /** Digit `index` of the split, 0 … count−1. */
 FovPatch fov_digits_image(const FovDigits *digits, int64_t index);

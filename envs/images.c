@@ -25,12 +25,12 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   const Images *images = env;
   const FovDigits *digits = &images->digits;
   lane->label = fov_digits_label(digits, index);
-  fov_digits_clear(digits, lane->image);
-  fov_digits_clutter(digits, lane->image, rng);
+  fov_digits_clear(digits, fov_lane_pixels(lane));
+  fov_digits_clutter(digits, fov_lane_pixels(lane), rng);
   if (images->place == ANYWHERE)
-    fov_digits_scatter(digits, lane->image, fov_digits_image(digits, index), rng);
+    fov_digits_scatter(digits, fov_lane_pixels(lane), fov_digits_image(digits, index), rng);
   else
-    fov_digits_centre(digits, lane->image, fov_digits_image(digits, index));
+    fov_digits_centre(digits, fov_lane_pixels(lane), fov_digits_image(digits, index));
 }
 
 static const char *const colours[] = {"auto", "grey", "rgb", NULL};

@@ -80,9 +80,9 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   } while (pairs->options.apart && abs(x[0] - x[1]) < first.width &&
            abs(y[0] - y[1]) < first.height);
   lane->label = pairs->options.answer == SUM ? a + b : pair_of(a, b, digits->pictures.classes);
-  fov_digits_clear(digits, lane->image);
-  fov_digits_paste(digits, lane->image, first, x[0], y[0]);
-  fov_digits_paste(digits, lane->image, second, x[1], y[1]);
+  fov_digits_clear(digits, fov_lane_pixels(lane));
+  fov_digits_paste(digits, fov_lane_pixels(lane), first, x[0], y[0]);
+  fov_digits_paste(digits, fov_lane_pixels(lane), second, x[1], y[1]);
 }
 
 static const FovOption options_table[] = {

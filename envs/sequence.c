@@ -78,23 +78,23 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   int gaps[LONGEST], spread = sequence->longest - sequence->least;
   int count = sequence->least + (int)fov_rng_below(rng, (uint32_t)(spread + 1));
   *state = (State){.count = count + 1};
-  fov_digits_clear(digits, lane->image);
+  fov_digits_clear(digits, fov_lane_pixels(lane));
   draw_gaps(gaps, digits, count, rng);
   for (int i = 0; i < count; i++) {
     int64_t which = i == 0 ? index : fov_rng_below(rng, (uint32_t)digits->pictures.count);
     FovPatch digit = fov_digits_image(digits, which);
     int y = (int)fov_rng_below(rng, (uint32_t)(digits->height - digit.height + 1));
-    fov_digits_paste(digits, lane->image, digit, gaps[i] + i * digit.width, y);
+    fov_digits_paste(digits, fov_lane_pixels(lane), digit, gaps[i] + i * digit.width, y);
     state->labels[i] = fov_digits_label(digits, which);
   }
   state->labels[count] = sequence->end;
   lane->label = state->labels[0];
 }
 
-static void step(const void *env, FovEnvLane *lane, int action, FovRng *rng) {
+static void step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
   (void)env, (void)rng;
   State *state = lane->state;
-  lane->reward = action == lane->label;
+  lane->reward = answer->action == lane->label;
   lane->terminated = ++state->read == state->count;
   lane->label = lane->terminated ? -1 : state->labels[state->read];
 }

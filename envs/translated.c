@@ -12,8 +12,8 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
 static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
   const FovDigits *digits = env;
   lane->label = fov_digits_label(digits, index);
-  fov_digits_clear(digits, lane->image);
-  fov_digits_scatter(digits, lane->image, fov_digits_image(digits, index), rng);
+  fov_digits_clear(digits, fov_lane_pixels(lane));
+  fov_digits_scatter(digits, fov_lane_pixels(lane), fov_digits_image(digits, index), rng);
 }
 
 static const FovOption options_table[] = {

@@ -160,8 +160,8 @@ static void assert_splits(FovDigitsOptions options, const int expected[][2]) {
     FovEnv env;
     assert_int_equal(fov_env_create(&env, find("centred"), &options, split), FOV_OK);
     assert_int_equal(env.spec.cases, expected[split][0]);
-    assert_int_equal(env.spec.height, H);
-    assert_int_equal(env.spec.width, W);
+    assert_int_equal(env.spec.observation.height, H);
+    assert_int_equal(env.spec.observation.width, W);
     assert_int_equal(fov_digits_image(env.impl, 0).pixels[0], pixel(expected[split][1], 0, 0));
     fov_env_finish(&env);
   }
@@ -243,7 +243,7 @@ static void centres_the_digit(void **state) {
   FovDigitsOptions options = make_options(folder, SIDE);
   assert_int_equal(fov_env_create(&env, find("centred"), &options, FOV_SPLIT_TRAIN), FOV_OK);
   uint8_t image[SIDE][SIDE];
-  FovEnvLane lane = {.image = *image};
+  FovEnvLane lane = {.observation = *image};
   FovRng rng = fov_rng_stream(1, FOV_STREAM_ENV, 0), before = rng;
   fov_env_reset(&env, &lane, 3, &rng);
   assert_memory_equal(&rng, &before, sizeof rng);
@@ -286,7 +286,7 @@ static void translates_uniformly_and_whole(void **state) {
   FovDigitsOptions options = make_options(folder, SIDE);
   assert_int_equal(fov_env_create(&env, find("translated"), &options, FOV_SPLIT_TRAIN), FOV_OK);
   uint8_t image[SIDE * SIDE];
-  FovEnvLane lane = {.image = image};
+  FovEnvLane lane = {.observation = image};
   int seen[PLACES] = {0};
   for (int i = 0; i < DRAWS; i++) {
     FovRng rng = fov_rng_stream(7, FOV_STREAM_ENV, (uint64_t)i);
@@ -337,7 +337,7 @@ static void clutters_exactly(void **state) {
     assert_int_equal(create_cluttered(&env, make_options(subset(), SIDE), pieces[k], split),
                      FOV_OK);
     uint8_t image[SIDE][SIDE];
-    FovEnvLane lane = {.image = *image};
+    FovEnvLane lane = {.observation = *image};
     for (int64_t index = 0; index < 50; index++) {
       float expected[SIDE][SIDE];
       FovRng rng = fov_rng_stream(3, FOV_STREAM_ENV, (uint64_t)index), slow = rng;

@@ -127,8 +127,8 @@ static const char *tell(FovSplit split) {
 /** What the environment shows of case `index`; [H, W, C]. */
 static const uint8_t *show(const FovEnv *env, int64_t index) {
   static uint8_t image[1 << 16];
-  assert_true((size_t)(env->spec.height * env->spec.width * env->spec.channels) <= sizeof image);
-  FovEnvLane lane = {.image = image};
+  assert_true((size_t)(env->spec.observation.height * env->spec.observation.width * env->spec.observation.channels) <= sizeof image);
+  FovEnvLane lane = {.observation = image};
   FovRng rng = fov_rng_stream(5, FOV_STREAM_ENV, (uint64_t)index);
   fov_env_reset(env, &lane, index, &rng);
   return image;
@@ -137,9 +137,9 @@ static const uint8_t *show(const FovEnv *env, int64_t index) {
 static void assert_shows(Options options, int height, int width, int channels, int64_t index,
                          const uint8_t *expected) {
   FovEnv env = open_split(options, FOV_SPLIT_TRAIN);
-  assert_int_equal(env.spec.height, height);
-  assert_int_equal(env.spec.width, width);
-  assert_int_equal(env.spec.channels, channels);
+  assert_int_equal(env.spec.observation.height, height);
+  assert_int_equal(env.spec.observation.width, width);
+  assert_int_equal(env.spec.observation.channels, channels);
   assert_memory_equal(show(&env, index), expected, (size_t)(height * width * channels));
   fov_env_finish(&env);
 }
@@ -375,7 +375,7 @@ static void does_what_the_others_do(void **state) {
     assert_int_equal(mine.spec.digest, other.spec.digest);
     for (int64_t n = 0; n < 50; n++) {
       uint8_t copy[60 * 60];
-      size_t size = (size_t)(mine.spec.height * mine.spec.width);
+      size_t size = (size_t)(mine.spec.observation.height * mine.spec.observation.width);
       memcpy(copy, show(&mine, n), size);
       assert_memory_equal(show(&other, n), copy, size);
     }
@@ -390,7 +390,7 @@ static void scales_and_colours_idx_too(void **state) {
   options.digits.pictures.colour = FOV_COLOUR_RGB;
   options.digits.pictures.picture = 14;
   FovEnv small = open_split(options, FOV_SPLIT_TEST);
-  assert_int_equal(small.spec.height * small.spec.width * small.spec.channels, 14 * 14 * 3);
+  assert_int_equal(small.spec.observation.height * small.spec.observation.width * small.spec.observation.channels, 14 * 14 * 3);
   const uint8_t *large = fov_digits_image(plain.impl, 3).pixels;
   const uint8_t *pixels = fov_digits_image(small.impl, 3).pixels;
   for (int i = 0; i < 14 * 14 * 3; i++) {

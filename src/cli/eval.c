@@ -50,8 +50,9 @@ static void print_text(const FovTrained *trained, const Report *report, const Re
   const FovEvalResult *result = &report->result;
   printf("%s (update %lld): %lld cases, %s\n", trained->path, (long long)trained->update,
          (long long)result->cases,
-         request->rollouts > 1 && trained->env.spec.control ? "each sampled rollout a case"
-         : request->rollouts > 1                            ? "sampled rollouts averaged"
+         request->rollouts > 1 && trained->env.spec.answer == FOV_ANSWER_MOVE
+             ? "each sampled rollout a case"
+         : request->rollouts > 1         ? "sampled rollouts averaged"
          : trained->task.policy->learned ? "one rollout that follows the policy's mean"
                                          : "one rollout");
   if (request->rollouts > 1) printf("rollouts     %d\n", request->rollouts);

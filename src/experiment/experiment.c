@@ -69,6 +69,7 @@ FovStatus fov_experiment_resolve(FovExperiment *experiment) {
 #define CHOSEN(experiment, slot) ((const void *)(experiment)->slots[slot].plugin)
 
 FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec) {
+  FOV_TRY(fov_spec_check(spec, experiment->slots[FOV_SLOT_ENV].plugin->name));
   const FovStopRule *stop = CHOSEN(experiment, FOV_SLOT_STOP);
   const FovAgentParts parts = {.options = experiment->agent_options,
                                .glimpse = experiment->glimpse,
@@ -78,9 +79,9 @@ FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec
                                .encoder_options = experiment->slots[FOV_SLOT_ENCODER].values,
                                .core = CHOSEN(experiment, FOV_SLOT_CORE),
                                .core_options = experiment->slots[FOV_SLOT_CORE].values,
-                               .height = spec->height,
-                               .width = spec->width,
-                               .channels = spec->channels,
+                               .height = spec->observation.height,
+                               .width = spec->observation.width,
+                               .channels = spec->observation.channels,
                                .actions = spec->actions,
                                .stops = stop->learned};
   return fov_agent_build(&experiment->agent, &parts);

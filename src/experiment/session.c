@@ -215,7 +215,7 @@ static FovProgress make_row(const FovSession *session, const FovEvalResult *vali
       .sigma = task->policy->sigma ? task->policy->sigma(task->policy_options, progress) : NAN,
       .train_error = (double)sums->wrong / episodes,
       .train_reward = sums->reward / episodes,
-      .class_loss = task->env->spec.control ? NAN : sums->class_loss / episodes,
+      .class_loss = task->env->spec.answer == FOV_ANSWER_MOVE ? NAN : sums->class_loss / episodes,
       .baseline_loss = session->training.baseline->learned ? sums->baseline_loss / episodes : NAN,
       .gradient_norm = sums->gradient_norm / (double)sums->updates,
       .valid_error = (double)valid->wrong / (double)valid->cases,

@@ -35,7 +35,7 @@ static void count_answers(FovEvalResult *sums, const FovRollout *rollout, const 
 
 static void add_rollout(FovEvalResult *sums, real *log_p, const FovRollout *rollout,
                         const FovTask *task) {
-  bool control = task->env->spec.control;
+  bool control = task->env->spec.answer == FOV_ANSWER_MOVE;
   size_t numbers = control ? 0 : (size_t)rollout->lanes * answer_size(task);
   for (size_t i = 0; i < numbers; i++) log_p[i] += rollout->log_probabilities[i];
   for (int b = 0; b < rollout->lanes; b++) {
@@ -74,7 +74,7 @@ FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *what, FovWor
   FOV_CHECK(what->threads <= workspace->count, "%d threads, %d arenas", what->threads,
             workspace->count);
   int shards = (int)((what->cases + FOV_SHARD - 1) / FOV_SHARD);
-  bool control = what->task->env->spec.control;
+  bool control = what->task->env->spec.answer == FOV_ANSWER_MOVE;
   size_t answers = control ? 0 : (size_t)what->cases * answer_size(what->task);
   double kept = (double)answers * sizeof(real);
   FOV_TRY(fov_memory_check(what->threads * fov_shard_bytes(what->task) + kept, "this evaluation"));

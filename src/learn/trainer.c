@@ -186,7 +186,7 @@ static void seed_answers(FovTape *tape, FovSums *sums, const FovTraining *traini
   const FovTrainOptions *o = &training->options;
   bool every = o->answer == ANSWER_EVERY;
   double weight = 1.0 / o->batch / (every ? training->task.agent->options.glimpses : 1);
-  if (training->task.env->spec.control) return;
+  if (training->task.env->spec.answer == FOV_ANSWER_MOVE) return;
   for (int t = 1; t < rollout->time_steps; t++) {
     const FovTimeStep *step = &rollout->at[t];
     if (!step->logits) continue;

@@ -30,7 +30,7 @@ double fov_shard_bytes(const FovTask *task) {
   // But a filter has as many as it has places.
   numbers += encoder->lane;
   double once = agent->coarse ? fov_gemm_stride(agent->coarse) : 0;
-  double image = (double)spec->height * spec->width * spec->channels + (double)spec->state_size;
+  double image = (double)fov_env_lane_bytes(spec);
   double time_steps = 1.0 + fov_task_glimpses(task), answers = (double)spec->steps * spec->actions;
   return FOV_SHARD * (image + (answers + once) * sizeof(real)) +
          (FOV_SHARD * numbers + encoder->scratch) * time_steps * sizeof(real);

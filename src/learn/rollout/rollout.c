@@ -3,8 +3,22 @@
 #include "base/profile.h"
 #include "tensor/ops.h"
 
+FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env) {
+  const FovObservation *shown = &spec->observation;
+  char found[FOV_DESCRIPTION];
+  fov_observation_describe(found, shown);
+  if (shown->kind != FOV_OBSERVATION_IMAGE || shown->floats)
+    return fov_fail(FOV_ERR_USAGE, "env = %s: expected an image of bytes, found %s", env, found);
+  if (spec->answer != FOV_ANSWER_VECTOR) return FOV_OK;
+  return fov_fail(
+      FOV_ERR_USAGE,
+      "env = %s: expected a class or a move as the answer, found a vector of %d numbers", env,
+      spec->actions);
+}
+
 FovStatus fov_task_check(const FovTask *task) {
-  if (!task->env->spec.control || !task->reward->labelled) return FOV_OK;
+  FOV_TRY(fov_spec_check(&task->env->spec, task->env->type->plugin.name));
+  if (task->env->spec.answer != FOV_ANSWER_MOVE || !task->reward->labelled) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE, "reward = %s needs labels, and env = %s has none",
                   task->reward->plugin.name, task->env->type->plugin.name);
 }
@@ -17,8 +31,8 @@ FovChoice fov_task_choice(const FovTask *task, double progress, bool determinist
   FovChoice choice = {.deterministic = deterministic};
   if (!task->policy->sigma) return choice;
   double pixels = task->policy->sigma(task->policy_options, progress);
-  choice.sigma[0] = (real)(2 * pixels / task->env->spec.width);
-  choice.sigma[1] = (real)(2 * pixels / task->env->spec.height);
+  choice.sigma[0] = (real)(2 * pixels / task->env->spec.observation.width);
+  choice.sigma[1] = (real)(2 * pixels / task->env->spec.observation.height);
   return choice;
 }
 
@@ -40,10 +54,6 @@ typedef struct Play {
   int row;                      // the first of them that is free
 } Play;
 
-static size_t image_size(const FovEnvSpec *spec) {
-  return (size_t)spec->height * spec->width * spec->channels;
-}
-
 /* ---- beginning ---- */
 
 static void start_lanes(Play *play) {
@@ -52,8 +62,7 @@ static void start_lanes(Play *play) {
   FovPhase before = fov_profile_enter(FOV_PHASE_ENV);
   for (int b = 0; b < play->count; b++) {
     play->lanes[b] = b;
-    play->env[b] = (FovEnvLane){.image = fov_arena_alloc(arena, image_size(&env->spec)),
-                                .state = fov_arena_alloc(arena, env->spec.state_size)};
+    play->env[b] = fov_env_lane(arena, &env->spec);
     fov_env_reset(env, &play->env[b], play->plan->cases[b], &play->env_rng[b]);
   }
   fov_profile_enter(before);
@@ -77,7 +86,7 @@ static FovRollout make_rollout(FovArena *arena, const FovTask *task, int lanes) 
                         .glimpses = zeros(arena, B * sizeof(int)),
                         .wrong = zeros(arena, B * sizeof(bool))};
   for (size_t i = 0; i < B * N; i++) rollout.labels[i] = rollout.answers[i] = -1;
-  if (!spec->control)
+  if (spec->answer != FOV_ANSWER_MOVE)
     rollout.log_probabilities = zeros(arena, B * N * spec->actions * sizeof(real));
   return rollout;
 }
@@ -113,7 +122,7 @@ static FovTimeStep *begin_step(Play *play) {
                         .actions = FOV_NEW(arena, int, n),
                         .events = zeros(arena, (size_t)n)};
   for (int i = 0; i < n; i++) {
-    step->frames[i] = play->env[i].image;
+    step->frames[i] = play->env[i].observation;
     step->labels[i] = play->env[i].label;
     step->actions[i] = -1;
   }
@@ -128,11 +137,11 @@ static void cut(real *location, const real *raw, int count) {
 }
 
 static FovImage image_of(const Play *play, int i) {
-  const FovEnvSpec *spec = &play->task->env->spec;
-  return (FovImage){.bytes = play->env[i].image,
-                    .height = spec->height,
-                    .width = spec->width,
-                    .channels = spec->channels};
+  const FovObservation *shown = &play->task->env->spec.observation;
+  return (FovImage){.bytes = play->env[i].observation,
+                    .height = shown->height,
+                    .width = shown->width,
+                    .channels = shown->channels};
 }
 
 /** The state before the first glimpse; a context sees every lane's image, coarsely. */
@@ -174,7 +183,8 @@ static void see(FovTimeStep *step, Play *play) {
   play->row += n;
   cut(l_t->value, play->raw, 2 * n);
   look(step->rho, play, l_t);
-  if (play->plan->frames && spec->changes) keep_frames(step, play->tape->arena, image_size(spec));
+  if (play->plan->frames && spec->changes)
+    keep_frames(step, play->tape->arena, fov_observation_bytes(&spec->observation));
   fov_agent_see(&play->state, task->agent, play->tape, step->rho, l_t);
   for (int i = 0; i < n; i++) {
     play->looked[i]++;
@@ -240,7 +250,8 @@ static int decide(bool *due, FovTimeStep *step, Play *play) {
 /** A control task's actions are sampled, for REINFORCE; answers are learned from their labels. */
 static void choose_actions(FovTimeStep *step, const real *log_p, const bool *due, Play *play) {
   int A = play->task->agent->actions, *sampled = FOV_NEW(play->tape->arena, int, step->count);
-  bool sample = play->task->env->spec.control && !play->plan->choice.deterministic;
+  bool sample =
+      play->task->env->spec.answer == FOV_ANSWER_MOVE && !play->plan->choice.deterministic;
   for (int i = 0; i < step->count; i++, log_p += A) {
     sampled[i] = 0;
     if (!due[i]) continue;
@@ -262,11 +273,12 @@ static real step_lane(const FovTimeStep *step, const real *log_p, Play *play, in
   rollout->answers[at] = action;
   if (rollout->log_probabilities)
     memcpy(rollout->log_probabilities + at * A, log_p, (size_t)A * sizeof(real));
-  fov_env_step(task->env, &play->env[i], action, &play->env_rng[i]);
+  fov_env_step(task->env, &play->env[i], &(FovAnswer){.action = action}, &play->env_rng[i]);
   play->looked[i] = 0;
   play->earned[i] += play->env[i].reward;
-  rollout->wrong[b] = task->env->spec.control ? play->earned[i] < task->env->spec.goal
-                                              : rollout->wrong[b] || action != label;
+  rollout->wrong[b] = task->env->spec.answer == FOV_ANSWER_MOVE
+                          ? play->earned[i] < task->env->spec.goal
+                          : rollout->wrong[b] || action != label;
   return task->reward->value(play->env[i].reward, log_p, label);
 }
 
