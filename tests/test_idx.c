@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "envs/idx.h"
+#include "envs/datasets/idx.h"
 
 enum { HEADER = 16, DATA = 2 * 3 * 4, FILE_SIZE = HEADER + DATA };
 

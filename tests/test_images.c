@@ -14,12 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "envs/digits.h"
+#include "envs/canvas.h"
 
 enum { CENTRE, ANYWHERE };
 
 typedef struct Options {
-  FovDigitsOptions digits;
+  FovCanvasOptions canvas;
   int place;
 } Options;
 
@@ -89,8 +89,8 @@ static const FovEnvType *find(const char *name) {
 }
 
 static Options options_for(const char *data) {
-  Options options = {.digits.pictures.classes = 10};
-  snprintf(options.digits.pictures.data, FOV_STRING_SIZE, "%s", data);
+  Options options = {.canvas.pictures.classes = 10};
+  snprintf(options.canvas.pictures.data, FOV_STRING_SIZE, "%s", data);
   return options;
 }
 
@@ -119,7 +119,7 @@ static const char *tell(FovSplit split) {
   for (int64_t i = 0; i < env.spec.cases; i++)
     length +=
         (size_t)snprintf(text + length, sizeof text - length, "%s%d:%d", i ? " " : "",
-                         fov_digits_image(env.impl, i).pixels[0], fov_digits_label(env.impl, i));
+                         fov_canvas_picture(env.impl, i).pixels[0], fov_canvas_label(env.impl, i));
   fov_env_finish(&env);
   return text;
 }
@@ -127,7 +127,8 @@ static const char *tell(FovSplit split) {
 /** What the environment shows of case `index`; [H, W, C]. */
 static const uint8_t *show(const FovEnv *env, int64_t index) {
   static uint8_t image[1 << 16];
-  assert_true((size_t)(env->spec.observation.height * env->spec.observation.width * env->spec.observation.channels) <= sizeof image);
+  assert_true((size_t)(env->spec.observation.height * env->spec.observation.width *
+                       env->spec.observation.channels) <= sizeof image);
   FovEnvLane lane = {.observation = image};
   FovRng rng = fov_rng_stream(5, FOV_STREAM_ENV, (uint64_t)index);
   fov_env_reset(env, &lane, index, &rng);
@@ -293,15 +294,15 @@ static void colour_is_found_or_chosen(void **state) {
   Options options = options_for(folder);
   write_around(below("a/000.png"), 1, 1, 1, (uint8_t[]){60});
   assert_shows(options, 1, 1, 1, 0, (uint8_t[]){60});
-  options.digits.pictures.colour = FOV_COLOUR_RGB;
+  options.canvas.pictures.colour = FOV_COLOUR_RGB;
   assert_shows(options, 1, 1, 3, 0, (uint8_t[]){60, 60, 60});
   // One of colour in the test, and all have three channels.
   write_pixels(below("b/005.png"), 1, 1, 3, red);
-  options.digits.pictures.colour = FOV_COLOUR_AUTO;
+  options.canvas.pictures.colour = FOV_COLOUR_AUTO;
   assert_shows(options, 1, 1, 3, 0, (uint8_t[]){60, 60, 60});
   write_pixels(below("a/000.png"), 1, 1, 3, red);
   assert_shows(options, 1, 1, 3, 0, red);
-  options.digits.pictures.colour = FOV_COLOUR_GREY;
+  options.canvas.pictures.colour = FOV_COLOUR_GREY;
   assert_shows(options, 1, 1, 1, 0, (uint8_t[]){60});
 }
 
@@ -314,9 +315,9 @@ static void pads_to_the_largest(void **state) {
   assert_shows(options, 3, 4, 1, 0, (uint8_t[]){0, 10, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0});
   assert_shows(options, 3, 4, 1, 1, (uint8_t[]){0, 30, 0, 0, 0, 30, 0, 0, 0, 30, 0, 0});
   // The canvas may be larger still.
-  options.digits.size = 4;
+  options.canvas.size = 4;
   assert_shows(options, 4, 4, 1, 0, (uint8_t[]){0, 10, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
-  options.digits.size = 3;
+  options.canvas.size = 3;
   assert_refused(options, "set it to 4 or more");
 }
 
@@ -324,7 +325,7 @@ static void pads_to_the_largest(void **state) {
 static void scales_by_means(void **state) {
   (void)state;
   Options options = options_for(folder);
-  options.digits.pictures.picture = 2;
+  options.canvas.pictures.picture = 2;
   write_around(below("a/000.png"), 4, 4, 1,
                (uint8_t[]){0, 4, 100, 101, 8, 12, 102, 103, 255, 255, 1, 0, 255, 255, 0, 0});
   assert_shows(options, 2, 2, 1, 0, (uint8_t[]){6, 102, 255, 0});
@@ -338,11 +339,11 @@ static void scales_all_alike_or_each(void **state) {
   write_around(below("a/000.png"), 2, 1, 1, (uint8_t[]){10, 20});
   write_grey(below("a/001.png"), 4, 4, 7);
   Options options = options_for(folder);
-  options.digits.pictures.picture = 2;
+  options.canvas.pictures.picture = 2;
   assert_shows(options, 2, 2, 1, 0, (uint8_t[]){15, 0, 0, 0});
-  options.digits.pictures.fit = FOV_FIT_SCALE;
+  options.canvas.pictures.fit = FOV_FIT_SCALE;
   assert_shows(options, 2, 2, 1, 0, (uint8_t[]){10, 0, 20, 0});
-  options.digits.pictures.picture = 0;
+  options.canvas.pictures.picture = 0;
   assert_shows(options, 4, 4, 1, 0,
                (uint8_t[]){0, 10, 10, 0, 0, 10, 10, 0, 0, 20, 20, 0, 0, 20, 20, 0});
 }
@@ -366,11 +367,11 @@ static void does_what_the_others_do(void **state) {
                 {"cluttered", 60, 4, ANYWHERE}};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     Options options = options_for(subset());
-    options.digits.size = others[i].size;
-    options.digits.pieces = others[i].pieces;
+    options.canvas.size = others[i].size;
+    options.canvas.pieces = others[i].pieces;
     options.place = others[i].place;
     FovEnv mine = open_split(options, FOV_SPLIT_TEST), other;
-    assert_int_equal(fov_env_create(&other, find(others[i].name), &options.digits, FOV_SPLIT_TEST),
+    assert_int_equal(fov_env_create(&other, find(others[i].name), &options.canvas, FOV_SPLIT_TEST),
                      FOV_OK);
     assert_int_equal(mine.spec.digest, other.spec.digest);
     for (int64_t n = 0; n < 50; n++) {
@@ -387,12 +388,14 @@ static void scales_and_colours_idx_too(void **state) {
   (void)state;
   Options options = options_for(subset());
   FovEnv plain = open_split(options, FOV_SPLIT_TEST);
-  options.digits.pictures.colour = FOV_COLOUR_RGB;
-  options.digits.pictures.picture = 14;
+  options.canvas.pictures.colour = FOV_COLOUR_RGB;
+  options.canvas.pictures.picture = 14;
   FovEnv small = open_split(options, FOV_SPLIT_TEST);
-  assert_int_equal(small.spec.observation.height * small.spec.observation.width * small.spec.observation.channels, 14 * 14 * 3);
-  const uint8_t *large = fov_digits_image(plain.impl, 3).pixels;
-  const uint8_t *pixels = fov_digits_image(small.impl, 3).pixels;
+  assert_int_equal(small.spec.observation.height * small.spec.observation.width *
+                       small.spec.observation.channels,
+                   14 * 14 * 3);
+  const uint8_t *large = fov_canvas_picture(plain.impl, 3).pixels;
+  const uint8_t *pixels = fov_canvas_picture(small.impl, 3).pixels;
   for (int i = 0; i < 14 * 14 * 3; i++) {
     const uint8_t *corner = large + i / 3 / 14 * 2 * 28 + i / 3 % 14 * 2;
     assert_int_equal(pixels[i], (corner[0] + corner[1] + corner[28] + corner[29] + 2) / 4);
@@ -403,7 +406,7 @@ static void scales_and_colours_idx_too(void **state) {
 enum { SIDE = 9, CANVAS = 20, PIECES = 5 };
 
 /** The generator of clutter written out, one channel at a time. */
-static void add_slowly(int canvas[CANVAS][CANVAS][3], FovPatch from, int y0, int x0, int side,
+static void add_slowly(int canvas[CANVAS][CANVAS][3], FovCrop from, int y0, int x0, int side,
                        FovRng *rng) {
   int left = (int)fov_rng_below(rng, (uint32_t)(CANVAS - side + 1));
   int top = (int)fov_rng_below(rng, (uint32_t)(CANVAS - side + 1));
@@ -426,18 +429,18 @@ static void clutters_in_colour(void **state) {
   }
   Options options = options_for(folder);
   options.place = ANYWHERE;
-  options.digits.size = CANVAS;
-  options.digits.pieces = PIECES;
+  options.canvas.size = CANVAS;
+  options.canvas.pieces = PIECES;
   FovEnv env = open_split(options, FOV_SPLIT_TRAIN);
   for (int64_t index = 0; index < env.spec.cases; index++) {
     int canvas[CANVAS][CANVAS][3] = {0};
     FovRng rng = fov_rng_stream(5, FOV_STREAM_ENV, (uint64_t)index);
     for (int i = 0; i < PIECES; i++) {
-      FovPatch from = fov_digits_image(env.impl, fov_rng_below(&rng, (uint32_t)env.spec.cases));
+      FovCrop from = fov_canvas_picture(env.impl, fov_rng_below(&rng, (uint32_t)env.spec.cases));
       int x0 = (int)fov_rng_below(&rng, 2), y0 = (int)fov_rng_below(&rng, 2);
       add_slowly(canvas, from, y0, x0, 8, &rng);
     }
-    add_slowly(canvas, fov_digits_image(env.impl, index), 0, 0, SIDE, &rng);
+    add_slowly(canvas, fov_canvas_picture(env.impl, index), 0, 0, SIDE, &rng);
     const uint8_t *image = show(&env, index);
     for (int i = 0; i < CANVAS * CANVAS * 3; i++)
       assert_int_equal(image[i], canvas[i / 3 / CANVAS][i / 3 % CANVAS][i % 3]);

@@ -206,7 +206,7 @@ static void pairs_are_apart_unless_they_need_not_be(void **state) {
     overlapping += overlap > 0;
   }
   assert_in_range(overlapping, 400, 999);
-  assert_refused("env = pairs\nenv.size = 5", "expected room for two images of 3 x 4 pixels");
+  assert_refused("env = pairs\nenv.size = 5", "expected a canvas on which two images of 3 x 4 pixels");
   // One above the other is no room either where they are wider than high.
   free_world(make_world("env = pairs\nenv.size = 6"));
   free_world(make_world("env = pairs\nenv.size = 5\nenv.apart = no"));

@@ -1,7 +1,7 @@
 /** A data set of pictures, each with its class: MNIST's four files, an IDX pair, or folders of
  * PNGs. */
-#ifndef FOV_ENVS_PICTURES_H
-#define FOV_ENVS_PICTURES_H
+#ifndef FOV_ENVS_DATASETS_PICTURES_H
+#define FOV_ENVS_DATASETS_PICTURES_H
 
 #include "env.h"
 
@@ -37,7 +37,7 @@ typedef struct FovPictures {
  * Of MNIST's files, plain or with .gz after their names, t10k are the test's; the last sixth of the
  * others validates (10,000 of MNIST's 60,000). Of an IDX pair the last sixth tests and the one
  * before it validates, unless it is not to be divided. A folder without train-images-idx3-ubyte
- * holds PNGs; see fov_folder_read for their split. They are grey if all of them, whatever their
+ * holds PNGs; see fov_png_folder_read for their split. They are grey if all of them, whatever their
  * split, say so in their headers, unless `colour` decides; FOV_FIT_PAD keeps their sizes to each
  * other and lays them on black as large as the largest, FOV_FIT_SCALE makes each as large as fits.
  * Fails if files are missing or damaged, do not match, hold a label that is no class, or if all

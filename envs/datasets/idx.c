@@ -1,4 +1,4 @@
-#include "envs/idx.h"
+#include "envs/datasets/idx.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /** IDX, the format of MNIST: bytes 0, 0, type, ndim; ndim big-endian u32; data in C order. */
-#ifndef FOV_ENVS_IDX_H
-#define FOV_ENVS_IDX_H
+#ifndef FOV_ENVS_DATASETS_IDX_H
+#define FOV_ENVS_DATASETS_IDX_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "envs/folder.h"
+#include "envs/datasets/png_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,13 +13,13 @@ typedef struct Names {
   int count;
 } Names;
 
-void fov_folder_free_names(char **names, int count) {
+void fov_free_names(char **names, int count) {
   for (int i = 0; names && i < count; i++) free(names[i]);
   free(names);
 }
 
 static void free_names(Names *names) {
-  fov_folder_free_names(names->list, names->count);
+  fov_free_names(names->list, names->count);
   *names = (Names){0};
 }
 
@@ -99,21 +99,21 @@ static FovSplit split_of(Part part, int index, int count) {
   return sixth < part.sixths ? parts[part.sixths][sixth] : part.split;
 }
 
-static FovStatus make_room(FovFolder *folder) {
+static FovStatus make_room(FovPngFolder *folder) {
   if (folder->count < folder->room) return FOV_OK;
   size_t room = folder->room ? 2 * folder->room : 256;
-  FovFolderFile *files = realloc(folder->files, room * sizeof *files);
+  FovPngFile *files = realloc(folder->files, room * sizeof *files);
   if (!files) return fov_fail(FOV_ERR_MEMORY, "no memory for %zu pictures", room);
   folder->files = files;
   folder->room = room;
   return FOV_OK;
 }
 
-static FovStatus add_file(FovFolder *folder, const char *path, int label, FovSplit split) {
+static FovStatus add_file(FovPngFolder *folder, const char *path, int label, FovSplit split) {
   FovPngHeader header;
   FOV_TRY(make_room(folder));
   FOV_TRY(fov_png_header(&header, path));
-  FovFolderFile file = {strdup(path), header, label, split};
+  FovPngFile file = {strdup(path), header, label, split};
   if (!file.path) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its name", path);
   folder->files[folder->count++] = file;
   if (header.height > folder->height) folder->height = header.height;
@@ -122,7 +122,7 @@ static FovStatus add_file(FovFolder *folder, const char *path, int label, FovSpl
   return FOV_OK;
 }
 
-static FovStatus add_files(FovFolder *folder, const char *path, const Names *names, int label,
+static FovStatus add_files(FovPngFolder *folder, const char *path, const Names *names, int label,
                            Part part) {
   if (names->count == 0)
     return fov_fail(FOV_ERR_FORMAT, "%s: expected the PNG pictures of a class, found none", path);
@@ -140,21 +140,21 @@ static FovStatus add_files(FovFolder *folder, const char *path, const Names *nam
 
 /* ---- classes ---- */
 
-static FovStatus list_classes(FovFolder *folder, const char *path) {
+static FovStatus list_classes(FovPngFolder *folder, const char *path) {
   Names names;
   FOV_TRY(list_names(&names, path, S_IFDIR));
   folder->classes = names.list;
   folder->class_count = names.count;
-  if (names.count >= 2 && names.count <= FOV_FOLDER_MAX_CLASSES) return FOV_OK;
+  if (names.count >= 2 && names.count <= FOV_PNG_MAX_CLASSES) return FOV_OK;
   return fov_fail(FOV_ERR_FORMAT,
                   "%s: expected MNIST's files (train-images-idx3-ubyte, plain or .gz, and the "
                   "others) or 2 to %d folders of PNGs, one a class; found no such file and %d "
                   "folder%s",
-                  path, FOV_FOLDER_MAX_CLASSES, names.count, names.count == 1 ? "" : "s");
+                  path, FOV_PNG_MAX_CLASSES, names.count, names.count == 1 ? "" : "s");
 }
 
 /** Whether a part has the classes of the first. */
-static FovStatus check_classes(const FovFolder *folder, const char *path) {
+static FovStatus check_classes(const FovPngFolder *folder, const char *path) {
   Names names;
   FOV_TRY(list_names(&names, path, S_IFDIR));
   int same = 0;
@@ -171,7 +171,7 @@ static FovStatus check_classes(const FovFolder *folder, const char *path) {
   return status;
 }
 
-static FovStatus add_class(FovFolder *folder, const char *path, int label, Part part) {
+static FovStatus add_class(FovPngFolder *folder, const char *path, int label, Part part) {
   char below[PATH_MAX];
   Names names;
   FOV_TRY(fov_path_join(below, path, "/", folder->classes[label]));
@@ -181,7 +181,7 @@ static FovStatus add_class(FovFolder *folder, const char *path, int label, Part 
   return status;
 }
 
-static FovStatus add_part(FovFolder *folder, const char *path, const char *name, Part part) {
+static FovStatus add_part(FovPngFolder *folder, const char *path, const char *name, Part part) {
   char below[PATH_MAX];
   FOV_TRY(fov_path_join(below, path, *name ? "/" : "", name));
   FOV_TRY(folder->classes ? check_classes(folder, below) : list_classes(folder, below));
@@ -189,7 +189,7 @@ static FovStatus add_part(FovFolder *folder, const char *path, const char *name,
   return FOV_OK;
 }
 
-static FovStatus add_parts(FovFolder *folder, const char *path) {
+static FovStatus add_parts(FovPngFolder *folder, const char *path) {
   if (!has_folder(path, "train") || !has_folder(path, "test"))
     return add_part(folder, path, "", (Part){FOV_SPLIT_TRAIN, 2});
   bool valid = has_folder(path, "valid");
@@ -198,16 +198,16 @@ static FovStatus add_parts(FovFolder *folder, const char *path) {
   return add_part(folder, path, "test", (Part){FOV_SPLIT_TEST, 0});
 }
 
-FovStatus fov_folder_read(FovFolder *folder, const char *path) {
-  *folder = (FovFolder){0};
+FovStatus fov_png_folder_read(FovPngFolder *folder, const char *path) {
+  *folder = (FovPngFolder){0};
   FovStatus status = add_parts(folder, path);
-  if (status != FOV_OK) fov_folder_finish(folder);
+  if (status != FOV_OK) fov_png_folder_finish(folder);
   return status;
 }
 
-void fov_folder_finish(FovFolder *folder) {
+void fov_png_folder_finish(FovPngFolder *folder) {
   for (size_t i = 0; i < folder->count; i++) free(folder->files[i].path);
   free(folder->files);
-  fov_folder_free_names(folder->classes, folder->class_count);
-  *folder = (FovFolder){0};
+  fov_free_names(folder->classes, folder->class_count);
+  *folder = (FovPngFolder){0};
 }

@@ -1,4 +1,4 @@
-#include "envs/png.h"
+#include "envs/datasets/png.h"
 
 #include <errno.h>
 #include <png.h>

@@ -1,48 +1,49 @@
-#include "envs/pictures.h"
+#include "envs/datasets/pictures.h"
 
 #include <stdlib.h>
 #include <zlib.h>
 
 #include "base/file.h"
-#include "envs/folder.h"
-#include "envs/idx.h"
-#include "envs/mount.h"
+#include "envs/datasets/idx.h"
+#include "envs/datasets/png_folder.h"
+#include "envs/datasets/resize.h"
 
 enum { MAX_PIXELS = 1 << 30 }; // bytes, of all splits together
 
 /* ---- what all sources share ---- */
 
-/** The mount for pictures of up to that size, and how many channels they should get. */
-static FovMount make_mount(const FovPicturesOptions *options, int height, int width, int channels) {
-  return (FovMount){.height = options->picture ? options->picture : height,
-                    .width = options->picture ? options->picture : width,
-                    .channels = channels,
-                    .largest_height = height,
-                    .largest_width = width,
-                    .each = options->fit == FOV_FIT_SCALE};
+/** The resize for pictures of up to that size, and how many channels they should get. */
+static FovResize make_resize(const FovPicturesOptions *options, int height, int width,
+                             int channels) {
+  return (FovResize){.height = options->picture ? options->picture : height,
+                     .width = options->picture ? options->picture : width,
+                     .channels = channels,
+                     .largest_height = height,
+                     .largest_width = width,
+                     .each = options->fit == FOV_FIT_SCALE};
 }
 
-static size_t mount_size(const FovMount *mount) {
-  return (size_t)mount->height * (size_t)mount->width * (size_t)mount->channels;
+static size_t resized_bytes(const FovResize *resize) {
+  return (size_t)resize->height * (size_t)resize->width * (size_t)resize->channels;
 }
 
 /** Makes room for `count` of the `total` pictures of `source`; bounds the total first. */
-static FovStatus allocate(FovPictures *pictures, const FovMount *mount, size_t count, size_t total,
-                          const char *source) {
-  size_t size = mount_size(mount);
+static FovStatus allocate(FovPictures *pictures, const FovResize *resize, size_t count,
+                          size_t total, const char *source) {
+  size_t size = resized_bytes(resize);
   if (total > MAX_PIXELS / size)
     return fov_fail(
         FOV_ERR_FORMAT,
         "%s: expected at most %d bytes of pixels, found %zu pictures, each %d x %d x %d "
         "bytes: set env.picture, or take fewer",
-        source, MAX_PIXELS, total, mount->width, mount->height, mount->channels);
+        source, MAX_PIXELS, total, resize->width, resize->height, resize->channels);
   pictures->pixels = malloc(count * size);
   pictures->labels = calloc(count, sizeof *pictures->labels);
   if (!pictures->pixels || !pictures->labels)
     return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %zu pictures", source, count);
-  pictures->height = mount->height;
-  pictures->width = mount->width;
-  pictures->channels = mount->channels;
+  pictures->height = resize->height;
+  pictures->width = resize->width;
+  pictures->channels = resize->channels;
   return FOV_OK;
 }
 
@@ -88,15 +89,16 @@ static FovStatus keep_part(Pair *pair, const char *path, FovSplit split, int hel
 }
 
 /** Makes pictures of the pair, of the size and colour that the options ask for. */
-static FovStatus develop(FovPictures *pictures, const Pair *pair, const FovPicturesOptions *options,
+static FovStatus convert(FovPictures *pictures, const Pair *pair, const FovPicturesOptions *options,
                          const char *path) {
   const int *dims = pair->images.dims;
-  FovMount mount = make_mount(options, dims[1], dims[2], options->colour == FOV_COLOUR_RGB ? 3 : 1);
-  FOV_TRY(allocate(pictures, &mount, (size_t)dims[0], (size_t)dims[0], path));
+  FovResize resize =
+      make_resize(options, dims[1], dims[2], options->colour == FOV_COLOUR_RGB ? 3 : 1);
+  FOV_TRY(allocate(pictures, &resize, (size_t)dims[0], (size_t)dims[0], path));
   size_t size = (size_t)dims[1] * (size_t)dims[2];
   for (size_t i = 0; i < (size_t)dims[0]; i++) {
     FovPicture picture = {pair->images.data + i * size, dims[1], dims[2], 1};
-    fov_mount(pictures->pixels + i * mount_size(&mount), &mount, picture);
+    fov_resize(pictures->pixels + i * resized_bytes(&resize), &resize, picture);
     pictures->labels[i] = pair->labels.data[i];
   }
   pictures->count = dims[0];
@@ -114,7 +116,7 @@ static FovStatus load_pair(FovPictures *pictures, const FovPicturesOptions *opti
     pictures->digest = high << 32 | crc32_z(0, pair.labels.data, pair.labels.size);
     if (held) status = keep_part(&pair, images, split, held);
   }
-  if (status == FOV_OK) status = develop(pictures, &pair, options, images);
+  if (status == FOV_OK) status = convert(pictures, &pair, options, images);
   finish_pair(&pair);
   return status;
 }
@@ -157,39 +159,39 @@ static FovStatus load_mnist(FovPictures *pictures, const FovPicturesOptions *opt
 /* ---- PNGs ---- */
 
 /** Reads one file into its place; `room` holds the largest as it is. */
-static FovStatus read_file(uint8_t *out, uint8_t *room, const FovMount *mount,
-                           const FovFolderFile *file) {
-  FOV_TRY(fov_png_read(room, &file->header, mount->channels, file->path));
-  FovPicture picture = {room, file->header.height, file->header.width, mount->channels};
-  fov_mount(out, mount, picture);
+static FovStatus read_file(uint8_t *out, uint8_t *room, const FovResize *resize,
+                           const FovPngFile *file) {
+  FOV_TRY(fov_png_read(room, &file->header, resize->channels, file->path));
+  FovPicture picture = {room, file->header.height, file->header.width, resize->channels};
+  fov_resize(out, resize, picture);
   return FOV_OK;
 }
 
-static FovStatus read_files(FovPictures *pictures, const FovFolder *folder, const FovMount *mount,
-                            FovSplit split) {
-  size_t largest = (size_t)folder->height * (size_t)folder->width * (size_t)mount->channels;
+static FovStatus read_files(FovPictures *pictures, const FovPngFolder *folder,
+                            const FovResize *resize, FovSplit split) {
+  size_t largest = (size_t)folder->height * (size_t)folder->width * (size_t)resize->channels;
   uint8_t *room = malloc(largest);
   FovStatus status = room ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory to read a picture into");
   for (size_t i = 0; i < folder->count && status == FOV_OK; i++) {
     if (folder->files[i].split != split) continue;
-    uint8_t *out = pictures->pixels + (size_t)pictures->count * mount_size(mount);
-    status = read_file(out, room, mount, &folder->files[i]);
+    uint8_t *out = pictures->pixels + (size_t)pictures->count * resized_bytes(resize);
+    status = read_file(out, room, resize, &folder->files[i]);
     pictures->labels[pictures->count++] = (uint16_t)folder->files[i].label;
   }
   free(room);
   return status;
 }
 
-static FovStatus load_files(FovPictures *pictures, const FovFolder *folder,
+static FovStatus load_files(FovPictures *pictures, const FovPngFolder *folder,
                             const FovPicturesOptions *options, const char *path, FovSplit split) {
   bool rgb =
       options->colour == FOV_COLOUR_AUTO ? folder->colour : options->colour == FOV_COLOUR_RGB;
-  FovMount mount = make_mount(options, folder->height, folder->width, rgb ? 3 : 1);
+  FovResize resize = make_resize(options, folder->height, folder->width, rgb ? 3 : 1);
   size_t count = 0;
   for (size_t i = 0; i < folder->count; i++) count += folder->files[i].split == split;
-  FOV_TRY(allocate(pictures, &mount, count, folder->count, path));
-  FOV_TRY(read_files(pictures, folder, &mount, split));
-  uint64_t high = crc32_z(0, pictures->pixels, count * mount_size(&mount));
+  FOV_TRY(allocate(pictures, &resize, count, folder->count, path));
+  FOV_TRY(read_files(pictures, folder, &resize, split));
+  uint64_t high = crc32_z(0, pictures->pixels, count * resized_bytes(&resize));
   const void *labels = pictures->labels;
   pictures->digest = high << 32 | crc32_z(0, labels, count * sizeof *pictures->labels);
   return FOV_OK;
@@ -197,13 +199,13 @@ static FovStatus load_files(FovPictures *pictures, const FovFolder *folder,
 
 static FovStatus load_folder(FovPictures *pictures, const FovPicturesOptions *options,
                              const char *path, FovSplit split) {
-  FovFolder folder;
-  FOV_TRY(fov_folder_read(&folder, path));
+  FovPngFolder folder;
+  FOV_TRY(fov_png_folder_read(&folder, path));
   FovStatus status = load_files(pictures, &folder, options, path, split);
   pictures->names = folder.classes; // handed over
   pictures->classes = folder.class_count;
   folder.classes = NULL;
-  fov_folder_finish(&folder);
+  fov_png_folder_finish(&folder);
   return status;
 }
 
@@ -234,6 +236,6 @@ FovStatus fov_pictures_load(FovPictures *pictures, const FovPicturesOptions *opt
 void fov_pictures_finish(FovPictures *pictures) {
   free(pictures->pixels);
   free(pictures->labels);
-  fov_folder_free_names(pictures->names, pictures->classes);
+  fov_free_names(pictures->names, pictures->classes);
   *pictures = (FovPictures){0};
 }

@@ -1,32 +1,32 @@
 /** A folder of PNGs, one folder a class: which pictures there are, and which part each belongs to.
  */
-#ifndef FOV_ENVS_FOLDER_H
-#define FOV_ENVS_FOLDER_H
+#ifndef FOV_ENVS_DATASETS_PNG_FOLDER_H
+#define FOV_ENVS_DATASETS_PNG_FOLDER_H
 
 #include <limits.h>
 #include <stddef.h>
 
 #include "env.h"
-#include "envs/png.h"
+#include "envs/datasets/png.h"
 
-enum { FOV_FOLDER_MAX_CLASSES = 65536 };
+enum { FOV_PNG_MAX_CLASSES = 65536 };
 
-typedef struct FovFolderFile {
+typedef struct FovPngFile {
   char *path; /**< owned */
   FovPngHeader header;
   int label;
   FovSplit split;
-} FovFolderFile;
+} FovPngFile;
 
 /** Zero-initialised it is empty. */
-typedef struct FovFolder {
-  FovFolderFile *files; /**< by split, class and name, but for what was cut; owned */
+typedef struct FovPngFolder {
+  FovPngFile *files; /**< by split, class and name, but for what was cut; owned */
   size_t count, room;
   char **classes; /**< [class_count]: their names, sorted; owned */
   int class_count;
   int height, width; /**< of the highest and of the widest picture */
   bool colour;       /**< some picture is not grey */
-} FovFolder;
+} FovPngFolder;
 
 /**
  * Lists a folder and reads the headers of its pictures.
@@ -40,12 +40,12 @@ typedef struct FovFolder {
  * Fails, naming the folder or file, if there are not 2 to 65,536 classes, if a class has no picture
  * or, where it is cut, fewer than six, if parts have other classes, or if a header is damaged.
  */
-FovStatus fov_folder_read(FovFolder *folder, const char *path);
+FovStatus fov_png_folder_read(FovPngFolder *folder, const char *path);
 
-void fov_folder_finish(FovFolder *folder);
+void fov_png_folder_finish(FovPngFolder *folder);
 
 /** Frees `count` names and their list, which may be NULL. */
-void fov_folder_free_names(char **names, int count);
+void fov_free_names(char **names, int count);
 
 /** Writes what the three make one after the other; fails if a path cannot be as long. */
 FovStatus fov_path_join(char path[PATH_MAX], const char *folder, const char *name,

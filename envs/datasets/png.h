@@ -1,6 +1,6 @@
 /** PNG files: every colour type, bit depth and interlace becomes 8 bits of grey or RGB. */
-#ifndef FOV_ENVS_PNG_H
-#define FOV_ENVS_PNG_H
+#ifndef FOV_ENVS_DATASETS_PNG_H
+#define FOV_ENVS_DATASETS_PNG_H
 
 #include <stdbool.h>
 #include <stdint.h>
