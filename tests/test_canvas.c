@@ -314,15 +314,20 @@ static void add_slowly(float canvas[SIDE][SIDE], const FovPictures *pictures, in
     }
 }
 
-static void draw_slowly(float canvas[SIDE][SIDE], const FovPictures *pictures, int64_t index,
-                        int pieces, FovRng *rng) {
-  memset(canvas, 0, sizeof(float[SIDE][SIDE]));
+static void clutter_slowly(float canvas[SIDE][SIDE], const FovPictures *pictures, int pieces,
+                           FovRng *rng) {
   for (int i = 0; i < pieces; i++) {
     uint32_t source = fov_rng_below(rng, (uint32_t)pictures->count);
     int x0 = (int)fov_rng_below(rng, 21), y0 = (int)fov_rng_below(rng, 21);
     int left = (int)fov_rng_below(rng, SIDE - 8 + 1), top = (int)fov_rng_below(rng, SIDE - 8 + 1);
     add_slowly(canvas, pictures, source, y0, x0, 8, top, left);
   }
+}
+
+static void draw_slowly(float canvas[SIDE][SIDE], const FovPictures *pictures, int64_t index,
+                        int pieces, FovRng *rng) {
+  memset(canvas, 0, sizeof(float[SIDE][SIDE]));
+  clutter_slowly(canvas, pictures, pieces, rng);
   int left = (int)fov_rng_below(rng, SIDE - MNIST + 1);
   int top = (int)fov_rng_below(rng, SIDE - MNIST + 1);
   add_slowly(canvas, pictures, index, 0, 0, MNIST, top, left);
@@ -351,6 +356,43 @@ static void clutters_exactly(void **state) {
     }
     fov_env_finish(&env);
   }
+}
+
+typedef struct PairsOptions {
+  FovCanvasOptions canvas;
+  int answer;
+  bool apart;
+} PairsOptions;
+
+static FovEnv open_pairs(int pieces) {
+  FovEnv env;
+  PairsOptions options = {.canvas = make_options(subset(), SIDE), .apart = true};
+  options.canvas.pieces = pieces;
+  assert_int_equal(find("pairs")->plugin.options_size, sizeof options);
+  assert_int_equal(fov_env_create(&env, find("pairs"), &options, FOV_SPLIT_TRAIN), FOV_OK);
+  return env;
+}
+
+/** Pairs with clutter are the pairs without, and then what the generator of clutter adds. */
+static void clutters_pairs(void **state) {
+  (void)state;
+  enum { PIECES = 20 };
+  FovEnv plain = open_pairs(0), cluttered = open_pairs(PIECES);
+  uint8_t image[SIDE * SIDE], noisy[SIDE * SIDE];
+  FovEnvLane a = {.observation = image}, b = {.observation = noisy};
+  for (int64_t index = 0; index < 50; index++) {
+    float expected[SIDE][SIDE];
+    FovRng rng = fov_rng_stream(3, FOV_STREAM_ENV, (uint64_t)index), slow = rng;
+    fov_env_reset(&plain, &a, index, &slow);
+    fov_env_reset(&cluttered, &b, index, &rng);
+    assert_int_equal(a.label, b.label);
+    for (int i = 0; i < SIDE * SIDE; i++) expected[i / SIDE][i % SIDE] = (float)image[i] / 255.0f;
+    clutter_slowly(expected, &((const FovCanvas *)plain.impl)->pictures, PIECES, &slow);
+    assert_memory_equal(&rng, &slow, sizeof rng);
+    for (int i = 0; i < SIDE * SIDE; i++)
+      assert_int_equal(noisy[i], lrintf(255.0f * expected[i / SIDE][i % SIDE]));
+  }
+  fov_env_finish(&plain), fov_env_finish(&cluttered);
 }
 
 static int make_folder(void **state) {
@@ -394,6 +436,7 @@ int main(void) {
       cmocka_unit_test(adds_and_clamps),
       cmocka_unit_test(translates_uniformly_and_whole),
       cmocka_unit_test(clutters_exactly),
+      cmocka_unit_test(clutters_pairs),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
