@@ -51,6 +51,7 @@ FovStatus fov_canvas_create(void **env, size_t bytes, FovEnvSpec *spec,
                    .steps = 1,
                    .cases = canvas->pictures.count,
                    .digest = canvas->pictures.digest};
+  memcpy(spec->division, canvas->pictures.division, sizeof spec->division);
   return FOV_OK;
 }
 

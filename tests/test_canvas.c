@@ -95,6 +95,7 @@ static void splits_the_train_files(void **state) {
     FovCanvasOptions options = make_options(folder, 0);
     assert_int_equal(fov_env_create(&env, find("centred"), &options, split), FOV_OK);
     assert_int_equal(env.spec.cases, counts[split]);
+    for (int i = 0; i < 3; i++) assert_int_equal(env.spec.division[i], counts[i]);
     for (int64_t i = 0; i < env.spec.cases; i++) {
       int n = (int)(firsts[split] + i);
       assert_int_equal(fov_canvas_label(env.impl, i), n % 10);
@@ -160,6 +161,7 @@ static void assert_splits(FovCanvasOptions options, const int expected[][2]) {
     FovEnv env;
     assert_int_equal(fov_env_create(&env, find("centred"), &options, split), FOV_OK);
     assert_int_equal(env.spec.cases, expected[split][0]);
+    for (int i = 0; i < 3; i++) assert_int_equal(env.spec.division[i], expected[i][0]);
     assert_int_equal(env.spec.observation.height, H);
     assert_int_equal(env.spec.observation.width, W);
     assert_int_equal(fov_canvas_picture(env.impl, 0).pixels[0], pixel(expected[split][1], 0, 0));

@@ -234,8 +234,21 @@ static void refuses_folders_without_classes(void **state) {
   assert_refused(options_for(folder), "/b: expected the PNG pictures of a class, found none");
   write_grey(below("b/0.png"), 1, 1, 0);
   assert_refused(options_for(folder), "/b: expected 6 pictures or more");
+  write_text(below("b/notes.txt"), "");
   assert_int_equal(symlink("loop.png", below("b/loop.png")), 0);
   assert_refused(options_for(folder), "/b/loop.png: Too many levels of symbolic links");
+}
+
+static void names_pictures_of_another_format(void **state) {
+  (void)state;
+  for (int i = 0; i < 7; i++) write_text(below("%d.jpg", i), "a JPEG");
+  assert_refused(options_for(folder), "and 0 folders, but 7 .jpg files: convert them to PNG");
+  write_class(below("a"), 6, 0);
+  make(below("b"));
+  write_text(below("b/0.JPEG"), "a JPEG"), write_text(below("b/notes.txt"), "not a picture");
+  assert_refused(options_for(folder), "/b: expected the PNG pictures of a class, found 1 .JPEG "
+                                      "file: convert them to PNG, with ImageMagick: mogrify "
+                                      "-format png *.JPEG");
 }
 
 static void refuses_parts_of_other_classes(void **state) {
@@ -256,6 +269,52 @@ static void names_a_damaged_picture(void **state) {
   write_class(below("b"), 6, 0);
   write_text(below("b/005.png"), "\x89PNG\r\n\x1a\n");
   assert_refused(options_for(folder), "/b/005.png: expected a sound PNG");
+}
+
+/** Changes one byte of a picture in its middle. */
+static void damage(const char *path) {
+  FILE *file = fopen(path, "r+b");
+  assert_non_null(file);
+  assert_int_equal(fseek(file, 0, SEEK_END), 0);
+  assert_int_equal(fseek(file, ftell(file) / 2 + 8, SEEK_SET), 0);
+  int byte = fgetc(file);
+  assert_int_equal(fseek(file, -1, SEEK_CUR), 0);
+  fputc(byte ^ 0x10, file);
+  assert_int_equal(fclose(file), 0);
+}
+
+/** The pixels of the test part are checked when the training part is loaded. */
+static void checks_the_test_part_before_a_training(void **state) {
+  (void)state;
+  write_class(below("a"), 6, 0);
+  write_class(below("b"), 6, 0);
+  Options options = options_for(folder);
+  FovEnv env = open_split(options, FOV_SPLIT_TRAIN);
+  fov_env_finish(&env);
+  damage(below("b/005.png"));
+  assert_int_equal(fov_env_create(&env, find("images"), &options, FOV_SPLIT_TRAIN), FOV_ERR_FORMAT);
+  assert_non_null(strstr(fov_error_message(), "/b/005.png: expected a sound PNG"));
+  fov_env_finish(&env);
+  env = open_split(options, FOV_SPLIT_VALID);
+  fov_env_finish(&env);
+}
+
+static void assert_division(int64_t train, int64_t valid, int64_t test) {
+  for (FovSplit split = FOV_SPLIT_TRAIN; split <= FOV_SPLIT_TEST; split++) {
+    FovEnv env = open_split(options_for(folder), split);
+    assert_int_equal(env.spec.division[FOV_SPLIT_TRAIN], train);
+    assert_int_equal(env.spec.division[FOV_SPLIT_VALID], valid);
+    assert_int_equal(env.spec.division[FOV_SPLIT_TEST], test);
+    assert_int_equal(env.spec.cases, env.spec.division[split]);
+    fov_env_finish(&env);
+  }
+}
+
+static void counts_the_parts(void **state) {
+  (void)state;
+  write_class(below("a"), 13, 0);
+  write_class(below("b"), 7, 0);
+  assert_division(9 + 5, 2 + 1, 2 + 1);
 }
 
 /** Files that promise much are refused before there is any room for it. */
@@ -476,6 +535,9 @@ int main(void) {
       TEST(refuses_folders_without_classes),
       TEST(refuses_parts_of_other_classes),
       TEST(names_a_damaged_picture),
+      TEST(names_pictures_of_another_format),
+      TEST(checks_the_test_part_before_a_training),
+      TEST(counts_the_parts),
       TEST(bounds_before_it_allocates),
       TEST(colour_is_found_or_chosen),
       TEST(pads_to_the_largest),

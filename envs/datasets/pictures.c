@@ -12,7 +12,7 @@ enum { MAX_PIXELS = 1 << 30 }; // bytes, of all splits together
 
 /* ---- what all sources share ---- */
 
-/** The resize for pictures of up to that size, and how many channels they should get. */
+/** How pictures of up to that size are resized; channels: of the result. */
 static FovResize make_resize(const FovPicturesOptions *options, int height, int width,
                              int channels) {
   return (FovResize){.height = options->picture ? options->picture : height,
@@ -27,7 +27,7 @@ static size_t resized_bytes(const FovResize *resize) {
   return (size_t)resize->height * (size_t)resize->width * (size_t)resize->channels;
 }
 
-/** Makes room for `count` of the `total` pictures of `source`; bounds the total first. */
+/** Allocates `count` of the `total` pictures of `source`; bounds the total first. */
 static FovStatus allocate(FovPictures *pictures, const FovResize *resize, size_t count,
                           size_t total, const char *source) {
   size_t size = resized_bytes(resize);
@@ -73,22 +73,30 @@ static FovStatus read_pair(Pair *pair, const char *images, const char *labels, i
   return FOV_OK;
 }
 
-/** Leaves to the split its part: of the last `held` sixths the first validates, a second tests. */
-static FovStatus keep_part(Pair *pair, const char *path, FovSplit split, int held) {
-  int count = pair->images.dims[0], sixth = count / 6;
-  if (sixth == 0)
+/** Sizes of the parts of a pair whose last `held` sixths do not train: the first of them validates,
+ * the second tests. held 0: each part is all of the pair. */
+static void divide(int64_t division[3], int64_t count, int held) {
+  int64_t sixth = count / 6;
+  division[FOV_SPLIT_TRAIN] = held ? count - held * sixth : count;
+  division[FOV_SPLIT_VALID] = held ? sixth : count;
+  division[FOV_SPLIT_TEST] = held == 0 ? count : held == 2 ? sixth : 0;
+}
+
+/** Keeps the split's part. */
+static FovStatus keep_part(Pair *pair, const int64_t division[3], const char *path,
+                           FovSplit split) {
+  int first = 0, count = pair->images.dims[0];
+  if (division[FOV_SPLIT_VALID] == 0)
     return fov_fail(FOV_ERR_FORMAT,
                     "%s: expected 6 pictures or more, a sixth for validation, found %d", path,
                     count);
-  int training = count - held * sixth;
-  int first = split == FOV_SPLIT_TRAIN ? 0 : split == FOV_SPLIT_VALID ? training : count - sixth;
-  count = split == FOV_SPLIT_TRAIN ? training : sixth;
-  fov_idx_keep(&pair->images, first, count);
-  fov_idx_keep(&pair->labels, first, count);
+  for (FovSplit before = FOV_SPLIT_TRAIN; before < split; before++) first += (int)division[before];
+  fov_idx_keep(&pair->images, first, (int)division[split]);
+  fov_idx_keep(&pair->labels, first, (int)division[split]);
   return FOV_OK;
 }
 
-/** Makes pictures of the pair, of the size and colour that the options ask for. */
+/** Converts the pair to the size and colour that the options ask for. */
 static FovStatus convert(FovPictures *pictures, const Pair *pair, const FovPicturesOptions *options,
                          const char *path) {
   const int *dims = pair->images.dims;
@@ -106,7 +114,7 @@ static FovStatus convert(FovPictures *pictures, const Pair *pair, const FovPictu
   return FOV_OK;
 }
 
-/** `held`: sixths that are not for training; 0: every split is all of the pair. */
+/** held: sixths that do not train; 0: each split is all of the pair. */
 static FovStatus load_pair(FovPictures *pictures, const FovPicturesOptions *options,
                            const char *images, const char *labels, FovSplit split, int held) {
   Pair pair = {0};
@@ -114,7 +122,8 @@ static FovStatus load_pair(FovPictures *pictures, const FovPicturesOptions *opti
   if (status == FOV_OK) {
     uint64_t high = crc32_z(0, pair.images.data, pair.images.size);
     pictures->digest = high << 32 | crc32_z(0, pair.labels.data, pair.labels.size);
-    if (held) status = keep_part(&pair, images, split, held);
+    divide(pictures->division, pair.images.dims[0], held);
+    if (held) status = keep_part(&pair, pictures->division, images, split);
   }
   if (status == FOV_OK) status = convert(pictures, &pair, options, images);
   finish_pair(&pair);
@@ -123,7 +132,7 @@ static FovStatus load_pair(FovPictures *pictures, const FovPicturesOptions *opti
 
 /* ---- MNIST's files ---- */
 
-/** Where MNIST is looked for: where experiments/get-mnist puts it. */
+/** The folder of MNIST: the chosen one, or the one where experiments/get-mnist puts it. */
 static FovStatus find_folder(char folder[PATH_MAX], const char *chosen) {
   static const struct {
     const char *variable, *below;
@@ -147,22 +156,38 @@ static FovStatus find_file(char path[PATH_MAX], const char *folder, const char *
                   folder, name + 1, name + 1);
 }
 
+static const char train_images[] = "/train-images-idx3-ubyte";
+static const char train_labels[] = "/train-labels-idx1-ubyte";
+static const char test_images[] = "/t10k-images-idx3-ubyte";
+static const char test_labels[] = "/t10k-labels-idx1-ubyte";
+
+/** Pictures in a file that this split does not need: 0 if it cannot be read. */
+static int64_t count_others(const char *folder, const char *name) {
+  char path[PATH_MAX];
+  int count = 0;
+  if (find_file(path, folder, name) == FOV_OK) (void)fov_idx_count(&count, path, 3);
+  return count;
+}
+
 static FovStatus load_mnist(FovPictures *pictures, const FovPicturesOptions *options,
                             const char *folder, FovSplit split) {
   bool test = split == FOV_SPLIT_TEST;
   char images[PATH_MAX], labels[PATH_MAX];
-  FOV_TRY(find_file(images, folder, test ? "/t10k-images-idx3-ubyte" : "/train-images-idx3-ubyte"));
-  FOV_TRY(find_file(labels, folder, test ? "/t10k-labels-idx1-ubyte" : "/train-labels-idx1-ubyte"));
-  return load_pair(pictures, options, images, labels, split, test ? 0 : 1);
+  FOV_TRY(find_file(images, folder, test ? test_images : train_images));
+  FOV_TRY(find_file(labels, folder, test ? test_labels : train_labels));
+  FOV_TRY(load_pair(pictures, options, images, labels, split, test ? 0 : 1));
+  if (test) divide(pictures->division, count_others(folder, train_images), 1);
+  pictures->division[FOV_SPLIT_TEST] = test ? pictures->count : count_others(folder, test_images);
+  return FOV_OK;
 }
 
 /* ---- PNGs ---- */
 
-/** Reads one file into its place; `room` holds the largest as it is. */
-static FovStatus read_file(uint8_t *out, uint8_t *room, const FovResize *resize,
+/** Reads one file and resizes it; buffer: for the largest picture, unscaled. */
+static FovStatus read_file(uint8_t *out, uint8_t *buffer, const FovResize *resize,
                            const FovPngFile *file) {
-  FOV_TRY(fov_png_read(room, &file->header, resize->channels, file->path));
-  FovPicture picture = {room, file->header.height, file->header.width, resize->channels};
+  FOV_TRY(fov_png_read(buffer, &file->header, resize->channels, file->path));
+  FovPicture picture = {buffer, file->header.height, file->header.width, resize->channels};
   fov_resize(out, resize, picture);
   return FOV_OK;
 }
@@ -170,15 +195,19 @@ static FovStatus read_file(uint8_t *out, uint8_t *room, const FovResize *resize,
 static FovStatus read_files(FovPictures *pictures, const FovPngFolder *folder,
                             const FovResize *resize, FovSplit split) {
   size_t largest = (size_t)folder->height * (size_t)folder->width * (size_t)resize->channels;
-  uint8_t *room = malloc(largest);
-  FovStatus status = room ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory to read a picture into");
+  uint8_t *buffer = malloc(largest);
+  FovStatus status = buffer ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory to read a picture");
   for (size_t i = 0; i < folder->count && status == FOV_OK; i++) {
-    if (folder->files[i].split != split) continue;
+    const FovPngFile *file = &folder->files[i];
+    // A training must not end with a test that is impossible. Its validation part is read anyway.
+    if (split == FOV_SPLIT_TRAIN && file->split == FOV_SPLIT_TEST)
+      status = fov_png_check(file->path);
+    if (file->split != split) continue;
     uint8_t *out = pictures->pixels + (size_t)pictures->count * resized_bytes(resize);
-    status = read_file(out, room, resize, &folder->files[i]);
-    pictures->labels[pictures->count++] = (uint16_t)folder->files[i].label;
+    status = read_file(out, buffer, resize, file);
+    pictures->labels[pictures->count++] = (uint16_t)file->label;
   }
-  free(room);
+  free(buffer);
   return status;
 }
 
@@ -187,8 +216,8 @@ static FovStatus load_files(FovPictures *pictures, const FovPngFolder *folder,
   bool rgb =
       options->colour == FOV_COLOUR_AUTO ? folder->colour : options->colour == FOV_COLOUR_RGB;
   FovResize resize = make_resize(options, folder->height, folder->width, rgb ? 3 : 1);
-  size_t count = 0;
-  for (size_t i = 0; i < folder->count; i++) count += folder->files[i].split == split;
+  for (size_t i = 0; i < folder->count; i++) pictures->division[folder->files[i].split]++;
+  size_t count = (size_t)pictures->division[split];
   FOV_TRY(allocate(pictures, &resize, count, folder->count, path));
   FOV_TRY(read_files(pictures, folder, &resize, split));
   uint64_t high = crc32_z(0, pictures->pixels, count * resized_bytes(&resize));
@@ -202,7 +231,7 @@ static FovStatus load_folder(FovPictures *pictures, const FovPicturesOptions *op
   FovPngFolder folder;
   FOV_TRY(fov_png_folder_read(&folder, path));
   FovStatus status = load_files(pictures, &folder, options, path, split);
-  pictures->names = folder.classes; // handed over
+  pictures->names = folder.classes; // which owns them from now on
   pictures->classes = folder.class_count;
   folder.classes = NULL;
   fov_png_folder_finish(&folder);
@@ -221,8 +250,9 @@ static FovStatus load(FovPictures *pictures, const FovPicturesOptions *options, 
                      options->divide ? 2 : 0);
   char folder[PATH_MAX], path[PATH_MAX];
   FOV_TRY(find_folder(folder, options->data));
-  bool mnist = !*options->data || find_file(path, folder, "/train-images-idx3-ubyte") == FOV_OK;
-  return (mnist ? load_mnist : load_folder)(pictures, options, folder, split);
+  bool mnist = !*options->data || find_file(path, folder, train_images) == FOV_OK;
+  if (mnist) return load_mnist(pictures, options, folder, split);
+  return load_folder(pictures, options, folder, split);
 }
 
 FovStatus fov_pictures_load(FovPictures *pictures, const FovPicturesOptions *options,

@@ -1,5 +1,6 @@
-/** A data set of pictures, each with its class: MNIST's four files, an IDX pair, or folders of
- * PNGs. */
+/** A data set of pictures with classes: MNIST's four files, a pair of IDX files, or folders of
+ * PNGs.
+ */
 #ifndef FOV_ENVS_DATASETS_PICTURES_H
 #define FOV_ENVS_DATASETS_PICTURES_H
 
@@ -9,38 +10,46 @@ typedef enum FovColour { FOV_COLOUR_AUTO, FOV_COLOUR_GREY, FOV_COLOUR_RGB } FovC
 
 typedef struct FovPicturesOptions {
   char data[FOV_STRING_SIZE];                            /**< folder of MNIST's files or of PNGs */
-  char images[FOV_STRING_SIZE], labels[FOV_STRING_SIZE]; /**< one IDX pair instead of them */
-  bool divide; /**< whether that pair has splits; else each is all of it */
-  int classes; /**< of IDX labels; PNGs count their own */
+  char images[FOV_STRING_SIZE], labels[FOV_STRING_SIZE]; /**< a pair of IDX files instead */
+  bool divide; /**< divides that pair; otherwise each split is all of it */
+  int classes; /**< of IDX labels; PNGs have as many as folders */
   int colour;  /**< FovColour */
   int fit;     /**< FovFit */
-  int picture; /**< side of the square that pictures are scaled into; 0: as they are */
+  int picture; /**< side of the square that pictures are scaled to fit in; 0: as they are */
 } FovPicturesOptions;
 
 /** How pictures of several sizes become one size. */
 typedef enum FovFit { FOV_FIT_PAD, FOV_FIT_SCALE } FovFit;
 
-/** Those of one split; zero-initialised it is empty. */
+/** The pictures of one split; zero-initialised it is empty. */
 typedef struct FovPictures {
   uint8_t *pixels;             /**< [N, H, W, C]; owned */
   uint16_t *labels;            /**< [N], each less than `classes`; owned */
   int64_t count;               /**< N */
+  int64_t division[3];         /**< pictures in each FovSplit; 0: its file cannot be read */
   int height, width, channels; /**< H, W and C, 1 or 3 */
   int classes;
-  char **names;    /**< [classes]: of folders; NULL: IDX files name none; owned */
-  uint64_t digest; /**< of IDX files, whole; of the pixels and labels of a split of PNGs */
+  char **names;    /**< [classes]: the folders'; NULL: IDX files have no names; owned */
+  uint64_t digest; /**< of the IDX files; of the pixels and labels of a split of PNGs */
 } FovPictures;
 
 /**
  * Loads a split.
  *
- * Of MNIST's files, plain or with .gz after their names, t10k are the test's; the last sixth of the
- * others validates (10,000 of MNIST's 60,000). Of an IDX pair the last sixth tests and the one
- * before it validates, unless it is not to be divided. A folder without train-images-idx3-ubyte
- * holds PNGs; see fov_png_folder_read for their split. They are grey if all of them, whatever their
- * split, say so in their headers, unless `colour` decides; FOV_FIT_PAD keeps their sizes to each
- * other and lays them on black as large as the largest, FOV_FIT_SCALE makes each as large as fits.
- * Fails if files are missing or damaged, do not match, hold a label that is no class, or if all
+ * | source                      | train            | valid                 | test       |
+ * |-----------------------------|------------------|-----------------------|------------|
+ * | MNIST's files, plain or .gz | rest of train-*  | last sixth of train-* | t10k-*     |
+ * | env.images and env.labels   | rest             | fifth sixth           | last sixth |
+ * | the same, env.divide = no   | all              | all                   | all        |
+ * | folders of PNGs             | see fov_png_folder_read                               |
+ *
+ * Sixths are rounded down; MNIST's last sixth is 10,000 of 60,000. A folder without
+ * train-images-idx3-ubyte is one of PNGs. They become grey if the headers of all of them, of every
+ * split, are grey, unless `colour` decides. FOV_FIT_PAD scales all by one factor and adds black up
+ * to the size of the largest, FOV_FIT_SCALE makes each as large as fits. The test part's PNGs are
+ * checked by fov_png_check when the training part is loaded.
+ *
+ * Fails if files are missing or damaged, do not match, have a label that is no class, or if all
  * pictures together have more than 1 GiB.
  */
 FovStatus fov_pictures_load(FovPictures *pictures, const FovPicturesOptions *options,

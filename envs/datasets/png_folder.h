@@ -1,5 +1,4 @@
-/** A folder of PNGs, one folder a class: which pictures there are, and which part each belongs to.
- */
+/** A folder with one folder of PNGs for each class: lists the pictures and divides them. */
 #ifndef FOV_ENVS_DATASETS_PNG_FOLDER_H
 #define FOV_ENVS_DATASETS_PNG_FOLDER_H
 
@@ -20,11 +19,11 @@ typedef struct FovPngFile {
 
 /** Zero-initialised it is empty. */
 typedef struct FovPngFolder {
-  FovPngFile *files; /**< by split, class and name, but for what was cut; owned */
-  size_t count, room;
+  FovPngFile *files; /**< in order of part, class and name; owned */
+  size_t count, capacity;
   char **classes; /**< [class_count]: their names, sorted; owned */
   int class_count;
-  int height, width; /**< of the highest and of the widest picture */
+  int height, width; /**< of the highest picture and of the widest */
   bool colour;       /**< some picture is not grey */
 } FovPngFolder;
 
@@ -32,13 +31,15 @@ typedef struct FovPngFolder {
  * Lists a folder and reads the headers of its pictures.
  *
  * Each folder in it is a class; class k is the k-th by name (bytes compared). Its pictures are the
- * regular files whose name ends in .png, by name; whatever else it holds, and hidden names, are
- * ignored. A sixth of each class, rounded down, is for the test: the last by name; the sixth before
- * it validates. If the folder holds train and test, each with the folders of all classes, these are
- * the parts; the last sixth of each class of train validates, unless there is valid too.
+ * regular files whose name ends in .png, by name; all other files, and hidden names, are ignored.
+ * The last sixth of each class by name, rounded down, is the test part; the sixth before it is the
+ * validation part. If the folder has folders train and test, each with the folders of all classes,
+ * these are the parts; the last sixth of each class of train is the validation part, unless there
+ * is a folder valid too.
  *
- * Fails, naming the folder or file, if there are not 2 to 65,536 classes, if a class has no picture
- * or, where it is cut, fewer than six, if parts have other classes, or if a header is damaged.
+ * Fails, naming the folder or file, if there are not 2 to 65,536 classes, if a class has no PNG (a
+ * message names pictures of another format) or, where it is divided, fewer than six, if parts have
+ * other classes, or if a header is damaged.
  */
 FovStatus fov_png_folder_read(FovPngFolder *folder, const char *path);
 
@@ -47,7 +48,7 @@ void fov_png_folder_finish(FovPngFolder *folder);
 /** Frees `count` names and their list, which may be NULL. */
 void fov_free_names(char **names, int count);
 
-/** Writes what the three make one after the other; fails if a path cannot be as long. */
+/** Joins the three strings; fails if the path is too long. */
 FovStatus fov_path_join(char path[PATH_MAX], const char *folder, const char *name,
                         const char *suffix);
 
