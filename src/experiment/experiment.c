@@ -75,6 +75,7 @@ FovStatus fov_experiment_resolve(FovExperiment *experiment) {
 #define CHOSEN(experiment, slot) ((const void *)(experiment)->slots[slot].plugin)
 
 FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec) {
+  FOV_TRY(fov_spec_check(spec, experiment->slots[FOV_SLOT_ENV].plugin->name));
   const FovPolicy *policy = CHOSEN(experiment, FOV_SLOT_POLICY);
   const FovStopRule *stop = CHOSEN(experiment, FOV_SLOT_STOP);
   const FovBaseline *baseline = CHOSEN(experiment, FOV_SLOT_BASELINE);
@@ -91,9 +92,9 @@ FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec
                          .core_options = slots[FOV_SLOT_CORE].values,
                          .score = CHOSEN(experiment, FOV_SLOT_SCORE),
                          .score_options = slots[FOV_SLOT_SCORE].values,
-                         .height = spec->height,
-                         .width = spec->width,
-                         .channels = spec->channels,
+                         .height = spec->observation.height,
+                         .width = spec->observation.width,
+                         .channels = spec->observation.channels,
                          .actions = spec->actions};
   parts.heads[FOV_READER_POLICY] = &policy->head;
   parts.heads[FOV_READER_STOP] = &stop->head;
