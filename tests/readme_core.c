@@ -11,3 +11,7 @@ const FovEncoder *const fov_encoders[] = {&fov_encoder_linear, &fov_encoder_conv
 extern const FovAttention fov_attention_gaze;
 
 const FovAttention *const fov_attentions[] = {&fov_attention_gaze, NULL};
+
+extern const FovScore fov_score_scaled_dot;
+
+const FovScore *const fov_scores[] = {&fov_score_scaled_dot, NULL};

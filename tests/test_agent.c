@@ -15,7 +15,7 @@ static void assert_agent_refuses(const char *settings, int height, int width, co
   FovExperiment *experiment = &toy.experiment;
   assert_int_equal(fov_settings_parse(experiment->settings, settings, "the test"), FOV_OK);
   assert_int_equal(fov_experiment_resolve(experiment), FOV_OK);
-  const FovEnvSpec spec = {.height = height, .width = width, .channels = 1, .actions = 2};
+  const FovEnvSpec spec = {.observation = fov_byte_image(height, width, 1), .actions = 2};
   assert_int_equal(fov_experiment_build(experiment, &spec), FOV_ERR_USAGE);
   assert_message(message);
   toy_finish(&toy);

@@ -16,8 +16,10 @@
 
 #include "check.h"
 #include "traces.h"
-#include "viz/heat.h"
-#include "viz/sheet.h"
+#include "viz/scene/drawing.h"
+#include "viz/scene/heat.h"
+#include "viz/scene/layout.h"
+#include "viz/viewer/sheet.h"
 
 enum { WIDTH = 640, HEIGHT = 360, SHRINK = 4, W = WIDTH / SHRINK, H = HEIGHT / SHRINK };
 
@@ -132,6 +134,19 @@ static void test_scene_in_the_light_in_colour(void **state) {
   fov_trace_finish(&trace);
 }
 
+/** A policy that chose among 4 × 4 tiles. */
+static void test_scene_with_tiles(void **state) {
+  (void)state;
+  FovTrace trace = make_up_tiles(2, 4);
+  FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, &fov_theme_dark);
+  scene.glimpse = 2;
+  scene.overlays = FOV_OVERLAY_POLICY | FOV_OVERLAY_PATH;
+  cairo_t *cr = begin();
+  fov_scene_draw(cr, &scene);
+  assert_golden(cr, "scene-tiles", fov_scene_image(&scene));
+  fov_trace_finish(&trace);
+}
+
 /** A frame of its own for each glimpse, an action in the place of classes, and the rewards. */
 static void test_scene_of_a_game(void **state) {
   (void)state;
@@ -208,6 +223,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_scene_in_the_dark),
       cmocka_unit_test(test_scene_in_the_light_in_colour),
+      cmocka_unit_test(test_scene_with_tiles),
       cmocka_unit_test(test_scene_of_a_game),
       cmocka_unit_test(test_scene_of_a_sequence),
       cmocka_unit_test(test_heat_map),

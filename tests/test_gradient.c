@@ -116,7 +116,8 @@ static double surrogate(const Toy *toy, const real *values) {
   FovPlan plan = plan_of(&arena, toy);
   fov_rollout_run(&r, &tape, &toy->task, &plan);
   for (int t = 1; t < r.time_steps; t++)
-    for (int i = 0; i < r.at[t].count; i++) loss += loss_at(&r, t, i, toy->env.spec.control);
+    for (int i = 0; i < r.at[t].count; i++)
+      loss += loss_at(&r, t, i, toy->env.spec.answer == FOV_ANSWER_MOVE);
   fov_arena_finish(&arena);
   return loss / plan.lanes;
 }

@@ -9,10 +9,10 @@
 
 #include "check.h"
 #include "traces.h"
-#include "viz/episode.h"
-#include "viz/keys.h"
-#include "viz/known.h"
-#include "viz/player.h"
+#include "viz/scene/episode.h"
+#include "viz/scene/reconstruction.h"
+#include "viz/viewer/keys.h"
+#include "viz/viewer/player.h"
 
 enum { EPISODES = 30 };
 
@@ -334,14 +334,14 @@ static void test_the_finest_and_newest_glimpse_is_known(void **state) {
   memcpy(trace->locations, (float[]){-0.5, -0.5, 0, -0.5}, 4 * sizeof(float));
   for (int i = 0; i < 2 * SCALES; i++) memset(trace->retina + i * patch, 10 * (i + 1), patch);
   memset(pixels, 0, sizeof pixels);
-  fov_known(pixels, scales, trace, 0, 0);
+  fov_reconstruct(pixels, scales, trace, 0, 0);
   assert_int_equal(scales[4 * SIZE + 4], 0); // in the first fine patch, 4 … 11
   assert_int_equal(pixels[4 * SIZE + 4], 10);
   assert_int_equal(scales[0], 1); // only in the coarse one, 0 … 15
   assert_int_equal(pixels[0], 20);
   assert_int_equal(scales[16], FOV_UNSEEN);
   assert_int_equal(pixels[16], 0);
-  fov_known(pixels, scales, trace, 0, 1);
+  fov_reconstruct(pixels, scales, trace, 0, 1);
   assert_int_equal(pixels[4 * SIZE + 4], 10);  // what is finely known stays
   assert_int_equal(pixels[4 * SIZE + 12], 30); // the second fine patch, 12 … 19
   assert_int_equal(pixels[9], 40);             // of two coarse ones the newer
@@ -355,12 +355,12 @@ static void test_of_a_moving_image_the_newest_glimpse_is_known(void **state) {
   size_t patch = SIDE * SIDE;
   memcpy(trace.locations, (float[]){-0.5, -0.5, 0, -0.5}, 4 * sizeof(float));
   for (int i = 0; i < 2 * SCALES; i++) memset(trace.retina + i * patch, 10 * (i + 1), patch);
-  fov_known(pixels, scales, &trace, 0, 1);
+  fov_reconstruct(pixels, scales, &trace, 0, 1);
   assert_int_equal(pixels[4 * SIZE + 4], 10);  // seen by the first glimpse only
   assert_int_equal(pixels[4 * SIZE + 9], 40);  // finely by the first, coarsely by the second
   assert_int_equal(pixels[4 * SIZE + 12], 30); // finely by the second
   for (int i = 0; i < SIZE * SIZE; i++)
-    assert_int_equal(fov_known_scale(&trace, 0, 1, i % SIZE, i / SIZE),
+    assert_int_equal(fov_reconstructed_scale(&trace, 0, 1, i % SIZE, i / SIZE),
                      scales[i] == FOV_UNSEEN ? -1 : scales[i]);
   fov_trace_finish(&trace);
 }
@@ -370,7 +370,7 @@ static void test_patches_that_reach_beyond_the_image_stay_inside(void **state) {
   FovTrace *trace = &fixture.trace;
   uint8_t *pixels = calloc(1, SIZE * SIZE), *scales = malloc(SIZE * SIZE);
   memcpy(trace->locations, (float[]){1, 1, -1, -1}, 4 * sizeof(float));
-  fov_known(pixels, scales, trace, 0, 1); // a sanitizer watches the edges
+  fov_reconstruct(pixels, scales, trace, 0, 1); // a sanitizer watches the edges
   assert_int_equal(scales[0], 0);
   assert_int_equal(scales[SIZE * SIZE - 1], 0);
   assert_int_equal(scales[SIZE - 1], FOV_UNSEEN);

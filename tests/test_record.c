@@ -524,17 +524,21 @@ static void check_choices(const char *settings, bool sampled, bool predicted, in
   Toy toy;
   toy_create(&toy, settings);
   FovTrace trace = record(&toy, 8, sampled);
+  const float *means = fov_trace_column(&trace, "mean", 2);
+  const float *sigmas = fov_trace_column(&trace, "sigma", 2);
+  assert_non_null(means);
+  assert_non_null(sigmas);
   for (int i = 0; i < 8 * 3; i++) {
     bool chosen = i % 3 >= first_choice;
     assert_int_equal(isnan(trace.baselines[i]), !predicted || i % 3 == 0);
     for (int j = 2 * i; j < 2 * i + 2; j++) {
-      assert_int_equal(isnan(trace.means[j]), !chosen);
-      assert_int_equal(isnan(trace.sigmas[j]), !chosen);
+      assert_int_equal(isnan(means[j]), !chosen);
+      assert_int_equal(isnan(sigmas[j]), !chosen);
       assert_true(trace.locations[j] >= -1 && trace.locations[j] <= 1);
       if (!chosen) continue;
       // The policy's 4 of 20 pixels are 0.4 of the 2 units that the image is wide.
-      assert_near(trace.sigmas[j], sampled ? 0.4 : 0, 1e-6, "sigma %d", j);
-      assert_int_equal(trace.locations[j] == trace.means[j], !sampled);
+      assert_near(sigmas[j], sampled ? 0.4 : 0, 1e-6, "sigma %d", j);
+      assert_int_equal(trace.locations[j] == means[j], !sampled);
     }
   }
   fov_trace_finish(&trace);

@@ -253,7 +253,7 @@ static void test_context_and_second_layer_answer_by_the_eye_alone(void **state) 
 static double replay(const Toy *toy, const FovRollout *r, int b, FovRng rng) {
   uint8_t image[TOY_SIDE * TOY_SIDE];
   int x;
-  FovEnvLane lane = {.image = image, .state = &x};
+  FovEnvLane lane = {.observation = image, .state = &x};
   double earned = 0;
   fov_env_reset(&toy->env, &lane, b, &rng);
   for (int t = 1; t < r->time_steps; t++) {
@@ -264,7 +264,7 @@ static double replay(const Toy *toy, const FovRollout *r, int b, FovRng rng) {
     assert_int_equal(step->labels[i], -1);
     assert_memory_equal(step->frames[i], image, sizeof image);
     if (step->actions[i] < 0) continue;
-    fov_env_step(&toy->env, &lane, step->actions[i], &rng);
+    fov_env_step(&toy->env, &lane, &(FovAnswer){.action = step->actions[i]}, &rng);
     earned += (double)lane.reward;
     assert_true(r->rewards[t * r->lanes + b] == lane.reward);
   }

@@ -37,7 +37,7 @@ static void assert_message(const char *part) {
   if (!strstr(fov_error_message(), part)) fail_msg("'%s' lacks '%s'", fov_error_message(), part);
 }
 
-enum { E = 2, T = 3, F = T, H = 5, W = 7, C = 3, A = 4, G = 2, S = 2 };
+enum { E = 2, T = 3, F = T, H = 5, W = 7, C = 3, A = 4, G = 2, S = 2, K = 3 };
 
 /** A trace in which every number differs from its neighbours. */
 static FovTrace make_trace(void) {
@@ -52,15 +52,23 @@ static FovTrace make_trace(void) {
                     .actions = A,
                     .side = G,
                     .scales = S,
-                    .update = 123456789012};
+                    .update = 123456789012,
+                    .weights = "0123456789abcdef",
+                    .policy = "gaussian",
+                    .split = "test",
+                    .seed = "18446744073709551615"};
+  fov_trace_add_column(&trace, "mean", 2);
+  fov_trace_add_column(&trace, "sigma", 2);
+  fov_trace_add_column(&trace, "tiles", K * K);
   assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
   for (int i = 0; i < E * F * H * W * C; i++) trace.images[i] = (uint8_t)i;
   for (int i = 0; i < E * T * S * G * G * C; i++) trace.retina[i] = (uint8_t)(255 - i);
   for (int i = 0; i < E * T * 2; i++) {
     trace.locations[i] = -1 + 2 * (float)i / (E * T * 2 - 1);
-    trace.means[i] = i < 2 ? NAN : 1.5f * (float)i;
-    trace.sigmas[i] = i < 2 ? NAN : 0.1f * (float)i;
+    trace.column[0].values[i] = i < 2 ? NAN : 1.5f * (float)i;
+    trace.column[1].values[i] = i < 2 ? NAN : 0.1f * (float)i;
   }
+  for (int i = 0; i < E * T * K * K; i++) trace.column[2].values[i] = 0.01f * (float)i;
   for (int i = 0; i < E * T * A; i++) trace.probabilities[i] = (float)i / (E * T * A - 1);
   for (int i = 0; i < E * T; i++) {
     trace.baselines[i] = i == 1 ? NAN : -(float)i;
@@ -76,7 +84,7 @@ static FovTrace make_trace(void) {
   return trace;
 }
 
-static void test_arrays_start_with_what_stands_for_nothing(void **state) {
+static void test_arrays_start_empty(void **state) {
   (void)state;
   FovTrace trace = {.episodes = 2,
                     .glimpses = 1,
@@ -87,16 +95,26 @@ static void test_arrays_start_with_what_stands_for_nothing(void **state) {
                     .actions = 2,
                     .side = 1,
                     .scales = 1};
+  fov_trace_add_column(&trace, "tiles", 3);
   assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
   assert_float_equal(trace.probabilities[2 * 1 * 2 - 1], 0, 0);
   assert_int_equal(trace.answers[1], -1);
   assert_int_equal(trace.labels[0], -1);
   assert_int_equal(trace.lengths[1], 1);
   assert_int_equal(trace.wrong[1], 0);
-  assert_true(isnan(trace.means[3]) && isnan(trace.sigmas[3]) && isnan(trace.baselines[1]));
+  assert_true(isnan(trace.column[0].values[2 * 3 - 1]) && isnan(trace.baselines[1]));
   fov_trace_finish(&trace);
   assert_null(trace.images);
   fov_trace_finish(&trace);
+}
+
+static void assert_column(const FovTrace *trace, const char *name, int width,
+                          const float *expected) {
+  const float *values = fov_trace_column(trace, name, width);
+  assert_non_null(values);
+  assert_memory_equal(values, expected, (size_t)E * T * width * sizeof *values);
+  assert_int_equal(fov_trace_find_column(trace, name)->width, width);
+  assert_null(fov_trace_column(trace, name, width + 1));
 }
 
 #define ASSERT_SAME(field, count)                                                                  \
@@ -122,8 +140,6 @@ static void test_round_trip(void **state) {
   ASSERT_SAME(images, E * F * H * W * C);
   ASSERT_SAME(retina, E * T * S * G * G * C);
   ASSERT_SAME(locations, E * T * 2);
-  ASSERT_SAME(means, E * T * 2);
-  ASSERT_SAME(sigmas, E * T * 2);
   ASSERT_SAME(probabilities, E * T * A);
   ASSERT_SAME(baselines, E * T);
   ASSERT_SAME(rewards, E * T);
@@ -131,6 +147,14 @@ static void test_round_trip(void **state) {
   ASSERT_SAME(answers, E * T);
   ASSERT_SAME(lengths, E);
   ASSERT_SAME(wrong, E);
+  assert_int_equal(read.columns, 3);
+  assert_column(&read, "mean", 2, trace.column[0].values);
+  assert_column(&read, "sigma", 2, trace.column[1].values);
+  assert_column(&read, "tiles", K * K, trace.column[2].values);
+  assert_string_equal(read.weights, "0123456789abcdef");
+  assert_string_equal(read.policy, "gaussian");
+  assert_string_equal(read.split, "test");
+  assert_string_equal(read.seed, "18446744073709551615");
   fov_trace_finish(&read);
   fov_trace_finish(&trace);
 }
@@ -144,10 +168,14 @@ static void test_the_file_speaks_for_itself(void **state) {
   const FovBlob *blob;
   assert_int_equal(fov_safetensors_open(&file, path), FOV_OK);
   assert_string_equal(fov_safetensors_text(file, "format"), "fovea-trace");
-  assert_string_equal(fov_safetensors_text(file, "version"), "2");
+  assert_string_equal(fov_safetensors_text(file, "version"), "3");
+  assert_string_equal(fov_safetensors_text(file, "weights"), "0123456789abcdef");
   assert_string_equal(fov_safetensors_text(file, "update"), "123456789012");
   const int64_t retina[] = {E, T, S, G, G, C};
   assert_int_equal(fov_safetensors_require(&blob, file, "retina", FOV_DTYPE_U8, 6, retina), FOV_OK);
+  const int64_t tiles[] = {E, T, K * K};
+  assert_int_equal(fov_safetensors_require(&blob, file, "policy.tiles", FOV_DTYPE_F32, 3, tiles),
+                   FOV_OK);
   fov_safetensors_close(file);
 }
 
@@ -178,14 +206,14 @@ static void assert_poison_refused(const char *field, size_t index, const void *v
 
 static void test_numbers_out_of_range_are_refused(void **state) {
   (void)state;
-  const float nan = NAN, inf = INFINITY, two = 2, minus = -0.25f, far = -1.5f;
+  const float nan = NAN, inf = INFINITY, two = 2, far = -1.5f;
   const int32_t four = A, none = 0, below = -2;
 #define POISON(field, index, value, message)                                                       \
   assert_poison_refused(field, index, &value, sizeof value, message)
   POISON("locations", 3, nan, "'locations': number 3 is nan, expected -1 to 1");
   POISON("locations", 4, far, "'locations': number 4 is -1.5, expected -1 to 1");
-  POISON("means", 5, inf, "'means': number 5 is inf");
-  POISON("sigmas", 6, minus, "'sigmas': number 6 is -0.25, expected 0 to");
+  POISON("policy.mean", 5, inf, "'policy.mean': number 5 is inf");
+  POISON("policy.tiles", E * T * K * K - 1, inf, "'policy.tiles': number 53 is inf");
   POISON("probabilities", E * T * A - 1, two, "'probabilities': number 23 is 2, expected 0 to 1");
   POISON("probabilities", 0, nan, "'probabilities': number 0 is nan");
   POISON("baselines", 0, inf, "'baselines': number 0 is inf");
@@ -205,13 +233,132 @@ static void test_write_refuses_what_read_would(void **state) {
   assert_int_equal(fov_trace_write(&trace, path), FOV_ERR_FORMAT);
   assert_message("'rewards': number 0 is nan");
   assert_false(fov_file_exists(path));
+  trace.rewards[0] = 0;
+  trace.column[1].values[7] = INFINITY;
+  assert_int_equal(fov_trace_write(&trace, path), FOV_ERR_FORMAT);
+  assert_message("'policy.sigma': number 7 is inf");
+  trace.column[1].values[7] = 0;
+  strcpy(trace.weights, "0123");
+  assert_int_equal(fov_trace_write(&trace, path), FOV_ERR_FORMAT);
+  assert_message("weights '0123', expected 16 hexadecimal digits");
+  strcpy(trace.weights, "");
+  strcpy(trace.policy, "\x1b]0;");
+  assert_int_equal(fov_trace_write(&trace, path), FOV_ERR_FORMAT);
+  assert_message("policy: expected a text without control characters");
+  assert_false(fov_file_exists(path));
+  fov_trace_finish(&trace);
+}
+
+/** Writes a good trace with other blobs added to it. */
+static void write_with(const FovTrace *trace, const char *version, const FovBlob *more, int count) {
+  FovSafetensors *file;
+  FovBlob blobs[32];
+  int used = count;
+  assert_int_equal(fov_trace_write(trace, path), FOV_OK);
+  assert_int_equal(fov_safetensors_open(&file, path), FOV_OK);
+  memcpy(blobs, more, (size_t)count * sizeof *more);
+  for (size_t i = 0; i < fov_safetensors_count(file); i++)
+    blobs[used++] = *fov_safetensors_at(file, i);
+  const FovText texts[] = {{"format", "fovea-trace"}, {"version", version}, {"side", "2"},
+                           {"scales", "2"},           {"update", "0"},      {"whole", "no"},
+                           {"control", "yes"}};
+  assert_int_equal(fov_safetensors_write(path, blobs, (size_t)used, texts, 7), FOV_OK);
+  fov_safetensors_close(file);
+}
+
+/** A trace without columns. */
+static FovTrace make_bare_trace(void) {
+  FovTrace trace = make_trace();
+  for (int i = 0; i < trace.columns; i++) free(trace.column[i].values);
+  trace.columns = 0;
+  return trace;
+}
+
+static void test_means_and_sigmas_of_version_2_become_columns(void **state) {
+  (void)state;
+  FovTrace trace = make_bare_trace(), read;
+  float means[E * T * 2], sigmas[E * T * 2];
+  for (int i = 0; i < E * T * 2; i++) {
+    means[i] = i < 2 ? NAN : (float)i;
+    sigmas[i] = 0.5f * (float)i;
+  }
+  const FovBlob old[] = {{"means", FOV_DTYPE_F32, 3, {E, T, 2}, means},
+                         {"sigmas", FOV_DTYPE_F32, 3, {E, T, 2}, sigmas}};
+  write_with(&trace, "2", old, 2);
+  assert_int_equal(fov_trace_read(&read, path), FOV_OK);
+  assert_int_equal(read.columns, 2);
+  assert_column(&read, "mean", 2, means);
+  assert_column(&read, "sigma", 2, sigmas);
+  assert_string_equal(read.weights, "");
+  fov_trace_finish(&read);
+  write_with(&trace, "2", old, 1);
+  assert_int_equal(fov_trace_read(&read, path), FOV_ERR_FORMAT);
+  assert_message("has no 'sigmas'");
+  fov_trace_finish(&trace);
+}
+
+static void test_a_policy_may_have_no_columns(void **state) {
+  (void)state;
+  FovTrace trace = make_bare_trace(), read;
+  assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
+  assert_int_equal(fov_trace_read(&read, path), FOV_OK);
+  assert_int_equal(read.columns, 0);
+  assert_null(fov_trace_find_column(&read, "mean"));
+  assert_null(fov_trace_column(&read, "mean", 2));
+  fov_trace_finish(&read);
+  fov_trace_finish(&trace);
+}
+
+/** Adds one blob to a good trace without columns; reading must fail. */
+static void assert_column_refused(FovBlob column, const char *message) {
+  static float zeros[E * T * 5000];
+  FovTrace trace = make_bare_trace(), read;
+  column.data = zeros;
+  write_with(&trace, "3", &column, 1);
+  assert_int_equal(fov_trace_read(&read, path), FOV_ERR_FORMAT);
+  assert_null(read.images);
+  assert_message(message);
+  fov_trace_finish(&trace);
+}
+
+static void test_bad_columns_are_refused(void **state) {
+  (void)state;
+  const FovDtype f = FOV_DTYPE_F32;
+  assert_column_refused((FovBlob){"policy.x", f, 3, {E, T, 5000}, NULL}, "1 to 4096 numbers");
+  assert_column_refused((FovBlob){"policy.x", f, 3, {E, T, 0}, NULL}, "1 to 4096 numbers");
+  assert_column_refused((FovBlob){"policy.x", f, 2, {E, T}, NULL}, "expected 3 extents");
+  assert_column_refused((FovBlob){"policy.x", f, 3, {E, T - 1, 2}, NULL}, "'policy.x' has shape");
+  assert_column_refused((FovBlob){"policy.x", FOV_DTYPE_I32, 3, {E, T, 2}, NULL}, "'policy.x'");
+  assert_column_refused((FovBlob){"policy.", f, 3, {E, T, 2}, NULL}, "a bad name of a column");
+  assert_column_refused((FovBlob){"policy.a b", f, 3, {E, T, 2}, NULL}, "a bad name of a column");
+  assert_column_refused((FovBlob){"policy.a2345678901234567890123456789012", f, 3, {E, T, 2}, NULL},
+                        "a bad name");
+}
+
+static void test_more_columns_than_fit_are_refused(void **state) {
+  (void)state;
+  FovTrace trace = make_bare_trace(), read;
+  FovBlob columns[FOV_TRACE_COLUMNS + 1];
+  float values[E * T] = {0};
+  for (int i = 0; i <= FOV_TRACE_COLUMNS; i++) {
+    columns[i] = (FovBlob){"", FOV_DTYPE_F32, 3, {E, T, 1}, values};
+    snprintf(columns[i].name, sizeof columns[i].name, "policy.c%d", i);
+  }
+  write_with(&trace, "3", columns, FOV_TRACE_COLUMNS);
+  assert_int_equal(fov_trace_read(&read, path), FOV_OK);
+  assert_int_equal(read.columns, FOV_TRACE_COLUMNS);
+  fov_trace_finish(&read);
+  write_with(&trace, "3", columns, FOV_TRACE_COLUMNS + 1);
+  assert_int_equal(fov_trace_read(&read, path), FOV_ERR_FORMAT);
+  assert_message("more than 8 columns policy.*");
   fov_trace_finish(&trace);
 }
 
 /** Writes the texts and the arrays that decide the sizes, with one text changed. */
 static void assert_texts_refused(const char *key, const char *value, const char *message) {
-  FovText texts[] = {{"format", "fovea-trace"}, {"version", "2"}, {"side", "2"},    {"scales", "2"},
-                     {"update", "0"},           {"whole", "no"},  {"control", "no"}};
+  FovText texts[] = {{"format", "fovea-trace"}, {"version", "3"}, {"side", "2"},
+                     {"scales", "2"},           {"update", "0"},  {"whole", "no"},
+                     {"control", "no"},         {"weights", ""},  {"split", ""}};
   enum { TEXTS = sizeof texts / sizeof *texts };
   for (int i = 0; i < TEXTS; i++)
     if (strcmp(texts[i].key, key) == 0) texts[i].value = value;
@@ -230,7 +377,7 @@ static void assert_texts_refused(const char *key, const char *value, const char 
 static void test_bad_texts_are_refused(void **state) {
   (void)state;
   assert_texts_refused("format", "checkpoint", "format 'checkpoint', expected 'fovea-trace'");
-  assert_texts_refused("version", "1", "version '1', expected '2'");
+  assert_texts_refused("version", "1", "version '1', expected '3'");
   assert_texts_refused("side", "0", "side '0', expected a number from 1");
   assert_texts_refused("side", "2x", "side '2x', expected a number");
   assert_texts_refused("scales", "", "scales '', expected a number");
@@ -238,13 +385,16 @@ static void test_bad_texts_are_refused(void **state) {
   assert_texts_refused("update", "9223372036854775808", "expected a number from 0 to");
   assert_texts_refused("control", "maybe", "control 'maybe', expected yes or no");
   assert_texts_refused("whole", "", "whole '', expected yes or no");
+  assert_texts_refused("weights", "0123456789ABCDEF", "expected 16 hexadecimal digits");
+  assert_texts_refused("weights", "0123456789abcdef0", "17 bytes, expected at most 16");
+  assert_texts_refused("split", "te\nst", "split: expected a text without control characters");
   assert_texts_refused("none", "", "has no 'locations'");
 }
 
 /** Sizes of empty arrays cost nothing to claim, so they must not reach an allocation. */
 static void test_huge_empty_sizes_are_refused(void **state) {
   (void)state;
-  const FovText texts[] = {{"format", "fovea-trace"}, {"version", "2"}, {"side", "1"},
+  const FovText texts[] = {{"format", "fovea-trace"}, {"version", "3"}, {"side", "1"},
                            {"scales", "1"},           {"update", "0"},  {"whole", "no"},
                            {"control", "no"}};
   const FovBlob blob = {"images", FOV_DTYPE_U8, 5, {INT32_MAX, 0, 1, 1, 1}, NULL};
@@ -330,11 +480,15 @@ static void test_flipped_bits_never_crash(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_arrays_start_with_what_stands_for_nothing),
+      TEST(test_arrays_start_empty),
       TEST(test_round_trip),
       TEST(test_the_file_speaks_for_itself),
       TEST(test_numbers_out_of_range_are_refused),
       TEST(test_write_refuses_what_read_would),
+      TEST(test_means_and_sigmas_of_version_2_become_columns),
+      TEST(test_a_policy_may_have_no_columns),
+      TEST(test_bad_columns_are_refused),
+      TEST(test_more_columns_than_fit_are_refused),
       TEST(test_bad_texts_are_refused),
       TEST(test_huge_empty_sizes_are_refused),
       TEST(test_another_retina_is_refused),

@@ -15,15 +15,18 @@
 #include "record/progress.h"
 #include "record/run.h"
 #include "traces.h"
-#include "viz/frame.h"
-#include "viz/sheet.h"
+#include "viz/scene/layout.h"
+#include "viz/viewer/drawing.h"
+#include "viz/viewer/sheet.h"
+#include "viz/viewer/viewer.h"
+#include "viz/viewer/window_layout.h"
 
 enum { EPISODES = 120, WIDTH = 1280, HEIGHT = 720 };
 
 static char folder[256];
 static FovViewer viewer;
 
-/** A run of three stages with a curve of three rows. */
+/** A run of three snapshots with a curve of three rows. */
 static void make_run(const char *name) {
   char path[300];
   assert_int_equal(mkdir(name, 0700), 0);
@@ -157,8 +160,8 @@ static void test_it_is_idle_when_nothing_moves(void **state) {
 static void test_the_timeline_is_clicked_and_dragged(void **state) {
   (void)state;
   double x, y, end_x;
-  fov_viewer_time_at(&viewer, 2, &x, &y);
-  fov_viewer_time_at(&viewer, 3, &end_x, &y);
+  fov_window_time_at(&viewer, 2, &x, &y);
+  fov_window_time_at(&viewer, 3, &end_x, &y);
   fov_viewer_press(&viewer, x, y);
   assert_title("a.trace: episode 0, glimpse 3 of 4, all, 1x, paused");
   fov_viewer_move(&viewer, x + 0.3 * (end_x - x), y);
@@ -173,7 +176,7 @@ static void test_the_timeline_is_clicked_and_dragged(void **state) {
 
 static void test_the_button_plays(void **state) {
   (void)state;
-  FovFrame frame = fov_frame(&viewer);
+  FovWindowLayout frame = fov_window_layout(&viewer);
   double x = frame.button.x + 5, y = frame.button.y + frame.button.h / 2;
   fov_viewer_press(&viewer, x, y);
   fov_viewer_release(&viewer);
@@ -183,7 +186,7 @@ static void test_the_button_plays(void **state) {
 }
 
 static FovBox image_box(void) {
-  FovScene scene = fov_frame_scene(&viewer);
+  FovScene scene = fov_window_scene(&viewer);
   return fov_scene_image(&scene);
 }
 
@@ -221,10 +224,10 @@ static void test_the_pointer_tells_values(void **state) {
   char expected[64];
   double x, y;
   FovBox image = image_box();
-  int value = viewer.source.trace.images[16 * SIZE + 4];
+  int value = viewer.opened.trace.images[16 * SIZE + 4];
   snprintf(expected, sizeof expected, "pixel 4, 16: %d", value);
   assert_hint(image.x + 4.5 / SIZE * image.w, image.y + 16.5 / SIZE * image.h, expected);
-  fov_viewer_time_at(&viewer, 1, &x, &y);
+  fov_window_time_at(&viewer, 1, &x, &y);
   assert_hint(x, y, "glimpse 2");
   for (y = 250; y < 500 && strncmp(viewer.hint, "class", 5) != 0; y += 10)
     fov_viewer_move(&viewer, 740, y); // down the right column to the bars
@@ -267,7 +270,7 @@ static void test_a_click_on_the_contact_sheet_opens(void **state) {
   fov_viewer_do(&viewer, FOV_ACTION_SHEET);
   assert_title("a.trace: contact sheet, wrong");
   cairo_surface_destroy(draw(NULL));
-  FovFrame frame = fov_frame(&viewer);
+  FovWindowLayout frame = fov_window_layout(&viewer);
   double x = 60, y = 200;
   int place = fov_sheet_at(&viewer.player, frame.scene.w, frame.scene.h, x, y);
   assert_true(place >= 0);
@@ -317,19 +320,19 @@ static void test_a_run_shows_its_training(void **state) {
   double x, y;
   reopen("run");
   assert_title("run: episode 0, glimpse 1 of 4, all, 1x, paused, update 30");
-  assert_int_equal(viewer.source.stages, 3);
+  assert_int_equal(viewer.opened.snapshots, 3);
   fov_viewer_do(&viewer, FOV_ACTION_LATER); // there is nothing later
   fov_viewer_do(&viewer, FOV_ACTION_NEXT);
   fov_viewer_do(&viewer, FOV_ACTION_EARLIER);
   assert_title("run: episode 1, glimpse 1 of 4, all, 1x, paused, update 20");
-  fov_viewer_stage_at(&viewer, 0, &x, &y);
+  fov_window_snapshot_at(&viewer, 0, &x, &y);
   fov_viewer_press(&viewer, x + 3, y);
   assert_title("run: episode 1, glimpse 1 of 4, all, 1x, paused, update 10");
-  fov_viewer_stage_at(&viewer, 2, &x, &y);
+  fov_window_snapshot_at(&viewer, 2, &x, &y);
   fov_viewer_move(&viewer, x, y);
   fov_viewer_release(&viewer);
   assert_title("run: episode 1, glimpse 1 of 4, all, 1x, paused, update 30");
-  fov_viewer_stage_at(&viewer, 1, &x, &y);
+  fov_window_snapshot_at(&viewer, 1, &x, &y);
   assert_hint(x, y, "update 20: validation error 45.00 %");
   cairo_surface_destroy(draw(NULL));
 }
@@ -349,7 +352,7 @@ static void test_following_shows_new_traces(void **state) {
   reopen("run");
   write_main("run", 40);
   fov_viewer_tick(&viewer, 5);
-  assert_int_equal(viewer.source.trace.update, 30);
+  assert_int_equal(viewer.opened.trace.update, 30);
   fov_viewer_do(&viewer, FOV_ACTION_FOLLOW);
   fov_viewer_tick(&viewer, 0.1); // it looks at once, then once a second
   assert_title("run: episode 0, glimpse 1 of 4, all, 1x, paused, update 40, following");
@@ -357,15 +360,15 @@ static void test_following_shows_new_traces(void **state) {
   FovProgress row = {.update = 50, .episodes = 3200, .valid_error = 0.1};
   assert_int_equal(fov_progress_append("run/progress.csv", &row), FOV_OK);
   fov_viewer_tick(&viewer, 0.5);
-  assert_int_equal(viewer.source.trace.update, 40);
+  assert_int_equal(viewer.opened.trace.update, 40);
   fov_viewer_tick(&viewer, 0.6);
-  assert_int_equal(viewer.source.trace.update, 50);
-  assert_int_equal(viewer.source.row_count, 4);
+  assert_int_equal(viewer.opened.trace.update, 50);
+  assert_int_equal(viewer.opened.row_count, 4);
   fov_viewer_do(&viewer, FOV_ACTION_EARLIER); // who looks back is left in peace
   write_main("run", 60);
   fov_viewer_tick(&viewer, 1.1);
-  assert_int_equal(viewer.source.trace.update, 40);
-  assert_int_equal(viewer.source.updates[viewer.source.stages - 1], 60);
+  assert_int_equal(viewer.opened.trace.update, 40);
+  assert_int_equal(viewer.opened.updates[viewer.opened.snapshots - 1], 60);
 }
 
 static void cut(const char *path, long bytes) {
@@ -382,17 +385,17 @@ static void test_following_survives_damage(void **state) {
   cut("run/trace.safetensors", 8);
   fov_viewer_tick(&viewer, 1.1);
   assert_says("run/trace.safetensors");
-  assert_int_equal(viewer.source.trace.update, 30);
+  assert_int_equal(viewer.opened.trace.update, 30);
   cairo_surface_destroy(draw(NULL));
   write_main("run", 40);
   fov_viewer_tick(&viewer, 1.1);
-  assert_int_equal(viewer.source.trace.update, 40);
+  assert_int_equal(viewer.opened.trace.update, 40);
   cut("run/traces/10.safetensors", 8);
   fov_viewer_do(&viewer, FOV_ACTION_EARLIER); // 30
   fov_viewer_do(&viewer, FOV_ACTION_EARLIER); // 20
   fov_viewer_do(&viewer, FOV_ACTION_EARLIER);
   assert_says("run/traces/10.safetensors");
-  assert_int_equal(viewer.source.trace.update, 20);
+  assert_int_equal(viewer.opened.trace.update, 20);
   assert_int_equal(unlink("run/trace.safetensors"), 0);
   fov_viewer_tick(&viewer, 1.1);
   cairo_surface_destroy(draw(NULL));
@@ -427,7 +430,7 @@ static void test_a_run_without_a_trace_is_waited_for(void **state) {
   write_main("young", 10);
   fov_viewer_tick(&viewer, 1.1);
   assert_int_equal(viewer.player.count > 0 || viewer.player.filter != FOV_FILTER_ALL, true);
-  assert_int_equal(viewer.source.trace.update, 10);
+  assert_int_equal(viewer.opened.trace.update, 10);
 }
 
 static void test_a_drop_opens_or_says_why_not(void **state) {
@@ -507,8 +510,8 @@ static void test_the_history_is_bounded(void **state) {
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
     int kept = 0, count = counts[i];
     for (int index = 1; index <= count; index++) kept += fov_history_keeps(index, count);
-    assert_true(kept <= FOV_HISTORY_STAGES + 1);
-    assert_true(kept >= (count < FOV_HISTORY_STAGES ? count : FOV_HISTORY_STAGES));
+    assert_true(kept <= FOV_HISTORY_SNAPSHOTS + 1);
+    assert_true(kept >= (count < FOV_HISTORY_SNAPSHOTS ? count : FOV_HISTORY_SNAPSHOTS));
     assert_true(fov_history_keeps(1, count) && fov_history_keeps(count, count));
   }
   struct stat info;

@@ -24,8 +24,8 @@ static inline uint8_t made_up_pixel(int e, int x, int y, int c) {
 }
 
 /** The sizes of all made-up traces; frames: 1 or GLIMPSES. */
-static inline FovTrace begin_trace(int episodes, int frames, int channels, int actions) {
-  FovTrace trace = {.episodes = episodes,
+static inline FovTrace declare_trace(int episodes, int frames, int channels, int actions) {
+  return (FovTrace){.episodes = episodes,
                     .glimpses = GLIMPSES,
                     .frames = frames,
                     .height = SIZE,
@@ -35,6 +35,12 @@ static inline FovTrace begin_trace(int episodes, int frames, int channels, int a
                     .side = SIDE,
                     .scales = SCALES,
                     .update = 100};
+}
+
+static inline FovTrace begin_trace(int episodes, int frames, int channels, int actions) {
+  FovTrace trace = declare_trace(episodes, frames, channels, actions);
+  fov_trace_add_column(&trace, "mean", 2);
+  fov_trace_add_column(&trace, "sigma", 2);
   assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
   return trace;
 }
@@ -66,9 +72,9 @@ static inline void make_up_glimpse(FovTrace *trace, int e, int t, int answer) {
   int A = trace->actions;
   trace->locations[2 * m] = 0.25f * (float)t - 0.5f;
   trace->locations[2 * m + 1] = t % 2 ? 0.3f : -0.2f;
-  for (int j = 0; j < 2 && t > 0; j++) {
-    trace->means[2 * m + j] = trace->locations[2 * m + j] + 0.05f;
-    trace->sigmas[2 * m + j] = 0.1f;
+  for (int j = 0; j < 2 && t > 0 && trace->columns == 2; j++) {
+    trace->column[0].values[2 * m + j] = trace->locations[2 * m + j] + 0.05f;
+    trace->column[1].values[2 * m + j] = 0.1f;
   }
   float even = 1 / (float)A, gain = 0.2f * (float)t;
   for (int a = 0; a < A; a++)
@@ -97,6 +103,31 @@ static inline FovTrace make_up_trace(int episodes, int channels) {
     trace.lengths[e] = GLIMPSES;
     trace.wrong[e] = e % 3 == 2;
     trace.rewards[end] = (float)!trace.wrong[e];
+  }
+  return trace;
+}
+
+/** A policy over K × K tiles: all but the first glimpse look at the middle of tile t, K + t …,
+ * which is the likeliest. */
+static inline FovTrace make_up_tiles(int episodes, int K) {
+  FovTrace trace = declare_trace(episodes, 1, 1, CLASSES);
+  fov_trace_add_column(&trace, "tiles", K * K);
+  assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
+  for (int e = 0; e < episodes; e++) {
+    make_up_image(&trace, e);
+    trace.lengths[e] = GLIMPSES;
+    for (int t = 0; t < GLIMPSES; t++) {
+      int m = e * GLIMPSES + t, column = t % K, row = (t + 1) % K;
+      make_up_glimpse(&trace, e, t, e % CLASSES);
+      trace.labels[m] = e % CLASSES;
+      for (int i = 0; i < K * K && t > 0; i++)
+        trace.column[0].values[m * K * K + i] =
+            0.4f / (float)(1 + abs(i % K - column) + 2 * abs(i / K - row));
+      for (int j = 0; j < 2 && t > 0; j++)
+        trace.locations[2 * m + j] = (2 * (float)(j ? row : column) + 1) / (float)K - 1;
+      make_up_retina(&trace, e, t);
+    }
+    trace.answers[e * GLIMPSES + GLIMPSES - 1] = e % CLASSES;
   }
   return trace;
 }

@@ -63,9 +63,8 @@ typedef struct FovPolicy {
                  const void *layout, const void *options);
 } FovPolicy;
 
-/** Where the gaze goes for samples that may lie outside the image: the nearest place on it.
- * places: [n, 2]. */
-void fov_policy_cut(real *places, const FovChoice *choices, int lanes);
+/** Moves places that lie outside the image to the nearest place on it. places: [n, 2]. */
+void fov_policy_cut(real *places, int lanes);
 
 /** All policies, NULL-terminated. */
 extern const FovPolicy *const fov_policies[];

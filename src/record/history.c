@@ -13,8 +13,8 @@
 #include "record/run.h"
 
 bool fov_history_keeps(int64_t index, int64_t count) {
-  if (index == 1 || count <= FOV_HISTORY_STAGES) return true;
-  return index * FOV_HISTORY_STAGES / count > (index - 1) * FOV_HISTORY_STAGES / count;
+  if (index == 1 || count <= FOV_HISTORY_SNAPSHOTS) return true;
+  return index * FOV_HISTORY_SNAPSHOTS / count > (index - 1) * FOV_HISTORY_SNAPSHOTS / count;
 }
 
 void fov_history_path(char *path, const char *run, int64_t update) {
@@ -25,8 +25,11 @@ FovStatus fov_history_add(const char *run, const FovTrace *trace) {
   char path[FOV_PATH_SIZE];
   double patches = (double)trace->glimpses * trace->scales * trace->side * trace->side;
   double pixels = (double)trace->height * trace->width + patches;
-  double fit = FOV_HISTORY_BYTES / (pixels * trace->channels);
-  FovTrace part = *trace; // every array begins with the episode, so a part is the same but shorter
+  double numbers = 0; // per glimpse; a policy's columns may be thousands of numbers wide
+  for (int i = 0; i < trace->columns; i++) numbers += trace->column[i].width;
+  double fit =
+      FOV_HISTORY_BYTES / (pixels * trace->channels + numbers * trace->glimpses * sizeof(float));
+  FovTrace part = *trace; // the first dimension of each array is the episode: a prefix is a trace
   if (fit < part.episodes) part.episodes = fit < 1 ? 1 : (int)fit;
   fov_history_path(path, run, trace->update);
   return fov_trace_write(&part, path);

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/team.h"
 
-enum { NUMBERS = 10 }; // of a glimpse, beside the probabilities: places, policy, reward, answer
+enum { NUMBERS = 6 }; // of a glimpse: its place, baseline, reward, label and answer
 
 /** Copies row i of a var; nothing of NULL. */
 static void copy_row(float *to, const FovVar *var, int i) {
@@ -45,9 +45,11 @@ static void copy_choice(FovTrace *trace, const FovTimeStep *step, int episode, i
   size_t at = (size_t)episode * trace->glimpses + t;
   if (!(step->events[i] & FOV_EVENT_LOOK)) return;
   copy_row(trace->baselines + at, step->baseline, i);
-  for (int j = 0; step->columns[0] && j < 2; j++) {
-    trace->means[2 * at + j] = (float)step->columns[0][2 * i + j];
-    trace->sigmas[2 * at + j] = (float)step->columns[1][2 * i + j];
+  for (int c = 0; c < trace->columns; c++) {
+    const FovTraceColumn *column = &trace->column[c];
+    int width = column->width;
+    for (int j = 0; j < width; j++)
+      column->values[width * at + j] = (float)step->columns[c][width * i + j];
   }
 }
 
@@ -74,12 +76,14 @@ static void copy_rollout(FovTrace *trace, const FovRollout *rollout, FovArena *a
 static double frames_bytes(const FovTask *task) {
   const FovEnvSpec *spec = &task->env->spec;
   double frames = spec->changes ? fov_task_glimpses(task) : 1;
-  return frames * spec->height * spec->width * spec->channels;
+  return frames * (double)fov_observation_bytes(&spec->observation);
 }
 
 static double episode_bytes(const FovTask *task) {
-  double numbers = (NUMBERS + (double)task->env->spec.actions) * sizeof(float);
-  double glimpse = numbers + fov_glimpse_features(task->agent->glimpse);
+  FovPolicyColumn columns[FOV_POLICY_COLUMNS];
+  double numbers = NUMBERS + (double)task->env->spec.actions;
+  for (int c = fov_task_columns(columns, task); c-- > 0;) numbers += columns[c].width;
+  double glimpse = numbers * sizeof(float) + fov_glimpse_features(task->agent->glimpse);
   return frames_bytes(task) + fov_task_glimpses(task) * glimpse;
 }
 
@@ -128,6 +132,17 @@ static void record_shard(void *context, int shard, int worker) {
   copy_rollout(recording->trace, &rollout, arena, first);
 }
 
+/** Declares the policy's columns and notes where the episodes come from. */
+static void describe(FovTrace *trace, const FovRecordRequest *request) {
+  static const char *const splits[] = {"train", "valid", "test"};
+  FovPolicyColumn columns[FOV_POLICY_COLUMNS];
+  int count = fov_task_columns(columns, request->task);
+  for (int c = 0; c < count; c++) fov_trace_add_column(trace, columns[c].name, columns[c].width);
+  snprintf(trace->policy, sizeof trace->policy, "%s", request->task->policy->plugin.name);
+  snprintf(trace->split, sizeof trace->split, "%s", splits[request->split]);
+  snprintf(trace->seed, sizeof trace->seed, "%llu", (unsigned long long)request->seed);
+}
+
 FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *request,
                            FovWorkspace *workspace) {
   const FovAgent *agent = request->task->agent;
@@ -136,16 +151,17 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *request,
   *trace = (FovTrace){.episodes = episodes,
                       .glimpses = T,
                       .frames = spec->changes ? T : 1,
-                      .height = spec->height,
-                      .width = spec->width,
-                      .channels = spec->channels,
+                      .height = spec->observation.height,
+                      .width = spec->observation.width,
+                      .channels = spec->observation.channels,
                       .actions = agent->actions,
                       .side = agent->glimpse.side,
                       .scales = agent->glimpse.scales,
                       .whole = agent->sensor.whole,
-                      .control = spec->control,
+                      .control = spec->answer == FOV_ANSWER_MOVE,
                       .update = request->update};
   FOV_TRY(fov_record_check(request));
+  describe(trace, request);
   FOV_TRY(fov_trace_allocate(trace));
   FovStatus status = fov_trace_set_names(trace, spec->names);
   if (status != FOV_OK) {

@@ -14,14 +14,14 @@
 
 #include "record/safetensors.h"
 
-/** One array of a trace: how it is stored and which numbers may stand in it. */
+/** One array of a trace: how it is stored and which values are valid. */
 typedef struct Field {
   const char *name;
-  const char *shape; /**< a letter a dimension, of the legend in `extent` */
+  const char *shape; /**< a letter per dimension, see `extent` */
   FovDtype dtype;
   size_t offset; /**< of its pointer in FovTrace */
   float min, max;
-  bool absent; /**< NaN is allowed: there was no such number */
+  bool absent; /**< NaN is allowed: no value */
   char extent; /**< integers: the letter whose extent is added to `max` */
 } Field;
 
@@ -31,8 +31,6 @@ typedef struct Field {
 // Bytes come last, so that every array is aligned in the file.
 static const Field fields[] = {
     FIELD(locations, "ET2", FOV_DTYPE_F32, -1, 1, false, '0'),
-    FIELD(means, "ET2", FOV_DTYPE_F32, -FLT_MAX, FLT_MAX, true, '0'),
-    FIELD(sigmas, "ET2", FOV_DTYPE_F32, 0, FLT_MAX, true, '0'),
     FIELD(probabilities, "ETA", FOV_DTYPE_F32, 0, 1, false, '0'),
     FIELD(baselines, "ET", FOV_DTYPE_F32, -FLT_MAX, FLT_MAX, true, '0'),
     FIELD(rewards, "ET", FOV_DTYPE_F32, -FLT_MAX, FLT_MAX, false, '0'),
@@ -43,10 +41,27 @@ static const Field fields[] = {
     FIELD(images, "EFHWC", FOV_DTYPE_U8, 0, 0, false, '0'),
     FIELD(retina, "ETSGGC", FOV_DTYPE_U8, 0, 0, false, '0'),
 };
-enum { FIELDS = sizeof fields / sizeof fields[0] };
+enum { FIELDS = sizeof fields / sizeof fields[0], BLOBS = FIELDS + FOV_TRACE_COLUMNS };
+
+/** The values of a column; each column is a blob PREFIX NAME. */
+static const Field column_field = {"column", "ET", FOV_DTYPE_F32, 0, -FLT_MAX, FLT_MAX, true, '0'};
+
+/** A text of the metadata that is written if it is set. */
+typedef struct Note {
+  const char *key;
+  size_t offset, size; /**< of its characters in FovTrace */
+} Note;
+
+#define NOTE(field)                                                                                \
+  { #field, offsetof(FovTrace, field), sizeof((FovTrace *)0)->field }
+
+static const Note notes[] = {NOTE(weights), NOTE(policy), NOTE(split), NOTE(seed)};
+enum { NOTES = sizeof notes / sizeof notes[0] };
 
 #define FORMAT "fovea-trace"
-#define VERSION "2"
+#define VERSION "3"
+#define VERSION_OF_MEANS "2" // has the arrays means and sigmas instead of columns
+#define PREFIX "policy."
 
 static int64_t extent(const FovTrace *trace, char letter) {
   static const char letters[] = "ETFHWCAGS";
@@ -76,7 +91,51 @@ static FovBlob describe(const FovTrace *trace, const Field *field) {
   return blob;
 }
 
-/** Fills an array with what stands for nothing. */
+static FovBlob describe_column(const FovTrace *trace, const FovTraceColumn *column) {
+  FovBlob blob = {.dtype = FOV_DTYPE_F32,
+                  .dims = 3,
+                  .shape = {trace->episodes, trace->glimpses, column->width},
+                  .data = column->values};
+  snprintf(blob.name, sizeof blob.name, PREFIX "%s", column->name);
+  return blob;
+}
+
+/* ---- columns ---- */
+
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+static bool is_column_name(const char *name) {
+  size_t length = strlen(name);
+  return length < FOV_TRACE_TEXT && strspn(name, LETTERS) > 0 &&
+         strspn(name, LETTERS "0123456789_") == length;
+}
+
+const FovTraceColumn *fov_trace_find_column(const FovTrace *trace, const char *name) {
+  for (int i = 0; i < trace->columns; i++)
+    if (strcmp(trace->column[i].name, name) == 0) return &trace->column[i];
+  return NULL;
+}
+
+const float *fov_trace_column(const FovTrace *trace, const char *name, int width) {
+  const FovTraceColumn *column = fov_trace_find_column(trace, name);
+  return column && column->width == width ? column->values : NULL;
+}
+
+void fov_trace_add_column(FovTrace *trace, const char *name, int width) {
+  FOV_CHECK(trace->columns < FOV_TRACE_COLUMNS, "a trace of more than %d columns",
+            FOV_TRACE_COLUMNS);
+  FOV_CHECK(is_column_name(name) && !fov_trace_find_column(trace, name),
+            "'%s': a bad name of a trace's column, or one that is taken", name);
+  FOV_CHECK(width >= 1 && width <= FOV_TRACE_COLUMN_WIDTH,
+            "column '%s': width %d, expected 1 to %d", name, width, FOV_TRACE_COLUMN_WIDTH);
+  FovTraceColumn *column = &trace->column[trace->columns++];
+  *column = (FovTraceColumn){.width = width};
+  snprintf(column->name, sizeof column->name, "%s", name);
+}
+
+/* ---- memory ---- */
+
+/** Fills an array with its empty value. */
 static void fill(const FovBlob *blob, const Field *field) {
   size_t count = fov_blob_size(blob) / fov_dtype_size(blob->dtype);
   for (size_t i = 0; i < count && field->dtype == FOV_DTYPE_I32; i++)
@@ -84,26 +143,37 @@ static void fill(const FovBlob *blob, const Field *field) {
   for (size_t i = 0; i < count && field->absent; i++) ((float *)blob->data)[i] = NAN;
 }
 
-FovStatus fov_trace_allocate(FovTrace *trace) {
-  for (int i = 0; i < FIELDS; i++) set(trace, &fields[i], NULL);
-  for (int i = 0; i < FIELDS; i++) {
-    FovBlob blob = describe(trace, &fields[i]);
-    size_t size = fov_blob_size(&blob);
-    FOV_CHECK(size > 0, "a trace without %s: set all sizes first", blob.name);
-    void *data = calloc(1, size);
-    if (!data) {
-      fov_trace_finish(trace);
-      return fov_fail(FOV_ERR_MEMORY, "no memory for a trace's %s: %zu bytes", blob.name, size);
-    }
-    set(trace, &fields[i], data);
-    blob.data = data;
-    fill(&blob, &fields[i]);
-  }
-  return FOV_OK;
+/** An array of the blob's shape, filled with its empty value; NULL if there is no memory. */
+static void *allocate(FovBlob blob, const Field *field) {
+  size_t size = fov_blob_size(&blob);
+  FOV_CHECK(size > 0, "a trace without %s: set all sizes first", blob.name);
+  blob.data = calloc(1, size);
+  if (blob.data) fill(&blob, field);
+  return blob.data;
 }
 
-/** Whether a name can stand in the file on a line of its own: UTF-8, and nothing that is no text.
- */
+FovStatus fov_trace_allocate(FovTrace *trace) {
+  bool failed = false;
+  FOV_CHECK(trace->columns >= 0 && trace->columns <= FOV_TRACE_COLUMNS, "a trace of %d columns",
+            trace->columns);
+  for (int i = 0; i < FIELDS; i++) {
+    void *data = failed ? NULL : allocate(describe(trace, &fields[i]), &fields[i]);
+    set(trace, &fields[i], data);
+    failed = !data;
+  }
+  for (int i = 0; i < trace->columns; i++) {
+    FovTraceColumn *column = &trace->column[i];
+    column->values = failed ? NULL : allocate(describe_column(trace, column), &column_field);
+    failed = !column->values;
+  }
+  if (!failed) return FOV_OK;
+  int episodes = trace->episodes, glimpses = trace->glimpses;
+  fov_trace_finish(trace);
+  return fov_fail(FOV_ERR_MEMORY, "no memory for a trace of %d episodes of %d glimpses", episodes,
+                  glimpses);
+}
+
+/** Whether a name can be a line of the file: UTF-8 without control characters. */
 static bool is_text(const char *name) {
   json_t *string = json_string(name);
   bool text = string;
@@ -136,9 +206,12 @@ void fov_trace_name(char *text, size_t size, const FovTrace *trace, int action) 
 
 void fov_trace_finish(FovTrace *trace) {
   for (int i = 0; i < FIELDS; i++) free(get(trace, &fields[i]));
+  for (int i = 0; i < trace->columns; i++) free(trace->column[i].values);
   free(trace->names);
   *trace = (FovTrace){0};
 }
+
+/* ---- checks and writing ---- */
 
 static FovStatus check_reals(const FovBlob *blob, const Field *field, const char *path) {
   const float *values = blob->data;
@@ -148,7 +221,7 @@ static FovStatus check_reals(const FovBlob *blob, const Field *field, const char
         isnan(values[i]) ? field->absent : values[i] >= field->min && values[i] <= field->max;
     if (!good)
       return fov_fail(FOV_ERR_FORMAT, "%s: '%s': number %zu is %g, expected %g to %g%s", path,
-                      field->name, i, (double)values[i], (double)field->min, (double)field->max,
+                      blob->name, i, (double)values[i], (double)field->min, (double)field->max,
                       field->absent ? " or NaN" : "");
   }
   return FOV_OK;
@@ -173,26 +246,61 @@ static FovStatus check_values(const FovTrace *trace, const Field *field, const c
                         path);
 }
 
-FovStatus fov_trace_write(const FovTrace *trace, const char *path) {
-  FovBlob blobs[FIELDS];
-  for (int i = 0; i < FIELDS; i++) {
-    FOV_TRY(check_values(trace, &fields[i], path));
-    blobs[i] = describe(trace, &fields[i]);
+static const char *note_of(const FovTrace *trace, const Note *note) {
+  return (const char *)trace + note->offset;
+}
+
+static FovStatus check_notes(const FovTrace *trace, const char *path) {
+  for (int i = 0; i < NOTES; i++)
+    if (!is_text(note_of(trace, &notes[i])))
+      return fov_fail(FOV_ERR_FORMAT, "%s: %s: expected a text without control characters", path,
+                      notes[i].key);
+  size_t digits = strspn(trace->weights, "0123456789abcdef");
+  if (!trace->weights[0] || digits == sizeof trace->weights - 1) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT, "%s: weights '%s', expected 16 hexadecimal digits", path,
+                  trace->weights);
+}
+
+/** Checks all arrays and describes them, columns first: bytes come last. blobs: [BLOBS] */
+static FovStatus describe_all(FovBlob *blobs, size_t *count, const FovTrace *trace,
+                              const char *path) {
+  *count = 0;
+  for (int i = 0; i < trace->columns; i++) {
+    FovBlob blob = blobs[(*count)++] = describe_column(trace, &trace->column[i]);
+    FOV_TRY(check_reals(&blob, &column_field, path));
   }
+  for (int i = 0; i < FIELDS; i++) {
+    blobs[(*count)++] = describe(trace, &fields[i]);
+    FOV_TRY(check_values(trace, &fields[i], path));
+  }
+  return FOV_OK;
+}
+
+FovStatus fov_trace_write(const FovTrace *trace, const char *path) {
+  FovBlob blobs[BLOBS];
+  size_t count;
+  FOV_TRY(check_notes(trace, path));
+  FOV_TRY(describe_all(blobs, &count, trace, path));
   char side[16], scales[16], update[24];
   snprintf(side, sizeof side, "%d", trace->side);
   snprintf(scales, sizeof scales, "%d", trace->scales);
   snprintf(update, sizeof update, "%" PRId64, trace->update);
-  const FovText texts[] = {{"format", FORMAT},
-                           {"version", VERSION},
-                           {"side", side},
-                           {"scales", scales},
-                           {"update", update},
-                           {"whole", trace->whole ? "yes" : "no"},
-                           {"control", trace->control ? "yes" : "no"},
-                           {"names", trace->names ? trace->names : ""}};
-  return fov_safetensors_write(path, blobs, FIELDS, texts, sizeof texts / sizeof texts[0]);
+  FovText texts[8 + NOTES] = {{"format", FORMAT},
+                              {"version", VERSION},
+                              {"side", side},
+                              {"scales", scales},
+                              {"update", update},
+                              {"whole", trace->whole ? "yes" : "no"},
+                              {"control", trace->control ? "yes" : "no"},
+                              {"names", trace->names ? trace->names : ""}};
+  size_t used = 8;
+  for (int i = 0; i < NOTES; i++)
+    if (note_of(trace, &notes[i])[0])
+      texts[used++] = (FovText){notes[i].key, note_of(trace, &notes[i])};
+  return fov_safetensors_write(path, blobs, count, texts, used);
 }
+
+/* ---- reading ---- */
 
 static FovStatus require_text(const FovSafetensors *file, const char *path, const char *key,
                               const char *expected) {
@@ -257,7 +365,7 @@ static FovStatus read_sizes(FovTrace *trace, const FovSafetensors *file, const c
                   trace->frames, trace->glimpses);
 }
 
-/** Names are a line each, as many as there are actions. */
+/** Names are one per line, as many as there are actions. */
 static FovStatus read_names(FovTrace *trace, const FovSafetensors *file, const char *path) {
   const char *names = fov_safetensors_text(file, "names");
   int lines = 1;
@@ -270,30 +378,89 @@ static FovStatus read_names(FovTrace *trace, const FovSafetensors *file, const c
   return trace->names ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "%s: no memory for its names", path);
 }
 
-/** Every array must have the sizes' shape, so the file's own size bounds what is allocated. */
+static FovStatus read_notes(FovTrace *trace, const FovSafetensors *file, const char *path) {
+  for (int i = 0; i < NOTES; i++) {
+    const char *text = fov_safetensors_text(file, notes[i].key);
+    size_t length = text ? strlen(text) : 0;
+    if (length >= notes[i].size)
+      return fov_fail(FOV_ERR_FORMAT, "%s: %s '%.32s...': %zu bytes, expected at most %zu", path,
+                      notes[i].key, text, length, notes[i].size - 1);
+    if (text) memcpy((char *)trace + notes[i].offset, text, length + 1);
+  }
+  return check_notes(trace, path);
+}
+
+/** Declares the column of a blob if it is one. */
+static FovStatus declare_column(FovTrace *trace, const FovBlob *blob, const char *path) {
+  const char *name = blob->name + strlen(PREFIX);
+  if (strncmp(blob->name, PREFIX, strlen(PREFIX)) != 0) return FOV_OK;
+  if (!is_column_name(name))
+    return fov_fail(FOV_ERR_FORMAT, "%s: '%s': a bad name of a column", path, blob->name);
+  if (trace->columns == FOV_TRACE_COLUMNS)
+    return fov_fail(FOV_ERR_FORMAT, "%s: more than %d columns " PREFIX "*", path,
+                    FOV_TRACE_COLUMNS);
+  int64_t width = blob->dims == 3 ? blob->shape[2] : 0;
+  if (width < 1 || width > FOV_TRACE_COLUMN_WIDTH)
+    return fov_fail(FOV_ERR_FORMAT,
+                    "%s: '%s': expected 3 extents, episodes, glimpses and 1 to %d numbers", path,
+                    blob->name, FOV_TRACE_COLUMN_WIDTH);
+  fov_trace_add_column(trace, name, (int)width);
+  return FOV_OK;
+}
+
+/** Declares the columns that the file has. */
+static FovStatus declare_columns(FovTrace *trace, const FovSafetensors *file, const char *path,
+                                 bool means) {
+  if (means) {
+    fov_trace_add_column(trace, "mean", 2);
+    fov_trace_add_column(trace, "sigma", 2);
+    return FOV_OK;
+  }
+  for (size_t i = 0; i < fov_safetensors_count(file); i++)
+    FOV_TRY(declare_column(trace, fov_safetensors_at(file, i), path));
+  return FOV_OK;
+}
+
+/** Every array must have the shape that the sizes give, so the size of the file bounds what is
+ * allocated. means: columns have the names of version 2. arrays: [BLOBS] */
 static FovStatus require_arrays(const FovBlob *arrays[], const FovTrace *trace,
-                                const FovSafetensors *file) {
-  for (int i = 0; i < FIELDS; i++) {
-    FovBlob want = describe(trace, &fields[i]);
+                                const FovSafetensors *file, bool means) {
+  for (int i = 0; i < FIELDS + trace->columns; i++) {
+    FovBlob want = i < FIELDS ? describe(trace, &fields[i])
+                              : describe_column(trace, &trace->column[i - FIELDS]);
+    if (means && i >= FIELDS) strcpy(want.name, i == FIELDS ? "means" : "sigmas");
     FOV_TRY(
         fov_safetensors_require(&arrays[i], file, want.name, want.dtype, want.dims, want.shape));
   }
   return FOV_OK;
 }
 
-static FovStatus load(FovTrace *trace, const FovSafetensors *file, const char *path) {
-  const FovBlob *arrays[FIELDS];
-  FOV_TRY(require_text(file, path, "format", FORMAT));
-  FOV_TRY(require_text(file, path, "version", VERSION));
-  FOV_TRY(read_sizes(trace, file, path));
-  FOV_TRY(require_arrays(arrays, trace, file));
-  FOV_TRY(fov_trace_allocate(trace));
-  FOV_TRY(read_names(trace, file, path));
+static FovStatus copy_arrays(FovTrace *trace, const FovBlob *const arrays[], const char *path) {
   for (int i = 0; i < FIELDS; i++) {
     memcpy(get(trace, &fields[i]), arrays[i]->data, fov_blob_size(arrays[i]));
     FOV_TRY(check_values(trace, &fields[i], path));
   }
+  for (int i = 0; i < trace->columns; i++) {
+    const FovBlob *array = arrays[FIELDS + i];
+    memcpy(trace->column[i].values, array->data, fov_blob_size(array));
+    FOV_TRY(check_reals(array, &column_field, path));
+  }
   return FOV_OK;
+}
+
+static FovStatus load(FovTrace *trace, const FovSafetensors *file, const char *path) {
+  const FovBlob *arrays[BLOBS];
+  FOV_TRY(require_text(file, path, "format", FORMAT));
+  const char *version = fov_safetensors_text(file, "version");
+  bool means = version && strcmp(version, VERSION_OF_MEANS) == 0;
+  if (!means) FOV_TRY(require_text(file, path, "version", VERSION));
+  FOV_TRY(read_sizes(trace, file, path));
+  FOV_TRY(read_notes(trace, file, path));
+  FOV_TRY(declare_columns(trace, file, path, means));
+  FOV_TRY(require_arrays(arrays, trace, file, means));
+  FOV_TRY(fov_trace_allocate(trace));
+  FOV_TRY(read_names(trace, file, path));
+  return copy_arrays(trace, arrays, path);
 }
 
 FovStatus fov_trace_read(FovTrace *trace, const char *path) {

@@ -1,4 +1,5 @@
-/** A trace: recorded episodes, all that a viewer needs to replay them; a safetensors file. */
+/** A trace: recorded episodes, with everything a viewer needs to replay them; a safetensors file.
+ */
 #ifndef FOV_RECORD_TRACE_H
 #define FOV_RECORD_TRACE_H
 
@@ -8,11 +9,22 @@
 
 #include "base/error.h"
 
+enum { FOV_TRACE_COLUMNS = 8, FOV_TRACE_COLUMN_WIDTH = 4096, FOV_TRACE_TEXT = 32 };
+
+/** What a policy recorded about each of its choices, under a name: see fov_trace_add_column. */
+typedef struct FovTraceColumn {
+  char name[FOV_TRACE_TEXT];
+  int width;     /**< numbers per glimpse, 1 … FOV_TRACE_COLUMN_WIDTH */
+  float *values; /**< [E, T, width]; NaN where no policy chose the glimpse */
+} FovTraceColumn;
+
 /**
- * E episodes of up to T glimpses each. Arrays are C order, owned by the trace; what an episode has
- * not got, after its last glimpse, is 0, or NaN or −1 where that is said.
+ * E episodes of up to T glimpses each. Arrays are in C order and owned by the trace; after the last
+ * glimpse of an episode they are 0, or NaN or −1 where noted.
  *
- * Locations are the paper's: (x, y) in [−1, 1], (−1, −1) the top left corner of the image.
+ * Locations are the paper's: (x, y) in [−1, 1], (−1, −1) the top left corner of the image. Columns
+ * that the viewer draws: "mean" and "sigma" (2 each, like locations; sigma 0 = deterministic), and
+ * "tiles" (K·K probabilities of a K × K grid over the image, by rows from the top left).
  */
 typedef struct FovTrace {
   int episodes, glimpses;      /**< E, T */
@@ -20,42 +32,58 @@ typedef struct FovTrace {
   int height, width, channels; /**< H, W, C of an image */
   int actions;                 /**< A */
   int side, scales;            /**< G, S of the retina: patch s covers side·2^s pixels */
-  bool whole;                  /**< the one patch is the whole image, wherever it looked */
-  bool control;                /**< actions have consequences, not labels */
-  int64_t update;              /**< training updates behind the agent */
-  char *names;                 /**< of the A actions, a line each; NULL: their numbers */
+  bool whole;                  /**< the only patch is the whole image, wherever it looked */
+  bool control;                /**< actions have consequences; otherwise they are labels */
+  int64_t update;              /**< training updates of the agent */
+  char *names;                 /**< of the A actions, one per line; NULL: they have numbers only */
+  char weights[17];            /**< 16 hex digits: the digest of the agent's weights; "": unknown */
+  char policy[FOV_TRACE_TEXT]; /**< name of the policy that chose the locations; "": unknown */
+  char split[FOV_TRACE_TEXT];  /**< of the data that the episodes come from; "": unknown */
+  char seed[FOV_TRACE_TEXT];   /**< random seed of the recording, in decimal; "": unknown */
   uint8_t *images;             /**< [E, F, H, W, C]: as they were at each glimpse */
   uint8_t *retina;             /**< [E, T, S, G, G, C]: what the agent received */
   float *locations;            /**< [E, T, 2]: where it looked */
-  float *means;                /**< [E, T, 2]: of the policy that chose it; NaN if none did */
-  float *sigmas;               /**< [E, T, 2]: likewise, standard deviation; 0 = deterministic */
   float *probabilities;        /**< [E, T, A]: of each answer or action after glimpse t */
   float *baselines;            /**< [E, T]: return expected before it; NaN if the agent has none */
-  float *rewards;              /**< [E, T]: earned after glimpse t, its cost subtracted */
+  float *rewards;              /**< [E, T]: received after glimpse t, its cost subtracted */
   int32_t *labels;             /**< [E, T]: the right answer at glimpse t; −1: none */
   int32_t *answers;            /**< [E, T]: answer or action after glimpse t; −1: none */
   int32_t *lengths;            /**< [E]: glimpses taken, 1 … T */
   int32_t *wrong;              /**< [E]: 1 if an answer was wrong or the goal missed, else 0 */
+  int columns;                 /**< 0 … FOV_TRACE_COLUMNS */
+  FovTraceColumn column[FOV_TRACE_COLUMNS];
 } FovTrace;
 
-/** Allocates all arrays, each filled with what stands for nothing, for the sizes already set in
- * `trace`. */
+/** Declares a column, before fov_trace_allocate. name: a letter, then letters, digits and '_', at
+ * most FOV_TRACE_TEXT − 1 in all, and not yet taken. */
+void fov_trace_add_column(FovTrace *trace, const char *name, int width);
+
+/** The column of that name, of any width; NULL if there is none. */
+const FovTraceColumn *fov_trace_find_column(const FovTrace *trace, const char *name);
+
+/** The values of a column, [E, T, width]; NULL if there is none of that name and width. */
+const float *fov_trace_column(const FovTrace *trace, const char *name, int width);
+
+/** Allocates all arrays for the sizes and columns already set in `trace`, and fills each with its
+ * empty value: NaN, −1 or 0. */
 FovStatus fov_trace_allocate(FovTrace *trace);
 void fov_trace_finish(FovTrace *trace);
 
 /** Replaces `path` whole. */
 FovStatus fov_trace_write(const FovTrace *trace, const char *path);
 
-/** Sets the names of the actions, [A] or NULL, on a trace whose sizes are set; numbers stay if one
- * of them is no text. */
+/** Sets the names of the actions, [A] or NULL, on a trace whose sizes are set. The actions stay
+ * without names if one of the names is not UTF-8 or has control characters. */
 FovStatus fov_trace_set_names(FovTrace *trace, const char *const *names);
 
-/** What an action is called, or its number. text: [size] */
+/** Writes the name of an action, or its number. text: [size] */
 void fov_trace_name(char *text, size_t size, const FovTrace *trace, int action);
 
-/** Reads and checks every size and range: labels and answers < A, lengths in 1 … T, locations and
- * means finite or NaN where allowed, probabilities in [0, 1]. `trace` is to be finished by the
- * caller on success.
+/**
+ * Reads a file and checks every size and range: labels and answers < A, lengths in 1 … T, locations
+ * and probabilities in their ranges, everything else finite, or NaN where that is allowed. The
+ * caller finishes the trace on success. A file of version 2, which has means and sigmas, becomes a
+ * trace with the columns "mean" and "sigma".
  */
 FovStatus fov_trace_read(FovTrace *trace, const char *path);
 

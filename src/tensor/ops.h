@@ -80,6 +80,9 @@ FovVar *fov_cross_entropy(FovTape *tape, real *log_probabilities, FovVar *logits
  */
 FovVar *fov_categorical_log_prob(FovTape *tape, FovVar *logits, const int *actions);
 
+/** Entropy of softmax(logits), in nats: −Σ_a p_a log p_a. logits: [B, A]. Result: [B, 1]. */
+FovVar *fov_softmax_entropy(FovTape *tape, FovVar *logits);
+
 /**
  * log Normal(sample; mean, diag(sigma²)), summed over columns. mean: [B, D]; sample: [B, D], a
  * constant; sigma: [D], each > 0. Result: [B, 1].

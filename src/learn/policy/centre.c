@@ -5,7 +5,7 @@ static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput 
                    const void *layout, const void *options) {
   (void)tape, (void)layout, (void)options;
   for (int b = 0; b < input->lanes; b++) output->choices[b] = (FovChoice){.index = -1};
-  fov_policy_cut(output->places, output->choices, input->lanes);
+  memset(output->places, 0, 2 * (size_t)input->lanes * sizeof *output->places);
 }
 
 const FovPolicy fov_policy_centre = {

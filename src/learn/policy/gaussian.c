@@ -74,12 +74,12 @@ static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput 
     const real *mean_b = mean->value + (size_t)b * mean->stride;
     output->choices[b] = choose_lane(input, mean_b, sigma, b);
     for (int j = 0; j < 2; j++) {
-      samples[2 * b + j] = output->choices[b].sample[j];
+      samples[2 * b + j] = output->places[2 * b + j] = output->choices[b].sample[j];
       output->columns[MEAN][2 * b + j] = mean_b[j];
       output->columns[SIGMA][2 * b + j] = input->deterministic ? 0 : sigma[j];
     }
   }
-  fov_policy_cut(output->places, output->choices, n);
+  fov_policy_cut(output->places, n);
   if (!input->deterministic) output->log_prob = fov_gaussian_log_prob(tape, mean, samples, sigma);
 }
 

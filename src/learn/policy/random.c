@@ -9,8 +9,8 @@ static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput 
     *choice = input->forced ? input->forced[b] : (FovChoice){.index = -1};
     for (int j = 0; j < 2 && !input->forced; j++)
       choice->sample[j] = 2 * fov_rng_uniform(&input->rng[b]) - 1;
+    memcpy(output->places + 2 * b, choice->sample, sizeof choice->sample);
   }
-  fov_policy_cut(output->places, output->choices, input->lanes);
 }
 
 const FovPolicy fov_policy_random = {

@@ -1,0 +1,77 @@
+#include <math.h>
+
+#include "draw.h"
+#include "viz/scene/style.h"
+
+enum { WIDTH = 720, HEIGHT = 420, DENSITY = 2, LEFT = 76, RIGHT = 24, TOP = 56, BOTTOM = 64 };
+
+/** The axis from the least to the greatest value of all lines, with some room around. */
+static FovAxis axis_of(const FovDrawLine *lines, int count, bool vertical) {
+  FovAxis axis = {.lo = INFINITY, .hi = 0, .log = true};
+  for (int l = 0; l < count; l++)
+    for (int i = 0; i < lines[l].count; i++) {
+      double value = vertical ? lines[l].y[i] : lines[l].x[i];
+      axis.lo = fmin(axis.lo, value);
+      axis.hi = fmax(axis.hi, value);
+    }
+  double room = fmax(1.1, pow(axis.hi / axis.lo, 0.06)); // a single value has room, too
+  axis.lo /= room;
+  axis.hi *= room;
+  axis.from = vertical ? HEIGHT - BOTTOM : LEFT;
+  axis.to = vertical ? TOP : WIDTH - RIGHT;
+  return axis;
+}
+
+/** Ticks where the first line has its dots: what was measured. */
+static void draw_x_ticks(cairo_t *cr, const FovAxis *axis, const FovDrawLine *line) {
+  double y = HEIGHT - BOTTOM + 0.5;
+  fov_set_color(cr, fov_theme_light.quiet, 1);
+  fov_line(cr, LEFT, y, WIDTH - RIGHT, y);
+  for (int i = 0; i < line->count; i++) {
+    double x = round(fov_axis_at(axis, line->x[i])) + 0.5;
+    fov_line(cr, x, y, x, y + 5);
+    fov_text(cr, x, y + 20, FOV_ALIGN_CENTER, "%g", line->x[i]);
+  }
+}
+
+/** A line and its dots; its name stands at its end, above it. */
+static void draw_line(cairo_t *cr, const FovDrawLine *line, int number, const FovAxis *x,
+                      const FovAxis *y) {
+  fov_set_color(cr, fov_theme_light.series[number % FOV_SERIES], 1);
+  cairo_set_line_width(cr, 2);
+  for (int i = 0; i < line->count; i++)
+    cairo_line_to(cr, fov_axis_at(x, line->x[i]), fov_axis_at(y, line->y[i]));
+  cairo_stroke(cr);
+  for (int i = 0; i < line->count; i++) {
+    cairo_arc(cr, fov_axis_at(x, line->x[i]), fov_axis_at(y, line->y[i]), 4, 0, 2 * M_PI);
+    cairo_fill(cr);
+  }
+  fov_set_color(cr, fov_theme_light.ink, 1);
+  int last = line->count - 1;
+  fov_text(cr, WIDTH - RIGHT, fov_axis_at(y, line->y[last]) - 12, FOV_ALIGN_RIGHT, "%s",
+           line->name);
+}
+
+FovStatus fov_draw_check(const char *path) {
+  if (fov_has_ending(path, ".png") || fov_has_ending(path, ".svg") || fov_has_ending(path, ".pdf"))
+    return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "%s: expected a name that ends in .png, .svg or .pdf", path);
+}
+
+FovStatus fov_draw_lines(const char *path, const FovDrawLine *lines, int count, const char *x_label,
+                         const char *y_label) {
+  FOV_TRY(fov_draw_check(path));
+  FovCanvas canvas = {0};
+  FOV_TRY(fov_canvas_begin(&canvas, path, WIDTH, HEIGHT, DENSITY));
+  cairo_t *cr = canvas.cr;
+  FovAxis x = axis_of(lines, count, false), y = axis_of(lines, count, true);
+  fov_fill_box(cr, (FovBox){0, 0, WIDTH, HEIGHT}, fov_theme_light.paper);
+  fov_set_font(cr, 13, false);
+  fov_draw_value_ticks(cr, &y, (FovBox){LEFT, TOP, WIDTH - RIGHT - LEFT, HEIGHT - BOTTOM - TOP});
+  draw_x_ticks(cr, &x, &lines[0]);
+  for (int l = 0; l < count; l++) draw_line(cr, &lines[l], l, &x, &y);
+  fov_text(cr, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - BOTTOM + 46, FOV_ALIGN_CENTER, "%s", x_label);
+  fov_set_font(cr, 13, true);
+  fov_text(cr, LEFT, TOP - 22, FOV_ALIGN_LEFT, "%s", y_label);
+  return fov_canvas_commit(&canvas);
+}

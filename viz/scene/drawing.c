@@ -1,0 +1,91 @@
+#include "viz/scene/drawing.h"
+
+#include "viz/scene/episode.h"
+#include "viz/scene/layout.h"
+#include "viz/scene/part_plots.h"
+#include "viz/scene/part_retina.h"
+#include "viz/scene/part_view.h"
+
+/** Draws the labels or the answers of an episode's turns, or as many as there is room for; wrong
+ * ones in their colour. Returns where they end. */
+static double draw_turns(cairo_t *cr, const FovScene *scene, double x, double y, double end,
+                         const int32_t *values) {
+  const FovTrace *trace = scene->trace;
+  size_t first = fov_glimpse_index(trace, scene->episode, 0);
+  for (size_t m = first; m < first + (size_t)fov_scene_length(scene); m++) {
+    char name[FOV_ACTION_NAME];
+    if (trace->answers[m] < 0) continue; // no turn ended here
+    fov_action_name(name, trace, values[m]);
+    bool fits = x + fov_text_width(cr, name) < end, wrong = values[m] != trace->labels[m];
+    fov_set_color(cr, wrong ? scene->theme->wrong : scene->theme->ink, 1);
+    x += fov_text(cr, x, y, FOV_ALIGN_LEFT, fits ? " %s" : " ...", name);
+    if (!fits) break;
+  }
+  return x;
+}
+
+/** What was asked and what was answered, between x and `end`. */
+static double draw_answers(cairo_t *cr, const FovScene *scene, double x, double y, double end) {
+  const FovTrace *trace = scene->trace;
+  x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "label");
+  x = draw_turns(cr, scene, x, y, (x + end) / 2, trace->labels);
+  fov_set_color(cr, scene->theme->ink, 1);
+  x += fov_text(cr, x, y, FOV_ALIGN_LEFT, ", answer");
+  return draw_turns(cr, scene, x, y, end, trace->answers);
+}
+
+/** How it ended, in a word. */
+static const char *verdict_of(const FovScene *scene) {
+  static const char *const words[2][2] = {{"right", "wrong"}, {"goal met", "goal missed"}};
+  return words[scene->trace->control][scene->trace->wrong[scene->episode]];
+}
+
+static void draw_verdict(cairo_t *cr, const FovScene *scene, double x, double y, double em) {
+  bool wrong = scene->trace->wrong[scene->episode];
+  fov_set_color(cr, wrong ? scene->theme->wrong : scene->theme->right, 1);
+  fov_verdict(cr, x, y, 0.95 * em, !wrong);
+  fov_text(cr, x + 1.35 * em, y, FOV_ALIGN_LEFT, "%s", verdict_of(scene));
+}
+
+static void draw_title(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
+  if (!fov_shows(cr, l->title)) return;
+  double em = l->em, x = l->title.x, y = l->title.y + 1.15 * em, gap = 1.5 * em;
+  double end = l->title.x + l->title.w;
+  fov_set_font(cr, 1.2 * em, true);
+  fov_set_color(cr, scene->theme->ink, 1);
+  x += gap + fov_text(cr, x, y, FOV_ALIGN_LEFT, "Episode %d", scene->episode);
+  fov_set_font(cr, 1.2 * em, false);
+  fov_set_color(cr, scene->theme->quiet, 1);
+  end -= fov_text(cr, end, y, FOV_ALIGN_RIGHT, l->title.w > 36 * em ? "glimpse %d of %d" : "%d/%d",
+                  scene->glimpse + 1, fov_scene_length(scene));
+  fov_set_color(cr, scene->theme->ink, 1);
+  if (scene->trace->control)
+    x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "return %g",
+                  fov_return(scene->trace, scene->episode, 0));
+  else
+    x = draw_answers(cr, scene, x, y, end - fov_text_width(cr, verdict_of(scene)) - 4.2 * em);
+  draw_verdict(cr, scene, x + 0.9 * gap, y, em);
+}
+
+void fov_scene_draw(cairo_t *cr, const FovScene *scene) {
+  const FovTrace *trace = scene->trace;
+  FOV_CHECK(scene->episode >= 0 && scene->episode < trace->episodes, "episode %d of %d",
+            scene->episode, trace->episodes);
+  FOV_CHECK(scene->glimpse >= 0 && scene->glimpse < fov_scene_length(scene), "glimpse %d of %d",
+            scene->glimpse, fov_scene_length(scene));
+  FOV_CHECK(scene->width >= FOV_SCENE_MIN_WIDTH && scene->height >= FOV_SCENE_MIN_HEIGHT,
+            "a scene of %g × %g", scene->width, scene->height);
+  FovLayout layout = fov_layout(scene);
+  fov_fill_box(cr, (FovBox){0, 0, scene->width, scene->height}, scene->theme->paper);
+  draw_title(cr, scene, &layout);
+  fov_draw_view(cr, scene, &layout);
+  fov_draw_legend(cr, scene, &layout);
+  fov_draw_retina(cr, scene, &layout);
+  fov_draw_plots(cr, scene, &layout);
+}
+
+bool fov_scene_describe(char *text, size_t size, const FovScene *scene, double x, double y) {
+  return fov_describe_view(text, size, scene, x, y) ||
+         fov_describe_retina(text, size, scene, x, y) ||
+         fov_describe_plots(text, size, scene, x, y);
+}

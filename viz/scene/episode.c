@@ -1,0 +1,69 @@
+#include "viz/scene/episode.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+size_t fov_glimpse_index(const FovTrace *trace, int episode, int glimpse) {
+  return (size_t)episode * trace->glimpses + glimpse;
+}
+
+int fov_last_glimpse(const FovTrace *trace, int episode) {
+  return trace->lengths[episode] - 1;
+}
+
+FovPixels fov_picture(const FovTrace *trace, int episode, int glimpse) {
+  size_t size = (size_t)trace->height * trace->width * trace->channels;
+  size_t frame = (size_t)episode * trace->frames + (trace->frames > 1 ? glimpse : 0);
+  return (FovPixels){trace->images + frame * size, trace->width, trace->height, trace->channels};
+}
+
+int fov_first_label(const FovTrace *trace, int episode) {
+  const int32_t *labels = trace->labels + fov_glimpse_index(trace, episode, 0);
+  for (int t = 0; t < trace->lengths[episode]; t++)
+    if (labels[t] >= 0) return labels[t];
+  return -1;
+}
+
+int fov_next_answer(const FovTrace *trace, int episode, int glimpse) {
+  const int32_t *answers = trace->answers + fov_glimpse_index(trace, episode, 0);
+  for (int t = glimpse; t < trace->lengths[episode]; t++)
+    if (answers[t] >= 0) return answers[t];
+  return -1;
+}
+
+double fov_return(const FovTrace *trace, int episode, int glimpse) {
+  const float *rewards = trace->rewards + fov_glimpse_index(trace, episode, 0);
+  double sum = 0;
+  for (int t = glimpse; t < trace->lengths[episode]; t++) sum += rewards[t];
+  return sum;
+}
+
+double fov_entropy(const FovTrace *trace, int episode, int glimpse) {
+  const float *p =
+      trace->probabilities + fov_glimpse_index(trace, episode, glimpse) * trace->actions;
+  double bits = 0;
+  for (int a = 0; a < trace->actions; a++)
+    if (p[a] > 0) bits -= p[a] * log2(p[a]);
+  return bits;
+}
+
+/** Cuts off a character of UTF-8 that did not fit whole. */
+static void cut_character(char *text) {
+  size_t end = strlen(text), start = end;
+  while (start > 0 && ((unsigned char)text[start - 1] & 0xc0) == 0x80) start--;
+  if (start == 0) return;
+  unsigned char lead = (unsigned char)text[start - 1];
+  size_t bytes = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  if (end - start + 1 < bytes) text[start - 1] = '\0';
+}
+
+void fov_action_name(char text[FOV_ACTION_NAME], const FovTrace *trace, int action) {
+  if (action < 0)
+    snprintf(text, FOV_ACTION_NAME, "none");
+  else
+    fov_trace_name(text, FOV_ACTION_NAME, trace, action);
+  cut_character(text);
+  for (char *c = text; *c; c++)
+    if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
+}

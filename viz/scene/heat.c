@@ -1,0 +1,295 @@
+#include "viz/scene/heat.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/scene/episode.h"
+#include "viz/scene/scene.h"
+
+enum { SIDE = FOV_HEAT_SIDE, CELLS = SIDE * SIDE };
+enum { MEAN_BYTES = 1 << 26 }; // of images that the mean is taken of: more change nothing visible
+
+/* ---- counting ---- */
+
+static int cell_of(const float *location) {
+  int x = (int)fmin(SIDE - 1, floor((location[0] + 1) / 2 * SIDE));
+  int y = (int)fmin(SIDE - 1, floor((location[1] + 1) / 2 * SIDE));
+  return y * SIDE + x;
+}
+
+/** Whether the policy chose a place, and not the agent's constant first look or plain chance. */
+static bool chosen(const FovTrace *trace, size_t moment) {
+  for (int i = 0; i < trace->columns; i++)
+    if (isfinite(trace->column[i].values[moment * trace->column[i].width])) return true;
+  return false;
+}
+
+/** Counts a glimpse, once a map. */
+static void count_glimpse(FovHeat *heat, int cell, int map) {
+  heat->counts[map]++;
+  heat->cells[map * CELLS + cell]++;
+}
+
+/** What the agent chose, or all glimpses if it never did. */
+static void count_glimpses(FovHeat *heat, const FovTrace *trace, const int *selection) {
+  bool any = false;
+  for (int i = 0; i < heat->episodes; i++)
+    for (int t = 0; t <= fov_last_glimpse(trace, selection[i]); t++)
+      any = any || chosen(trace, fov_glimpse_index(trace, selection[i], t));
+  for (int i = 0; i < heat->episodes; i++)
+    for (int t = 0; t <= fov_last_glimpse(trace, selection[i]); t++) {
+      size_t moment = fov_glimpse_index(trace, selection[i], t);
+      int cell = cell_of(trace->locations + 2 * moment);
+      if (!any || chosen(trace, moment)) count_glimpse(heat, cell, 0);
+      if (t + 1 < heat->maps) count_glimpse(heat, cell, t + 1);
+    }
+  for (int i = 0; i < heat->maps * CELLS; i++) heat->cells[i] /= (double)heat->counts[i / CELLS];
+}
+
+enum { REACH = 24 };
+
+/** A Gaussian along one dimension; what would fall off the edge stays on it. */
+static void blur(float *to, const double *from, int across, int along, double sigma) {
+  double weights[REACH + 1], sum = 0;
+  for (int k = 0; k <= REACH; k++)
+    sum += (k ? 2 : 1) * (weights[k] = exp(-k * k / (2 * sigma * sigma)));
+  for (int i = 0; i < SIDE; i++)
+    for (int j = 0; j < SIDE; j++) {
+      double value = 0;
+      for (int k = -REACH; k <= REACH; k++) {
+        int at = j + k < 0 ? 0 : j + k >= SIDE ? SIDE - 1 : j + k;
+        value += weights[abs(k)] * from[i * across + at * along];
+      }
+      to[i * across + j * along] = (float)(value / sum);
+    }
+}
+
+/** Scott's rule: as wide as the glimpses are scattered, narrower the more of them there are. */
+static double bandwidth(const double *cells, double count) {
+  double x = 0, y = 0, squares = 0;
+  for (int i = 0; i < CELLS; i++) {
+    x += cells[i] * (i % SIDE);
+    y += cells[i] * (i / SIDE);
+    squares += cells[i] * ((i % SIDE) * (i % SIDE) + (i / SIDE) * (i / SIDE));
+  }
+  double scatter = sqrt(fmax(0, squares - x * x - y * y) / 2);
+  return fmin(REACH / 3.0, fmax(0.8, scatter * pow(count, -1.0 / 6)));
+}
+
+static void smooth(FovHeat *heat, int map) {
+  double rows[CELLS], count = (double)heat->counts[map];
+  const double *cells = heat->cells + (size_t)map * CELLS;
+  float *density = heat->density + (size_t)map * CELLS;
+  double sigma = bandwidth(cells, count);
+  blur(density, cells, SIDE, 1, sigma);
+  for (int i = 0; i < CELLS; i++) rows[i] = density[i];
+  blur(density, rows, 1, SIDE, sigma);
+  for (int i = 0; i < CELLS; i++) heat->most[map] = fmaxf(heat->most[map], density[i]);
+}
+
+static FovStatus take_mean(FovHeat *heat, const FovTrace *trace, const int *selection) {
+  size_t size = (size_t)trace->height * trace->width * trace->channels,
+         bytes = size * trace->frames;
+  int most = bytes < MEAN_BYTES ? (int)(MEAN_BYTES / bytes) : 1;
+  int every = (heat->episodes + most - 1) / most;
+  uint32_t *sums = calloc(size, sizeof *sums), count = 0;
+  if (!sums) return fov_fail(FOV_ERR_MEMORY, "no memory for the mean of the images");
+  for (int i = 0; i < heat->episodes; i += every)
+    for (int t = 0; t < (trace->frames > 1 ? trace->lengths[selection[i]] : 1); t++, count++) {
+      const uint8_t *image = fov_picture(trace, selection[i], t).bytes;
+      for (size_t j = 0; j < size; j++) sums[j] += image[j];
+    }
+  for (size_t j = 0; j < size; j++) heat->mean[j] = (uint8_t)(sums[j] / count);
+  free(sums);
+  return FOV_OK;
+}
+
+FovStatus fov_heat_build(FovHeat *heat, const FovTrace *trace, const int *selection, int count) {
+  FOV_CHECK(count > 0, "a heat map of no episodes");
+  int longest = 0;
+  for (int i = 0; i < count; i++)
+    if (trace->lengths[selection[i]] > longest) longest = trace->lengths[selection[i]];
+  int maps = 1 + (longest < FOV_HEAT_MAPS ? longest : FOV_HEAT_MAPS);
+  size_t image = (size_t)trace->height * trace->width * trace->channels;
+  *heat = (FovHeat){.maps = maps, .episodes = count};
+  heat->density = calloc((size_t)maps * CELLS, sizeof *heat->density);
+  heat->cells = calloc((size_t)maps * CELLS, sizeof *heat->cells);
+  heat->most = calloc((size_t)maps, sizeof *heat->most);
+  heat->mean = malloc(image);
+  FovStatus status = heat->density && heat->cells && heat->most && heat->mean
+                         ? take_mean(heat, trace, selection)
+                         : fov_fail(FOV_ERR_MEMORY, "no memory for a heat map");
+  if (status != FOV_OK) {
+    fov_heat_finish(heat);
+    return status;
+  }
+  count_glimpses(heat, trace, selection);
+  for (int map = 0; map < maps; map++) smooth(heat, map);
+  return FOV_OK;
+}
+
+void fov_heat_finish(FovHeat *heat) {
+  free(heat->density);
+  free(heat->cells);
+  free(heat->most);
+  free(heat->mean);
+  *heat = (FovHeat){0};
+}
+
+/* ---- layout ---- */
+
+typedef struct Layout {
+  double em;
+  FovBox title, all, scale, each;
+  int columns, rows; // of the maps one by one
+} Layout;
+
+/** As many columns as make the maps largest. */
+static void lay_out_grid(Layout *l, int maps) {
+  double best = 0;
+  for (int columns = 1; columns <= maps; columns++) {
+    int rows = (maps + columns - 1) / columns;
+    double side = fmin(l->each.w / columns - l->em, l->each.h / rows - 2.6 * l->em);
+    if (side <= best) continue;
+    best = side;
+    l->columns = columns;
+    l->rows = rows;
+  }
+}
+
+static Layout lay_out(const FovHeat *heat, const FovTrace *trace, double width, double height) {
+  Layout l = {.em = fmax(9, 16 * fmin(width / FOV_SCENE_WIDTH, height / FOV_SCENE_HEIGHT)),
+              .columns = 1,
+              .rows = 1};
+  double em = l.em, pad = round(1.25 * em);
+  FovBox body = {pad, pad, width - 2 * pad, height - 2 * pad};
+  l.title = fov_cut_top(&body, round(1.5 * em), round(0.75 * pad));
+  FovBox left = body;
+  left.w = round(fmin(body.h - 3 * em, 0.54 * body.w));
+  l.scale = fov_cut_bottom(&left, 2.6 * em);
+  l.all =
+      fov_fit((FovBox){left.x, left.y, left.w, fmin(left.h, left.w)}, trace->width, trace->height);
+  l.scale.y = l.all.y + l.all.h;
+  l.each = (FovBox){left.x + left.w + 1.5 * pad, body.y, body.w - left.w - 1.5 * pad, body.h};
+  lay_out_grid(&l, heat->maps - 1);
+  return l;
+}
+
+/** The box of a map: 0 is the large one. */
+static FovBox map_box(const Layout *l, const FovTrace *trace, int map) {
+  if (map == 0) return l->all;
+  double w = (l->each.w - (l->columns - 1) * l->em) / l->columns;
+  FovBox box =
+      fov_fit((FovBox){0, 0, w, l->each.h / l->rows - 2.6 * l->em}, trace->width, trace->height);
+  int column = (map - 1) % l->columns, row = (map - 1) / l->columns;
+  double pitch = l->columns > 1 ? (l->each.w - box.w) / (l->columns - 1) : 0;
+  box.x = round(l->each.x + column * pitch);
+  box.y = round(l->each.y + row * (box.h + 3 * l->em) + 1.6 * l->em);
+  return box;
+}
+
+/* ---- drawing ---- */
+
+/** Black, purple, red, orange, pale yellow: ever lighter, so that grey print ranks it too. */
+static FovColor ramp(double share) {
+  static const FovColor stops[] = {{0.0, 0.0, 0.02},
+                                   {0.34, 0.06, 0.43},
+                                   {0.74, 0.22, 0.33},
+                                   {0.98, 0.56, 0.04},
+                                   {0.99, 1.0, 0.64}};
+  double at = fmin(1, fmax(0, share)) * 4;
+  int i = at < 4 ? (int)at : 3;
+  double part = at - i;
+  FovColor a = stops[i], b = stops[i + 1];
+  return (FovColor){a.r + part * (b.r - a.r), a.g + part * (b.g - a.g), a.b + part * (b.b - a.b)};
+}
+
+/** Where nobody looks, the mean image shows through. */
+static double opacity(double share) {
+  return 0.9 * fmin(1, 3 * share);
+}
+
+static uint32_t premultiplied(FovColor color, double alpha) {
+  uint32_t a = (uint32_t)lround(255 * alpha), r = (uint32_t)lround(255 * color.r * alpha);
+  uint32_t g = (uint32_t)lround(255 * color.g * alpha), b = (uint32_t)lround(255 * color.b * alpha);
+  return a << 24 | r << 16 | g << 8 | b;
+}
+
+static cairo_surface_t *density_surface(const FovHeat *heat, int map) {
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, SIDE, SIDE);
+  unsigned char *data = cairo_image_surface_get_data(surface);
+  const float *density = heat->density + (size_t)map * CELLS;
+  for (int i = 0; data && i < CELLS; i++) { // a row of 64 has no padding
+    double share = heat->most[map] > 0 ? density[i] / heat->most[map] : 0;
+    uint32_t argb = premultiplied(ramp(share), opacity(share));
+    memcpy(data + 4 * (size_t)i, &argb, sizeof argb);
+  }
+  cairo_surface_mark_dirty(surface);
+  return surface;
+}
+
+static void draw_map(cairo_t *cr, const FovHeat *heat, const FovTrace *trace, FovBox box, int map) {
+  FovPixels mean = {heat->mean, trace->width, trace->height, trace->channels};
+  cairo_surface_t *density = density_surface(heat, map);
+  fov_draw_pixels(cr, box, &mean);
+  cairo_save(cr);
+  cairo_translate(cr, box.x, box.y);
+  cairo_scale(cr, box.w / SIDE, box.h / SIDE);
+  cairo_set_source_surface(cr, density, 0, 0);
+  cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_BILINEAR);
+  cairo_pattern_set_extend(cairo_get_source(cr), CAIRO_EXTEND_PAD);
+  cairo_rectangle(cr, 0, 0, SIDE, SIDE);
+  cairo_fill(cr);
+  cairo_restore(cr);
+  cairo_surface_destroy(density);
+}
+
+/** The colours from "never" to the busiest place. */
+static void draw_scale(cairo_t *cr, const Layout *l, const FovTheme *theme) {
+  double em = l->em, y = l->scale.y + em, w = fmin(l->all.w / 2, 16 * em);
+  fov_set_font(cr, 0.85 * em, false);
+  fov_set_color(cr, theme->quiet, 1);
+  double x = l->all.x + fov_text(cr, l->all.x, y + 0.8 * em, FOV_ALIGN_LEFT, "seldom") + 0.7 * em;
+  for (int i = 0; i < 64; i++)
+    fov_fill_box(cr, (FovBox){floor(x + i * w / 64), y, ceil(w / 64) + 1, em}, ramp(i / 63.0));
+  fov_set_color(cr, theme->quiet, 1);
+  fov_text(cr, x + w + 0.9 * em, y + 0.8 * em, FOV_ALIGN_LEFT, "most often");
+}
+
+void fov_heat_draw(cairo_t *cr, const FovHeat *heat, const FovTrace *trace, const FovTheme *theme,
+                   double width, double height, const char *what) {
+  char aside[96];
+  Layout l = lay_out(heat, trace, width, height);
+  fov_fill_box(cr, (FovBox){0, 0, width, height}, theme->paper);
+  snprintf(aside, sizeof aside, "%d episodes, %lld chosen glimpses", heat->episodes,
+           (long long)heat->counts[0]);
+  fov_draw_title(cr, theme, l.title, l.em, "Where it looks", what, aside);
+  draw_scale(cr, &l, theme);
+  for (int map = 0; map < heat->maps; map++) {
+    FovBox box = map_box(&l, trace, map);
+    FovBox with_heading = {box.x, box.y - 1.6 * l.em, box.w, box.h + 1.6 * l.em};
+    if (box.w < 4 || box.h < 4 || !fov_shows(cr, with_heading)) continue;
+    draw_map(cr, heat, trace, box, map);
+    fov_set_font(cr, 0.85 * l.em, true);
+    fov_set_color(cr, theme->ink, 1);
+    if (map > 0)
+      fov_text(cr, box.x, box.y - 0.6 * l.em, FOV_ALIGN_LEFT,
+               box.w > 5 * l.em ? "Glimpse %d" : "%d", map);
+  }
+}
+
+bool fov_heat_describe(char *text, size_t size, const FovHeat *heat, const FovTrace *trace,
+                       double width, double height, double x, double y) {
+  Layout l = lay_out(heat, trace, width, height);
+  for (int map = 0; map < heat->maps; map++) {
+    FovBox box = map_box(&l, trace, map);
+    if (!fov_inside(box, x, y)) continue;
+    float at[] = {(float)(2 * (x - box.x) / box.w - 1), (float)(2 * (y - box.y) / box.h - 1)};
+    snprintf(text, size, "at %.2f, %.2f: %.3f %% of the glimpses", (double)at[0], (double)at[1],
+             100 * heat->cells[(size_t)map * CELLS + cell_of(at)]);
+    return true;
+  }
+  return false;
+}

@@ -1,0 +1,90 @@
+#include "viz/scene/layout.h"
+
+#include <math.h>
+
+#include "viz/scene/reconstruction.h"
+
+enum { MAX_ZOOM = 64 }; // beyond it lie cairo's 24 bits of coordinates
+
+/** The image in the middle of the view, a margin left for the squares. */
+static FovBox fit_image(const FovTrace *trace, FovBox view) {
+  FovBox room = {view.x + 0.05 * view.w, view.y + 0.05 * view.h, 0.9 * view.w, 0.9 * view.h};
+  return fov_fit(room, trace->width, trace->height);
+}
+
+static FovBox zoomed(FovBox fitted, FovZoom zoom) {
+  double w = fitted.w * zoom.factor, h = fitted.h * zoom.factor;
+  return (FovBox){fitted.x + fitted.w / 2 - zoom.x * w, fitted.y + fitted.h / 2 - zoom.y * h, w, h};
+}
+
+/** The right column from its top: the retina, the bars, and what goes on over time. */
+static void lay_out_column(FovLayout *l, const FovScene *scene, FovBox column) {
+  double em = l->em, pad = round(1.25 * em);
+  int tiles = scene->trace->scales + 1; // one is what it knows
+  double tile = fmin((column.w - (tiles - 1) * em) / tiles, 0.3 * column.h);
+  l->retina = fov_cut_top(&column, floor(tile) + 3.2 * em, pad);
+  l->bars = column;
+  if (column.h < 17 * em || scene->trace->glimpses < 2) return;
+  l->bars = fov_cut_top(&column, round(0.56 * column.h), pad);
+  l->last = column;
+  if (!fov_has_baseline(scene) && !scene->trace->control) return;
+  l->returns = column;
+  l->returns.w = l->last.w = floor((column.w - pad) / 2);
+  l->last.x = column.x + column.w - l->last.w;
+}
+
+FovLayout fov_layout(const FovScene *scene) {
+  FovLayout l = {
+      .em = fmax(9, 16 * fmin(scene->width / FOV_SCENE_WIDTH, scene->height / FOV_SCENE_HEIGHT))};
+  double em = l.em, pad = round(1.25 * em);
+  FovBox body = {pad, pad, scene->width - 2 * pad, scene->height - 2 * pad};
+  l.title = fov_cut_top(&body, round(1.5 * em), round(0.75 * pad));
+  bool words = fmin(body.h, 0.54 * body.w) > 27 * em; // a small scene has no room for them
+  double legend = words ? round(2.2 * em) : 0;
+  double side = round(fmin(body.h - legend, 0.54 * body.w));
+  l.view = (FovBox){body.x, body.y, side, side};
+  l.legend = (FovBox){body.x, body.y + side, side, legend};
+  l.fitted = fit_image(scene->trace, l.view);
+  l.image = zoomed(l.fitted, scene->zoom);
+  double left = side + round(1.5 * pad);
+  lay_out_column(&l, scene, (FovBox){body.x + left, body.y, body.w - left, body.h});
+  return l;
+}
+
+FovBox fov_scene_view(const FovScene *scene) {
+  return fov_layout(scene).view;
+}
+
+FovBox fov_scene_image(const FovScene *scene) {
+  return fov_layout(scene).image;
+}
+
+FovZoom fov_scene_zoom(const FovScene *scene, double factor, double x, double y) {
+  FovLayout l = fov_layout(scene);
+  FovZoom zoom = {fmin(MAX_ZOOM, fmax(1, scene->zoom.factor * factor)), 0.5, 0.5};
+  if (zoom.factor == 1) return zoom;
+  double w = l.fitted.w * zoom.factor, h = l.fitted.h * zoom.factor;
+  zoom.x = (x - l.image.x) / l.image.w - (x - l.fitted.x - l.fitted.w / 2) / w;
+  zoom.y = (y - l.image.y) / l.image.h - (y - l.fitted.y - l.fitted.h / 2) / h;
+  zoom.x = fmin(1, fmax(0, zoom.x));
+  zoom.y = fmin(1, fmax(0, zoom.y));
+  return zoom;
+}
+
+static FovBox patch_box(const FovScene *scene, FovBox image, int glimpse, int scale) {
+  const FovTrace *trace = scene->trace;
+  FovPatchArea patch = fov_patch_area(trace, scene->episode, glimpse, scale);
+  double pixel_x = image.w / trace->width, pixel_y = image.h / trace->height;
+  return (FovBox){image.x + patch.x * pixel_x, image.y + patch.y * pixel_y, patch.covers * pixel_x,
+                  patch.covers * pixel_y};
+}
+
+FovBox fov_scene_patch(const FovScene *scene, int scale) {
+  FovBox image = fov_scene_image(scene), box = patch_box(scene, image, scene->glimpse, scale);
+  if (scene->glide > 0) {
+    FovBox next = patch_box(scene, image, scene->glimpse + 1, scale);
+    box.x += scene->glide * (next.x - box.x);
+    box.y += scene->glide * (next.y - box.y);
+  }
+  return box;
+}

@@ -1,0 +1,28 @@
+/** Where the parts of a scene are on its canvas. */
+#ifndef FOV_VIZ_SCENE_LAYOUT_H
+#define FOV_VIZ_SCENE_LAYOUT_H
+
+#include "viz/scene/scene.h"
+
+/** A part of no height is left out. */
+typedef struct FovLayout {
+  double em; /**< text size, the unit of every distance */
+  FovBox title, view, fitted, image, legend, retina, bars, returns;
+  FovBox last; /**< the entropy of answers, or the rewards of a control task */
+} FovLayout;
+
+FovLayout fov_layout(const FovScene *scene);
+
+/** The part that changes while the eye glides. */
+FovBox fov_scene_view(const FovScene *scene);
+
+/** Where the scene shows the whole image; beyond the view if zoomed. */
+FovBox fov_scene_image(const FovScene *scene);
+
+/** Where it outlines patch `scale` of the retina; may reach beyond the image. */
+FovBox fov_scene_patch(const FovScene *scene, int scale);
+
+/** Zooms by `factor` with the point of the image under (x, y) kept there; 1 … 64. */
+FovZoom fov_scene_zoom(const FovScene *scene, double factor, double x, double y);
+
+#endif

@@ -1,0 +1,150 @@
+#include "viz/scene/part_policy.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "viz/scene/episode.h"
+
+/** Half image widths beyond which nothing is drawn: cairo's coordinates are 24 bits wide. */
+enum { FAR = 8 };
+
+/** A distribution over the tiles of a K × K grid. */
+typedef struct Tiles {
+  const float *p; /**< [side, side], by rows from the top left; NULL: there is none */
+  int side;       /**< K */
+  int chosen;     /**< the tile that the glimpse is in */
+  float most;     /**< the largest of p */
+} Tiles;
+
+/** What the policy recorded about the choice of this glimpse: `width` numbers; NULL if it has no
+ * such column, or if no policy chose the glimpse. */
+static const float *choice_of(const FovScene *scene, const FovTraceColumn *column) {
+  if (!column) return NULL;
+  const float *values = column->values + (size_t)column->width * fov_glimpse_at(scene);
+  return isfinite(values[0]) ? values : NULL;
+}
+
+/** Mean and sigma of a Gaussian, [2] each; false if the policy has not got both. */
+static bool find_gaussian(const float **mean, const float **sigma, const FovScene *scene) {
+  const FovTrace *trace = scene->trace;
+  if (!fov_trace_column(trace, "mean", 2) || !fov_trace_column(trace, "sigma", 2)) return false;
+  *mean = choice_of(scene, fov_trace_find_column(trace, "mean"));
+  *sigma = choice_of(scene, fov_trace_find_column(trace, "sigma"));
+  return *mean && *sigma;
+}
+
+/** Which of `count` equal parts of [−1, 1] a coordinate is in. */
+static int part_of(float coordinate, int count) {
+  return (int)fmin(count - 1, fmax(0, floor((coordinate + 1) / 2 * count)));
+}
+
+static Tiles find_tiles(const FovScene *scene) {
+  const FovTraceColumn *column = fov_trace_find_column(scene->trace, "tiles");
+  Tiles tiles = {.p = choice_of(scene, column)};
+  tiles.side = tiles.p ? (int)lround(sqrt(column->width)) : 0;
+  if (!tiles.p || tiles.side * tiles.side != column->width) return (Tiles){0};
+  const float *location = scene->trace->locations + 2 * fov_glimpse_at(scene);
+  tiles.chosen = part_of(location[1], tiles.side) * tiles.side + part_of(location[0], tiles.side);
+  for (int i = 0; i < column->width; i++) tiles.most = fmaxf(tiles.most, tiles.p[i]);
+  return tiles;
+}
+
+/** Tile i over the image; neighbours share whole edges, so no seam shows between them. */
+static FovBox tile_box(const Tiles *tiles, FovBox image, int i) {
+  int column = i % tiles->side, row = i / tiles->side;
+  double x = round(image.x + image.w * column / tiles->side);
+  double y = round(image.y + image.h * row / tiles->side);
+  return (FovBox){x, y, round(image.x + image.w * (column + 1) / tiles->side) - x,
+                  round(image.y + image.h * (row + 1) / tiles->side) - y};
+}
+
+/** How opaque a tile of probability p is: the likeliest as much as leaves the image visible. */
+static double opacity(const Tiles *tiles, float p) {
+  return tiles->most > 0 ? 0.6 * fmax(0, p / tiles->most) : 0;
+}
+
+void fov_draw_policy_tiles(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
+  Tiles tiles = find_tiles(scene);
+  if (!tiles.p) return;
+  for (int i = 0; i < tiles.side * tiles.side; i++) {
+    FovBox box = tile_box(&tiles, l->image, i);
+    cairo_rectangle(cr, box.x, box.y, box.w, box.h);
+    fov_set_color(cr, scene->theme->policy, opacity(&tiles, tiles.p[i]));
+    cairo_fill(cr);
+  }
+  FovBox box = tile_box(&tiles, l->image, tiles.chosen);
+  cairo_rectangle(cr, box.x, box.y, box.w, box.h);
+  fov_stroke_rimmed(cr, scene->theme->policy, fov_border(l->em), 1);
+}
+
+void fov_draw_policy_gaussian(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
+  const float *mean, *sigma;
+  if (!find_gaussian(&mean, &sigma, scene)) return;
+  if (!(fabsf(mean[0]) < FAR && fabsf(mean[1]) < FAR)) return;
+  double arm = 0.4 * l->em, line = fmax(1.25, 0.11 * l->em);
+  double x = l->image.x + (mean[0] + 1) / 2 * l->image.w;
+  double y = l->image.y + (mean[1] + 1) / 2 * l->image.h;
+  cairo_move_to(cr, x - arm, y);
+  cairo_line_to(cr, x + arm, y);
+  cairo_move_to(cr, x, y - arm);
+  cairo_line_to(cr, x, y + arm);
+  fov_stroke_rimmed(cr, scene->theme->policy, line, 1);
+  if (!(sigma[0] > 0 && sigma[0] < FAR && sigma[1] > 0 && sigma[1] < FAR)) return;
+  cairo_save(cr);
+  cairo_translate(cr, x, y);
+  cairo_scale(cr, sigma[0] / 2 * l->image.w, sigma[1] / 2 * l->image.h);
+  fov_disc(cr, 0, 0, 1);
+  cairo_restore(cr);
+  cairo_set_dash(cr, (double[]){0.45 * l->em, 0.3 * l->em}, 2, 0);
+  fov_stroke_rimmed(cr, scene->theme->policy, line, 1);
+  cairo_set_dash(cr, NULL, 0, 0);
+}
+
+/* ---- words ---- */
+
+static void legend_text(cairo_t *cr, const FovScene *scene, double x, double y, double end,
+                        const char *what) {
+  char text[96];
+  const char *name = scene->trace->policy;
+  snprintf(text, sizeof text, "policy%s%s: %s", name[0] ? " " : "", name, what);
+  fov_fit_text(cr, text, sizeof text, end - x);
+  fov_set_color(cr, scene->theme->quiet, 1);
+  fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", text);
+}
+
+static void legend_tiles(cairo_t *cr, const FovScene *scene, const Tiles *tiles, double x, double y,
+                         double end, double em) {
+  char text[48];
+  FovBox box = {x, y - 0.75 * em, 0.9 * em, 0.9 * em};
+  cairo_rectangle(cr, box.x, box.y, box.w, box.h);
+  fov_set_color(cr, scene->theme->policy, 0.6);
+  cairo_fill(cr);
+  fov_stroke_box(cr, box, scene->theme->policy, fmax(1.5, 0.14 * em));
+  snprintf(text, sizeof text, "probability up to %.2g", (double)tiles->most);
+  legend_text(cr, scene, x + 1.4 * em, y, end, text);
+}
+
+void fov_draw_policy_legend(cairo_t *cr, const FovScene *scene, double x, double y, double end,
+                            double em) {
+  Tiles tiles = find_tiles(scene);
+  const float *mean, *sigma;
+  if (tiles.p) {
+    legend_tiles(cr, scene, &tiles, x, y, end, em);
+  } else if (find_gaussian(&mean, &sigma, scene)) {
+    double middle = y - 0.3 * em, arm = 0.4 * em;
+    cairo_set_line_width(cr, fmax(1.5, 0.14 * em));
+    fov_set_color(cr, scene->theme->policy, 1);
+    fov_line(cr, x, middle, x + 2 * arm, middle);
+    fov_line(cr, x + arm, middle - arm, x + arm, middle + arm);
+    // A deterministic choice has no ellipse to explain.
+    legend_text(cr, scene, x + 1.2 * em, y, end, sigma[0] > 0 ? "mean, 1 σ" : "mean");
+  }
+}
+
+int fov_describe_policy(char *text, size_t size, const FovScene *scene, float x, float y) {
+  Tiles tiles = find_tiles(scene);
+  if (!tiles.p || !(scene->overlays & FOV_OVERLAY_POLICY)) return 0;
+  int column = part_of(x, tiles.side), row = part_of(y, tiles.side);
+  return snprintf(text, size, "tile %d, %d: %.3g; ", column, row,
+                  (double)tiles.p[row * tiles.side + column]);
+}

@@ -1,0 +1,21 @@
+/** What a policy recorded about the choice of a glimpse, over the image. */
+#ifndef FOV_VIZ_SCENE_PART_POLICY_H
+#define FOV_VIZ_SCENE_PART_POLICY_H
+
+#include "viz/scene/layout.h"
+
+/** Draws what the policy recorded about the choice of this glimpse, if anything. Columns "mean" and
+ * "sigma": a cross and a dashed ellipse at one sigma. Column "tiles": a tint over each tile, and an
+ * outline around the chosen one, to be drawn below other marks. */
+void fov_draw_policy_gaussian(cairo_t *cr, const FovScene *scene, const FovLayout *layout);
+void fov_draw_policy_tiles(cairo_t *cr, const FovScene *scene, const FovLayout *layout);
+
+/** Explains these marks in a line that starts at (x, y) and ends before x = `end`. */
+void fov_draw_policy_legend(cairo_t *cr, const FovScene *scene, double x, double y, double end,
+                            double em);
+
+/** Writes the probability of the tile at (x, y) of the image, in [−1, 1]; returns the bytes
+ * written, 0 if there are no tiles. text: [size], at least 64 */
+int fov_describe_policy(char *text, size_t size, const FovScene *scene, float x, float y);
+
+#endif

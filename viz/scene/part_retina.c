@@ -1,0 +1,101 @@
+#include "viz/scene/part_retina.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "viz/scene/cache.h"
+#include "viz/scene/pixels.h"
+#include "viz/scene/reconstruction.h"
+
+static FovPixels patch_of(const FovScene *scene, int scale) {
+  const FovTrace *trace = scene->trace;
+  size_t patch = (size_t)trace->side * trace->side * trace->channels;
+  return (FovPixels){trace->retina + (fov_glimpse_at(scene) * trace->scales + scale) * patch,
+                     trace->side, trace->side, trace->channels};
+}
+
+/** Tile `i` of the row under the heading: the scales of the retina, then what is known. */
+static FovBox tile(const FovScene *scene, const FovLayout *l, int i) {
+  double side = l->retina.h - 3.2 * l->em, tiles = scene->trace->scales;
+  double pitch = tiles > 0 ? (l->retina.w - side) / tiles : 0;
+  pitch = fmin(pitch, side + 3 * l->em); // few of them stay together
+  return fov_snap((FovBox){l->retina.x + i * pitch, l->retina.y + 1.6 * l->em, side, side});
+}
+
+static void caption(cairo_t *cr, FovBox frame, double em, const char *text) {
+  fov_text(cr, frame.x + frame.w / 2, frame.y + frame.h + 1.15 * em, FOV_ALIGN_CENTER, "%s", text);
+}
+
+static FovBox known_image(const FovScene *scene, FovBox frame) {
+  return fov_fit(frame, scene->trace->width, scene->trace->height);
+}
+
+static void draw_known_tile(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
+  FovBox frame = tile(scene, l, scene->trace->scales), image = known_image(scene, frame);
+  FovReconstruction known = fov_scene_reconstruction(scene);
+  fov_draw_hatch(cr, scene->theme, image, l->em);
+  fov_draw_surface(cr, image, known.seen);
+  fov_stroke_box(cr, image, scene->theme->quiet, 1);
+  caption(cr, frame, l->em, frame.w > 6 * l->em ? "known so far" : "known");
+  cairo_surface_destroy(known.seen);
+  cairo_surface_destroy(known.unseen);
+}
+
+void fov_draw_retina(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
+  if (!fov_shows(cr, l->retina)) return;
+  const FovTrace *trace = scene->trace;
+  FovBox box = l->retina;
+  fov_draw_heading(cr, &box, scene->theme, l->em, "Retina, as received");
+  fov_set_color(cr, scene->theme->quiet, 1);
+  for (int s = 0; s < trace->scales; s++) {
+    FovBox frame = tile(scene, l, s);
+    FovPixels pixels = patch_of(scene, s);
+    double covers = ldexp(trace->side, s); // pixels of the image
+    char text[48];
+    fov_draw_pixels(cr, frame, &pixels);
+    fov_stroke_box(cr, frame, scene->theme->series[s % FOV_SERIES], fov_border(l->em));
+    snprintf(text, sizeof text, frame.w > 8 * l->em ? "%d: %g × %g px" : "%d", s + 1, covers,
+             covers);
+    fov_set_color(cr, scene->theme->quiet, 1);
+    caption(cr, frame, l->em, text);
+  }
+  draw_known_tile(cr, scene, l);
+}
+
+static void tell_patch(char *text, size_t size, const FovScene *scene, int scale, FovBox frame,
+                       double x, double y) {
+  FovPixels pixels = patch_of(scene, scale);
+  int column = (int)fmin(pixels.width - 1, floor((x - frame.x) / frame.w * pixels.width));
+  int row = (int)fmin(pixels.height - 1, floor((y - frame.y) / frame.h * pixels.height));
+  uint32_t rgb = fov_pixel_rgb(&pixels, column, row);
+  if (pixels.channels == 3)
+    snprintf(text, size, "scale %d at %d, %d: red %u, green %u, blue %u", scale + 1, column, row,
+             rgb >> 16, rgb >> 8 & 255, rgb & 255);
+  else
+    snprintf(text, size, "scale %d at %d, %d: %u", scale + 1, column, row, rgb & 255);
+}
+
+/** How finely a pixel of the image is known. */
+static void tell_known(char *text, size_t size, const FovScene *scene, FovBox image, double x,
+                       double y) {
+  const FovTrace *trace = scene->trace;
+  double column = floor((x - image.x) / image.w * trace->width);
+  double row = floor((y - image.y) / image.h * trace->height);
+  int scale = fov_reconstructed_scale(trace, scene->episode, scene->glimpse, column, row);
+  if (scale < 0)
+    snprintf(text, size, "pixel %g, %g: not seen yet", column, row);
+  else
+    snprintf(text, size, "pixel %g, %g: known at scale %d", column, row, scale + 1);
+}
+
+bool fov_describe_retina(char *text, size_t size, const FovScene *scene, double x, double y) {
+  FovLayout l = fov_layout(scene);
+  FovBox image = known_image(scene, tile(scene, &l, scene->trace->scales));
+  if (fov_inside(image, x, y)) return tell_known(text, size, scene, image, x, y), true;
+  for (int s = 0; s < scene->trace->scales; s++) {
+    FovBox frame = tile(scene, &l, s);
+    if (fov_inside(frame, x, y)) return tell_patch(text, size, scene, s, frame, x, y), true;
+  }
+  return false;
+}

@@ -1,0 +1,46 @@
+#include "viz/scene/pixels.h"
+
+#include <math.h>
+#include <string.h>
+
+uint32_t fov_pixel_rgb(const FovPixels *pixels, int x, int y) {
+  const uint8_t *from = pixels->bytes + ((size_t)y * pixels->width + x) * pixels->channels;
+  int green = pixels->channels == 3 ? 1 : 0;
+  return (uint32_t)from[0] << 16 | (uint32_t)from[green] << 8 | from[2 * green];
+}
+
+cairo_surface_t *fov_pixels_surface(const FovPixels *pixels, int every) {
+  int w = (pixels->width + every - 1) / every, h = (pixels->height + every - 1) / every;
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h);
+  unsigned char *data = cairo_image_surface_get_data(surface);
+  size_t stride = (size_t)cairo_image_surface_get_stride(surface);
+  for (int y = 0; data && y < h; y++)
+    for (int x = 0; x < w; x++) {
+      uint32_t rgb = fov_pixel_rgb(pixels, x * every, y * every);
+      memcpy(data + y * stride + 4 * (size_t)x, &rgb, sizeof rgb);
+    }
+  cairo_surface_mark_dirty(surface);
+  return surface;
+}
+
+void fov_draw_surface(cairo_t *cr, FovBox box, cairo_surface_t *surface) {
+  int w = cairo_image_surface_get_width(surface), h = cairo_image_surface_get_height(surface);
+  if (cairo_surface_status(surface) || w == 0 || h == 0) return;
+  cairo_save(cr);
+  cairo_translate(cr, box.x, box.y);
+  cairo_scale(cr, box.w / w, box.h / h);
+  cairo_set_source_surface(cr, surface, 0, 0);
+  cairo_pattern_set_filter(cairo_get_source(cr),
+                           box.w < w ? CAIRO_FILTER_GOOD : CAIRO_FILTER_NEAREST);
+  cairo_pattern_set_extend(cairo_get_source(cr), CAIRO_EXTEND_PAD); // no soft outer edge
+  cairo_rectangle(cr, 0, 0, w, h);
+  cairo_fill(cr);
+  cairo_restore(cr);
+}
+
+void fov_draw_pixels(cairo_t *cr, FovBox box, const FovPixels *pixels) {
+  int every = (int)fmax(1, floor(pixels->width / (2 * fmax(1, box.w))));
+  cairo_surface_t *surface = fov_pixels_surface(pixels, every);
+  fov_draw_surface(cr, box, surface);
+  cairo_surface_destroy(surface);
+}

@@ -1,0 +1,77 @@
+/** Draws one moment of an episode on any cairo surface: a window, a PNG, a frame of a film. */
+#ifndef FOV_VIZ_SCENE_SCENE_H
+#define FOV_VIZ_SCENE_SCENE_H
+
+#include <cairo.h>
+
+#include "record/trace.h"
+#include "viz/scene/style.h"
+
+enum { FOV_SCENE_WIDTH = 1280, FOV_SCENE_HEIGHT = 720 };        // the default
+enum { FOV_SCENE_MIN_WIDTH = 320, FOV_SCENE_MIN_HEIGHT = 180 }; // the smallest that is legible
+enum { FOV_SCENE_SCALES = 8 };                                  // more squares are only a blur
+
+/** What may lie over the image; key N of the window toggles bit N − 1. */
+typedef enum FovOverlay {
+  FOV_OVERLAY_SQUARES = 1 << 0,        /**< the patches of the glimpse */
+  FOV_OVERLAY_PATH = 1 << 1,           /**< from the first glimpse to this one */
+  FOV_OVERLAY_POLICY = 1 << 2,         /**< the policy's distribution of this location */
+  FOV_OVERLAY_NUMBERS = 1 << 3,        /**< which glimpse a point of the path is */
+  FOV_OVERLAY_VEIL = 1 << 4,           /**< darkens what no glimpse has covered yet */
+  FOV_OVERLAY_RECONSTRUCTION = 1 << 5, /**< the reconstruction in the place of the image */
+} FovOverlay;
+
+enum {
+  FOV_OVERLAYS = 6,
+  FOV_OVERLAYS_DEFAULT = FOV_OVERLAY_SQUARES | FOV_OVERLAY_PATH | FOV_OVERLAY_POLICY
+};
+
+/** The part of the image that is shown: the point (x, y), in shares of its sides, at the middle of
+ * the view, enlarged. */
+typedef struct FovZoom {
+  double factor; /**< 1: all of it */
+  double x, y;   /**< 0 … 1 */
+} FovZoom;
+
+/** Pictures kept between two drawings of a scene; whatever is in it belongs to one trace. */
+typedef struct FovSceneCache FovSceneCache;
+
+/** A moment, at the size it is drawn. */
+typedef struct FovScene {
+  const FovTrace *trace;
+  int episode;          /**< 0 … E−1 */
+  int glimpse;          /**< 0 … the last of the episode */
+  double glide;         /**< 0 … 1: how far the eye is on its way to the next glimpse */
+  double width, height; /**< canvas units */
+  const FovTheme *theme;
+  unsigned overlays; /**< of FovOverlay */
+  FovZoom zoom;
+  FovSceneCache *cache; /**< NULL: draw everything anew */
+} FovScene;
+
+/** The first moment of a trace, as it looks unless told otherwise. */
+FovScene fov_scene(const FovTrace *trace, double width, double height, const FovTheme *theme);
+
+/** Fails unless the trace is one that a scene can show; `path` names it. */
+FovStatus fov_scene_check(const FovTrace *trace, const char *path);
+
+/** Seconds that a glimpse lasts at normal speed, and that the end of an episode stays. */
+#define FOV_GLIMPSE_SECONDS 0.7
+#define FOV_END_SECONDS 1.5
+
+/** The share of a glimpse's time that the eye rests; then it moves on. */
+#define FOV_REST 0.55
+
+/** Sets glimpse and glide from a time in glimpses: the eye rests, then eases over. */
+void fov_scene_seek(FovScene *scene, double time);
+
+/** Number of glimpses of the scene's episode. */
+int fov_scene_length(const FovScene *scene);
+
+/** Index of the scene's glimpse in arrays of [E, T, …]. */
+size_t fov_glimpse_at(const FovScene *scene);
+
+/** Whether the agent of this episode has a baseline. */
+bool fov_has_baseline(const FovScene *scene);
+
+#endif

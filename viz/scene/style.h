@@ -1,0 +1,146 @@
+/** What every picture shares: colours, type, axes, and a canvas that becomes a file whole. */
+#ifndef FOV_VIZ_SCENE_STYLE_H
+#define FOV_VIZ_SCENE_STYLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <cairo.h>
+
+#include "base/error.h"
+#include "base/file.h"
+
+typedef struct FovColor {
+  double r, g, b; /**< 0 … 1 */
+} FovColor;
+
+/** A rectangle in the canvas's units, (x, y) its top left corner. */
+typedef struct FovBox {
+  double x, y, w, h;
+} FovBox;
+
+enum { FOV_SERIES = 7 };
+
+/** Colours by role; `series` tell things of one kind apart (Okabe and Ito 2008). */
+typedef struct FovTheme {
+  FovColor paper;              /**< behind everything */
+  FovColor panel;              /**< behind an image or a plot */
+  FovColor ink, quiet, rule;   /**< text; secondary text; thin lines */
+  FovColor path, policy;       /**< glimpses so far; what the policy meant */
+  FovColor right, wrong;       /**< of an answer */
+  FovColor series[FOV_SERIES]; /**< scales of a retina, experiments of a plot */
+} FovTheme;
+
+extern const FovTheme fov_theme_light, fov_theme_dark;
+
+void fov_set_color(cairo_t *cr, FovColor color, double alpha);
+
+/** White or nearly black, whichever is the more legible on a ground. */
+FovColor fov_text_on(FovColor ground);
+
+/** Fills a box with a colour. */
+void fov_fill_box(cairo_t *cr, FovBox box, FovColor color);
+
+/** Strokes a box, the line centred on its edge. */
+void fov_stroke_box(cairo_t *cr, FovBox box, FovColor color, double line);
+
+/** Adds a whole circle to the path. */
+void fov_disc(cairo_t *cr, double x, double y, double radius);
+
+/** Adds a box with round corners to the path. */
+void fov_round_box(cairo_t *cr, FovBox box, double radius);
+
+/** Strokes the path in a colour over a dark rim, so that it shows on white and on black. */
+void fov_stroke_rimmed(cairo_t *cr, FovColor color, double line, double alpha);
+
+bool fov_inside(FovBox box, double x, double y);
+
+/** Moves the edges to whole units, where an even line is crisp. */
+FovBox fov_snap(FovBox box);
+
+/** Cuts a strip of `height` off the top, and `gap` below it. */
+FovBox fov_cut_top(FovBox *rest, double height, double gap);
+
+/** Cuts a strip of `height` off the bottom. */
+FovBox fov_cut_bottom(FovBox *rest, double height);
+
+/** The largest box of w : h in the middle of `room`, but never thinner than a unit. */
+FovBox fov_fit(FovBox room, double w, double h);
+
+/** Whether any of a box is to be drawn: false if all of it is clipped away. */
+bool fov_shows(cairo_t *cr, FovBox box);
+
+/** A tick or a cross, drawn because not every font has them; size × size, y its bottom. */
+void fov_verdict(cairo_t *cr, double x, double y, double size, bool right);
+
+void fov_line(cairo_t *cr, double x0, double y0, double x1, double y1);
+
+typedef enum FovAlign { FOV_ALIGN_LEFT, FOV_ALIGN_CENTER, FOV_ALIGN_RIGHT } FovAlign;
+
+/** Sets the face and size (in canvas units) of the texts that follow. */
+void fov_set_font(cairo_t *cr, double size, bool bold);
+
+double fov_text_width(cairo_t *cr, const char *text);
+
+/** Cuts a text so that it is no wider than `room`; "..." stands for what is left out. text: [size]
+ */
+void fov_fit_text(cairo_t *cr, char *text, size_t size, double room);
+
+/** Draws a formatted line of at most 255 bytes on the baseline `y`; returns its width. */
+double fov_text(cairo_t *cr, double x, double y, FovAlign align, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/** Maps the values lo … hi to the canvas's from … to, by their logarithm if `log` (then lo > 0). */
+typedef struct FovAxis {
+  double lo, hi, from, to;
+  bool log;
+} FovAxis;
+
+/** Where a value lies on the canvas; a logarithmic axis clamps it to lo. */
+double fov_axis_at(const FovAxis *axis, double value);
+
+/** The value that lies at a place: the other way round, of an axis that is not logarithmic. */
+double fov_axis_value(const FovAxis *axis, double at);
+
+enum { FOV_TICKS = 32 };
+
+/** Fills ticks with round values (1, 2, 5 × 10^k) of the axis, about `wanted` of them on a linear
+ * one; returns how many. */
+int fov_axis_ticks(double ticks[FOV_TICKS], const FovAxis *axis, int wanted);
+
+/** Draws the ticks of a vertical axis along the left edge of a plot, with rules across it; light.
+ */
+void fov_draw_value_ticks(cairo_t *cr, const FovAxis *axis, FovBox box);
+
+/** Draws the line above a sheet or a map: its title, what it shows, and on the right an aside. */
+void fov_draw_title(cairo_t *cr, const FovTheme *theme, FovBox box, double em, const char *title,
+                    const char *what, const char *aside);
+
+/** The width of a frame's line: even, two units or more. */
+double fov_border(double em);
+
+/** Fills a box with the hatching that stands for what no glimpse has covered. */
+void fov_draw_hatch(cairo_t *cr, const FovTheme *theme, FovBox box, double em);
+
+/** Draws the heading of a part and cuts it off the box; sets the font of the part's labels. */
+void fov_draw_heading(cairo_t *cr, FovBox *box, const FovTheme *theme, double em, const char *text);
+
+/** A picture on its way to a file. Zero-initialise before begin. */
+typedef struct FovCanvas {
+  cairo_t *cr;
+  FovReplace file;
+  bool raster;
+} FovCanvas;
+
+/** True if `path` ends in `ending`, in upper or lower case. */
+bool fov_has_ending(const char *path, const char *ending);
+
+/** Opens a picture of width × height units; .svg and .pdf by the ending of `path`, else a PNG of
+ * `density` pixels a unit. */
+FovStatus fov_canvas_begin(FovCanvas *canvas, const char *path, double width, double height,
+                           double density);
+
+/** Replaces the file; on failure it is untouched. Either way the canvas is finished. */
+FovStatus fov_canvas_commit(FovCanvas *canvas);
+
+#endif

@@ -1,0 +1,41 @@
+#include "viz/viewer/keys.h"
+
+const FovKey fov_keys[] = {
+    {' ', FOV_ACTION_PLAY, "Space", "play, pause"},
+    {0, FOV_ACTION_NONE, "Left, Right", "one glimpse"},
+    {0, FOV_ACTION_NONE, "PgUp, PgDn", "one episode, as Shift Left, Right; one page"},
+    {0, FOV_ACTION_NONE, "Home, End", "first, last glimpse; with Shift, episode"},
+    {'+', FOV_ACTION_FASTER, "+, -", "speed, 0.25 to 16 times"},
+    {'=', FOV_ACTION_FASTER, NULL, NULL}, // a + without Shift on many keyboards
+    {'-', FOV_ACTION_SLOWER, NULL, NULL},
+    {'g', FOV_ACTION_ASK, "G", "go to an episode by its number"},
+    {'f', FOV_ACTION_FILTER, "F", "all, wrong, right answers; goals missed, met"},
+    {'c', FOV_ACTION_CLASS, "C, Shift C", "all classes, or the next, previous one only"},
+    {'C', FOV_ACTION_CLASS_BACK, NULL, NULL},
+    {'1', FOV_ACTION_OVERLAY_1, "1, 2, 3", "squares, path, policy"},
+    {'2', FOV_ACTION_OVERLAY_1 + 1, NULL, NULL},
+    {'3', FOV_ACTION_OVERLAY_1 + 2, NULL, NULL},
+    {'4', FOV_ACTION_OVERLAY_1 + 3, "4, 5, 6", "numbers, veil over the unseen, what it knows"},
+    {'5', FOV_ACTION_OVERLAY_1 + 4, NULL, NULL},
+    {'6', FOV_ACTION_OVERLAY_1 + 5, NULL, NULL},
+    {0, FOV_ACTION_NONE, "Wheel, drag", "zoom at the pointer, move the image"},
+    {'0', FOV_ACTION_UNZOOM, "0", "all of the image"},
+    {'h', FOV_ACTION_HEAT, "H", "heat map of where it looks"},
+    {'m', FOV_ACTION_SHEET, "M", "contact sheet; click one to open it"},
+    {'[', FOV_ACTION_EARLIER, "[, ]", "earlier, later in the training"},
+    {']', FOV_ACTION_LATER, NULL, NULL},
+    {'l', FOV_ACTION_FOLLOW, "L", "follow a training that goes on"},
+    {'s', FOV_ACTION_SAVE, "S", "save what is shown as PNG"},
+    {'e', FOV_ACTION_EXPORT, "E", "export the episode as GIF"},
+    {'t', FOV_ACTION_THEME, "T", "dark, light"},
+    {0, FOV_ACTION_NONE, "F5, F11", "full screen"},
+    {'?', FOV_ACTION_HELP, "F1, ?", "these keys"},
+    {'q', FOV_ACTION_QUIT, "Q, Esc", "quit; Esc first leaves what is open"},
+    {0, FOV_ACTION_NONE, NULL, NULL},
+};
+
+FovAction fov_key_action(char letter) {
+  for (const FovKey *key = fov_keys; key->letter || key->label; key++)
+    if (letter && key->letter == letter) return key->action;
+  return FOV_ACTION_NONE;
+}

@@ -1,0 +1,323 @@
+#include "viz/viewer/player.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/scene/episode.h"
+
+static const double slowest = 0.25, fastest = 16;
+static const double step_seconds = 0.2; // that a step by key takes to glide
+
+static bool passes(const FovPlayer *player, int episode) {
+  bool right = !player->trace->wrong[episode];
+  if (player->label >= 0 && player->label != fov_first_label(player->trace, episode)) return false;
+  return player->filter == FOV_FILTER_ALL || right == (player->filter == FOV_FILTER_RIGHT);
+}
+
+/** Scrolls as little as shows the present episode in the sheet. */
+static void scroll_into_view(FovPlayer *player) {
+  if (player->columns == 0) return;
+  int row = player->place / player->columns;
+  if (row < player->scroll) player->scroll = row;
+  if (row >= player->scroll + player->rows) player->scroll = row - player->rows + 1;
+}
+
+/** Collects the episodes that pass; shows `episode`, or the last before it that does. */
+static void select_episodes(FovPlayer *player, int episode) {
+  player->wanted = episode;
+  player->count = player->place = 0;
+  for (int e = 0; e < player->trace->episodes; e++) {
+    if (!passes(player, e)) continue;
+    if (e <= episode) player->place = player->count;
+    player->selection[player->count++] = e;
+  }
+  scroll_into_view(player);
+}
+
+static void rewind_time(FovPlayer *player) {
+  player->time = player->target = player->held = 0;
+}
+
+FovStatus fov_player_init(FovPlayer *player, const FovTrace *trace) {
+  *player =
+      (FovPlayer){.speed = 1, .label = -1, .overlays = FOV_OVERLAYS_DEFAULT, .zoom = {1, 0.5, 0.5}};
+  return fov_player_set_trace(player, trace);
+}
+
+void fov_player_finish(FovPlayer *player) {
+  free(player->selection);
+  *player = (FovPlayer){0};
+}
+
+FovStatus fov_player_set_trace(FovPlayer *player, const FovTrace *trace) {
+  int episode = player->count > 0 ? fov_player_episode(player) : player->wanted;
+  size_t size = ((size_t)trace->episodes + 1) * sizeof *player->selection;
+  int *selection = realloc(player->selection, size);
+  if (!selection) return fov_fail(FOV_ERR_MEMORY, "no memory for %d episodes", trace->episodes);
+  player->selection = selection;
+  player->trace = trace;
+  if (player->label >= trace->actions || trace->control) player->label = -1;
+  select_episodes(player, episode);
+  double end = fov_player_last(player);
+  player->time = fmin(player->time, end);
+  player->target = fmin(player->target, end);
+  return FOV_OK;
+}
+
+int fov_player_episode(const FovPlayer *player) {
+  return player->count > 0 ? player->selection[player->place] : -1;
+}
+
+int fov_player_last(const FovPlayer *player) {
+  return player->count > 0 ? fov_last_glimpse(player->trace, fov_player_episode(player)) : 0;
+}
+
+int fov_player_glimpse(const FovPlayer *player) {
+  return (int)floor(player->playing ? player->time : player->target);
+}
+
+const FovTheme *fov_player_theme(const FovPlayer *player) {
+  return player->light ? &fov_theme_light : &fov_theme_dark;
+}
+
+FovScene fov_player_scene(const FovPlayer *player, double width, double height) {
+  FovScene scene = fov_scene(player->trace, width, height, fov_player_theme(player));
+  scene.episode = fov_player_episode(player);
+  scene.overlays = player->overlays;
+  scene.zoom = player->zoom;
+  fov_scene_seek(&scene, player->time);
+  return scene;
+}
+
+void fov_player_filter_text(const FovPlayer *player, char *text, size_t size) {
+  static const char *const names[][3] = {{"all", "wrong", "right"},
+                                         {"all", "goal missed", "goal met"}};
+  const char *name = names[player->trace->control][player->filter];
+  char class[FOV_ACTION_NAME];
+  fov_action_name(class, player->trace, player->label);
+  if (player->label < 0)
+    snprintf(text, size, "%s", name);
+  else
+    snprintf(text, size, "%s, class %s", name, class);
+}
+
+/* ---- actions ---- */
+
+static void show_place(FovPlayer *player, int place) {
+  int clamped = place < 0 ? 0 : place >= player->count ? player->count - 1 : place;
+  if (clamped == player->place || player->count == 0) return;
+  player->place = clamped;
+  rewind_time(player);
+  scroll_into_view(player);
+}
+
+/** Steps to a whole glimpse: the eye glides there, playing stops. */
+static void step(FovPlayer *player, int glimpses) {
+  double from = player->playing ? player->time : player->target;
+  player->playing = false;
+  // From between two glimpses, back is to the one that was left.
+  double whole = glimpses > 0 ? floor(from) : ceil(from);
+  player->target = fmin(fmax(0, whole + glimpses), fov_player_last(player));
+  if (fabs(player->target - player->time) > 1) // far: only the last of the way is seen
+    player->time = player->target - copysign(1, player->target - player->time);
+}
+
+static void change_place(FovPlayer *player, int by) {
+  if (player->mode == FOV_MODE_SHEET)
+    fov_player_scroll(player, by * player->rows);
+  else
+    show_place(player, player->place + by);
+}
+
+static void change_end(FovPlayer *player, bool last) {
+  if (player->mode == FOV_MODE_SHEET)
+    fov_player_scroll(player, last ? player->count : -player->count);
+  else
+    fov_player_seek(player, last ? fov_player_last(player) : 0);
+}
+
+static void change_filter(FovPlayer *player, FovFilter filter, int label) {
+  int before = fov_player_episode(player), episode = before < 0 ? player->wanted : before;
+  player->filter = filter;
+  player->label = label;
+  select_episodes(player, episode);
+  if (fov_player_episode(player) != before) rewind_time(player);
+}
+
+/** −1, that is all, 0, 1 … and round again. */
+static int next_label(const FovPlayer *player, int by) {
+  int count = player->trace->actions + 1;
+  return (player->label + 1 + by + count) % count - 1;
+}
+
+static void play(FovPlayer *player) {
+  player->playing = !player->playing;
+  if (player->playing && player->time >= fov_player_last(player) &&
+      player->place == player->count - 1)
+    rewind_time(player);
+  player->held = 0;
+  if (!player->playing) player->target = floor(player->time);
+  player->time = player->playing ? player->time : player->target;
+}
+
+static void cancel(FovPlayer *player) {
+  if (player->asking)
+    player->asking = false;
+  else if (player->help)
+    player->help = false;
+  else
+    player->mode = FOV_MODE_SCENE;
+}
+
+static void ask(FovPlayer *player) {
+  player->asking = true;
+  player->entry[0] = '\0';
+}
+
+static void toggle_mode(FovPlayer *player, FovMode mode) {
+  player->mode = player->mode == mode ? FOV_MODE_SCENE : mode;
+  scroll_into_view(player);
+}
+
+static void do_view(FovPlayer *player, FovAction action) {
+  switch (action) {
+  case FOV_ACTION_SLOWER:
+    player->speed = fmax(slowest, player->speed / 2);
+    break;
+  case FOV_ACTION_FASTER:
+    player->speed = fmin(fastest, player->speed * 2);
+    break;
+  case FOV_ACTION_UNZOOM:
+    player->zoom = (FovZoom){1, 0.5, 0.5};
+    break;
+  case FOV_ACTION_HEAT:
+    toggle_mode(player, FOV_MODE_HEAT);
+    break;
+  case FOV_ACTION_SHEET:
+    toggle_mode(player, FOV_MODE_SHEET);
+    break;
+  case FOV_ACTION_THEME:
+    player->light = !player->light;
+    break;
+  case FOV_ACTION_HELP:
+    player->help = !player->help;
+    break;
+  case FOV_ACTION_ASK:
+    ask(player);
+    break;
+  case FOV_ACTION_CANCEL:
+    cancel(player);
+    break;
+  default:
+    if (action >= FOV_ACTION_OVERLAY_1 && action <= FOV_ACTION_OVERLAY_6)
+      player->overlays ^= 1u << (action - FOV_ACTION_OVERLAY_1);
+  }
+}
+
+void fov_player_do(FovPlayer *player, FovAction action) {
+  int filter = (player->filter + 1) % 3;
+  switch (action) {
+  case FOV_ACTION_PLAY:
+    play(player);
+    break;
+  case FOV_ACTION_BACK:
+  case FOV_ACTION_FORWARD:
+    step(player, action == FOV_ACTION_FORWARD ? 1 : -1);
+    break;
+  case FOV_ACTION_PREVIOUS:
+  case FOV_ACTION_NEXT:
+    change_place(player, action == FOV_ACTION_NEXT ? 1 : -1);
+    break;
+  case FOV_ACTION_FIRST:
+  case FOV_ACTION_LAST:
+    change_end(player, action == FOV_ACTION_LAST);
+    break;
+  case FOV_ACTION_FIRST_EPISODE:
+  case FOV_ACTION_LAST_EPISODE:
+    show_place(player, action == FOV_ACTION_LAST_EPISODE ? player->count - 1 : 0);
+    break;
+  case FOV_ACTION_FILTER:
+    change_filter(player, (FovFilter)filter, player->label);
+    break;
+  case FOV_ACTION_CLASS:
+  case FOV_ACTION_CLASS_BACK:
+    if (!player->trace->control)
+      change_filter(player, player->filter,
+                    next_label(player, action == FOV_ACTION_CLASS ? 1 : -1));
+    break;
+  default:
+    do_view(player, action);
+  }
+}
+
+bool fov_player_go(FovPlayer *player, int episode) {
+  if (episode < 0 || episode >= player->trace->episodes) return false;
+  if (!passes(player, episode)) {
+    player->filter = FOV_FILTER_ALL;
+    player->label = -1;
+  }
+  rewind_time(player);
+  select_episodes(player, episode);
+  return true;
+}
+
+bool fov_player_type(FovPlayer *player, char key) {
+  size_t length = strlen(player->entry);
+  if (key == '\r') {
+    player->asking = false;
+    return length == 0 || fov_player_go(player, atoi(player->entry));
+  }
+  if (key == '\b' && length > 0) player->entry[length - 1] = '\0';
+  if (key >= '0' && key <= '9' && length < FOV_ENTRY) {
+    player->entry[length] = key;
+    player->entry[length + 1] = '\0';
+  }
+  return true;
+}
+
+void fov_player_seek(FovPlayer *player, double time) {
+  player->time = fmin(fmax(0, time), fov_player_last(player));
+  player->target = round(player->time);
+  player->held = 0;
+}
+
+void fov_player_scroll(FovPlayer *player, int rows) {
+  if (player->columns == 0) return;
+  int last = (player->count - 1) / player->columns - player->rows + 1;
+  player->scroll += rows;
+  if (player->scroll > last) player->scroll = last;
+  if (player->scroll < 0) player->scroll = 0;
+}
+
+/* ---- time ---- */
+
+bool fov_player_moves(const FovPlayer *player) {
+  if (player->count == 0 || player->mode != FOV_MODE_SCENE) return false;
+  return player->playing || player->time != player->target;
+}
+
+/** Time passes at the speed; at the end it rests, then the next episode of the filter begins. */
+static void play_on(FovPlayer *player, double seconds) {
+  double last = fov_player_last(player), time = seconds * player->speed;
+  double rest = time - (last - player->time) * FOV_GLIMPSE_SECONDS;
+  player->time = rest < 0 ? player->time + time / FOV_GLIMPSE_SECONDS : last;
+  player->target = floor(player->time);
+  if (rest < 0) return;
+  player->held += rest;
+  if (player->held < FOV_END_SECONDS) return;
+  player->playing = player->place < player->count - 1;
+  if (player->playing) show_place(player, player->place + 1);
+}
+
+bool fov_player_advance(FovPlayer *player, double seconds) {
+  if (!fov_player_moves(player)) return false;
+  if (player->playing) {
+    play_on(player, seconds);
+    return true;
+  }
+  double left = player->target - player->time, step = seconds / step_seconds;
+  player->time = fabs(left) <= step ? player->target : player->time + copysign(step, left);
+  return true;
+}

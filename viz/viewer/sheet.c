@@ -1,0 +1,167 @@
+#include "viz/viewer/sheet.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "viz/scene/episode.h"
+
+typedef struct Layout {
+  double em, pitch_x, pitch_y;
+  FovBox title, body;
+  int columns, rows;
+} Layout;
+
+/** Tiles of the images' shape in so many columns. */
+static void cut(Layout *l, const FovTrace *trace, int columns) {
+  double shape = trace->width > 0 ? (double)trace->height / trace->width : 1;
+  l->columns = columns;
+  l->pitch_x = (l->body.w + l->em) / columns;
+  l->pitch_y = (l->pitch_x - l->em) * fmin(2, fmax(0.25, shape)) + 2.2 * l->em;
+  l->rows = (int)fmax(1, floor((l->body.h + 0.5 * l->em) / l->pitch_y));
+}
+
+/** Tiles of about nine text sizes; a column more or less if that leaves less of the height empty.
+ */
+static Layout lay_out(const FovTrace *trace, double width, double height) {
+  Layout l = {.em = fmax(9, 16 * fmin(width / FOV_SCENE_WIDTH, height / FOV_SCENE_HEIGHT))};
+  double em = l.em, pad = round(1.25 * em), best = 0;
+  l.body = (FovBox){pad, pad, width - 2 * pad, height - 2 * pad};
+  l.title = fov_cut_top(&l.body, round(1.5 * em), round(0.75 * pad));
+  int usual = (int)fmax(2, floor((l.body.w + em) / (10 * em))), columns = usual;
+  for (int i = usual - 1; i <= usual + 2; i++) {
+    cut(&l, trace, i);
+    double filled = l.rows * l.pitch_y / l.body.h;
+    if (filled <= best || filled > 1.05) continue;
+    best = filled;
+    columns = i;
+  }
+  cut(&l, trace, columns);
+  return l;
+}
+
+void fov_sheet_fit(FovPlayer *player, double width, double height) {
+  Layout l = lay_out(player->trace, width, height);
+  bool same = player->columns == l.columns && player->rows == l.rows;
+  player->columns = l.columns;
+  player->rows = l.rows;
+  if (!same) player->scroll = player->place / l.columns;
+  fov_player_scroll(player, 0);
+}
+
+static FovBox tile_box(const Layout *l, int index) {
+  return (FovBox){l->body.x + index % l->columns * l->pitch_x,
+                  l->body.y + index / l->columns * l->pitch_y, l->pitch_x - l->em,
+                  l->pitch_y - 2.2 * l->em};
+}
+
+static void draw_path(cairo_t *cr, const FovTrace *trace, const FovTheme *theme, FovBox image,
+                      int episode, double em) {
+  const float *at = trace->locations + 2 * fov_glimpse_index(trace, episode, 0);
+  double x = 0, y = 0;
+  for (int t = 0; t <= fov_last_glimpse(trace, episode); t++) {
+    x = image.x + (at[2 * t] + 1) / 2 * image.w;
+    y = image.y + (at[2 * t + 1] + 1) / 2 * image.h;
+    cairo_line_to(cr, x, y);
+  }
+  fov_stroke_rimmed(cr, theme->path, fmax(1, 0.09 * em), 0.9);
+  fov_disc(cr, x, y, 0.3 * em);
+  fov_stroke_rimmed(cr, theme->path, fmax(1, 0.11 * em), 1);
+  fov_disc(cr, image.x + (at[0] + 1) / 2 * image.w, image.y + (at[1] + 1) / 2 * image.h, 0.22 * em);
+  fov_set_color(cr, theme->path, 1);
+  cairo_fill(cr);
+}
+
+/** Writes the labels or answers of an episode's turns, each after a space; returns its length, at
+ * most size − 1. */
+static size_t write_turns(char *text, size_t size, const FovTrace *trace, int episode,
+                          const int32_t *values) {
+  size_t length = 0, first = fov_glimpse_index(trace, episode, 0);
+  for (size_t m = first; m < first + (size_t)trace->lengths[episode]; m++) {
+    char name[FOV_ACTION_NAME];
+    if (trace->answers[m] < 0) continue;
+    fov_action_name(name, trace, values[m]);
+    if (length + strlen(name) + 2 > size) break;
+    length += (size_t)sprintf(text + length, " %s", name);
+  }
+  return length;
+}
+
+/** Only wrong answers are told beside the labels. */
+static void write_caption(char *text, size_t size, const FovTrace *trace, int episode) {
+  if (trace->control) {
+    snprintf(text, size, "return %g", fov_return(trace, episode, 0));
+    return;
+  }
+  size_t length = write_turns(text, size / 2, trace, episode, trace->labels);
+  if (!trace->wrong[episode]) return;
+  length += (size_t)sprintf(text + length, " as");
+  write_turns(text + length, size - length, trace, episode, trace->answers);
+}
+
+static void draw_caption(cairo_t *cr, const FovTrace *trace, const FovTheme *theme, FovBox tile,
+                         int episode, double em) {
+  double y = tile.y + tile.h + 1.15 * em, right = tile.x + tile.w, mark = 0.75 * em;
+  bool wrong = trace->wrong[episode];
+  char text[64] = "";
+  fov_set_color(cr, theme->quiet, 1);
+  double left = tile.x + fov_text(cr, tile.x, y, FOV_ALIGN_LEFT, "%d", episode) + 0.5 * em;
+  fov_set_color(cr, wrong ? theme->wrong : theme->right, 1);
+  fov_verdict(cr, right - mark, y, mark, !wrong);
+  fov_set_color(cr, theme->ink, 1);
+  right -= mark + 0.4 * em;
+  write_caption(text, sizeof text, trace, episode);
+  fov_fit_text(cr, text, sizeof text, right - left);
+  fov_text(cr, right, y, FOV_ALIGN_RIGHT, "%s", text);
+}
+
+static void draw_tile(cairo_t *cr, const FovPlayer *player, const FovTheme *theme, FovBox tile,
+                      int place, double em) {
+  const FovTrace *trace = player->trace;
+  int episode = player->selection[place];
+  FovPixels pixels = fov_picture(trace, episode, fov_last_glimpse(trace, episode));
+  FovBox image = fov_fit(tile, trace->width, trace->height);
+  fov_draw_pixels(cr, image, &pixels);
+  cairo_save(cr);
+  cairo_rectangle(cr, image.x, image.y, image.w, image.h);
+  cairo_clip(cr);
+  draw_path(cr, trace, theme, image, episode, em);
+  cairo_restore(cr);
+  draw_caption(cr, trace, theme, tile, episode, em);
+  if (place == player->place)
+    fov_stroke_box(cr, (FovBox){image.x - 2, image.y - 2, image.w + 4, image.h + 4}, theme->ink, 2);
+}
+
+static void draw_title(cairo_t *cr, const FovPlayer *player, const Layout *l,
+                       const FovTheme *theme) {
+  char what[64], aside[96];
+  int first = player->scroll * l->columns, last = first + l->rows * l->columns;
+  fov_player_filter_text(player, what, sizeof what);
+  snprintf(aside, sizeof aside, "%d to %d of %d", first + 1,
+           last < player->count ? last : player->count, player->count);
+  fov_draw_title(cr, theme, l->title, l->em, "Episodes", what, aside);
+}
+
+void fov_sheet_draw(cairo_t *cr, const FovPlayer *player, double width, double height) {
+  Layout l = lay_out(player->trace, width, height);
+  const FovTheme *theme = fov_player_theme(player);
+  fov_fill_box(cr, (FovBox){0, 0, width, height}, theme->paper);
+  draw_title(cr, player, &l, theme);
+  fov_set_font(cr, 0.85 * l.em, false);
+  for (int i = 0; i < l.rows * l.columns; i++) {
+    int place = player->scroll * l.columns + i;
+    FovBox tile = tile_box(&l, i);
+    FovBox with_caption = {tile.x - 2, tile.y - 2, tile.w + 4, l.pitch_y};
+    if (place < player->count && fov_shows(cr, with_caption))
+      draw_tile(cr, player, theme, tile, place, l.em);
+  }
+}
+
+int fov_sheet_at(const FovPlayer *player, double width, double height, double x, double y) {
+  Layout l = lay_out(player->trace, width, height);
+  for (int i = 0; i < l.rows * l.columns; i++) {
+    int place = player->scroll * l.columns + i;
+    if (place < player->count && fov_inside(tile_box(&l, i), x, y)) return place;
+  }
+  return -1;
+}

@@ -1,0 +1,40 @@
+/** The state of a viewer, which viewer.h changes and drawing.h draws. */
+#ifndef FOV_VIZ_VIEWER_STATE_H
+#define FOV_VIZ_VIEWER_STATE_H
+
+#include "viz/scene/heat.h"
+#include "viz/viewer/opened_run.h"
+#include "viz/viewer/player.h"
+
+enum { FOV_DAMAGES = 4 };
+
+/** What the pressed mouse button holds. */
+typedef enum FovGrip {
+  FOV_GRIP_NONE,
+  FOV_GRIP_TIME,     /**< the timeline */
+  FOV_GRIP_TRAINING, /**< the slider over training time */
+  FOV_GRIP_IMAGE     /**< the zoomed image */
+} FovGrip;
+
+typedef struct FovViewer {
+  FovOpenedRun opened;
+  FovPlayer player; /**< of the opened's trace */
+  FovSceneCache *cache;
+  FovHeat heat; /**< of the player's selection, made when it is first shown; else of no maps */
+  double width, height;
+  bool following;
+  double since_poll;   /**< seconds */
+  char message[512];   /**< of the last action, or of a failure */
+  double message_left; /**< seconds that it stays */
+  bool alarm;          /**< it tells a failure */
+  bool exporting;      /**< a GIF is to be written once the message that says so is drawn */
+  char hint[128];      /**< the value under the pointer; "" if there is none */
+  double x, y;         /**< the pointer */
+  FovGrip grip;
+  FovZoom grip_zoom; /**< when it was gripped, at */
+  double grip_x, grip_y;
+  FovBox damage[FOV_DAMAGES]; /**< what has changed since it was drawn */
+  int damages;
+} FovViewer;
+
+#endif
