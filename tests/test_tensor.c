@@ -73,8 +73,8 @@ static real run(const Subject *subject, FovArena *arena, const real *values, rea
   real loss = 0;
   for (int i = 0; y[i]; i++) {
     loss += add_loss(y[i], i);
-    if (y[i]->learned) seed_loss(&tape, y[i], i);
-    assert_false(y[i]->learned && !gradient);
+    if (y[i]->wants_grad) seed_loss(&tape, y[i], i);
+    assert_false(y[i]->wants_grad && !gradient);
   }
   if (gradient)
     fov_tape_backward(&tape);
@@ -409,6 +409,7 @@ static void every_operation_has_its_gradient(void **state) {
                subject.only == ALL ? "all" : subject.params.list[subject.only].name);
       assert_gradient(&subject);
     }
+    fov_params_finish(&subject.params);
   }
 }
 
@@ -529,9 +530,11 @@ static void every_core_has_its_gradient(void **state) {
     Subject subject = {.name = (*core)->plugin.name, .forward = steps, .context = &c, .only = ALL};
     build_core(&c, &subject.params, *core);
     assert_gradient(&subject);
-    if ((*core)->memoryless) continue;
-    c.start = fov_params_add(&subject.params, "start", LANES, WIDTH, FOV_INIT_ZERO, 0);
-    assert_gradient(&subject);
+    if (!(*core)->memoryless) {
+      c.start = fov_params_add(&subject.params, "start", LANES, WIDTH, FOV_INIT_ZERO, 0);
+      assert_gradient(&subject);
+    }
+    fov_params_finish(&subject.params);
   }
 }
 
@@ -544,6 +547,7 @@ static void every_core_keeps_its_contract(void **state) {
     assert_plugin(&(*core)->plugin, &params, STEPS, FOV_CORE_PARAMS, "core.");
     // Only a core that learns a map of its own can have another width than the glimpse vector.
     assert_int_equal(c.layout.width, params.count > STEPS ? WIDTH : INPUTS);
+    fov_params_finish(&params);
   }
 }
 
@@ -589,6 +593,7 @@ static void every_core_remembers(void **state) {
     fov_tape_begin(&tape, &arena, &params, values, NULL);
     assert_memory_of(&c, &tape);
     free(values);
+    fov_params_finish(&params);
     fov_arena_finish(&arena);
   }
 }
@@ -628,6 +633,7 @@ static void every_encoder_keeps_its_contract(void **state) {
     assert_plugin(&(*encoder)->plugin, &subject.params, 1, FOV_ENCODER_PARAMS, "encoder.");
     assert_true(c.layout.scratch >= 0);
     assert_gradient(&subject);
+    fov_params_finish(&subject.params);
   }
 }
 
@@ -761,6 +767,7 @@ static void conv_computes_its_equation(void **state) {
       assert_near(gradient[j], expected[j], 1e-10, "shape %zu: gradient of %s", i,
                   fov_params_name_at(&params, j));
     free(values), free(gradient), free(expected), free(y_slow), free(dy);
+    fov_params_finish(&params);
     fov_arena_rewind(&scratch);
   }
 }
@@ -924,6 +931,7 @@ static void small_begin(Small *small) {
 static void small_finish(Small *small) {
   free(small->values);
   free(small->gradient);
+  fov_params_finish(&small->params);
 }
 
 static void stop_gradient_keeps_the_value_and_stops(void **state) {
@@ -933,14 +941,14 @@ static void stop_gradient_keeps_the_value_and_stops(void **state) {
   FovVar *y = fov_linear(&tape, small.x, small.w, NULL, FOV_LINEAR);
   FovVar *stopped = fov_stop_gradient(&tape, y);
   assert_memory_equal(stopped->value, y->value, 2 * sizeof(real));
-  assert_true(y->learned && !stopped->learned);
+  assert_true(y->wants_grad && !stopped->wants_grad);
   FovVar *z = fov_linear(&tape, stopped, small.w, NULL, FOV_LINEAR);
   fov_tape_add_grad(&tape, z, (real[]){1, 10});
   fov_tape_backward(&tape);
   assert_true(small.x->grad[0] == 0 && small.x->grad[1] == 0);
   // z = w · stop(w x): only the outer w counts, dz/dw = w x.
   assert_true(small.w->grad[0] == 6 + 10 * 10);
-  assert_null(y->grad);
+  assert_false(y->has_grad);
   small_finish(&small);
 }
 
@@ -971,6 +979,7 @@ static void gates_gradient(real dw[8], bool cell) {
   assert_true((gradient[params.list[2].offset] != 0) == cell);
   memcpy(dw, gradient, 8 * sizeof *dw);
   free(values), free(gradient);
+  fov_params_finish(&params);
   fov_arena_finish(&arena);
 }
 
@@ -1018,6 +1027,7 @@ static void a_weights_gradient_is_one_product(void **state) {
   }
   assert_int_equal(calls, 2);
   free(values), free(gradient), free(profiles);
+  fov_params_finish(&params);
   fov_arena_finish(&arena);
 }
 
@@ -1026,7 +1036,7 @@ static void what_depends_on_constants_alone_is_not_noted(void **state) {
   Small small;
   small_begin(&small);
   FovVar *stopped = fov_stop_gradient(&tape, small.x), *y = fov_add(&tape, stopped, stopped);
-  assert_true(y->value[1] == 10 && !y->learned);
+  assert_true(y->value[1] == 10 && !y->wants_grad);
   assert_null(tape.last);
   small_finish(&small);
 }
@@ -1042,8 +1052,8 @@ static void seeds_add_up_and_unseeded_results_are_skipped(void **state) {
   fov_tape_add_grad(&tape, y, (real[]){2, 5});
   fov_tape_backward(&tape);
   assert_true(small.x->grad[0] == 6 && small.x->grad[1] == 8 && small.w->grad[0] == 0);
-  assert_null(unseeded->grad);
-  assert_null(after->grad);
+  assert_false(unseeded->has_grad);
+  assert_false(after->has_grad);
   small_finish(&small);
 }
 
@@ -1154,6 +1164,40 @@ static void params_lie_apart_and_aligned(void **state) {
   assert_int_equal((uintptr_t)block % 64, 0);
   for (size_t i = 0; i < params.size; i++) assert_true(block[i] == 0);
   free(block);
+  fov_params_finish(&params);
+}
+
+/** Many more than any agent has; each keeps its name, shape and place while the list grows. */
+static void params_are_as_many_as_are_added(void **state) {
+  (void)state;
+  enum { COUNT = 1000 };
+  FovParams params = {0};
+  for (int i = 0; i < COUNT; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "p%d", i);
+    assert_int_equal(fov_params_add(&params, name, 1 + i % 3, 2, FOV_INIT_ONE, (real)i), i);
+  }
+  real *values = fov_params_block(&params), *gradient = fov_params_block(&params);
+  assert_true(values && gradient);
+  fov_params_init(values, &params, 1);
+  fov_tape_begin(&tape, &scratch, &params, values, gradient);
+  for (int i = 0; i < COUNT; i++) {
+    const FovVar *p = &tape.params[i];
+    char name[16];
+    snprintf(name, sizeof name, "p%d", i);
+    assert_string_equal(params.list[i].name, name);
+    assert_true(p->param == i && p->rows == 1 + i % 3 && p->cols == 2 && p->value[0] == i);
+  }
+  FovVar *last = &tape.params[COUNT - 1];
+  fov_tape_add_grad(
+      &tape, fov_squared_error(&tape, fov_linear(&tape, last, last, NULL, FOV_LINEAR), (real[]){0}),
+      (real[]){1});
+  fov_tape_backward(&tape);
+  assert_true(gradient[params.list[COUNT - 1].offset] != 0);
+  assert_true(gradient[params.list[COUNT - 2].offset] == 0);
+  free(values), free(gradient);
+  fov_params_finish(&params);
+  assert_true(!params.list && params.count == 0 && params.size == 0);
 }
 
 static void name_at_names_the_parameter(void **state) {
@@ -1169,6 +1213,7 @@ static void name_at_names_the_parameter(void **state) {
     assert_string_equal(fov_params_name_at(&params, end - 1), params.list[i].name);
   }
   assert_string_equal(params.list[1].name, "second");
+  fov_params_finish(&params);
 }
 
 static void a_prefix_stands_before_every_name(void **state) {
@@ -1182,6 +1227,7 @@ static void a_prefix_stands_before_every_name(void **state) {
   assert_string_equal(params.list[0].name, "w");
   assert_string_equal(params.list[1].name, "second.w");
   assert_string_equal(params.list[2].name, "u");
+  fov_params_finish(&params);
 }
 
 static void add_a_name_twice(void) {
@@ -1223,6 +1269,7 @@ static void init_writes_what_it_says(void **state) {
   fov_params_add(&params, "he", 50, 24, FOV_INIT_HE, 0.5);
   fov_params_add(&params, "identity", 3, 5, FOV_INIT_IDENTITY, 0.75);
   fov_params_add(&params, "forget", 1, 12, FOV_INIT_FORGET, 1.5);
+  fov_params_add(&params, "one", 2, 3, FOV_INIT_ONE, 2.5);
   real *block = fov_params_block(&params);
   assert_non_null(block);
   for (size_t i = 0; i < params.size; i++) block[i] = NAN;
@@ -1233,7 +1280,9 @@ static void init_writes_what_it_says(void **state) {
   assert_spread(block + p[2].offset, 50 * 24, 0.5 * sqrt(6.0 / 24), "he");
   for (int i = 0; i < 15; i++) assert_true(block[p[3].offset + i] == (i / 5 == i % 5 ? 0.75 : 0));
   for (int i = 0; i < 12; i++) assert_true(block[p[4].offset + i] == (i / 3 == 1 ? 1.5 : 0));
+  for (int i = 0; i < 6; i++) assert_true(block[p[5].offset + i] == 2.5);
   free(block);
+  fov_params_finish(&params);
 }
 
 /** Initial values of the second of two parameters, the first being [rows, 3]. */
@@ -1246,6 +1295,7 @@ static void init_second(real values[8], int rows, uint64_t seed) {
   fov_params_init(block, &params, seed);
   memcpy(values, block + params.list[1].offset, 8 * sizeof *values);
   free(block);
+  fov_params_finish(&params);
 }
 
 static void a_parameter_draws_from_its_own_stream(void **state) {
@@ -1303,6 +1353,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(operations_keep_their_own_constants, begin, finish),
       cmocka_unit_test_setup_teardown(misfits_abort, begin, finish),
       cmocka_unit_test(params_lie_apart_and_aligned),
+      cmocka_unit_test_setup_teardown(params_are_as_many_as_are_added, begin, finish),
       cmocka_unit_test(name_at_names_the_parameter),
       cmocka_unit_test(a_prefix_stands_before_every_name),
       cmocka_unit_test(a_name_that_cannot_be_aborts),

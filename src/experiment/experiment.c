@@ -56,6 +56,7 @@ FovStatus fov_experiment_init(FovExperiment *experiment) {
 }
 
 void fov_experiment_finish(FovExperiment *experiment) {
+  fov_agent_finish(&experiment->agent);
   fov_config_finish(&experiment->config);
   fov_settings_destroy(experiment->settings);
   experiment->settings = NULL;
@@ -83,6 +84,7 @@ FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec
                                .channels = spec->channels,
                                .actions = spec->actions,
                                .stops = stop->learned};
+  fov_agent_finish(&experiment->agent);
   return fov_agent_build(&experiment->agent, &parts);
 }
 

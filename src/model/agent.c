@@ -110,13 +110,7 @@ static FovStatus check_context(const FovAgentParts *parts) {
   return FOV_OK;
 }
 
-FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts) {
-  *agent = (FovAgent){.options = parts->options,
-                      .context = parts->context,
-                      .sensor = parts->sensor,
-                      .encoder = parts->encoder,
-                      .core = parts->core,
-                      .actions = parts->actions};
+static FovStatus add_parts(FovAgent *agent, const FovAgentParts *parts) {
   FOV_TRY(check_size(parts, parts->sensor.whole, "sensor.whole", "no"));
   FOV_TRY(check_size(parts, parts->context.side, "context.side", "0"));
   FOV_TRY(check_context(parts));
@@ -130,6 +124,22 @@ FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts) {
   if (parts->context.side) add_context(agent);
   add_heads(agent, parts->stops);
   return FOV_OK;
+}
+
+FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts) {
+  *agent = (FovAgent){.options = parts->options,
+                      .context = parts->context,
+                      .sensor = parts->sensor,
+                      .encoder = parts->encoder,
+                      .core = parts->core,
+                      .actions = parts->actions};
+  FovStatus status = add_parts(agent, parts);
+  if (status != FOV_OK) fov_agent_finish(agent);
+  return status;
+}
+
+void fov_agent_finish(FovAgent *agent) {
+  fov_params_finish(&agent->params);
 }
 
 FovAgentState fov_agent_begin(const FovAgent *agent, FovTape *tape, FovVar *coarse, int lanes) {

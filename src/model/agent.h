@@ -97,8 +97,12 @@ typedef struct FovAgent {
   FovAgentIds ids;
 } FovAgent;
 
-/** Builds an agent; fails if its parts do not fit together. The parts may be gone afterwards. */
+/** Builds an agent; fails if its parts do not fit together. The parts may be gone afterwards.
+ * Released by fov_agent_finish; nothing is owned after a failure. */
 FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts);
+
+/** Releases what a built agent owns; a zero-initialised agent owns nothing. */
+void fov_agent_finish(FovAgent *agent);
 
 /** What an agent remembers of an episode. */
 typedef struct FovAgentState {

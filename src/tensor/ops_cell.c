@@ -1,17 +1,18 @@
 #include "tensor/ops.h"
 
-/** Row b of a var's values or gradient; NULL of NULL. */
+/** Row b of a var's values; NULL of NULL. */
 static const real *row_of(const FovVar *x, int b) {
   return x ? x->value + (size_t)b * x->stride : NULL;
 }
 
+/** Row b of a var's gradient; NULL where nothing has flowed. */
 static real *grad_row(const FovVar *x, int b) {
-  return x && x->grad ? x->grad + (size_t)b * x->stride : NULL;
+  return x && x->has_grad ? x->grad + (size_t)b * x->stride : NULL;
 }
 
 /** A var whose gradient has room; NULL if it needs none. */
 static FovVar *with_grad(FovTape *tape, FovVar *x) {
-  if (!x || !x->learned) return NULL;
+  if (!x || !x->wants_grad) return NULL;
   fov_grad(tape, x);
   return x;
 }
@@ -75,12 +76,12 @@ static void lstm_backward(FovTape *tape, void *saved) {
   FovVar *c_prev = op->c_prev, *previous = with_grad(tape, c_prev);
   int cols = op->h_t->cols;
   real beta = 0;
-  if (op->gates->learned) fov_grad_product(tape, op->gates, &beta);
+  if (op->gates->wants_grad) fov_grad_product(tape, op->gates, &beta);
   for (int b = 0; b < op->h_t->rows; b++) {
     const real *act = op->act + (size_t)b * 5 * cols, *dh = grad_row(op->h_t, b);
     lstm_state_backward(op->dc_t, dh, grad_row(op->c_t, b), act, cols);
     if (previous) add_product(grad_row(previous, b), op->dc_t, act + cols, cols);
-    if (op->gates->learned)
+    if (op->gates->wants_grad)
       lstm_gates_backward(grad_row(op->gates, b), op->dc_t, dh, act, row_of(c_prev, b), beta, cols);
   }
 }
@@ -91,9 +92,9 @@ void fov_lstm_cell(FovVar **h_t, FovVar **c_t, FovTape *tape, FovVar *gates, Fov
   FOV_CHECK(!c_prev || (c_prev->rows == rows && c_prev->cols == cols),
             "gates [%d, %d] against c_prev [%d, %d]", rows, gates->cols, c_prev->rows,
             c_prev->cols);
-  bool learned = gates->learned || (c_prev && c_prev->learned);
-  *h_t = fov_result_of(tape, gates, 0, rows, cols, learned);
-  *c_t = fov_result_of(tape, gates, 1, rows, cols, learned);
+  bool wants_grad = gates->wants_grad || (c_prev && c_prev->wants_grad);
+  *h_t = fov_result_of(tape, gates, 0, rows, cols, wants_grad);
+  *c_t = fov_result_of(tape, gates, 1, rows, cols, wants_grad);
   Lstm *op = FOV_NEW(tape->arena, Lstm, 1);
   *op = (Lstm){.gates = gates, .c_prev = c_prev, .h_t = *h_t, .c_t = *c_t};
   op->act = FOV_NEW(tape->arena, real, (size_t)rows * 5 * cols);
@@ -161,8 +162,8 @@ FovVar *fov_gru_cell(FovTape *tape, FovVar *x, FovVar *h, FovVar *h_prev) {
             "x [%d, %d] against h [%d, %d]", rows, x->cols, h->rows, h->cols);
   FOV_CHECK(!h_prev || (h_prev->rows == rows && h_prev->cols == cols),
             "x [%d, %d] against h_prev [%d, %d]", rows, x->cols, h_prev->rows, h_prev->cols);
-  bool learned = x->learned || h->learned || (h_prev && h_prev->learned);
-  FovVar *h_t = fov_result_of(tape, x, 0, rows, cols, learned);
+  bool wants_grad = x->wants_grad || h->wants_grad || (h_prev && h_prev->wants_grad);
+  FovVar *h_t = fov_result_of(tape, x, 0, rows, cols, wants_grad);
   Gru *op = FOV_NEW(tape->arena, Gru, 1);
   *op = (Gru){.x = x, .h = h, .h_prev = h_prev, .h_t = h_t};
   op->act = FOV_NEW(tape->arena, real, (size_t)rows * x->cols);

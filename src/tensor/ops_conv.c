@@ -109,17 +109,17 @@ static void conv_backward(FovTape *tape, void *saved) {
   Conv *op = saved;
   FovVar *x = op->x, *w = op->w;
   FovMatrix windows, sums;
-  real *dbias = op->bias && op->bias->learned ? fov_grad(tape, op->bias) : NULL, beta = 0;
-  if (w->learned) fov_grad_product(tape, w, &beta);
-  if (x->learned) fov_grad(tape, x);
+  real *dbias = op->bias && op->bias->wants_grad ? fov_grad(tape, op->bias) : NULL, beta = 0;
+  if (w->wants_grad) fov_grad_product(tape, w, &beta);
+  if (x->wants_grad) fov_grad(tape, x);
   for (size_t first = 0; take_group(&windows, &sums, op, first); first += (size_t)sums.rows) {
     deactivate_group(op, sums, dbias, first);
-    if (w->learned) {
+    if (w->wants_grad) {
       unfold(op, windows, first);
       fov_gemm(fov_grads(w), sums, true, windows, false, beta);
       beta = 1;
     }
-    if (x->learned) {
+    if (x->wants_grad) {
       fov_gemm(windows, sums, false, fov_values(w), false, 0);
       fold(op, windows, first);
     }
@@ -153,8 +153,8 @@ FovVar *fov_conv(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, const FovCon
   check_shapes(x, w, bias, conv);
   int filters = w->rows, places = fov_conv_places(conv), group = group_size(conv, filters);
   if ((int64_t)places * x->rows < group) group = places * x->rows;
-  bool learned = x->learned || w->learned || (bias && bias->learned);
-  FovVar *y = fov_result_of(tape, w, 0, x->rows, places * filters, learned);
+  bool wants_grad = x->wants_grad || w->wants_grad || (bias && bias->wants_grad);
+  FovVar *y = fov_result_of(tape, w, 0, x->rows, places * filters, wants_grad);
   Conv *op = FOV_NEW(tape->arena, Conv, 1);
   *op = (Conv){.x = x, .w = w, .bias = bias, .y = y, .shape = *conv, .activation = activation};
   op->places = (size_t)places;

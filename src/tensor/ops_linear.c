@@ -21,8 +21,8 @@ FOV_KERNEL static void deactivate(FovMatrix dy, real *dbias, FovMatrix y,
 
 /** The gradients of y = x wᵀ. */
 static void product_backward(FovTape *tape, FovVar *x, FovVar *w, const FovVar *y) {
-  if (w->learned) fov_grad_weight(tape, w, y, x);
-  if (!x->learned) return;
+  if (w->wants_grad) fov_grad_weight(tape, w, y, x);
+  if (!x->wants_grad) return;
   real beta;
   fov_grad_product(tape, x, &beta);
   fov_gemm(fov_grads(x), fov_grads(y), false, fov_values(w), false, beta);
@@ -32,7 +32,7 @@ static void linear_backward(FovTape *tape, void *saved) {
   Linear *op = saved;
   FovVar *y = op->y;
   // Every use of y has been gone back through, so its gradient can become that of the sum inside.
-  deactivate(fov_grads(y), op->bias && op->bias->learned ? fov_grad(tape, op->bias) : NULL,
+  deactivate(fov_grads(y), op->bias && op->bias->wants_grad ? fov_grad(tape, op->bias) : NULL,
              fov_values(y), op->activation);
   if (op->h) product_backward(tape, op->h, op->u, y);
   product_backward(tape, op->x, op->w, y);
@@ -48,14 +48,14 @@ FovVar *fov_linear2(FovTape *tape, FovVar *x, FovVar *w, FovVar *h, FovVar *u, F
   check_product(x, w);
   FOV_CHECK(!bias || (bias->rows == 1 && bias->cols == w->rows), "bias [%d, %d] for %d outputs",
             bias->rows, bias->cols, w->rows);
-  bool learned = x->learned || w->learned || (bias && bias->learned);
+  bool wants_grad = x->wants_grad || w->wants_grad || (bias && bias->wants_grad);
   if (h) {
     check_product(h, u);
     FOV_CHECK(h->rows == x->rows && u->rows == w->rows, "x [%d, %d] wᵀ + h [%d, %d] uᵀ", x->rows,
               x->cols, h->rows, h->cols);
-    learned = learned || h->learned || u->learned;
+    wants_grad = wants_grad || h->wants_grad || u->wants_grad;
   }
-  FovVar *y = fov_result_of(tape, w, 0, x->rows, w->rows, learned);
+  FovVar *y = fov_result_of(tape, w, 0, x->rows, w->rows, wants_grad);
   fov_gemm(fov_values(y), fov_values(x), false, fov_values(w), true, 0);
   if (h) fov_gemm(fov_values(y), fov_values(h), false, fov_values(u), true, 1);
   activate(fov_values(y), bias ? bias->value : NULL, activation);
@@ -82,7 +82,7 @@ FOV_KERNEL static void add_rows(FovMatrix dx, FovMatrix dy) {
 }
 
 static void add_to(FovTape *tape, FovVar *x, const FovVar *y) {
-  if (!x->learned) return;
+  if (!x->wants_grad) return;
   fov_grad(tape, x);
   add_rows(fov_grads(x), fov_grads(y));
 }
@@ -96,7 +96,7 @@ static void add_backward(FovTape *tape, void *saved) {
 FovVar *fov_add(FovTape *tape, FovVar *a, FovVar *b) {
   FOV_CHECK(a->rows == b->rows && a->cols == b->cols, "[%d, %d] + [%d, %d]", a->rows, a->cols,
             b->rows, b->cols);
-  FovVar *y = fov_result_of(tape, a, 0, a->rows, a->cols, a->learned || b->learned);
+  FovVar *y = fov_result_of(tape, a, 0, a->rows, a->cols, a->wants_grad || b->wants_grad);
   for (int i = 0; i < y->rows; i++)
     for (int j = 0; j < y->cols; j++)
       y->value[(size_t)i * y->stride + j] =
@@ -123,7 +123,7 @@ static void gather_backward(FovTape *tape, void *saved) {
 }
 
 FovVar *fov_gather(FovTape *tape, FovVar *x, const int *rows, int count) {
-  FovVar *y = fov_result(tape, count, x->cols, x->learned);
+  FovVar *y = fov_result(tape, count, x->cols, x->wants_grad);
   int *kept = FOV_NEW(tape->arena, int, count);
   for (int i = 0; i < count; i++) {
     FOV_CHECK(rows[i] >= 0 && rows[i] < x->rows, "row %d of %d", rows[i], x->rows);

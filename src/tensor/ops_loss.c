@@ -38,7 +38,7 @@ static FovVar *log_prob_of(FovTape *tape, real *log_probabilities, FovVar *logit
   real *log_p = FOV_NEW(tape->arena, real, (size_t)rows * cols);
   int *kept = FOV_NEW(tape->arena, int, rows);
   fov_log_softmax(log_p, fov_values(logits));
-  FovVar *y = fov_result(tape, rows, 1, logits->learned);
+  FovVar *y = fov_result(tape, rows, 1, logits->wants_grad);
   for (int b = 0; b < rows; b++) {
     FOV_CHECK(chosen[b] >= 0 && chosen[b] < cols, "class %d of %d", chosen[b], cols);
     kept[b] = chosen[b];
@@ -87,7 +87,7 @@ static const real *keep(FovTape *tape, const real *values, size_t count) {
 
 FovVar *fov_gaussian_log_prob(FovTape *tape, FovVar *mean, const real *sample, const real *sigma) {
   int rows = mean->rows, cols = mean->cols;
-  FovVar *y = fov_result(tape, rows, 1, mean->learned);
+  FovVar *y = fov_result(tape, rows, 1, mean->wants_grad);
   for (int b = 0, i = 0; b < rows; b++) {
     y->value[b] = 0;
     for (int j = 0; j < cols; j++, i++) {
@@ -117,7 +117,7 @@ static void squared_error_backward(FovTape *tape, void *saved) {
 
 FovVar *fov_squared_error(FovTape *tape, FovVar *x, const real *target) {
   FOV_CHECK(x->cols == 1, "a column is expected, not [%d, %d]", x->rows, x->cols);
-  FovVar *y = fov_result(tape, x->rows, 1, x->learned);
+  FovVar *y = fov_result(tape, x->rows, 1, x->wants_grad);
   for (int b = 0; b < x->rows; b++) {
     real difference = x->value[b] - target[b];
     y->value[b] = difference * difference / 2;

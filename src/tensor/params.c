@@ -10,11 +10,19 @@
 /** Parameters start on cache lines, so that no two are written through one by two threads. */
 enum { ALIGNMENT = 64, STEP = ALIGNMENT / sizeof(real) };
 
+/** Makes room for one more parameter and returns it. */
+static FovParam *grow(FovParams *params) {
+  size_t size = ((size_t)params->count + 1) * sizeof(FovParam);
+  FovParam *list = realloc(params->list, size);
+  FOV_CHECK(list, "no memory for %d parameters", params->count + 1);
+  params->list = list;
+  return &list[params->count];
+}
+
 int fov_params_add(FovParams *params, const char *name, int rows, int cols, FovInit init,
                    real scale) {
-  FOV_CHECK(params->count < FOV_MAX_PARAMS, "%s: more than %d parameters", name, FOV_MAX_PARAMS);
   FOV_CHECK(rows > 0 && cols > 0, "%s: [%d, %d]", name, rows, cols);
-  FovParam *param = &params->list[params->count];
+  FovParam *param = grow(params);
   *param =
       (FovParam){.rows = rows, .cols = cols, .init = init, .scale = scale, .offset = params->size};
   int length =
@@ -25,6 +33,11 @@ int fov_params_add(FovParams *params, const char *name, int rows, int cols, FovI
               param->name);
   params->size += ((size_t)rows * cols + STEP - 1) / STEP * STEP;
   return params->count++;
+}
+
+void fov_params_finish(FovParams *params) {
+  free(params->list);
+  *params = (FovParams){0};
 }
 
 size_t fov_params_learned(const FovParams *params) {
@@ -43,6 +56,9 @@ static void init_param(real *values, const FovParam *param, FovRng *rng) {
   memset(values, 0, count * sizeof *values);
   switch (param->init) {
   case FOV_INIT_ZERO:
+    break;
+  case FOV_INIT_ONE:
+    for (size_t i = 0; i < count; i++) values[i] = param->scale;
     break;
   case FOV_INIT_UNIFORM:
     init_uniform(values, count, param->scale / (real)sqrt(param->cols), rng);
