@@ -153,8 +153,8 @@ static FovVar *attend(FovCoreState *state, const Layout *layout, int number, Fov
   const Block *block = &layout->block[number];
   FovVar **keys = keys_of(state, number), **values = values_of(state, number);
   FovVar *y = norm(tape, x, block->before);
-  *keys = fov_append(tape, *keys, linear(tape, y, block->key, FOV_LINEAR), x->rows);
-  *values = fov_append(tape, *values, linear(tape, y, block->value, FOV_LINEAR), x->rows);
+  *keys = fov_append(tape, *keys, linear(tape, y, block->key, FOV_LINEAR));
+  *values = fov_append(tape, *values, linear(tape, y, block->value, FOV_LINEAR));
   FovVar *query = linear(tape, y, block->query, FOV_LINEAR);
   FovVar *e = layout->score->score(block->score, tape, query, *keys);
   FovVar *weights = fov_softmax(tape, e, layout->heads);
