@@ -345,7 +345,8 @@ static void assert_columns(const FovTask *task, const FovTimeStep *many, int i,
   int count = fov_task_columns(columns, task);
   for (int c = 0; c < count; c++)
     for (int j = 0, width = columns[c].width; j < width; j++)
-      assert_close(many->columns[c][i * width + j], one->columns[c][j], 1e-4);
+      assert_close(many->columns[c][i * width + j], one->columns[c][j],
+                   1e-4 * (1 + fabs((double)one->columns[c][j])));
 }
 
 static void assert_same_lane(const FovTask *task, const FovRollout *r, int b,

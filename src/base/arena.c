@@ -28,6 +28,7 @@ bool fov_arena_reserve(FovArena *arena, size_t size) {
 }
 
 void *fov_arena_alloc(FovArena *arena, size_t size) {
+  arena->total += size + ALIGNMENT;
   size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   FovArenaBlock **next = arena->current ? &arena->current->next : &arena->first;
   if (!arena->current || arena->used + size > arena->current->size) {
@@ -43,7 +44,6 @@ void *fov_arena_alloc(FovArena *arena, size_t size) {
   }
   void *memory = arena->current->data + arena->used;
   arena->used += size;
-  arena->total += size;
   return memory;
 }
 
