@@ -209,18 +209,11 @@ void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *ag
   agent->core->step(&state->gaze, agent->gaze_layout, tape, h_t);
 }
 
-/** Keeps the rows of some of B lanes: as many of each as the var has for a lane. */
-static FovVar *keep_lanes(FovTape *tape, FovVar *x, int B, const int *lanes, int count) {
-  int t = x->rows / B, *rows = FOV_NEW(tape->arena, int, (size_t)count *t);
-  for (int i = 0; i < count * t; i++) rows[i] = lanes[i / t] * t + i % t;
-  return fov_gather(tape, x, rows, count * t);
-}
-
 void fov_agent_keep(FovAgentState *state, FovTape *tape, const int *lanes, int count) {
   for (int i = 0; i < FOV_STATE_VARS; i++) {
     FovVar **core = &state->core.vars[i], **gaze = &state->gaze.vars[i];
-    if (*core) *core = keep_lanes(tape, *core, state->lanes, lanes, count);
-    if (*gaze) *gaze = keep_lanes(tape, *gaze, state->lanes, lanes, count);
+    if (*core) *core = fov_gather_lanes(tape, *core, state->lanes, lanes, count);
+    if (*gaze) *gaze = fov_gather_lanes(tape, *gaze, state->lanes, lanes, count);
   }
   state->lanes = count;
 }
