@@ -180,7 +180,7 @@ static void test_heat_map(void **state) {
   assert_int_equal(fov_heat_build(&heat, &trace, all, 8), FOV_OK);
   cairo_t *cr = begin();
   fov_heat_draw(cr, &heat, &trace, &fov_theme_dark, WIDTH, HEIGHT, "all");
-  assert_golden(cr, "heat", (FovBox){12, 36, 260, 260});
+  assert_golden(cr, "heat", (FovBox){14, 40, 238, 238});
   fov_heat_finish(&heat);
   fov_trace_finish(&trace);
 }

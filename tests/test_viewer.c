@@ -174,6 +174,67 @@ static void test_the_timeline_is_clicked_and_dragged(void **state) {
   assert_title("a.trace: episode 0, glimpse 4 of 4, all, 1x, paused");
 }
 
+static void click(FovBox box) {
+  fov_viewer_press(&viewer, box.x + box.w / 2, box.y + box.h / 2);
+  fov_viewer_release(&viewer);
+}
+
+static void test_filter_and_speed_are_buttons(void **state) {
+  (void)state;
+  FovWindowLayout layout = fov_window_layout(&viewer);
+  click(layout.speed);
+  assert_title("a.trace: episode 0, glimpse 1 of 4, all, 2x, paused");
+  for (int i = 0; i < 4; i++) click(layout.speed);
+  assert_title("a.trace: episode 0, glimpse 1 of 4, all, 0.25x, paused");
+  click(layout.filter);
+  assert_title("a.trace: episode 2, glimpse 1 of 4, wrong, 0.25x, paused");
+  fov_viewer_move(&viewer, layout.filter.x + 20, layout.filter.y + 20);
+  assert_string_equal(viewer.hint, "click: wrong, right answers");
+}
+
+static void test_a_key_of_an_overlay_names_it(void **state) {
+  (void)state;
+  fov_viewer_do(&viewer, fov_viewer_type(&viewer, '2'));
+  assert_says("path: hidden");
+  fov_viewer_do(&viewer, fov_viewer_type(&viewer, '5'));
+  assert_says("veil: shown");
+}
+
+/** The fewer the episodes, the larger their pictures; the page holds all of them if it can. */
+static void test_few_episodes_fill_the_contact_sheet(void **state) {
+  (void)state;
+  const FovPlayer *player = &viewer.player;
+  fov_viewer_do(&viewer, FOV_ACTION_SHEET);
+  cairo_surface_destroy(draw(NULL));
+  int many = player->columns;
+  assert_true(player->columns * player->rows < EPISODES);
+  reopen("a.trace");
+  viewer.opened.trace.episodes = 3;
+  assert_int_equal(fov_player_set_trace(&viewer.player, &viewer.opened.trace), FOV_OK);
+  fov_viewer_do(&viewer, FOV_ACTION_SHEET);
+  cairo_surface_destroy(draw(NULL));
+  assert_true(player->columns * player->rows >= 3 && player->columns * player->rows <= 4);
+  assert_true(player->columns < many - 2);
+}
+
+/** PgDn in the heat map turns its page and leaves the episode. */
+static void test_the_heat_map_has_pages(void **state) {
+  (void)state;
+  fov_viewer_do(&viewer, FOV_ACTION_HEAT);
+  cairo_surface_destroy(draw(NULL));
+  fov_viewer_do(&viewer, FOV_ACTION_NEXT);
+  assert_int_equal(viewer.heat.first, 1); // four maps are one page
+  fov_viewer_do(&viewer, FOV_ACTION_HEAT);
+  assert_title("a.trace: episode 0, glimpse 1 of 4, all, 1x, paused");
+  viewer.heat.maps = 24;
+  viewer.player.mode = FOV_MODE_HEAT;
+  fov_viewer_do(&viewer, FOV_ACTION_NEXT);
+  fov_viewer_do(&viewer, FOV_ACTION_NEXT);
+  assert_int_equal(viewer.heat.first, 13);
+  fov_viewer_do(&viewer, FOV_ACTION_FIRST);
+  assert_int_equal(viewer.heat.first, 1);
+}
+
 static void test_the_button_plays(void **state) {
   (void)state;
   FovWindowLayout frame = fov_window_layout(&viewer);
@@ -546,6 +607,10 @@ int main(void) {
       TEST(test_it_is_idle_when_nothing_moves),
       TEST(test_the_timeline_is_clicked_and_dragged),
       TEST(test_the_button_plays),
+      TEST(test_filter_and_speed_are_buttons),
+      TEST(test_a_key_of_an_overlay_names_it),
+      TEST(test_few_episodes_fill_the_contact_sheet),
+      TEST(test_the_heat_map_has_pages),
       TEST(test_the_wheel_zooms_at_the_pointer_and_a_drag_moves),
       TEST(test_the_pointer_tells_values),
       TEST(test_a_click_on_the_contact_sheet_opens),

@@ -19,6 +19,7 @@
 #include "record/progress.h"
 #include "viz/scene/drawing.h"
 #include "viz/scene/episode.h"
+#include "viz/scene/heat.h"
 #include "viz/scene/layout.h"
 #include "viz/scene/reconstruction.h"
 #include "viz/scene/scene.h"
@@ -510,6 +511,68 @@ static void test_bars_tell_the_probability_after_each_glimpse(void **state) {
   fov_trace_finish(&trace);
 }
 
+/** Probabilities that are all small fill the plot, and their axis ends just above them. */
+static void test_bars_of_small_probabilities_are_high(void **state) {
+  (void)state;
+  FovTrace trace = make_trace(1);
+  FovScene scene = make_scene(&trace);
+  FovBox column = {800, 320, 150, 170}; // where class 1 is
+  int heights[3];
+  static const float p[3] = {1, 0.019f, 0.02f}; // axes to 1, 0.02, 0.02
+  for (int i = 0; i < 3; i++) {
+    for (int t = 0; t < GLIMPSES; t++) trace.probabilities[t * CLASSES + 1] = p[i];
+    cairo_surface_t *picture = draw(&scene);
+    heights[i] = count_pixels(picture, column, rgb_of(fov_theme_dark.right));
+    cairo_surface_destroy(picture);
+  }
+  assert_int_equal(heights[2], heights[0]);
+  assert_in_range(100 * heights[1] / heights[0], 93, 97);
+  fov_trace_finish(&trace);
+}
+
+static void test_labels_have_nine_pixels_or_more(void **state) {
+  (void)state;
+  assert_true(0.85 * fov_em(320, 180) >= 9 - 1e-9);
+  assert_true(0.85 * fov_em(4000, 180) >= 9 - 1e-9);
+  assert_float_equal(fov_em(1280, 720), 16, 0);
+}
+
+static void test_heat_maps_of_all_glimpses_are_reachable(void **state) {
+  (void)state;
+  enum { MANY = 23 };
+  FovTrace trace = {.episodes = 1,
+                    .glimpses = MANY,
+                    .frames = 1,
+                    .height = SIZE,
+                    .width = SIZE,
+                    .channels = 1,
+                    .actions = CLASSES,
+                    .side = SIDE,
+                    .scales = SCALES};
+  assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
+  trace.lengths[0] = MANY;
+  trace.locations[2 * 12] = 0.99f; // the 13th looks to the right, the others to the middle
+  FovHeat heat;
+  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1), FOV_OK);
+  assert_int_equal(heat.maps, 1 + MANY);
+  char text[64];
+  int pages[2] = {0, 0};
+  for (int page = 0; page < 2; page++, fov_heat_turn(&heat, 1))
+    for (int i = 0; i < 640 * 200; i++)
+      pages[page] += fov_heat_describe(text, sizeof text, &heat, &trace, 1280, 720, 640 + i % 640,
+                                       80 + i / 640) &&
+                     strstr(text, "at 0.9") && strstr(text, ": 100.000 %");
+  assert_int_equal(pages[0], 0);
+  assert_true(pages[1] > 0);
+  fov_heat_turn(&heat, 1);
+  assert_int_equal(heat.first, 13);
+  fov_heat_turn(&heat, -1);
+  fov_heat_turn(&heat, -1);
+  assert_int_equal(heat.first, 1);
+  fov_heat_finish(&heat);
+  fov_trace_finish(&trace);
+}
+
 /** Where there is no room for all classes the likeliest are shown, those asked and answered first.
  */
 static void test_of_many_classes_the_likeliest_are_told(void **state) {
@@ -723,6 +786,9 @@ int main(void) {
       cmocka_unit_test(test_tiles_are_tinted_by_probability),
       cmocka_unit_test(test_a_wrong_answer_looks_different),
       cmocka_unit_test(test_bars_tell_the_probability_after_each_glimpse),
+      cmocka_unit_test(test_bars_of_small_probabilities_are_high),
+      cmocka_unit_test(test_labels_have_nine_pixels_or_more),
+      cmocka_unit_test(test_heat_maps_of_all_glimpses_are_reachable),
       cmocka_unit_test(test_of_many_classes_the_likeliest_are_told),
       cmocka_unit_test(test_names_of_any_kind_draw),
       cmocka_unit_test(test_images_of_any_shape_draw_or_are_refused),

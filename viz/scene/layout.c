@@ -24,7 +24,7 @@ static void lay_out_column(FovLayout *l, const FovScene *scene, FovBox column) {
   double tile = fmin((column.w - (tiles - 1) * em) / tiles, 0.3 * column.h);
   l->retina = fov_cut_top(&column, floor(tile) + 3.2 * em, pad);
   l->bars = column;
-  if (column.h < 17 * em || scene->trace->glimpses < 2) return;
+  if (column.h < 15 * em || scene->trace->glimpses < 2) return;
   l->bars = fov_cut_top(&column, round(0.56 * column.h), pad);
   l->last = column;
   if (!fov_has_baseline(scene) && !scene->trace->control) return;
@@ -34,8 +34,7 @@ static void lay_out_column(FovLayout *l, const FovScene *scene, FovBox column) {
 }
 
 FovLayout fov_layout(const FovScene *scene) {
-  FovLayout l = {
-      .em = fmax(9, 16 * fmin(scene->width / FOV_SCENE_WIDTH, scene->height / FOV_SCENE_HEIGHT))};
+  FovLayout l = {.em = fov_em(scene->width, scene->height)};
   double em = l.em, pad = round(1.25 * em);
   FovBox body = {pad, pad, scene->width - 2 * pad, scene->height - 2 * pad};
   l.title = fov_cut_top(&body, round(1.5 * em), round(0.75 * pad));

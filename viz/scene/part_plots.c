@@ -19,11 +19,14 @@ static void draw_grid(cairo_t *cr, const FovScene *scene, FovBox plot, const Fov
                       double em) {
   double ticks[FOV_TICKS];
   int count = fov_axis_ticks(ticks, axis, plot.h > 4 * em ? 3 : 1);
+  double last = INFINITY; // of the numbers
   cairo_set_line_width(cr, 1);
   for (int i = 0; i < count; i++) {
     double y = round(fov_axis_at(axis, ticks[i])) + 0.5;
     fov_set_color(cr, scene->theme->rule, 1);
     fov_line(cr, plot.x, y, plot.x + plot.w, y);
+    if (last - y < em) continue;
+    last = y;
     fov_set_color(cr, scene->theme->quiet, 1);
     fov_text(cr, plot.x - 0.6 * em, y + 0.3 * em, FOV_ALIGN_RIGHT, "%g", ticks[i]);
   }
@@ -37,12 +40,13 @@ enum { MOST_BARS = 128 };
 typedef struct Bars {
   FovBox plot;
   double pitch, name; // from bar to bar; room that a name needs
+  double top;         // the probability at the upper end of the axis
   int count, classes[MOST_BARS];
 } Bars;
 
 /** The height of a row of marks under the bars; 0 where the title must do, or the heading. */
 static double mark_row(const FovScene *scene, const FovLayout *l) {
-  return l->bars.h > 8 * l->em && !scene->trace->control ? 1.35 * l->em : 0;
+  return l->bars.h > 10 * l->em && !scene->trace->control ? 1.35 * l->em : 0;
 }
 
 static int longest_name(const FovTrace *trace) {
@@ -92,6 +96,26 @@ static void choose_likeliest(Bars *bars, const FovScene *scene) {
   qsort(bars->classes, (size_t)count, sizeof *bars->classes, compare);
 }
 
+/** The upper end of the axis: the least of 1, 0.5, 0.2, 0.1 … that no bar of the episode exceeds.
+ */
+static double choose_top(const Bars *bars, const FovScene *scene) {
+  static const double steps[] = {1, 0.5, 0.2};
+  const FovTrace *trace = scene->trace;
+  float most = 0;
+  for (int t = 0; t < fov_scene_length(scene); t++)
+    for (int i = 0; i < bars->count; i++)
+      most = fmaxf(
+          most, trace->probabilities[fov_glimpse_index(trace, scene->episode, t) * trace->actions +
+                                     bars->classes[i]]);
+  double top = 1;
+  for (int i = 1; i <= 12; i++) { // down to 1e-4
+    double next = steps[i % 3] * pow(10, -(i / 3));
+    if (next < 0.9999 * most) break; // a float may be just above it
+    top = next;
+  }
+  return top;
+}
+
 /** Numbers in their order may be thinned; names, or numbers of the likeliest, may not. */
 static Bars choose_bars(const FovScene *scene, const FovLayout *l) {
   const FovTrace *trace = scene->trace;
@@ -104,6 +128,7 @@ static Bars choose_bars(const FovScene *scene, const FovLayout *l) {
   bars.count = all ? trace->actions : (int)fmin(trace->actions, room);
   bars.pitch = bars.plot.w / bars.count;
   choose_likeliest(&bars, scene);
+  bars.top = choose_top(&bars, scene);
   return bars;
 }
 
@@ -140,7 +165,7 @@ static void draw_class_bars(cairo_t *cr, const FovScene *scene, const Bars *bars
   const float *p = trace->probabilities + (fov_glimpse_at(scene) - now) * trace->actions + class;
   x = round(x - width * count / 2);
   for (int t = first; t < first + count; t++, x += width) {
-    double h = fmax(1, p[(size_t)t * trace->actions] * bars->plot.h);
+    double h = fmax(1, p[(size_t)t * trace->actions] / bars->top * bars->plot.h);
     fov_set_color(cr, bar_color(scene, class, t), t == now ? 1 : 0.35);
     cairo_rectangle(cr, x, bottom - h, fmax(1, width - gap), h);
     cairo_fill(cr);
@@ -217,7 +242,7 @@ static void draw_classes(cairo_t *cr, const FovScene *scene, const FovLayout *l)
   char heading[128];
   name_bars(heading, sizeof heading, scene, &bars, l->em);
   fov_draw_heading(cr, &box, scene->theme, l->em, heading);
-  FovAxis axis = {.lo = 0, .hi = 1, .from = bars.plot.y + bars.plot.h, .to = bars.plot.y};
+  FovAxis axis = {.lo = 0, .hi = bars.top, .from = bars.plot.y + bars.plot.h, .to = bars.plot.y};
   draw_grid(cr, scene, bars.plot, &axis, l->em);
   draw_bars(cr, scene, &bars, l->em);
   draw_marks(cr, scene, l, &bars);

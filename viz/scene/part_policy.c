@@ -107,6 +107,7 @@ static void legend_text(cairo_t *cr, const FovScene *scene, double x, double y, 
   char text[96];
   const char *name = scene->trace->policy;
   snprintf(text, sizeof text, "policy%s%s: %s", name[0] ? " " : "", name, what);
+  if (fov_text_width(cr, text) > end - x) snprintf(text, sizeof text, "policy: %s", what);
   fov_fit_text(cr, text, sizeof text, end - x);
   fov_set_color(cr, scene->theme->quiet, 1);
   fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", text);

@@ -13,6 +13,10 @@ FovScene fov_scene(const FovTrace *trace, double width, double height, const Fov
                     .zoom = {1, 0.5, 0.5}};
 }
 
+double fov_em(double width, double height) {
+  return fmax(9 / 0.85, 16 * fmin(width / FOV_SCENE_WIDTH, height / FOV_SCENE_HEIGHT));
+}
+
 FovStatus fov_scene_check(const FovTrace *trace, const char *path) {
   const struct {
     const char *what;

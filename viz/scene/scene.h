@@ -52,6 +52,10 @@ typedef struct FovScene {
 /** The first moment of a trace, as it looks unless told otherwise. */
 FovScene fov_scene(const FovTrace *trace, double width, double height, const FovTheme *theme);
 
+/** The text size of a canvas, the unit of distances: 16 on the default canvas, and never so small
+ * that a label, 0.85 of it, has fewer than 9 pixels. */
+double fov_em(double width, double height);
+
 /** Fails unless the trace is one that a scene can show; `path` names it. */
 FovStatus fov_scene_check(const FovTrace *trace, const char *path);
 

@@ -284,9 +284,12 @@ void fov_draw_hatch(cairo_t *cr, const FovTheme *theme, FovBox box, double em) {
 
 void fov_draw_heading(cairo_t *cr, FovBox *box, const FovTheme *theme, double em,
                       const char *text) {
+  char fitting[128];
+  snprintf(fitting, sizeof fitting, "%s", text);
   fov_set_font(cr, 0.95 * em, true);
+  fov_fit_text(cr, fitting, sizeof fitting, box->w);
   fov_set_color(cr, theme->ink, 1);
-  fov_text(cr, box->x, box->y + 0.85 * em, FOV_ALIGN_LEFT, "%s", text);
+  fov_text(cr, box->x, box->y + 0.85 * em, FOV_ALIGN_LEFT, "%s", fitting);
   fov_cut_top(box, 1.6 * em, 0);
   fov_set_font(cr, 0.85 * em, false);
 }

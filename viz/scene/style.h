@@ -122,7 +122,8 @@ double fov_border(double em);
 /** Fills a box with the hatching that stands for what no glimpse has covered. */
 void fov_draw_hatch(cairo_t *cr, const FovTheme *theme, FovBox box, double em);
 
-/** Draws the heading of a part and cuts it off the box; sets the font of the part's labels. */
+/** Draws the heading of a part, shortened to the box, and cuts it off the box; sets the font of the
+ * part's labels. */
 void fov_draw_heading(cairo_t *cr, FovBox *box, const FovTheme *theme, double em, const char *text);
 
 /** A picture on its way to a file. Zero-initialise before begin. */

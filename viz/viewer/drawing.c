@@ -125,8 +125,7 @@ static void draw_bar(cairo_t *cr, const FovViewer *viewer, const FovWindowLayout
   draw_track(cr, viewer, f, theme);
   fov_player_filter_text(player, filter, sizeof filter);
   fov_set_font(cr, f->em, false);
-  fov_fit_text(cr, filter, sizeof filter,
-               right - f->time.to - 4.6 * f->em); // the speed is beside it
+  fov_fit_text(cr, filter, sizeof filter, f->filter.x + f->filter.w - f->time.to - 1.6 * f->em);
   fov_set_color(cr, theme->quiet, 1);
   fov_text(cr, f->time.to + 1.6 * f->em, y, FOV_ALIGN_LEFT, "%s", filter);
   fov_set_color(cr, theme->ink, 1);
@@ -304,6 +303,12 @@ static void tell_bars(char *text, size_t size, const FovViewer *viewer, const Fo
     double time =
         fmin(fov_player_last(&viewer->player), fmax(0, round(fov_axis_value(&f->time, x))));
     snprintf(text, size, "glimpse %g", time + 1);
+  } else if (fov_inside(f->filter, x, y)) {
+    snprintf(text, size, "%s",
+             viewer->player.trace->control ? "click: goals missed, met"
+                                           : "click: wrong, right answers");
+  } else if (fov_inside(f->speed, x, y)) {
+    snprintf(text, size, "click: another speed");
   }
 }
 

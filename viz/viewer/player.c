@@ -189,6 +189,9 @@ static void do_view(FovPlayer *player, FovAction action) {
   case FOV_ACTION_FASTER:
     player->speed = fmin(fastest, player->speed * 2);
     break;
+  case FOV_ACTION_NEXT_SPEED:
+    player->speed = player->speed < fastest ? player->speed * 2 : slowest;
+    break;
   case FOV_ACTION_UNZOOM:
     player->zoom = (FovZoom){1, 0.5, 0.5};
     break;

@@ -22,6 +22,7 @@ typedef enum FovAction {
   FOV_ACTION_LAST_EPISODE,  /**< of the filter */
   FOV_ACTION_SLOWER,        /**< half the speed, down to 0.25 */
   FOV_ACTION_FASTER,        /**< twice the speed, up to 16 */
+  FOV_ACTION_NEXT_SPEED,    /**< likewise, but after 16 comes 0.25 */
   FOV_ACTION_UNZOOM,        /**< all of the image again */
   FOV_ACTION_FILTER,        /**< all, wrong, right; of a game, by its goal */
   FOV_ACTION_CLASS,         /**< all classes, then one after the other; games have none */

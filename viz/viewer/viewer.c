@@ -31,7 +31,7 @@ static void damage_all(FovViewer *viewer) {
   damage(viewer, (FovBox){0});
 }
 
-static void say(FovViewer *viewer, bool alarm, const char *text) {
+static void show_message(FovViewer *viewer, bool alarm, const char *text) {
   snprintf(viewer->message, sizeof viewer->message, "%s", text);
   viewer->message_left = message_seconds * (alarm ? 2 : 1);
   viewer->alarm = alarm;
@@ -40,7 +40,7 @@ static void say(FovViewer *viewer, bool alarm, const char *text) {
 
 /** Says a failure, if it is one; whether all is well. */
 static bool check(FovViewer *viewer, FovStatus status) {
-  if (status != FOV_OK) say(viewer, true, fov_error_message());
+  if (status != FOV_OK) show_message(viewer, true, fov_error_message());
   return status == FOV_OK;
 }
 
@@ -164,31 +164,55 @@ static void write_file(FovViewer *viewer, bool film) {
   name_file(path, sizeof path, viewer, film ? ".gif" : ".png");
   if (!check(viewer, film ? export_episode(path, viewer) : save_picture(path, viewer))) return;
   snprintf(text, sizeof text, "saved %s", path);
-  say(viewer, false, text);
+  show_message(viewer, false, text);
 }
 
 /** A GIF takes a moment: what is being done is shown before it is. */
 static void begin_export(FovViewer *viewer) {
   viewer->exporting = true;
-  say(viewer, false, "exporting a GIF ...");
+  show_message(viewer, false, "exporting a GIF ...");
 }
 
 static void follow(FovViewer *viewer) {
   viewer->following = !viewer->following;
   viewer->since_poll = poll_seconds; // looks at once
-  say(viewer, false,
-      viewer->following ? "following: new traces appear by themselves" : "no longer following");
+  show_message(viewer, false,
+               viewer->following ? "following: new traces appear by themselves"
+                                 : "no longer following");
 }
 
-/** The map depends on which episodes there are. */
+/** Turns the pages of the heat map; false if the action is another. */
+static bool turn_heat(FovViewer *viewer, FovAction action) {
+  const int pages = FOV_HEAT_MAPS / FOV_HEAT_PAGE;
+  bool back = action == FOV_ACTION_PREVIOUS || action == FOV_ACTION_FIRST;
+  if (!back && action != FOV_ACTION_NEXT && action != FOV_ACTION_LAST) return false;
+  bool end = action == FOV_ACTION_FIRST || action == FOV_ACTION_LAST;
+  for (int i = 0; i < (end ? pages : 1); i++) fov_heat_turn(&viewer->heat, back ? -1 : 1);
+  return true;
+}
+
+/** Another filter or class is another selection, for which the heat map is counted again. */
 static void do_in_player(FovViewer *viewer, FovAction action) {
   FovPlayer *player = &viewer->player;
   bool by_class = action == FOV_ACTION_CLASS || action == FOV_ACTION_CLASS_BACK;
-  if (by_class && player->trace->control) say(viewer, false, "a game has no classes");
+  if (by_class && player->trace->control) show_message(viewer, false, "a game has no classes");
+  if (player->mode == FOV_MODE_HEAT && turn_heat(viewer, action)) return;
   FovFilter filter = player->filter;
   int label = player->label;
   fov_player_do(player, action);
   if (player->filter != filter || player->label != label) forget_heat(viewer);
+}
+
+/** Toggles an overlay and shows its name: some change nothing visible at this glimpse. */
+static void toggle_overlay(FovViewer *viewer, FovAction action) {
+  static const char *const names[FOV_OVERLAYS] = {"squares", "path", "policy",
+                                                  "numbers", "veil", "reconstruction"};
+  int overlay = (int)action - FOV_ACTION_OVERLAY_1;
+  char text[32];
+  fov_player_do(&viewer->player, action);
+  bool shown = viewer->player.overlays >> overlay & 1;
+  snprintf(text, sizeof text, "%s: %s", names[overlay], shown ? "shown" : "hidden");
+  show_message(viewer, false, text);
 }
 
 void fov_viewer_do(FovViewer *viewer, FovAction action) {
@@ -213,7 +237,10 @@ void fov_viewer_do(FovViewer *viewer, FovAction action) {
     if (viewer->player.count > 0) begin_export(viewer);
     break;
   default:
-    do_in_player(viewer, action);
+    if (action >= FOV_ACTION_OVERLAY_1 && action <= FOV_ACTION_OVERLAY_6)
+      toggle_overlay(viewer, action);
+    else
+      do_in_player(viewer, action);
   }
 }
 
@@ -226,7 +253,7 @@ FovAction fov_viewer_type(FovViewer *viewer, char letter) {
   if (!fov_player_type(player, letter)) {
     snprintf(text, sizeof text, "no episode %s: there are 0 to %d", player->entry,
              player->trace->episodes - 1);
-    say(viewer, true, text);
+    show_message(viewer, true, text);
   }
   if (player->filter != filter || player->label != label) forget_heat(viewer);
   damage_all(viewer);
@@ -293,6 +320,10 @@ void fov_viewer_press(FovViewer *viewer, double x, double y) {
     press_sheet(viewer, &layout);
   } else if (fov_inside(layout.button, x, y)) {
     fov_viewer_do(viewer, FOV_ACTION_PLAY);
+  } else if (fov_inside(layout.filter, x, y)) {
+    fov_viewer_do(viewer, FOV_ACTION_FILTER);
+  } else if (fov_inside(layout.speed, x, y)) {
+    fov_viewer_do(viewer, FOV_ACTION_NEXT_SPEED);
   } else if (viewer->grip == FOV_GRIP_TIME) {
     player->playing = false;
   }

@@ -12,6 +12,8 @@ typedef struct FovWindowLayout {
   FovBox scene;    /**< scene, heat map or contact sheet; its corner is (0, 0) */
   FovBox bar;      /**< button, timeline and status */
   FovBox button;   /**< plays and pauses */
+  FovBox filter;   /**< a click shows the next kind of answers */
+  FovBox speed;    /**< a click plays faster, or after the fastest at the lowest speed */
   FovBox timeline; /**< where the mouse grips it */
   FovBox training; /**< likewise, the slider over training time */
   FovAxis time;    /**< glimpses of the episode that is shown */
