@@ -9,7 +9,7 @@
 #include "viz/scene/scene.h"
 
 enum { SIDE = FOV_HEAT_SIDE, CELLS = SIDE * SIDE };
-enum { MEAN_BYTES = 1 << 26 }; // of images that the mean is taken of: more change nothing visible
+enum { MEAN_BYTES = 1 << 26 }; // images that are averaged; more change nothing visible
 
 /* ---- counting ---- */
 
@@ -19,20 +19,20 @@ static int cell_of(const float *location) {
   return y * SIDE + x;
 }
 
-/** Whether the policy chose a place, and not the agent's constant first look or plain chance. */
+/** Whether the policy chose this location; not so for a fixed first or a random location. */
 static bool chosen(const FovTrace *trace, size_t moment) {
   for (int i = 0; i < trace->columns; i++)
     if (isfinite(trace->column[i].values[moment * trace->column[i].width])) return true;
   return false;
 }
 
-/** Counts a glimpse, once a map. */
+/** Counts a glimpse in a map. */
 static void count_glimpse(FovHeat *heat, int cell, int map) {
   heat->counts[map]++;
   heat->cells[map * CELLS + cell]++;
 }
 
-/** What the agent chose, or all glimpses if it never did. */
+/** Counts the glimpses that the policy chose, or all if it chose none. */
 static void count_glimpses(FovHeat *heat, const FovTrace *trace, const int *selection) {
   bool any = false;
   for (int i = 0; i < heat->episodes; i++)
@@ -50,7 +50,7 @@ static void count_glimpses(FovHeat *heat, const FovTrace *trace, const int *sele
 
 enum { REACH = 24 };
 
-/** A Gaussian along one dimension; what would fall off the edge stays on it. */
+/** A Gaussian blur along one dimension; the edge values continue outside. */
 static void blur(float *to, const double *from, int across, int along, double sigma) {
   double weights[REACH + 1], sum = 0;
   for (int k = 0; k <= REACH; k++)
@@ -66,7 +66,7 @@ static void blur(float *to, const double *from, int across, int along, double si
     }
 }
 
-/** Scott's rule: as wide as the glimpses are scattered, narrower the more of them there are. */
+/** Scott's rule: proportional to the standard deviation, and to count^(−1/6). */
 static double bandwidth(const double *cells, double count) {
   double x = 0, y = 0, squares = 0;
   for (int i = 0; i < CELLS; i++) {
@@ -151,7 +151,7 @@ typedef struct Layout {
   int columns, rows; // of the small maps
 } Layout;
 
-/** How many small maps a page has room for. */
+/** Number of small maps on a page. */
 static int page_size(const FovHeat *heat) {
   return heat->maps - 1 < FOV_HEAT_PAGE ? heat->maps - 1 : FOV_HEAT_PAGE;
 }
@@ -162,7 +162,7 @@ static int page_end(const FovHeat *heat) {
   return end < heat->maps ? end : heat->maps;
 }
 
-/** As many columns as make the maps largest. */
+/** Chooses the number of columns that makes the maps largest. */
 static void lay_out_grid(Layout *l, int maps) {
   double best = 0;
   for (int columns = 1; columns <= maps; columns++) {
@@ -206,7 +206,8 @@ static FovBox map_box(const Layout *l, const FovHeat *heat, const FovTrace *trac
 
 /* ---- drawing ---- */
 
-/** Black, purple, red, orange, pale yellow: ever lighter, so that grey print ranks it too. */
+/** Black, purple, red, orange, pale yellow: lightness increases, so that grey print keeps the
+ * order. */
 static FovColor ramp(double share) {
   static const FovColor stops[] = {{0.0, 0.0, 0.02},
                                    {0.34, 0.06, 0.43},
@@ -220,7 +221,7 @@ static FovColor ramp(double share) {
   return (FovColor){a.r + part * (b.r - a.r), a.g + part * (b.g - a.g), a.b + part * (b.b - a.b)};
 }
 
-/** Where nobody looks, the mean image shows through. */
+/** Where there are no glimpses, the mean image is visible. */
 static double opacity(double share) {
   return 0.9 * fmin(1, 3 * share);
 }
@@ -260,7 +261,7 @@ static void draw_map(cairo_t *cr, const FovHeat *heat, const FovTrace *trace, Fo
   cairo_surface_destroy(density);
 }
 
-/** How many times as dense as evenly spread glimpses the densest place of a map is. */
+/** The density at the densest place of a map, relative to glimpses spread evenly. */
 static double times_uniform(const FovHeat *heat, int map) {
   return CELLS * (double)heat->most[map];
 }

@@ -1,4 +1,4 @@
-/** Where an agent looks: the glimpses of many episodes as a map, all together and one by one. */
+/** Heat maps of where an agent looks, over many episodes: one of all glimpses, one per glimpse. */
 #ifndef FOV_VIZ_SCENE_HEAT_H
 #define FOV_VIZ_SCENE_HEAT_H
 
@@ -13,7 +13,7 @@ enum { FOV_HEAT_SIDE = 64, FOV_HEAT_MAPS = 256, FOV_HEAT_PAGE = 12 };
  * glimpses, t = 1 … FOV_HEAT_MAPS or as many as an episode took. */
 typedef struct FovHeat {
   int maps, episodes;
-  int first;                         /**< of the FOV_HEAT_PAGE small maps that are shown, from 1 */
+  int first; /**< the first of the FOV_HEAT_PAGE small maps that are shown */
   int64_t counts[1 + FOV_HEAT_MAPS]; /**< glimpses of each map */
   float *density;                    /**< [maps, FOV_HEAT_SIDE²]: share of glimpses, smoothed */
   float *most;                       /**< [maps]: the largest of each */
@@ -25,7 +25,7 @@ typedef struct FovHeat {
 FovStatus fov_heat_build(FovHeat *heat, const FovTrace *trace, const int *selection, int count);
 void fov_heat_finish(FovHeat *heat);
 
-/** Shows other small maps, pages on (> 0) or back, as far as there are any. */
+/** Turns the small maps by pages, on (> 0) or back; stays where there are no more. */
 void fov_heat_turn(FovHeat *heat, int pages);
 
 /** Fills the canvas; `what` names the selection. */

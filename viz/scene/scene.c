@@ -24,7 +24,7 @@ FovStatus fov_scene_check(const FovTrace *trace, const char *path) {
   } limits[] = {{"scales of the retina", trace->scales, FOV_SCENE_SCALES},
                 {"glimpses", trace->glimpses, 4096},
                 {"classes", trace->actions, 32768},
-                {"columns of pixels", trace->width, 16384}, // cairo's limit is near
+                {"columns of pixels", trace->width, 16384}, // cairo's limit is 32767
                 {"rows of pixels", trace->height, 16384},
                 {"pixels across the retina", trace->side, 16384}};
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)

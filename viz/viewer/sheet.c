@@ -12,7 +12,7 @@ typedef struct Layout {
   int columns, rows;
 } Layout;
 
-/** Tiles of the images' shape in so many columns. */
+/** Sets the size of tiles, which have the images' shape, for a number of columns. */
 static void cut(Layout *l, const FovTrace *trace, int columns) {
   double shape = trace->width > 0 ? (double)trace->height / trace->width : 1;
   l->columns = columns;
