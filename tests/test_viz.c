@@ -24,7 +24,7 @@
 #include "viz/scene/reconstruction.h"
 #include "viz/scene/scene.h"
 
-/** fontconfig keeps its cache until the process ends; the leak checker need not say so. */
+/** fontconfig keeps its cache until the process ends; the leak checker shall ignore it. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
   return "leak:libfontconfig";
@@ -182,7 +182,7 @@ static void test_seeds_become_a_mean_and_student_band(void **state) {
   assert_band((const char *[]){"band-s0", "band-s1", "band-s12/"}, 2 * 1.242);
 }
 
-static void test_a_band_of_errors_ends_at_all(void **state) {
+static void test_a_band_of_errors_ends_at_100_percent(void **state) {
   (void)state;
   // The first mean is 95.3 ± 11.7 %; half way the band goes from (83.6 + 55) / 2 to (100 + 55) / 2.
   write_run("all-s0", 1000, (double[]){0.90, 0.55}, 2);
@@ -203,7 +203,8 @@ static void test_experiments_have_their_own_colours(void **state) {
   cairo_surface_destroy(picture);
 }
 
-/** Values that no training has, but a file may. A plot leaves out what no axis can show. */
+/** Values that no training produces but a file may have: the plot ends and leaves out what no axis
+ * can show. */
 static void test_curves_of_any_numbers_end(void **state) {
   (void)state;
   static const double errors[][3] = {{-0.5, -0.5, -0.5},     {-0.5, 0.5, 1},   {1e-300, 1e300, 0.5},
@@ -489,7 +490,7 @@ static void test_a_wrong_answer_looks_different(void **state) {
   fov_trace_finish(&trace);
 }
 
-static void test_bars_tell_the_probability_after_each_glimpse(void **state) {
+static void test_bars_show_the_probability_after_each_glimpse(void **state) {
   (void)state;
   FovTrace trace = make_trace(1);
   for (int t = 0; t < GLIMPSES; t++) {
@@ -573,9 +574,9 @@ static void test_heat_maps_of_all_glimpses_are_reachable(void **state) {
   fov_trace_finish(&trace);
 }
 
-/** Where there is no room for all classes the likeliest are shown, those asked and answered first.
+/** If not all classes fit, the likeliest are shown, labels and answers first.
  */
-static void test_of_many_classes_the_likeliest_are_told(void **state) {
+static void test_many_classes_show_the_likeliest(void **state) {
   (void)state;
   enum { MANY = 500, LABEL = 321, ANSWER = 7 };
   FovTrace trace = make_trace(1);
@@ -660,7 +661,7 @@ static void test_every_size_draws(void **state) {
   fov_trace_finish(&trace);
 }
 
-static void test_png_shows_the_last_moment(void **state) {
+static void test_png_shows_the_last_glimpse(void **state) {
   (void)state;
   FovTrace trace = make_trace(1);
   assert_int_equal(fov_trace_write(&trace, "last.trace"), FOV_OK);
@@ -680,7 +681,7 @@ static void test_png_shows_the_last_moment(void **state) {
   fov_trace_finish(&trace);
 }
 
-/** Lays a frame, which is only what has changed, over the picture so far. */
+/** Draws a frame, which has only what changed, over the picture before. */
 static void lay_frame(uint32_t *picture, const GifFileType *gif, int frame) {
   const SavedImage *image = &gif->SavedImages[frame];
   const GifImageDesc *box = &image->ImageDesc;
@@ -706,8 +707,8 @@ static void assert_shows_moment(const uint32_t *picture, const FovTrace *trace, 
   assert_near(picture[640 + 1], rgb_of(fov_theme_dark.paper), 1);
 }
 
-/** length: of the episode, which may have stopped before the trace's last glimpse. */
-static void assert_gif_holds_every_moment(int length) {
+/** length: of the episode, which may end before the last glimpse of the trace. */
+static void assert_gif_shows_every_glimpse(int length) {
   static uint32_t picture[640 * 360];
   FovTrace trace = make_trace(1);
   trace.lengths[0] = length;
@@ -737,11 +738,11 @@ static void assert_gif_holds_every_moment(int length) {
   fov_trace_finish(&trace);
 }
 
-static void test_gif_holds_every_moment(void **state) {
+static void test_gif_shows_every_glimpse(void **state) {
   (void)state;
-  assert_gif_holds_every_moment(GLIMPSES);
-  assert_gif_holds_every_moment(GLIMPSES - 1);
-  assert_gif_holds_every_moment(1);
+  assert_gif_shows_every_glimpse(GLIMPSES);
+  assert_gif_shows_every_glimpse(GLIMPSES - 1);
+  assert_gif_shows_every_glimpse(1);
 }
 
 static void test_episodes_refuse_what_they_cannot_draw(void **state) {
@@ -770,7 +771,7 @@ int main(void) {
       cmocka_unit_test(test_axis_maps_its_ends_and_middle),
       cmocka_unit_test(test_one_seed_is_a_line_without_a_band),
       cmocka_unit_test(test_seeds_become_a_mean_and_student_band),
-      cmocka_unit_test(test_a_band_of_errors_ends_at_all),
+      cmocka_unit_test(test_a_band_of_errors_ends_at_100_percent),
       cmocka_unit_test(test_experiments_have_their_own_colours),
       cmocka_unit_test(test_curves_of_any_numbers_end),
       cmocka_unit_test(test_wide_bands_are_shown_whole),
@@ -785,16 +786,16 @@ int main(void) {
       cmocka_unit_test(test_policy_and_baseline_appear_only_if_there_are_any),
       cmocka_unit_test(test_tiles_are_tinted_by_probability),
       cmocka_unit_test(test_a_wrong_answer_looks_different),
-      cmocka_unit_test(test_bars_tell_the_probability_after_each_glimpse),
+      cmocka_unit_test(test_bars_show_the_probability_after_each_glimpse),
       cmocka_unit_test(test_bars_of_small_probabilities_are_high),
       cmocka_unit_test(test_labels_have_nine_pixels_or_more),
       cmocka_unit_test(test_heat_maps_of_all_glimpses_are_reachable),
-      cmocka_unit_test(test_of_many_classes_the_likeliest_are_told),
+      cmocka_unit_test(test_many_classes_show_the_likeliest),
       cmocka_unit_test(test_names_of_any_kind_draw),
       cmocka_unit_test(test_images_of_any_shape_draw_or_are_refused),
       cmocka_unit_test(test_every_size_draws),
-      cmocka_unit_test(test_png_shows_the_last_moment),
-      cmocka_unit_test(test_gif_holds_every_moment),
+      cmocka_unit_test(test_png_shows_the_last_glimpse),
+      cmocka_unit_test(test_gif_shows_every_glimpse),
       cmocka_unit_test(test_episodes_refuse_what_they_cannot_draw),
   };
   return cmocka_run_group_tests_name("viz", tests, make_folder, remove_folder);
