@@ -79,6 +79,7 @@ static Chooser *create_chooser(int lanes, real x, real y) {
 }
 
 static void destroy_chooser(Chooser *c) {
+  fov_params_finish(&c->params);
   fov_arena_finish(&c->arena);
   free(c);
 }
@@ -489,6 +490,7 @@ static Moments measure(const FovEstimator *estimator, const FovBaseline *baselin
     m.variance[i] = squares[i] / UPDATES - m.mean[i] * m.mean[i];
     m.total_variance += m.variance[i];
   }
+  fov_params_finish(&p.params);
   fov_arena_finish(&p.arena);
   free(slot.values);
   return m;

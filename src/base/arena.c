@@ -43,12 +43,13 @@ void *fov_arena_alloc(FovArena *arena, size_t size) {
   }
   void *memory = arena->current->data + arena->used;
   arena->used += size;
+  arena->total += size;
   return memory;
 }
 
 void fov_arena_rewind(FovArena *arena) {
   arena->current = NULL;
-  arena->used = 0;
+  arena->used = arena->total = 0;
 }
 
 void fov_arena_finish(FovArena *arena) {

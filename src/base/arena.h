@@ -13,6 +13,7 @@ typedef struct FovArena {
   FovArenaBlock *first, *current;
   size_t used;   /**< bytes of the current block */
   size_t blocks; /**< allocated so far: stands still once the work repeats itself */
+  size_t total;  /**< bytes handed out since it was rewound */
 } FovArena;
 
 /** `size` bytes aligned to 64, uninitialised, valid until the arena is rewound; never NULL. Aborts

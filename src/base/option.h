@@ -2,6 +2,7 @@
 #ifndef FOV_BASE_OPTION_H
 #define FOV_BASE_OPTION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { FOV_STRING_SIZE = 512 }; /**< bytes of a string option, with its terminator */

@@ -27,8 +27,10 @@ FovProfile *fov_profiles_create(void) {
   return profiles ? memset(profiles, 0, size) : NULL;
 }
 
-void fov_profile_into(FovProfile *profiles) {
+FovProfile *fov_profile_into(FovProfile *profiles) {
+  FovProfile *before = all;
   all = profiles;
+  return before;
 }
 
 void fov_profile_attach(int worker) {

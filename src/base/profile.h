@@ -37,8 +37,8 @@ typedef struct FovProfile {
 FovProfile *fov_profiles_create(void);
 
 /** Counts from now on into [FOV_MAX_THREADS] profiles, one a worker; NULL: no more. Not while a
- * team runs. */
-void fov_profile_into(FovProfile *profiles);
+ * team runs. Returns where it counted before. */
+FovProfile *fov_profile_into(FovProfile *profiles);
 
 /** A worker begins and ends its share of a team's run; what comes between is counted. */
 void fov_profile_attach(int worker);

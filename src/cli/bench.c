@@ -86,7 +86,7 @@ static void print_subject(const char *name, const FovSubject *subject) {
   printf("\n%s: %d glimpses of %d x %d at %d scales from %d x %d, core %s, %zu parameters, batch "
          "%d\n",
          name, fov_task_glimpses(&subject->training.task), glimpse.side, glimpse.side,
-         glimpse.scales, subject->env.spec.width, subject->env.spec.height,
+         glimpse.scales, subject->env.spec.observation.width, subject->env.spec.observation.height,
          e->slots[FOV_SLOT_CORE].plugin->name, fov_params_learned(&e->agent.params),
          e->train.batch);
 }
@@ -230,7 +230,7 @@ static void print_train(const FovTrainRate rates[2], int n, double flops) {
 
 static void print_memory(const FovTraining *training) {
   double blocks, shards;
-  fov_training_memory(&blocks, &shards, training);
+  if (fov_training_memory(&blocks, &shards, training) != FOV_OK) return;
   printf(
       "  memory: %.1f MiB of parameters, gradients and moments, %.1f MiB of episodes at most, in "
       "blocks of 8\n",

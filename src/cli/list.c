@@ -10,13 +10,15 @@ static const struct {
   int slot;
 } kinds[] = {
     {"envs", FOV_SLOT_ENV},
+    {"attentions", FOV_SLOT_ATTENTION},
     {"encoders", FOV_SLOT_ENCODER},
     {"cores", FOV_SLOT_CORE},
+    {"scores", FOV_SLOT_SCORE},
     {"policies", FOV_SLOT_POLICY},
     {"stops", FOV_SLOT_STOP},
     {"rewards", FOV_SLOT_REWARD},
     {"baselines", FOV_SLOT_BASELINE},
-    {"estimators", FOV_SLOT_ESTIMATOR},
+    {"objectives", FOV_SLOT_OBJECTIVE},
     {"optimisers", FOV_SLOT_OPTIMISER},
 };
 
@@ -53,7 +55,7 @@ static FovStatus run(int argc, char **argv) {
 const FovCommand fov_command_list = {
     .name = "list",
     .help = "show what an experiment can be made of",
-    .usage = "usage: fovea list [envs|encoders|cores|policies|stops|rewards|baselines|estimators|\n"
+    .usage = "usage: fovea list [envs|encoders|cores|policies|stops|rewards|baselines|objectives|\n"
              "                   optimisers|settings]\n"
              "\n"
              "Lists plug-ins with their options; `settings` is every key of an experiment file.\n"

@@ -2,7 +2,7 @@
 #ifndef FOV_CLI_REPORT_H
 #define FOV_CLI_REPORT_H
 
-#include "learn/trainer.h"
+#include "learn/trainer/trainer.h"
 #include "record/progress.h"
 
 /** Prints one evaluation as a line. */

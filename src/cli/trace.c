@@ -17,13 +17,10 @@ typedef struct Request {
 
 static FovStatus record(const Request *request, const char *path, FovTrained *trained) {
   FovWorkspace workspace;
-  const FovBaseline *baseline =
-      (const FovBaseline *)trained->experiment.slots[FOV_SLOT_BASELINE].plugin;
   FovRecordRequest what = {.task = &trained->task,
                            .values = trained->values,
                            .update = trained->update,
                            .episodes = request->episodes,
-                           .predict = baseline->learned,
                            .progress = trained->progress,
                            .sampled = request->sampled,
                            .seed = (uint64_t)trained->experiment.eval.seed,

@@ -23,9 +23,13 @@ FovStatus fov_experiment_init(FovExperiment *experiment) {
       .slots =
           {
               [FOV_SLOT_ENV] = {"env", "the world", TABLE(fov_envs), "cluttered", NULL, NULL},
+              [FOV_SLOT_ATTENTION] = {"attention", "from what may be seen to what the core reads",
+                                      TABLE(fov_attentions), "gaze", NULL, NULL},
               [FOV_SLOT_ENCODER] = {"encoder", "what a glimpse becomes", TABLE(fov_encoders),
                                     "linear", NULL, NULL},
               [FOV_SLOT_CORE] = {"core", "what remembers", TABLE(fov_cores), "rnn", NULL, NULL},
+              [FOV_SLOT_SCORE] = {"score", "match of key and query, for core = attention",
+                                  TABLE(fov_scores), "scaled_dot", NULL, NULL},
               [FOV_SLOT_POLICY] = {"policy", "chooses where to look", TABLE(fov_policies),
                                    "gaussian", NULL, NULL},
               [FOV_SLOT_STOP] = {"stop", "ends the looking early", TABLE(fov_stop_rules), "never",
@@ -34,14 +38,15 @@ FovStatus fov_experiment_init(FovExperiment *experiment) {
                                    NULL, NULL},
               [FOV_SLOT_BASELINE] = {"baseline", "subtracted from the return", TABLE(fov_baselines),
                                      "learned", NULL, NULL},
-              [FOV_SLOT_ESTIMATOR] = {"estimator", "of the policy's gradient",
-                                      TABLE(fov_estimators), "reinforce", NULL, NULL},
+              [FOV_SLOT_OBJECTIVE] = {"objective", "from a rollout to gradients",
+                                      TABLE(fov_objectives), "reinforce", NULL, NULL},
               [FOV_SLOT_OPTIMISER] = {"optimiser", "takes the steps", TABLE(fov_optimisers), "adam",
                                       NULL, NULL},
           },
   };
   FovExperiment *e = experiment;
   const FovGroup groups[FOV_GROUPS] = {
+      {"", fov_task_options, &e->task},
       {"", fov_agent_options, &e->agent_options},
       {"", general_options, &e->general},
       {"sensor", fov_sensor_options, &e->sensor},
@@ -56,6 +61,7 @@ FovStatus fov_experiment_init(FovExperiment *experiment) {
 }
 
 void fov_experiment_finish(FovExperiment *experiment) {
+  fov_agent_finish(&experiment->agent);
   fov_config_finish(&experiment->config);
   fov_settings_destroy(experiment->settings);
   experiment->settings = NULL;
@@ -69,20 +75,34 @@ FovStatus fov_experiment_resolve(FovExperiment *experiment) {
 #define CHOSEN(experiment, slot) ((const void *)(experiment)->slots[slot].plugin)
 
 FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec) {
+  FOV_TRY(fov_spec_check(spec, experiment->slots[FOV_SLOT_ENV].plugin->name));
+  const FovPolicy *policy = CHOSEN(experiment, FOV_SLOT_POLICY);
   const FovStopRule *stop = CHOSEN(experiment, FOV_SLOT_STOP);
-  const FovAgentParts parts = {.options = experiment->agent_options,
-                               .glimpse = experiment->glimpse,
-                               .context = experiment->context,
-                               .sensor = experiment->sensor,
-                               .encoder = CHOSEN(experiment, FOV_SLOT_ENCODER),
-                               .encoder_options = experiment->slots[FOV_SLOT_ENCODER].values,
-                               .core = CHOSEN(experiment, FOV_SLOT_CORE),
-                               .core_options = experiment->slots[FOV_SLOT_CORE].values,
-                               .height = spec->height,
-                               .width = spec->width,
-                               .channels = spec->channels,
-                               .actions = spec->actions,
-                               .stops = stop->learned};
+  const FovBaseline *baseline = CHOSEN(experiment, FOV_SLOT_BASELINE);
+  const FovSlot *slots = experiment->slots;
+  FovAgentParts parts = {.options = experiment->agent_options,
+                         .glimpse = experiment->glimpse,
+                         .context = experiment->context,
+                         .sensor = experiment->sensor,
+                         .attention = CHOSEN(experiment, FOV_SLOT_ATTENTION),
+                         .attention_options = slots[FOV_SLOT_ATTENTION].values,
+                         .encoder = CHOSEN(experiment, FOV_SLOT_ENCODER),
+                         .encoder_options = slots[FOV_SLOT_ENCODER].values,
+                         .core = CHOSEN(experiment, FOV_SLOT_CORE),
+                         .core_options = slots[FOV_SLOT_CORE].values,
+                         .score = CHOSEN(experiment, FOV_SLOT_SCORE),
+                         .score_options = slots[FOV_SLOT_SCORE].values,
+                         .height = spec->observation.height,
+                         .width = spec->observation.width,
+                         .channels = spec->observation.channels,
+                         .actions = spec->actions};
+  parts.heads[FOV_READER_POLICY] = &policy->head;
+  parts.heads[FOV_READER_STOP] = &stop->head;
+  parts.heads[FOV_READER_BASELINE] = &baseline->head;
+  parts.head_options[FOV_READER_POLICY] = slots[FOV_SLOT_POLICY].values;
+  parts.head_options[FOV_READER_STOP] = slots[FOV_SLOT_STOP].values;
+  parts.head_options[FOV_READER_BASELINE] = slots[FOV_SLOT_BASELINE].values;
+  fov_agent_finish(&experiment->agent);
   return fov_agent_build(&experiment->agent, &parts);
 }
 
@@ -92,20 +112,21 @@ FovStatus fov_experiment_env(FovEnv *env, const FovExperiment *experiment, FovSp
 }
 
 FovTask fov_experiment_task(const FovExperiment *experiment, const FovEnv *env) {
-  return (FovTask){.agent = &experiment->agent,
+  return (FovTask){.options = experiment->task,
+                   .agent = &experiment->agent,
                    .env = env,
                    .policy = CHOSEN(experiment, FOV_SLOT_POLICY),
                    .policy_options = experiment->slots[FOV_SLOT_POLICY].values,
                    .stop = CHOSEN(experiment, FOV_SLOT_STOP),
                    .stop_options = experiment->slots[FOV_SLOT_STOP].values,
-                   .reward = CHOSEN(experiment, FOV_SLOT_REWARD)};
+                   .reward = CHOSEN(experiment, FOV_SLOT_REWARD),
+                   .baseline = CHOSEN(experiment, FOV_SLOT_BASELINE)};
 }
 
 FovTraining fov_experiment_training(const FovExperiment *experiment, const FovEnv *env) {
   return (FovTraining){.task = fov_experiment_task(experiment, env),
-                       .baseline = CHOSEN(experiment, FOV_SLOT_BASELINE),
-                       .estimator = CHOSEN(experiment, FOV_SLOT_ESTIMATOR),
-                       .estimator_options = experiment->slots[FOV_SLOT_ESTIMATOR].values,
+                       .objective = CHOSEN(experiment, FOV_SLOT_OBJECTIVE),
+                       .objective_options = experiment->slots[FOV_SLOT_OBJECTIVE].values,
                        .optimiser = CHOSEN(experiment, FOV_SLOT_OPTIMISER),
                        .optimiser_options = experiment->slots[FOV_SLOT_OPTIMISER].values,
                        .options = experiment->train,

@@ -3,21 +3,23 @@
 #define FOV_EXPERIMENT_EXPERIMENT_H
 
 #include "config/config.h"
-#include "learn/trainer.h"
+#include "learn/trainer/trainer.h"
 
 enum {
   FOV_SLOT_ENV,
+  FOV_SLOT_ATTENTION,
   FOV_SLOT_ENCODER,
   FOV_SLOT_CORE,
+  FOV_SLOT_SCORE,
   FOV_SLOT_POLICY,
   FOV_SLOT_STOP,
   FOV_SLOT_REWARD,
   FOV_SLOT_BASELINE,
-  FOV_SLOT_ESTIMATOR,
+  FOV_SLOT_OBJECTIVE,
   FOV_SLOT_OPTIMISER,
   FOV_SLOTS,
 };
-enum { FOV_GROUPS = 7 };
+enum { FOV_GROUPS = 8 };
 
 /** Options that belong to no part in particular. */
 typedef struct FovGeneralOptions {
@@ -38,6 +40,7 @@ typedef struct FovExperiment {
   FovSlot slots[FOV_SLOTS];
   FovConfig config;
   FovGeneralOptions general;
+  FovTaskOptions task;
   FovAgentOptions agent_options;
   FovGlimpseOptions glimpse;
   FovContextOptions context;

@@ -68,7 +68,6 @@ static FovRecordRequest record_of(const FovSession *session, const FovTask *task
   return (FovRecordRequest){.task = task,
                             .episodes = session->experiment.eval.episodes,
                             .room = TRACE_ROOM,
-                            .predict = session->training.baseline->learned,
                             .seed = (uint64_t)session->experiment.eval.seed,
                             .split = FOV_SPLIT_VALID};
 }
@@ -205,6 +204,7 @@ static FovProgress make_row(const FovSession *session, const FovEvalResult *vali
   const FovExperiment *experiment = &session->experiment;
   const FovTask *task = &session->training.task;
   const FovSums *sums = &fov_trainer_state(session->trainer)->sums;
+  FovFigure figures[FOV_POLICY_FIGURES];
   double episodes = (double)sums->episodes, progress = fov_trainer_progress(session->trainer);
   return (FovProgress){
       .update = updates_done(session),
@@ -212,11 +212,15 @@ static FovProgress make_row(const FovSession *session, const FovEvalResult *vali
       .epoch = epoch(session),
       .seconds = session->earlier + fov_now() - session->started,
       .rate = fov_trainer_rate(session->trainer),
-      .sigma = task->policy->sigma ? task->policy->sigma(task->policy_options, progress) : NAN,
+      .sigma =
+          task->policy->figures && task->policy->figures(figures, task->policy_options, progress)
+              ? figures[0].value
+              : NAN,
       .train_error = (double)sums->wrong / episodes,
       .train_reward = sums->reward / episodes,
-      .class_loss = task->env->spec.control ? NAN : sums->class_loss / episodes,
-      .baseline_loss = session->training.baseline->learned ? sums->baseline_loss / episodes : NAN,
+      .class_loss = task->env->spec.answer == FOV_ANSWER_MOVE ? NAN : sums->losses[0] / episodes,
+      .baseline_loss =
+          session->training.task.baseline->head.build ? sums->losses[1] / episodes : NAN,
       .gradient_norm = sums->gradient_norm / (double)sums->updates,
       .valid_error = (double)valid->wrong / (double)valid->cases,
       .valid_reward = valid->reward,

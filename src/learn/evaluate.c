@@ -2,10 +2,12 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/team.h"
+#include "learn/categorical.h"
 
 typedef struct Evaluation {
-  const FovEvalRequest *what;
+  const FovEvalRequest *request;
   FovWorkspace *workspace;
   FovEvalResult *shards; /**< sums, not means */
   real *log_p;           /**< [cases, N, A]: summed over rollouts; NULL of a control task */
@@ -35,7 +37,7 @@ static void count_answers(FovEvalResult *sums, const FovRollout *rollout, const 
 
 static void add_rollout(FovEvalResult *sums, real *log_p, const FovRollout *rollout,
                         const FovTask *task) {
-  bool control = task->env->spec.control;
+  bool control = task->env->spec.answer == FOV_ANSWER_MOVE;
   size_t numbers = control ? 0 : (size_t)rollout->lanes * answer_size(task);
   for (size_t i = 0; i < numbers; i++) log_p[i] += rollout->log_probabilities[i];
   for (int b = 0; b < rollout->lanes; b++) {
@@ -48,37 +50,42 @@ static void add_rollout(FovEvalResult *sums, real *log_p, const FovRollout *roll
 
 static void evaluate_shard(void *context, int shard, int worker) {
   const Evaluation *evaluation = context;
-  const FovEvalRequest *what = evaluation->what;
-  const FovTask *task = what->task;
+  const FovEvalRequest *request = evaluation->request;
+  const FovTask *task = request->task;
   FovArena *arena = &evaluation->workspace->arenas[worker];
-  int64_t first = (int64_t)shard * FOV_SHARD, left = what->cases - first;
+  int64_t first = (int64_t)shard * FOV_SHARD, left = request->cases - first;
   int lanes = left < FOV_SHARD ? (int)left : FOV_SHARD;
   real *log_p = evaluation->log_p ? evaluation->log_p + first * answer_size(task) : NULL;
   FovEvalResult *sums = &evaluation->shards[shard];
   FovRollout rollout = {0};
-  for (int m = 0; m < what->rollouts; m++) {
+  for (int m = 0; m < request->rollouts; m++) {
     FovTape tape;
     fov_arena_rewind(arena);
-    fov_tape_begin(&tape, arena, &task->agent->params, what->values, NULL);
-    FovPlan plan = fov_plan_cases(arena, first, lanes, what->seed, what->split, m);
-    plan.choice = fov_task_choice(task, what->progress, what->rollouts == 1);
+    fov_tape_begin(&tape, arena, &task->agent->params, request->values, NULL);
+    FovPlan plan = fov_plan_cases(arena, first, lanes, request->seed, request->split, m);
+    plan.progress = request->progress;
+    plan.deterministic = request->rollouts == 1;
     fov_rollout_run(&rollout, &tape, task, &plan);
     add_rollout(sums, log_p, &rollout, task);
   }
   if (log_p) count_answers(sums, &rollout, log_p, task);
 }
 
-FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *what, FovWorkspace *workspace) {
-  FOV_CHECK(what->cases > 0 && what->cases <= what->task->env->spec.cases, "%lld of %lld cases",
-            (long long)what->cases, (long long)what->task->env->spec.cases);
-  FOV_CHECK(what->threads <= workspace->count, "%d threads, %d arenas", what->threads,
+FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *request,
+                       FovWorkspace *workspace) {
+  FOV_CHECK(request->cases > 0 && request->cases <= request->task->env->spec.cases,
+            "%lld of %lld cases", (long long)request->cases,
+            (long long)request->task->env->spec.cases);
+  FOV_CHECK(request->threads <= workspace->count, "%d threads, %d arenas", request->threads,
             workspace->count);
-  int shards = (int)((what->cases + FOV_SHARD - 1) / FOV_SHARD);
-  bool control = what->task->env->spec.control;
-  size_t answers = control ? 0 : (size_t)what->cases * answer_size(what->task);
+  int shards = (int)((request->cases + FOV_SHARD - 1) / FOV_SHARD);
+  bool control = request->task->env->spec.answer == FOV_ANSWER_MOVE;
+  size_t answers = control ? 0 : (size_t)request->cases * answer_size(request->task);
   double kept = (double)answers * sizeof(real);
-  FOV_TRY(fov_memory_check(what->threads * fov_shard_bytes(what->task) + kept, "this evaluation"));
-  Evaluation evaluation = {.what = what, .workspace = workspace};
+  double shard;
+  FOV_TRY(fov_shard_bytes(&shard, request->task, request->values));
+  FOV_TRY(fov_memory_check(request->threads * shard + kept, "this evaluation"));
+  Evaluation evaluation = {.request = request, .workspace = workspace};
   evaluation.shards = calloc((size_t)shards, sizeof *evaluation.shards);
   if (!control) evaluation.log_p = calloc(answers, sizeof *evaluation.log_p);
   if (!evaluation.shards || (!control && !evaluation.log_p)) {
@@ -86,7 +93,7 @@ FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *what, FovWor
     free(evaluation.log_p);
     return fov_fail(FOV_ERR_MEMORY, "no memory for %zu answers", answers);
   }
-  fov_team_run(what->threads, shards, evaluate_shard, &evaluation);
+  fov_team_run(request->threads, shards, evaluate_shard, &evaluation);
   *result = (FovEvalResult){0};
   for (int s = 0; s < shards; s++) {
     result->cases += evaluation.shards[s].cases;
@@ -94,7 +101,7 @@ FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *what, FovWor
     result->reward += evaluation.shards[s].reward;
     result->glimpses += evaluation.shards[s].glimpses;
   }
-  double episodes = (double)what->cases * what->rollouts;
+  double episodes = (double)request->cases * request->rollouts;
   result->reward /= episodes;
   result->glimpses /= episodes;
   free(evaluation.shards);

@@ -18,14 +18,15 @@ typedef struct FovEvalRequest {
   int64_t cases;      /**< the first so many cases of the split; at most all */
   int rollouts;       /**< M: 1 is one deterministic rollout; more are sampled, and their
                            log-probabilities averaged (Ba et al. 2015) */
-  double progress;    /**< share of training behind the agent: what σ the samples have */
+  double progress;    /**< share of the training that is done, for the policy's schedules */
   uint64_t seed;      /**< of the cases' clutter: the same seed is the same test set */
   FovSplit split;     /**< which the environment was made for */
   int threads;
 } FovEvalRequest;
 
 /** Plays every case; the result does not depend on the number of threads. */
-FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *what, FovWorkspace *workspace);
+FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *request,
+                       FovWorkspace *workspace);
 
 /** Wilson's 95 % interval for a share of `wrong` in `cases` (Wilson 1927); cases > 0. */
 void fov_interval(double *low, double *high, int64_t wrong, int64_t cases);

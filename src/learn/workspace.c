@@ -1,7 +1,9 @@
 #include "learn/workspace.h"
 
 #include <stdlib.h>
-#include <unistd.h>
+
+#include "base/profile.h"
+#include "base/team.h"
 
 FovStatus fov_workspace_create(FovWorkspace *workspace, int count) {
   workspace->arenas = calloc((size_t)count, sizeof *workspace->arenas);
@@ -16,46 +18,72 @@ void fov_workspace_finish(FovWorkspace *workspace) {
   *workspace = (FovWorkspace){0};
 }
 
-/** Numbers a lane takes at each glimpse for what is no layer: rewards, returns, samples, losses,
- * seeds, events, and its share of the tape's own. */
-enum { SMALL = 48 };
-
-double fov_shard_bytes(const FovTask *task) {
-  const FovAgent *agent = task->agent;
+/** Lanes that are played to measure with: enough for arrays of one byte a lane to fill the arena's
+ * units of 64 bytes in proportion, unless images are so large that this does not matter. */
+static int lanes_to_measure(const FovTask *task, int least) {
+  enum { MANY = 16, LARGE = 1 << 20 };
   const FovEnvSpec *spec = &task->env->spec;
-  const FovEncoderLayout *encoder = &agent->encoder_layout;
-  double numbers = SMALL + (double)fov_gemm_stride(fov_glimpse_features(agent->glimpse));
-  // A weight's rows are its layer's outputs: value, gradient and up to two kept for the way back.
-  for (int i = 0; i < agent->params.count; i++) numbers += 4.0 * agent->params.list[i].rows;
-  // But a filter has as many as it has places.
-  numbers += encoder->lane;
-  double once = agent->coarse ? fov_gemm_stride(agent->coarse) : 0;
-  double image = (double)spec->height * spec->width * spec->channels + (double)spec->state_size;
-  double time_steps = 1.0 + fov_task_glimpses(task), answers = (double)spec->steps * spec->actions;
-  return FOV_SHARD * (image + (answers + once) * sizeof(real)) +
-         (FOV_SHARD * numbers + encoder->scratch) * time_steps * sizeof(real);
+  bool large = fov_env_lane_bytes(spec) > LARGE;
+  int lanes = large ? 1 : MANY;
+  return lanes < least ? least : lanes;
 }
 
-FovStatus fov_memory_check(double bytes, const char *what) {
-  double all = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-  if (bytes <= all) return FOV_OK;
-  return fov_fail(FOV_ERR_MEMORY,
-                  "%s would take %.1f GiB of memory, and this machine has %.1f; make train.batch, "
-                  "env.size or the network smaller",
-                  what, bytes / 0x1p30, all / 0x1p30);
+/** One measurement; done by a team, so that no signal reaches a matrix product. */
+typedef struct Measurement {
+  FovShardWork *work;
+  void *context;
+  int lanes;
+  double bytes;
+} Measurement;
+
+static void measure(void *context, int task, int worker) {
+  (void)task, (void)worker;
+  Measurement *measurement = context;
+  FovArena arena = {0};
+  measurement->work(measurement->context, &arena, measurement->lanes);
+  measurement->bytes = (double)arena.total;
+  fov_arena_finish(&arena);
 }
 
-FovPlan fov_plan_cases(FovArena *arena, int64_t first, int lanes, uint64_t seed, FovSplit split,
-                       int repeat) {
-  FOV_CHECK(first + lanes <= 1ll << 40 && repeat >= 0 && repeat < 1024, "case %lld, repeat %d",
-            (long long)first + lanes, repeat);
-  int64_t *cases = FOV_NEW(arena, int64_t, lanes);
-  FovRng *env_rng = FOV_NEW(arena, FovRng, lanes), *policy_rng = FOV_NEW(arena, FovRng, lanes);
-  for (int b = 0; b < lanes; b++) {
-    cases[b] = first + b;
-    uint64_t index = (uint64_t)split << 50 | (uint64_t)cases[b];
-    env_rng[b] = fov_rng_stream(seed, FOV_STREAM_FIXED_ENV, index);
-    policy_rng[b] = fov_rng_stream(seed, FOV_STREAM_FIXED_POLICY, index | (uint64_t)repeat << 40);
-  }
-  return (FovPlan){.lanes = lanes, .cases = cases, .env_rng = env_rng, .policy_rng = policy_rng};
+double fov_shard_measure(const FovTask *task, int least, FovShardWork *work, void *context) {
+  Measurement few = {.work = work, .context = context}, more = few;
+  few.lanes = lanes_to_measure(task, least);
+  more.lanes = 2 * few.lanes < FOV_SHARD ? 2 * few.lanes : FOV_SHARD;
+  FovProfile *profile = fov_profile_into(NULL); // not part of what is profiled
+  fov_team_run(1, 1, measure, &few);
+  fov_team_run(1, 1, measure, &more);
+  fov_profile_into(profile);
+  if (more.lanes == few.lanes) return more.bytes;
+  double lane = (more.bytes - few.bytes) / (more.lanes - few.lanes);
+  return more.bytes + lane * (FOV_SHARD - more.lanes);
+}
+
+/** A rollout without gradients. */
+typedef struct Playing {
+  const FovTask *task;
+  const real *values;
+} Playing;
+
+static void play(void *context, FovArena *arena, int lanes) {
+  const Playing *playing = context;
+  const FovTask *task = playing->task;
+  FovTape tape;
+  FovRollout rollout;
+  fov_tape_begin(&tape, arena, &task->agent->params, playing->values, NULL);
+  FovPlan plan = fov_plan_cases(arena, 0, lanes, 0, FOV_SPLIT_TRAIN, 0);
+  for (int b = 0; b < lanes; b++) ((int64_t *)plan.cases)[b] = b % task->env->spec.cases;
+  plan.predict = task->baseline->head.build;
+  plan.every = plan.full = true;
+  fov_rollout_run(&rollout, &tape, task, &plan);
+}
+
+FovStatus fov_shard_bytes(double *bytes, const FovTask *task, const real *values) {
+  const FovParams *params = &task->agent->params;
+  real *zeros = values ? NULL : fov_params_block(params);
+  if (!values && !zeros)
+    return fov_fail(FOV_ERR_MEMORY, "no memory for %zu parameters", params->size);
+  Playing playing = {.task = task, .values = values ? values : zeros};
+  *bytes = fov_shard_measure(task, 1, play, &playing);
+  free(zeros);
+  return FOV_OK;
 }

@@ -16,20 +16,18 @@ typedef struct FovWorkspace {
 FovStatus fov_workspace_create(FovWorkspace *workspace, int count);
 void fov_workspace_finish(FovWorkspace *workspace);
 
-/** What a shard of `task` takes at most: images, coarse views and, for each glimpse, every layer's
- * output, what its way back keeps, and its gradient. The ends of an arena's blocks come on top. */
-double fov_shard_bytes(const FovTask *task);
-
-/** Fails if `bytes` for `what` are more than the machine has. */
-FovStatus fov_memory_check(double bytes, const char *what);
+/** Work on a shard of `lanes` lanes, in an arena. */
+typedef void FovShardWork(void *context, FovArena *arena, int lanes);
 
 /**
- * Plans lanes for cases first … first+lanes−1 of a fixed set, in the arena.
- *
- * seed, split and case name the draws of the environment; those of the policy depend on `repeat`
- * (0 … 1023) too. Nothing is shared with training, whatever its seed.
+ * Measures what the arena of a work on a whole shard holds, by doing it on fewer lanes; what it
+ * takes must grow linearly with the lanes. least: lanes come in multiples of it, which divides
+ * FOV_SHARD.
  */
-FovPlan fov_plan_cases(FovArena *arena, int64_t first, int lanes, uint64_t seed, FovSplit split,
-                       int repeat);
+double fov_shard_measure(const FovTask *task, int least, FovShardWork *work, void *context);
+
+/** Bytes of an arena in which a shard of `task` is played without gradients: the measured need of
+ * full rollouts. values: the parameters, or NULL if there are none yet. */
+FovStatus fov_shard_bytes(double *bytes, const FovTask *task, const real *values);
 
 #endif

@@ -1,28 +1,17 @@
 #include "model/agent.h"
 
+#include <stdlib.h>
+
+#include "base/profile.h"
 #include "tensor/ops.h"
 
-static const char *const firsts[] = {"centre", "random", "learned", NULL};
-enum { MEAN_LINEAR, MEAN_TANH };
-static const char *const means[] = {[MEAN_LINEAR] = "linear", [MEAN_TANH] = "tanh", NULL};
 static const char *const stops[] = {"none", "baseline", "location", "both", NULL};
 
 const FovOption fov_agent_options[] = {
-    FOV_INT(FovAgentOptions, glimpses, "6", 1, FOV_MAX_GLIMPSES,
-            "taken before each answer or action"),
     FOV_INT(FovAgentOptions, layers, "1", 1, 2,
-            "cores, one on the other; of two the second looks, the first answers"),
-    FOV_CHOICE(FovAgentOptions, first, "centre", firsts, "where the first glimpse falls"),
-    FOV_CHOICE(FovAgentOptions, mean, "linear", means,
-               "location network's output; tanh keeps it in the image"),
+            "recurrent layers; with 2, the first answers and the second chooses where to look"),
     FOV_CHOICE(FovAgentOptions, stop_gradient, "none", stops,
                "heads whose gradient stops before the core, or its first layer"),
-    FOV_OPTIONS_END,
-};
-
-const FovOption fov_glimpse_options[] = {
-    FOV_INT(FovGlimpseOptions, where, "128", 1, 8192, "units that encode where"),
-    FOV_INT(FovGlimpseOptions, width, "256", 1, 8192, "units of the glimpse vector g_t"),
     FOV_OPTIONS_END,
 };
 
@@ -33,56 +22,84 @@ const FovOption fov_context_options[] = {
     FOV_OPTIONS_END,
 };
 
+/* ---- building ---- */
+
+static FovStatus create_layout(void **layout, size_t size) {
+  *layout = calloc(1, size ? size : 1);
+  return *layout ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory for an agent's layout");
+}
+
+static FovStatus add_attention(FovAgent *agent, int *width, const FovAgentParts *parts) {
+  const FovAttentionParts seen = {.sensor = parts->sensor,
+                                  .shape = agent->glimpse,
+                                  .encoder = parts->encoder,
+                                  .encoder_options = parts->encoder_options,
+                                  .glimpse = parts->glimpse};
+  FOV_TRY(create_layout(&agent->attention_layout, parts->attention->layout_size));
+  return parts->attention->build(agent->attention_layout, width, &agent->params,
+                                 parts->attention_options, &seen);
+}
+
+/** The core, for g_t [B, inputs], and the gaze: of the same kind, named apart, fed by the core. */
+static FovStatus add_cores(FovAgent *agent, const FovAgentParts *parts, int inputs) {
+  const FovCore *core = parts->core;
+  FovParams *params = &agent->params;
+  FovCoreParts seen = {
+      .inputs = inputs, .score = parts->score, .score_options = parts->score_options};
+  FOV_TRY(create_layout(&agent->core_layout, core->layout_size));
+  FOV_TRY(core->build(agent->core_layout, &agent->width, params, parts->core_options, &seen));
+  if (parts->options.layers < 2) return FOV_OK;
+  int width;
+  FOV_TRY(create_layout(&agent->gaze_layout, core->layout_size));
+  seen.inputs = agent->width;
+  params->prefix = "gaze.";
+  FovStatus status = core->build(agent->gaze_layout, &width, params, parts->core_options, &seen);
+  params->prefix = NULL;
+  return status;
+}
+
 static int add_bias(FovParams *params, const char *name, int width) {
   return fov_params_add(params, name, 1, width, FOV_INIT_ZERO, 0);
 }
 
-static void add_glimpse_network(FovAgent *agent, const FovGlimpseOptions *glimpse) {
-  FovParams *params = &agent->params;
-  FovAgentIds *id = &agent->ids;
-  int what = agent->encoder_layout.width;
-  id->where_w = fov_params_add(params, "where.w", glimpse->where, 2, FOV_INIT_UNIFORM, 1);
-  id->where_bias = fov_params_add(params, "where.bias", 1, glimpse->where, FOV_INIT_UNIFORM, 1);
-  id->glimpse_what =
-      fov_params_add(params, "glimpse.what", glimpse->width, what, FOV_INIT_UNIFORM, 1);
-  id->glimpse_where =
-      fov_params_add(params, "glimpse.where", glimpse->width, glimpse->where, FOV_INIT_UNIFORM, 1);
-  id->glimpse_bias = add_bias(params, "glimpse.bias", glimpse->width);
-}
-
-/** The second core: named apart, and fed by the first. */
-static void add_gaze(FovAgent *agent, const FovAgentParts *parts) {
-  agent->params.prefix = "gaze.";
-  parts->core->build(&agent->gaze_layout, &agent->params, parts->core_options,
-                     agent->core_layout.width);
-  agent->params.prefix = NULL;
-}
-
 static void add_context(FovAgent *agent) {
   FovParams *params = &agent->params;
-  FovAgentIds *id = &agent->ids;
-  int side = agent->context.side, hidden = agent->context.width, start = agent->gaze_layout.width;
+  int side = agent->context.side, hidden = agent->context.width, start = agent->width;
   agent->coarse = side * side * agent->glimpse.channels;
-  id->context_w = fov_params_add(params, "context.w", hidden, agent->coarse, FOV_INIT_HE, 1);
-  id->context_bias = add_bias(params, "context.bias", hidden);
-  id->start_w = fov_params_add(params, "start.w", start, hidden, FOV_INIT_UNIFORM, 1);
-  id->start_bias = add_bias(params, "start.bias", start);
+  agent->context_w = fov_params_add(params, "context.w", hidden, agent->coarse, FOV_INIT_HE, 1);
+  agent->context_bias = add_bias(params, "context.bias", hidden);
+  agent->start_w = fov_params_add(params, "start.w", start, hidden, FOV_INIT_UNIFORM, 1);
+  agent->start_bias = add_bias(params, "start.bias", start);
 }
 
-static void add_heads(FovAgent *agent, bool may_stop) {
-  FovParams *params = &agent->params;
-  FovAgentIds *id = &agent->ids;
-  int width = agent->core_layout.width;
-  // Small at the start: a policy that first looks near the centre, an answer that is undecided.
-  id->location_w = fov_params_add(params, "location.w", 2, width, FOV_INIT_UNIFORM, 0.1f);
-  id->location_bias = add_bias(params, "location.bias", 2);
-  id->class_w = fov_params_add(params, "class.w", agent->actions, width, FOV_INIT_UNIFORM, 1);
-  id->class_bias = add_bias(params, "class.bias", agent->actions);
-  id->baseline_w = fov_params_add(params, "baseline.w", 1, width, FOV_INIT_UNIFORM, 0.1f);
-  id->baseline_bias = add_bias(params, "baseline.bias", 1);
-  if (!may_stop) return;
-  id->stop_w = fov_params_add(params, "stop.w", 2, width, FOV_INIT_UNIFORM, 0.1f);
-  id->stop_bias = add_bias(params, "stop.bias", 2);
+/** The agent's own head: a softmax of a linear layer. */
+typedef struct Answer {
+  int w, bias;
+} Answer;
+
+static void build_answer(void *layout, FovParams *params, const void *actions, int inputs) {
+  Answer *answer = layout;
+  int A = *(const int *)actions;
+  answer->w = fov_params_add(params, "class.w", A, inputs, FOV_INIT_UNIFORM, 1);
+  answer->bias = add_bias(params, "class.bias", A);
+}
+
+static const FovHead answer_head = {.layout_size = sizeof(Answer), .build = build_answer};
+
+static FovStatus add_heads(FovAgent *agent, const FovAgentParts *parts) {
+  for (int r = 0; r < FOV_READERS; r++) {
+    bool answer = r == FOV_READER_ANSWER;
+    const FovHead *head = answer ? &answer_head : parts->heads[r];
+    if (!head || !head->build) {
+      // The heads after it start with the same values, whether or not it is there.
+      fov_params_skip(&agent->params, 2);
+      continue;
+    }
+    FOV_TRY(create_layout(&agent->heads[r], head->layout_size));
+    head->build(agent->heads[r], &agent->params, answer ? &agent->actions : parts->head_options[r],
+                agent->width);
+  }
+  return FOV_OK;
 }
 
 static FovStatus check_size(const FovAgentParts *parts, bool seen_whole, const char *key,
@@ -102,119 +119,139 @@ static FovStatus check_context(const FovAgentParts *parts) {
                     "context.side = %d: the context starts a second layer, found layers = %d; set "
                     "layers = 2 or context.side = 0",
                     side, layers);
-  if (side && parts->core->memoryless)
+  if (side && !parts->core->starts)
     return fov_fail(FOV_ERR_USAGE,
-                    "context.side = %d: core = %s has no memory that could start from the context; "
+                    "context.side = %d: core = %s has no state that could start from the context; "
                     "choose another core or set context.side = 0",
                     side, parts->core->plugin.name);
   return FOV_OK;
+}
+
+static FovStatus add_parts(FovAgent *agent, const FovAgentParts *parts) {
+  int width;
+  FOV_TRY(check_size(parts, parts->sensor.whole, "sensor.whole", "no"));
+  FOV_TRY(check_size(parts, parts->context.side, "context.side", "0"));
+  FOV_TRY(check_context(parts));
+  agent->glimpse = fov_sensor_glimpse(&agent->sensor, parts->height, parts->width, parts->channels);
+  FOV_TRY(add_attention(agent, &width, parts));
+  FOV_TRY(add_cores(agent, parts, width));
+  if (parts->context.side) add_context(agent);
+  return add_heads(agent, parts);
 }
 
 FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts) {
   *agent = (FovAgent){.options = parts->options,
                       .context = parts->context,
                       .sensor = parts->sensor,
-                      .encoder = parts->encoder,
+                      .attention = parts->attention,
                       .core = parts->core,
                       .actions = parts->actions};
-  FOV_TRY(check_size(parts, parts->sensor.whole, "sensor.whole", "no"));
-  FOV_TRY(check_size(parts, parts->context.side, "context.side", "0"));
-  FOV_TRY(check_context(parts));
-  agent->glimpse = fov_sensor_glimpse(&agent->sensor, parts->height, parts->width, parts->channels);
-  FOV_TRY(parts->encoder->build(&agent->encoder_layout, &agent->params, parts->encoder_options,
-                                agent->glimpse));
-  add_glimpse_network(agent, &parts->glimpse);
-  parts->core->build(&agent->core_layout, &agent->params, parts->core_options,
-                     parts->glimpse.width);
-  if (parts->options.layers == 2) add_gaze(agent, parts);
-  if (parts->context.side) add_context(agent);
-  add_heads(agent, parts->stops);
-  return FOV_OK;
+  FovStatus status = add_parts(agent, parts);
+  if (status != FOV_OK) fov_agent_finish(agent);
+  return status;
 }
 
-FovAgentState fov_agent_begin(const FovAgent *agent, FovTape *tape, FovVar *coarse, int lanes) {
-  FovVar *p = tape->params;
-  const FovAgentIds *id = &agent->ids;
+static void finish_core(const FovAgent *agent, void *layout) {
+  if (layout && agent->core->finish) agent->core->finish(layout);
+  free(layout);
+}
+
+void fov_agent_finish(FovAgent *agent) {
+  if (agent->attention_layout) agent->attention->finish(agent->attention_layout);
+  free(agent->attention_layout);
+  finish_core(agent, agent->core_layout);
+  finish_core(agent, agent->gaze_layout);
+  for (int r = 0; r < FOV_READERS; r++) free(agent->heads[r]);
+  fov_params_finish(&agent->params);
+  *agent = (FovAgent){0};
+}
+
+/* ---- an episode ---- */
+
+/** tanh(Linear(relu(Linear(coarse)))), of every lane's image. */
+static FovVar *start_of(const FovAgent *agent, FovTape *tape, const FovImage *images, int lanes) {
+  FovVar *p = tape->params, *coarse = fov_constant(tape, lanes, agent->coarse);
+  FovPhase before = fov_profile_enter(FOV_PHASE_SENSOR);
+  for (int b = 0; b < lanes; b++)
+    fov_sensor_shrink(coarse->value + (size_t)b * coarse->stride, &images[b], agent->context.side);
+  fov_profile_enter(before);
+  FovVar *hidden =
+      fov_linear(tape, coarse, &p[agent->context_w], &p[agent->context_bias], FOV_RELU);
+  return fov_linear(tape, hidden, &p[agent->start_w], &p[agent->start_bias], FOV_TANH);
+}
+
+FovAgentState fov_agent_begin(const FovAgent *agent, FovTape *tape, const FovImage *images,
+                              int lanes, int glimpses) {
   FovAgentState state = {.lanes = lanes};
-  FOV_CHECK(coarse ? coarse->rows == lanes && coarse->cols == agent->coarse : agent->coarse == 0,
-            "%d lanes with a context of %d numbers", lanes, agent->coarse);
-  if (!coarse) return state;
-  FovVar *hidden = fov_linear(tape, coarse, &p[id->context_w], &p[id->context_bias], FOV_RELU);
-  FovVar *start = fov_linear(tape, hidden, &p[id->start_w], &p[id->start_bias], FOV_TANH);
-  state.where = (FovCoreState){.h = start, .c = start};
+  state.attention = fov_arena_alloc(tape->arena, agent->attention->state_size);
+  agent->attention->begin(state.attention, agent->attention_layout, tape, lanes, glimpses);
+  if (!agent->coarse) return state;
+  FovVar *start = start_of(agent, tape, images, lanes);
+  for (int i = 0; i < agent->core->starts; i++) state.gaze.vars[i] = start;
   return state;
 }
 
-/** Whether the gradient of a head, the location's or the baseline's, is to stop. */
+/** Whether the gradient of a head, the policy's or the baseline's, is to stop. */
 static bool is_stopped(const FovAgent *agent, FovStopGradient head) {
-  int stop = agent->options.stop_gradient;
-  return stop == (int)head || stop == FOV_STOP_GRADIENT_BOTH;
+  FovStopGradient stop = (FovStopGradient)agent->options.stop_gradient;
+  return stop == head || stop == FOV_STOP_GRADIENT_BOTH;
 }
 
-static void move_gaze(FovAgentState *state, const FovAgent *agent, FovTape *tape) {
-  FovVar *h_t = state->what.h;
+void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *agent, FovTape *tape,
+                   const FovView *view) {
+  FOV_CHECK(view->lanes == state->lanes, "a view of %d lanes, a state of %d", view->lanes,
+            state->lanes);
+  agent->attention->read(readout, state->attention, agent->attention_layout, tape, view);
+  agent->core->step(&state->core, agent->core_layout, tape, readout->g);
+  if (!agent->gaze_layout) return;
+  FovVar *h_t = state->core.vars[0];
   if (is_stopped(agent, FOV_STOP_GRADIENT_LOCATION)) h_t = fov_stop_gradient(tape, h_t);
-  agent->core->step(&state->where, &agent->gaze_layout, tape, h_t);
+  agent->core->step(&state->gaze, agent->gaze_layout, tape, h_t);
 }
 
-void fov_agent_see(FovAgentState *state, const FovAgent *agent, FovTape *tape, FovVar *rho,
-                   FovVar *l_t) {
-  FovVar *p = tape->params;
-  const FovAgentIds *id = &agent->ids;
-  FovVar *h_g = agent->encoder->encode(&agent->encoder_layout, tape, rho);
-  FovVar *h_l = fov_linear(tape, l_t, &p[id->where_w], &p[id->where_bias], FOV_RELU);
-  FovVar *g_t = fov_linear2(tape, h_g, &p[id->glimpse_what], h_l, &p[id->glimpse_where],
-                            &p[id->glimpse_bias], FOV_RELU);
-  agent->core->step(&state->what, &agent->core_layout, tape, g_t);
-  if (agent->options.layers == 2) move_gaze(state, agent, tape);
+/** Keeps the rows of some of B lanes: as many of each as the var has for a lane. */
+static FovVar *keep_lanes(FovTape *tape, FovVar *x, int B, const int *lanes, int count) {
+  int t = x->rows / B, *rows = FOV_NEW(tape->arena, int, (size_t)count *t);
+  for (int i = 0; i < count * t; i++) rows[i] = lanes[i / t] * t + i % t;
+  return fov_gather(tape, x, rows, count * t);
 }
 
-static void keep_rows(FovCoreState *state, FovTape *tape, const int *rows, int count) {
-  if (state->h) state->h = fov_gather(tape, state->h, rows, count);
-  if (state->c) state->c = fov_gather(tape, state->c, rows, count);
-}
-
-void fov_agent_keep(FovAgentState *state, FovTape *tape, const int *rows, int count) {
-  keep_rows(&state->what, tape, rows, count);
-  keep_rows(&state->where, tape, rows, count);
+void fov_agent_keep(FovAgentState *state, FovTape *tape, const int *lanes, int count) {
+  for (int i = 0; i < FOV_STATE_VARS; i++) {
+    FovVar **core = &state->core.vars[i], **gaze = &state->gaze.vars[i];
+    if (*core) *core = keep_lanes(tape, *core, state->lanes, lanes, count);
+    if (*gaze) *gaze = keep_lanes(tape, *gaze, state->lanes, lanes, count);
+  }
   state->lanes = count;
 }
 
-/** A linear head on a layer's output; before the first glimpse that may be NULL, for zeros. */
-static FovVar *head(FovTape *tape, FovVar *h_t, int lanes, int w, int bias,
-                    FovActivation activation) {
-  if (!h_t) h_t = fov_zeros(tape, lanes, tape->params[w].cols);
-  return fov_linear(tape, h_t, &tape->params[w], &tape->params[bias], activation);
+static bool reads_gaze(const FovAgent *agent, FovReader reader) {
+  return agent->gaze_layout && (reader == FOV_READER_POLICY || reader == FOV_READER_BASELINE);
 }
 
-/** The last layer's output; with a stop no gradient flows back into it. */
-static FovVar *last_output(const FovAgent *agent, FovTape *tape, const FovAgentState *state,
-                           bool stop) {
-  FovVar *h_t = agent->options.layers == 2 ? state->where.h : state->what.h;
-  return h_t && stop ? fov_stop_gradient(tape, h_t) : h_t;
+/** Whether a reader's gradient stops at the layer that it reads. */
+static bool is_cut_off(const FovAgent *agent, FovReader reader) {
+  switch (reader) {
+  case FOV_READER_POLICY: // a gaze is cut off from the core already, and is to learn
+    return !agent->gaze_layout && is_stopped(agent, FOV_STOP_GRADIENT_LOCATION);
+  case FOV_READER_STOP:
+    return is_stopped(agent, FOV_STOP_GRADIENT_LOCATION);
+  case FOV_READER_BASELINE:
+    return is_stopped(agent, FOV_STOP_GRADIENT_BASELINE);
+  default:
+    return false;
+  }
 }
 
-FovVar *fov_agent_mean(const FovAgent *agent, FovTape *tape, const FovAgentState *state) {
-  // Of two layers the first was already cut off, by move_gaze, and the second is to learn.
-  bool stop = agent->options.layers == 1 && is_stopped(agent, FOV_STOP_GRADIENT_LOCATION);
-  return head(tape, last_output(agent, tape, state, stop), state->lanes, agent->ids.location_w,
-              agent->ids.location_bias, agent->options.mean == MEAN_TANH ? FOV_TANH : FOV_LINEAR);
+FovVar *fov_agent_read(const FovAgent *agent, FovTape *tape, const FovAgentState *state,
+                       FovReader reader) {
+  FovVar *h_t = reads_gaze(agent, reader) ? state->gaze.vars[0] : state->core.vars[0];
+  if (!h_t) return fov_zeros(tape, state->lanes, agent->width);
+  return is_cut_off(agent, reader) ? fov_stop_gradient(tape, h_t) : h_t;
 }
 
 FovVar *fov_agent_logits(const FovAgent *agent, FovTape *tape, const FovAgentState *state) {
-  return head(tape, state->what.h, state->lanes, agent->ids.class_w, agent->ids.class_bias,
-              FOV_LINEAR);
-}
-
-FovVar *fov_agent_stop(const FovAgent *agent, FovTape *tape, const FovAgentState *state) {
-  FOV_CHECK(agent->ids.stop_w, "an agent without a head to stop");
-  FovVar *h_t = state->what.h;
-  if (is_stopped(agent, FOV_STOP_GRADIENT_LOCATION)) h_t = fov_stop_gradient(tape, h_t);
-  return head(tape, h_t, state->lanes, agent->ids.stop_w, agent->ids.stop_bias, FOV_LINEAR);
-}
-
-FovVar *fov_agent_baseline(const FovAgent *agent, FovTape *tape, const FovAgentState *state) {
-  bool stop = is_stopped(agent, FOV_STOP_GRADIENT_BASELINE);
-  return head(tape, last_output(agent, tape, state, stop), state->lanes, agent->ids.baseline_w,
-              agent->ids.baseline_bias, FOV_LINEAR);
+  const Answer *answer = agent->heads[FOV_READER_ANSWER];
+  FovVar *p = tape->params, *h_t = fov_agent_read(agent, tape, state, FOV_READER_ANSWER);
+  return fov_linear(tape, h_t, &p[answer->w], &p[answer->bias], FOV_LINEAR);
 }

@@ -1,36 +1,47 @@
 /**
  * The recurrent core's contract: h_t = f_h(h_{t−1}, g_t), Mnih et al. 2014, section 3.1.
  *
- * A core is one const struct in one file, core_<name>.c, and one line in tables.c.
+ * A core is one const struct in one file, core/<name>.c, and one line in tables.c.
  */
 #ifndef FOV_MODEL_CORE_H
 #define FOV_MODEL_CORE_H
 
-#include "base/option.h"
-#include "tensor/tape.h"
+#include "model/score.h"
 
-enum { FOV_CORE_PARAMS = 8 };
+enum { FOV_STATE_VARS = 10 };
 
-/** What a core added to the parameters; written by build, const afterwards. */
-typedef struct FovCoreLayout {
-  int width; /**< D of h_t */
-  int params[FOV_CORE_PARAMS];
-} FovCoreLayout;
-
-/** What a core remembers, [B, D] each. At the start of an episode both are NULL, which stands for
- * zeros, or both the same var: where they start. */
+/**
+ * The state of B lanes: what the core needs of the past. A var that is NULL stands for zeros, or
+ * for a memory without rows.
+ *
+ * vars[0] is the output h_t [B, D]. What the others are is the core's own affair, if row b, or the
+ * equally many rows from b·t on, belong to lane b: [B, D], or a memory [B·t, D] that grows.
+ */
 typedef struct FovCoreState {
-  FovVar *h; /**< the output h_t */
-  FovVar *c; /**< a cell, for cores that have one; the others leave it alone */
+  FovVar *vars[FOV_STATE_VARS];
 } FovCoreState;
+
+/** What a core is composed of. */
+typedef struct FovCoreParts {
+  int inputs;            /**< width of g_t */
+  const FovScore *score; /**< for cores that attend */
+  const void *score_options;
+} FovCoreParts;
 
 typedef struct FovCore {
   FovPlugin plugin;
-  bool memoryless; /**< h_t depends on g_t alone */
-  /** Adds the core's parameters, named "core.…", for inputs [B, inputs]. */
-  void (*build)(FovCoreLayout *layout, FovParams *params, const void *options, int inputs);
+  /** How many of the vars, from the first on, an episode may start from instead of zeros: all get
+   * the same [B, D]. 0: h_t depends on g_t alone. */
+  int starts;
+  size_t layout_size; /**< bytes of the struct that `build` writes */
+  /** Adds the core's parameters, named "core.…". Writes the layout, zeroed before and const
+   * afterwards, and D. Fails if the options do not fit together. */
+  FovStatus (*build)(void *layout, int *width, FovParams *params, const void *options,
+                     const FovCoreParts *parts);
+  /** Frees what the layout owns; NULL: nothing. */
+  void (*finish)(void *layout);
   /** Takes g_t [B, inputs] and moves `state` from t−1 to t. */
-  void (*step)(FovCoreState *state, const FovCoreLayout *layout, FovTape *tape, FovVar *g_t);
+  void (*step)(FovCoreState *state, const void *layout, FovTape *tape, FovVar *g_t);
 } FovCore;
 
 /** All cores, NULL-terminated. */

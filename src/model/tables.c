@@ -1,11 +1,19 @@
+#include "model/attention.h"
 #include "model/core.h"
-#include "model/encoder.h"
 
 extern const FovEncoder fov_encoder_linear, fov_encoder_conv;
 
 const FovEncoder *const fov_encoders[] = {&fov_encoder_linear, &fov_encoder_conv, NULL};
 
-extern const FovCore fov_core_rnn, fov_core_lstm, fov_core_gru, fov_core_none;
+extern const FovAttention fov_attention_gaze;
 
-const FovCore *const fov_cores[] = {&fov_core_rnn, &fov_core_lstm, &fov_core_gru, &fov_core_none,
-                                    NULL};
+const FovAttention *const fov_attentions[] = {&fov_attention_gaze, NULL};
+
+extern const FovScore fov_score_scaled_dot;
+
+const FovScore *const fov_scores[] = {&fov_score_scaled_dot, NULL};
+
+extern const FovCore fov_core_rnn, fov_core_lstm, fov_core_gru, fov_core_attention, fov_core_none;
+
+const FovCore *const fov_cores[] = {&fov_core_rnn,       &fov_core_lstm, &fov_core_gru,
+                                    &fov_core_attention, &fov_core_none, NULL};

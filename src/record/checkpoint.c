@@ -32,8 +32,8 @@ static void scalars_of(Scalar scalars[SCALARS], FovTrainerState *state, FovBest 
       {"state.sums.wrong", FOV_DTYPE_I64, &sums->wrong},
       {"state.sums.glimpses", FOV_DTYPE_I64, &sums->glimpses},
       {"state.sums.reward", FOV_DTYPE_F64, &sums->reward},
-      {"state.sums.class_loss", FOV_DTYPE_F64, &sums->class_loss},
-      {"state.sums.baseline_loss", FOV_DTYPE_F64, &sums->baseline_loss},
+      {"state.sums.class_loss", FOV_DTYPE_F64, &sums->losses[0]},
+      {"state.sums.baseline_loss", FOV_DTYPE_F64, &sums->losses[1]},
       {"state.sums.gradient_norm", FOV_DTYPE_F64, &sums->gradient_norm},
       {"state.best_loss", FOV_DTYPE_F64, &best->loss},
       {"state.best_error", FOV_DTYPE_F64, &best->error},
@@ -80,20 +80,30 @@ static FovStatus write_file(const char *path, const FovBlob *blobs, size_t count
   return fov_safetensors_write(path, blobs, count, texts, sizeof texts / sizeof *texts);
 }
 
+/** Room for the descriptions of `count` tensors, to be freed. */
+static FovStatus create_blobs(FovBlob **blobs, size_t count, const char *path) {
+  *blobs = malloc(count * sizeof **blobs);
+  return *blobs ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "%s: no memory for %zu tensors", path, count);
+}
+
 FovStatus fov_checkpoint_save_weights(const char *path, const FovParams *params, const real *values,
                                       int64_t update, const FovIdentity *identity) {
-  FovBlob blobs[FOV_MAX_PARAMS + 1];
   int count = params->count;
+  FovBlob *blobs;
+  FOV_TRY(create_blobs(&blobs, (size_t)count + 1, path));
   for (int i = 0; i < count; i++) blobs[i] = describe("", &params->list[i], values);
   blobs[count] = (FovBlob){.name = "state.update", .dtype = FOV_DTYPE_I64, .data = &update};
-  return write_file(path, blobs, (size_t)count + 1, identity);
+  FovStatus status = write_file(path, blobs, (size_t)count + 1, identity);
+  free(blobs);
+  return status;
 }
 
 FovStatus fov_checkpoint_save(const char *path, const FovParams *params,
                               const FovTrainerState *state, const FovBest *best,
                               const FovIdentity *identity) {
-  FovBlob blobs[BLOCKS * FOV_MAX_PARAMS + SCALARS];
+  FovBlob *blobs;
   size_t count = 0;
+  FOV_TRY(create_blobs(&blobs, BLOCKS * (size_t)params->count + SCALARS, path));
   real *blocks[BLOCKS];
   blocks_of(blocks, state);
   for (int b = 0; b < BLOCKS; b++)
@@ -107,7 +117,9 @@ FovStatus fov_checkpoint_save(const char *path, const FovParams *params,
     blobs[count] = (FovBlob){.dtype = scalars[i].dtype, .data = scalars[i].data};
     snprintf(blobs[count++].name, FOV_BLOB_NAME, "%s", scalars[i].name);
   }
-  return write_file(path, blobs, count, identity);
+  FovStatus status = write_file(path, blobs, count, identity);
+  free(blobs);
+  return status;
 }
 
 /** The line of `text` that position `at` lies in, as printf's width and text. */

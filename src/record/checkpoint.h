@@ -9,7 +9,7 @@
 #ifndef FOV_RECORD_CHECKPOINT_H
 #define FOV_RECORD_CHECKPOINT_H
 
-#include "learn/trainer.h"
+#include "learn/trainer/trainer.h"
 
 #define FOV_NO_LOSS 1e300
 

@@ -2,9 +2,10 @@
 
 #include <stdio.h>
 
+#include "base/memory.h"
 #include "base/team.h"
 
-enum { NUMBERS = 10 }; // of a glimpse, beside the probabilities: places, policy, reward, answer
+enum { NUMBERS = 6 }; // of a glimpse: its place, baseline, reward, label and answer
 
 /** Copies row i of a var; nothing of NULL. */
 static void copy_row(float *to, const FovVar *var, int i) {
@@ -39,22 +40,21 @@ static void copy_glimpse(FovTrace *trace, const FovTimeStep *step, const real *l
   trace->answers[at] = step->actions[i];
 }
 
-enum { MEAN, SIGMA }; // columns of the trace
-
 /** What lane i chose and expected of its next glimpse, t of the trace. */
-static void copy_choice(FovTrace *trace, const FovTimeStep *step, const FovChoice *choice,
-                        int episode, int t, int i) {
+static void copy_choice(FovTrace *trace, const FovTimeStep *step, int episode, int t, int i) {
   size_t at = (size_t)episode * trace->glimpses + t;
   if (!(step->events[i] & FOV_EVENT_LOOK)) return;
-  copy_row(trace->column[MEAN].values + 2 * at, step->mean, i);
   copy_row(trace->baselines + at, step->baseline, i);
-  for (int j = 0; step->mean && j < 2; j++)
-    trace->column[SIGMA].values[2 * at + j] = choice->deterministic ? 0 : (float)choice->sigma[j];
+  for (int c = 0; c < trace->columns; c++) {
+    const FovTraceColumn *column = &trace->column[c];
+    int width = column->width;
+    for (int j = 0; j < width; j++)
+      column->values[width * at + j] = (float)step->columns[c][width * i + j];
+  }
 }
 
 /** Copies a rollout's lanes into the trace's episodes from `first` on. */
-static void copy_rollout(FovTrace *trace, const FovRollout *rollout, const FovChoice *choice,
-                         FovArena *arena, int first) {
+static void copy_rollout(FovTrace *trace, const FovRollout *rollout, FovArena *arena, int first) {
   int B = rollout->lanes;
   for (int t = 0; t < rollout->time_steps; t++) {
     FovTimeStep *step = &rollout->at[t];
@@ -64,7 +64,7 @@ static void copy_rollout(FovTrace *trace, const FovRollout *rollout, const FovCh
       if (t > 0)
         copy_glimpse(trace, step, log_p + (size_t)i * trace->actions, rollout->rewards[t * B + b],
                      episode, t - 1, i);
-      copy_choice(trace, step, choice, episode, t, i);
+      copy_choice(trace, step, episode, t, i);
     }
   }
   for (int b = 0; b < B; b++) {
@@ -76,35 +76,38 @@ static void copy_rollout(FovTrace *trace, const FovRollout *rollout, const FovCh
 static double frames_bytes(const FovTask *task) {
   const FovEnvSpec *spec = &task->env->spec;
   double frames = spec->changes ? fov_task_glimpses(task) : 1;
-  return frames * spec->height * spec->width * spec->channels;
+  return frames * (double)fov_observation_bytes(&spec->observation);
 }
 
 static double episode_bytes(const FovTask *task) {
-  double numbers = (NUMBERS + (double)task->env->spec.actions) * sizeof(float);
-  double glimpse = numbers + fov_glimpse_features(task->agent->glimpse);
+  FovPolicyColumn columns[FOV_POLICY_COLUMNS];
+  double numbers = NUMBERS + (double)task->env->spec.actions;
+  for (int c = fov_task_columns(columns, task); c-- > 0;) numbers += columns[c].width;
+  double glimpse = numbers * sizeof(float) + fov_glimpse_features(task->agent->glimpse);
   return frames_bytes(task) + fov_task_glimpses(task) * glimpse;
 }
 
-static int episodes_of(const FovRecordRequest *what) {
-  int64_t cases = what->task->env->spec.cases;
-  double fit = what->room > 0 ? what->room / episode_bytes(what->task) : (double)cases;
-  int episodes = what->episodes < cases ? what->episodes : (int)cases;
+static int episodes_of(const FovRecordRequest *request) {
+  int64_t cases = request->task->env->spec.cases;
+  double fit = request->room > 0 ? request->room / episode_bytes(request->task) : (double)cases;
+  int episodes = request->episodes < cases ? request->episodes : (int)cases;
   return fit >= episodes ? episodes : fit > 1 ? (int)fit : 1;
 }
 
-FovStatus fov_record_check(const FovRecordRequest *what) {
-  int episodes = episodes_of(what), lanes = episodes < FOV_SHARD ? episodes : FOV_SHARD;
+FovStatus fov_record_check(const FovRecordRequest *request) {
+  int episodes = episodes_of(request), lanes = episodes < FOV_SHARD ? episodes : FOV_SHARD;
   // A game's frames are kept twice: by the rollout, then in the trace.
-  double kept = what->task->env->spec.changes ? lanes * frames_bytes(what->task) : 0;
+  double kept = request->task->env->spec.changes ? lanes * frames_bytes(request->task) : 0;
   char name[80];
   snprintf(name, sizeof name, "a trace of %d episodes (eval.episodes, --episodes)", episodes);
-  return fov_memory_check(fov_shard_bytes(what->task) + kept + episodes * episode_bytes(what->task),
-                          name);
+  double shard;
+  FOV_TRY(fov_shard_bytes(&shard, request->task, request->values));
+  return fov_memory_check(shard + kept + episodes * episode_bytes(request->task), name);
 }
 
 /** A recording under way. */
 typedef struct Recording {
-  const FovRecordRequest *what;
+  const FovRecordRequest *request;
   FovTrace *trace;
   FovArena *arena;
 } Recording;
@@ -112,48 +115,60 @@ typedef struct Recording {
 static void record_shard(void *context, int shard, int worker) {
   (void)worker;
   const Recording *recording = context;
-  const FovRecordRequest *what = recording->what;
+  const FovRecordRequest *request = recording->request;
   FovArena *arena = recording->arena;
   int first = shard * FOV_SHARD, left = recording->trace->episodes - first;
   FovTape tape;
   FovRollout rollout;
   fov_arena_rewind(arena);
-  fov_tape_begin(&tape, arena, &what->task->agent->params, what->values, NULL);
-  FovPlan plan =
-      fov_plan_cases(arena, first, left < FOV_SHARD ? left : FOV_SHARD, what->seed, what->split, 0);
-  plan.choice = fov_task_choice(what->task, what->progress, !what->sampled);
-  plan.predict = what->predict;
+  fov_tape_begin(&tape, arena, &request->task->agent->params, request->values, NULL);
+  FovPlan plan = fov_plan_cases(arena, first, left < FOV_SHARD ? left : FOV_SHARD, request->seed,
+                                request->split, 0);
+  plan.progress = request->progress;
+  plan.deterministic = !request->sampled;
+  plan.predict = request->task->baseline->head.build;
   plan.every = plan.frames = true;
-  fov_rollout_run(&rollout, &tape, what->task, &plan);
-  copy_rollout(recording->trace, &rollout, &plan.choice, arena, first);
+  fov_rollout_run(&rollout, &tape, request->task, &plan);
+  copy_rollout(recording->trace, &rollout, arena, first);
 }
 
-FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *what, FovWorkspace *workspace) {
-  const FovAgent *agent = what->task->agent;
-  const FovEnvSpec *spec = &what->task->env->spec;
-  int episodes = episodes_of(what), T = fov_task_glimpses(what->task);
+/** Declares the policy's columns and notes where the episodes come from. */
+static void describe(FovTrace *trace, const FovRecordRequest *request) {
+  static const char *const splits[] = {"train", "valid", "test"};
+  FovPolicyColumn columns[FOV_POLICY_COLUMNS];
+  int count = fov_task_columns(columns, request->task);
+  for (int c = 0; c < count; c++) fov_trace_add_column(trace, columns[c].name, columns[c].width);
+  snprintf(trace->policy, sizeof trace->policy, "%s", request->task->policy->plugin.name);
+  snprintf(trace->split, sizeof trace->split, "%s", splits[request->split]);
+  snprintf(trace->seed, sizeof trace->seed, "%llu", (unsigned long long)request->seed);
+}
+
+FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *request,
+                           FovWorkspace *workspace) {
+  const FovAgent *agent = request->task->agent;
+  const FovEnvSpec *spec = &request->task->env->spec;
+  int episodes = episodes_of(request), T = fov_task_glimpses(request->task);
   *trace = (FovTrace){.episodes = episodes,
                       .glimpses = T,
                       .frames = spec->changes ? T : 1,
-                      .height = spec->height,
-                      .width = spec->width,
-                      .channels = spec->channels,
+                      .height = spec->observation.height,
+                      .width = spec->observation.width,
+                      .channels = spec->observation.channels,
                       .actions = agent->actions,
                       .side = agent->glimpse.side,
                       .scales = agent->glimpse.scales,
                       .whole = agent->sensor.whole,
-                      .control = spec->control,
-                      .update = what->update};
-  FOV_TRY(fov_record_check(what));
-  fov_trace_add_column(trace, "mean", 2);
-  fov_trace_add_column(trace, "sigma", 2);
+                      .control = spec->answer == FOV_ANSWER_MOVE,
+                      .update = request->update};
+  FOV_TRY(fov_record_check(request));
+  describe(trace, request);
   FOV_TRY(fov_trace_allocate(trace));
   FovStatus status = fov_trace_set_names(trace, spec->names);
   if (status != FOV_OK) {
     fov_trace_finish(trace);
     return status;
   }
-  Recording recording = {.what = what, .trace = trace, .arena = &workspace->arenas[0]};
+  Recording recording = {.request = request, .trace = trace, .arena = &workspace->arenas[0]};
   // On a team of one: no signal may reach a product.
   fov_team_run(1, (episodes + FOV_SHARD - 1) / FOV_SHARD, record_shard, &recording);
   return FOV_OK;

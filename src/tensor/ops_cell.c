@@ -1,31 +1,36 @@
 #include "tensor/ops.h"
+#include "tensor/rows.h"
 
-/** Row b of a var's values or gradient; NULL of NULL. */
+/** Row b of a var's values; NULL of NULL. */
 static const real *row_of(const FovVar *x, int b) {
   return x ? x->value + (size_t)b * x->stride : NULL;
 }
 
+/** Row b of a var's gradient; NULL where nothing has flowed. */
 static real *grad_row(const FovVar *x, int b) {
-  return x && x->grad ? x->grad + (size_t)b * x->stride : NULL;
+  return x && x->has_grad ? x->grad + (size_t)b * x->stride : NULL;
 }
 
-/** A var whose gradient has room; NULL if it needs none. */
+/** A var with its gradient ready to be added to; NULL if it wants none. */
 static FovVar *with_grad(FovTape *tape, FovVar *x) {
-  if (!x || !x->learned) return NULL;
+  if (!x || !x->wants_grad) return NULL;
   fov_grad(tape, x);
   return x;
 }
 
-/** y += a b, element by element */
+FOV_KERNEL static void add_row(real *restrict y, const real *restrict x, int cols) {
+  fov_row_add(y, x, cols);
+}
+
 FOV_KERNEL static void add_product(real *restrict y, const real *restrict a, const real *restrict b,
                                    int cols) {
-  for (int j = 0; j < cols; j++) y[j] += a[j] * b[j];
+  fov_row_add_product(y, a, b, cols);
 }
 
 typedef struct Lstm {
   FovVar *gates, *c_prev, *h_t, *c_t;
   real *act;  /**< [B, 5D]: σ(i) σ(f) tanh(g) σ(o) tanh(c_t) */
-  real *dc_t; /**< [D]: of one row on the way back */
+  real *dc_t; /**< [D]: of one row in the backward pass */
 } Lstm;
 
 FOV_KERNEL static void lstm_forward(real *restrict h_t, real *restrict c_t, real *restrict act,
@@ -44,9 +49,10 @@ FOV_KERNEL static void lstm_forward(real *restrict h_t, real *restrict c_t, real
   }
 }
 
-// The way back is cut into loops of few conditions each, which the compiler can make wide.
+// The backward pass is split into loops of few conditions each, which compilers can vectorise.
 
-/** dc_t: of the state, by way of h_t too. dh, dc: of the results, NULL where nothing flowed. */
+/** dc_t: the gradient of the cell state, through h_t too. dh, dc: of the results, NULL where
+ * nothing has flowed. */
 FOV_KERNEL static void lstm_state_backward(real *restrict dc_t, const real *restrict dh,
                                            const real *restrict dc, const real *restrict act,
                                            int cols) {
@@ -55,7 +61,7 @@ FOV_KERNEL static void lstm_state_backward(real *restrict dc_t, const real *rest
     dc_t[j] = (dc ? dc[j] : 0) + (dh ? dh[j] : 0) * o[j] * (1 - tanh_c[j] * tanh_c[j]);
 }
 
-/** dgates: times beta, 0 or 1, and added to. */
+/** dgates: overwritten if beta is 0, added to if it is 1. */
 FOV_KERNEL static void lstm_gates_backward(real *restrict dgates, const real *restrict dc_t,
                                            const real *restrict dh, const real *restrict act,
                                            const real *restrict c_prev, real beta, int cols) {
@@ -75,12 +81,12 @@ static void lstm_backward(FovTape *tape, void *saved) {
   FovVar *c_prev = op->c_prev, *previous = with_grad(tape, c_prev);
   int cols = op->h_t->cols;
   real beta = 0;
-  if (op->gates->learned) fov_grad_product(tape, op->gates, &beta);
+  if (op->gates->wants_grad) fov_grad_product(tape, op->gates, &beta);
   for (int b = 0; b < op->h_t->rows; b++) {
     const real *act = op->act + (size_t)b * 5 * cols, *dh = grad_row(op->h_t, b);
     lstm_state_backward(op->dc_t, dh, grad_row(op->c_t, b), act, cols);
     if (previous) add_product(grad_row(previous, b), op->dc_t, act + cols, cols);
-    if (op->gates->learned)
+    if (op->gates->wants_grad)
       lstm_gates_backward(grad_row(op->gates, b), op->dc_t, dh, act, row_of(c_prev, b), beta, cols);
   }
 }
@@ -91,9 +97,9 @@ void fov_lstm_cell(FovVar **h_t, FovVar **c_t, FovTape *tape, FovVar *gates, Fov
   FOV_CHECK(!c_prev || (c_prev->rows == rows && c_prev->cols == cols),
             "gates [%d, %d] against c_prev [%d, %d]", rows, gates->cols, c_prev->rows,
             c_prev->cols);
-  bool learned = gates->learned || (c_prev && c_prev->learned);
-  *h_t = fov_result_of(tape, gates, 0, rows, cols, learned);
-  *c_t = fov_result_of(tape, gates, 1, rows, cols, learned);
+  bool wants_grad = gates->wants_grad || (c_prev && c_prev->wants_grad);
+  *h_t = fov_result_of(tape, gates, 0, rows, cols, wants_grad);
+  *c_t = fov_result_of(tape, gates, 1, rows, cols, wants_grad);
   Lstm *op = FOV_NEW(tape->arena, Lstm, 1);
   *op = (Lstm){.gates = gates, .c_prev = c_prev, .h_t = *h_t, .c_t = *c_t};
   op->act = FOV_NEW(tape->arena, real, (size_t)rows * 5 * cols);
@@ -107,7 +113,7 @@ void fov_lstm_cell(FovVar **h_t, FovVar **c_t, FovTape *tape, FovVar *gates, Fov
 typedef struct Gru {
   FovVar *x, *h, *h_prev, *h_t;
   real *act;   /**< [B, 3D]: σ(r) σ(z) tanh(n) */
-  real *gates; /**< [3D]: gradients of what those are of, of one row on the way back */
+  real *gates; /**< [3D]: gradients before the activations, of one row in the backward pass */
 } Gru;
 
 FOV_KERNEL static void gru_forward(real *restrict h_t, real *restrict act, const real *restrict x,
@@ -121,7 +127,7 @@ FOV_KERNEL static void gru_forward(real *restrict h_t, real *restrict act, const
   }
 }
 
-/** gates: set */
+/** gates: written. */
 FOV_KERNEL static void gru_gates_backward(real *restrict gates, const real *restrict dh_t,
                                           const real *restrict act, const real *restrict h,
                                           const real *restrict h_prev, int cols) {
@@ -132,10 +138,6 @@ FOV_KERNEL static void gru_gates_backward(real *restrict gates, const real *rest
     gates[cols + j] = dh_t[j] * ((h_prev ? h_prev[j] : 0) - n[j]) * z[j] * (1 - z[j]);
     gates[2 * cols + j] = dn;
   }
-}
-
-FOV_KERNEL static void add_row(real *restrict y, const real *restrict x, int cols) {
-  for (int j = 0; j < cols; j++) y[j] += x[j];
 }
 
 static void gru_backward(FovTape *tape, void *saved) {
@@ -161,8 +163,8 @@ FovVar *fov_gru_cell(FovTape *tape, FovVar *x, FovVar *h, FovVar *h_prev) {
             "x [%d, %d] against h [%d, %d]", rows, x->cols, h->rows, h->cols);
   FOV_CHECK(!h_prev || (h_prev->rows == rows && h_prev->cols == cols),
             "x [%d, %d] against h_prev [%d, %d]", rows, x->cols, h_prev->rows, h_prev->cols);
-  bool learned = x->learned || h->learned || (h_prev && h_prev->learned);
-  FovVar *h_t = fov_result_of(tape, x, 0, rows, cols, learned);
+  bool wants_grad = x->wants_grad || h->wants_grad || (h_prev && h_prev->wants_grad);
+  FovVar *h_t = fov_result_of(tape, x, 0, rows, cols, wants_grad);
   Gru *op = FOV_NEW(tape->arena, Gru, 1);
   *op = (Gru){.x = x, .h = h, .h_prev = h_prev, .h_t = h_t};
   op->act = FOV_NEW(tape->arena, real, (size_t)rows * x->cols);

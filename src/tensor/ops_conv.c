@@ -1,8 +1,10 @@
 #include <limits.h>
 
 #include "tensor/activation.h"
+#include "tensor/ops.h"
+#include "tensor/rows.h"
 
-/** Numbers of pixels that are unfolded at a time; the products then find them in the second-level
+/** Pixels that are unfolded at a time: the matrix products then find them in the second-level
  * cache, and memory grows neither with the lanes nor with the pictures. */
 enum { ROOM = 1 << 15 };
 
@@ -12,7 +14,7 @@ typedef struct Conv {
   FovActivation activation;
   size_t places, places_down, places_across; /**< S·H'·W', H', W' */
   FovMatrix windows; /**< [group, K·K·C]: the pixels under a filter at each place of a group */
-  FovMatrix sums;    /**< [group, F]: what the filters make of them, or its gradient */
+  FovMatrix sums;    /**< [group, F]: what the filters give for them, or its gradient */
 } Conv;
 
 int fov_conv_fitting(const FovConv *conv, int extent) {
@@ -28,7 +30,7 @@ static int window_size(const FovConv *conv) {
   return conv->side * conv->side * conv->channels;
 }
 
-/** Places that are worked on at a time, if there are as many. */
+/** Places that are processed at a time, unless there are fewer. */
 static int group_size(const FovConv *conv, int filters) {
   int window = window_size(conv), most = window > filters ? window : filters;
   return most < ROOM ? ROOM / most : 1;
@@ -65,14 +67,13 @@ FOV_KERNEL static void unfold(const Conv *op, FovMatrix windows, size_t first) {
   }
 }
 
-/** The way back of unfold: adds the windows' gradients to dx, where windows overlap too. */
+/** The backward pass of unfold: adds the windows' gradients to dx; windows may overlap. */
 FOV_KERNEL static void fold(const Conv *op, FovMatrix windows, size_t first) {
   int line = op->shape.side * op->shape.channels, row = op->shape.width * op->shape.channels;
   for (int n = 0; n < windows.rows; n++) {
     real *to = op->x->grad + window_at(op, first + n);
     const real *from = windows.at + (size_t)n * windows.stride;
-    for (int k = 0; k < op->shape.side; k++, from += line, to += row)
-      for (int i = 0; i < line; i++) to[i] += from[i];
+    for (int k = 0; k < op->shape.side; k++, from += line, to += row) fov_row_add(to, from, line);
   }
 }
 
@@ -81,7 +82,7 @@ FOV_KERNEL static void activate_group(const Conv *op, FovMatrix sums, size_t fir
   const real *bias = op->bias ? op->bias->value : NULL;
   for (int n = 0; n < sums.rows; n++) {
     real *sum = sums.at + (size_t)n * sums.stride;
-    fov_activate(sum, bias, op->activation, sums.cols);
+    fov_activate_row(sum, bias, op->activation, sums.cols);
     memcpy(op->y->value + result_at(op, first + n), sum, (size_t)sums.cols * sizeof *sum);
   }
 }
@@ -92,12 +93,12 @@ FOV_KERNEL static void deactivate_group(const Conv *op, FovMatrix sums, real *db
     real *dsum = sums.at + (size_t)n * sums.stride;
     size_t at = result_at(op, first + n);
     memcpy(dsum, op->y->grad + at, (size_t)sums.cols * sizeof *dsum);
-    fov_deactivate(dsum, dbias, op->y->value + at, op->activation, sums.cols);
+    fov_deactivate_row(dsum, dbias, op->y->value + at, op->activation, sums.cols);
   }
 }
 
-/** Cuts the scratch to the group from `first` on; the last one may be short. False: none is left.
- */
+/** Cuts the scratch memory to the group from `first` on, of which the last may be short. False if
+ * no place is left. */
 static bool take_group(FovMatrix *windows, FovMatrix *sums, const Conv *op, size_t first) {
   size_t left = op->places * op->y->rows - first;
   *windows = op->windows, *sums = op->sums;
@@ -109,17 +110,17 @@ static void conv_backward(FovTape *tape, void *saved) {
   Conv *op = saved;
   FovVar *x = op->x, *w = op->w;
   FovMatrix windows, sums;
-  real *dbias = op->bias && op->bias->learned ? fov_grad(tape, op->bias) : NULL, beta = 0;
-  if (w->learned) fov_grad_product(tape, w, &beta);
-  if (x->learned) fov_grad(tape, x);
+  real *dbias = op->bias && op->bias->wants_grad ? fov_grad(tape, op->bias) : NULL, beta = 0;
+  if (w->wants_grad) fov_grad_product(tape, w, &beta);
+  if (x->wants_grad) fov_grad(tape, x);
   for (size_t first = 0; take_group(&windows, &sums, op, first); first += (size_t)sums.rows) {
     deactivate_group(op, sums, dbias, first);
-    if (w->learned) {
+    if (w->wants_grad) {
       unfold(op, windows, first);
       fov_gemm(fov_grads(w), sums, true, windows, false, beta);
       beta = 1;
     }
-    if (x->learned) {
+    if (x->wants_grad) {
       fov_gemm(windows, sums, false, fov_values(w), false, 0);
       fold(op, windows, first);
     }
@@ -153,8 +154,8 @@ FovVar *fov_conv(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, const FovCon
   check_shapes(x, w, bias, conv);
   int filters = w->rows, places = fov_conv_places(conv), group = group_size(conv, filters);
   if ((int64_t)places * x->rows < group) group = places * x->rows;
-  bool learned = x->learned || w->learned || (bias && bias->learned);
-  FovVar *y = fov_result_of(tape, w, 0, x->rows, places * filters, learned);
+  bool wants_grad = x->wants_grad || w->wants_grad || (bias && bias->wants_grad);
+  FovVar *y = fov_result_of(tape, w, 0, x->rows, places * filters, wants_grad);
   Conv *op = FOV_NEW(tape->arena, Conv, 1);
   *op = (Conv){.x = x, .w = w, .bias = bias, .y = y, .shape = *conv, .activation = activation};
   op->places = (size_t)places;

@@ -31,14 +31,14 @@ static void categorical_backward(FovTape *tape, void *saved) {
   }
 }
 
-/** log softmax(logits) at what was chosen, times `sign`. */
+/** sign · log softmax(logits) at the chosen classes. */
 static FovVar *log_prob_of(FovTape *tape, real *log_probabilities, FovVar *logits,
                            const int *chosen, real sign) {
   int rows = logits->rows, cols = logits->cols;
   real *log_p = FOV_NEW(tape->arena, real, (size_t)rows * cols);
   int *kept = FOV_NEW(tape->arena, int, rows);
   fov_log_softmax(log_p, fov_values(logits));
-  FovVar *y = fov_result(tape, rows, 1, logits->learned);
+  FovVar *y = fov_result(tape, rows, 1, logits->wants_grad);
   for (int b = 0; b < rows; b++) {
     FOV_CHECK(chosen[b] >= 0 && chosen[b] < cols, "class %d of %d", chosen[b], cols);
     kept[b] = chosen[b];
@@ -61,6 +61,38 @@ FovVar *fov_categorical_log_prob(FovTape *tape, FovVar *logits, const int *actio
   return log_prob_of(tape, NULL, logits, actions, 1);
 }
 
+typedef struct Entropy {
+  FovVar *logits, *y;
+  const real *log_probabilities;
+} Entropy;
+
+/** dlogits_j −= dH p_j (log p_j + H) */
+static void entropy_backward(FovTape *tape, void *saved) {
+  Entropy *op = saved;
+  int cols = op->logits->cols;
+  fov_grad(tape, op->logits);
+  for (int b = 0; b < op->y->rows; b++) {
+    const real *log_p = op->log_probabilities + (size_t)b * cols;
+    real *dlogits = fov_grad_row(op->logits, b), entropy = op->y->value[b], dy = op->y->grad[b];
+    for (int j = 0; j < cols; j++) dlogits[j] -= dy * fov_exp(log_p[j]) * (log_p[j] + entropy);
+  }
+}
+
+FovVar *fov_softmax_entropy(FovTape *tape, FovVar *logits) {
+  int rows = logits->rows, cols = logits->cols;
+  real *log_p = FOV_NEW(tape->arena, real, (size_t)rows * cols);
+  fov_log_softmax(log_p, fov_values(logits));
+  FovVar *y = fov_result(tape, rows, 1, logits->wants_grad);
+  for (int b = 0; b < rows; b++) {
+    y->value[b] = 0;
+    for (int j = b * cols; j < (b + 1) * cols; j++) y->value[b] -= fov_exp(log_p[j]) * log_p[j];
+  }
+  Entropy *op = FOV_NEW(tape->arena, Entropy, 1);
+  *op = (Entropy){.logits = logits, .y = y, .log_probabilities = log_p};
+  fov_note(tape, y, NULL, entropy_backward, op);
+  return y;
+}
+
 typedef struct Gaussian {
   FovVar *mean, *y;
   const real *sample, *sigma;
@@ -80,14 +112,14 @@ static void gaussian_backward(FovTape *tape, void *saved) {
                   (op->sigma[j] * op->sigma[j]);
 }
 
-/** A constant's copy in the arena, since the caller's may be gone when the tape goes back. */
+/** A copy in the arena: the caller's numbers may be gone before the backward pass. */
 static const real *keep(FovTape *tape, const real *values, size_t count) {
   return memcpy(FOV_NEW(tape->arena, real, count), values, count * sizeof(real));
 }
 
 FovVar *fov_gaussian_log_prob(FovTape *tape, FovVar *mean, const real *sample, const real *sigma) {
   int rows = mean->rows, cols = mean->cols;
-  FovVar *y = fov_result(tape, rows, 1, mean->learned);
+  FovVar *y = fov_result(tape, rows, 1, mean->wants_grad);
   for (int b = 0, i = 0; b < rows; b++) {
     y->value[b] = 0;
     for (int j = 0; j < cols; j++, i++) {
@@ -117,7 +149,7 @@ static void squared_error_backward(FovTape *tape, void *saved) {
 
 FovVar *fov_squared_error(FovTape *tape, FovVar *x, const real *target) {
   FOV_CHECK(x->cols == 1, "a column is expected, not [%d, %d]", x->rows, x->cols);
-  FovVar *y = fov_result(tape, x->rows, 1, x->learned);
+  FovVar *y = fov_result(tape, x->rows, 1, x->wants_grad);
   for (int b = 0; b < x->rows; b++) {
     real difference = x->value[b] - target[b];
     y->value[b] = difference * difference / 2;

@@ -10,13 +10,25 @@
 /** Parameters start on cache lines, so that no two are written through one by two threads. */
 enum { ALIGNMENT = 64, STEP = ALIGNMENT / sizeof(real) };
 
+/** Makes room for one more parameter and returns it. */
+static FovParam *grow(FovParams *params) {
+  size_t size = ((size_t)params->count + 1) * sizeof(FovParam);
+  FovParam *list = realloc(params->list, size);
+  FOV_CHECK(list, "no memory for %d parameters", params->count + 1);
+  params->list = list;
+  return &list[params->count];
+}
+
 int fov_params_add(FovParams *params, const char *name, int rows, int cols, FovInit init,
                    real scale) {
-  FOV_CHECK(params->count < FOV_MAX_PARAMS, "%s: more than %d parameters", name, FOV_MAX_PARAMS);
   FOV_CHECK(rows > 0 && cols > 0, "%s: [%d, %d]", name, rows, cols);
-  FovParam *param = &params->list[params->count];
-  *param =
-      (FovParam){.rows = rows, .cols = cols, .init = init, .scale = scale, .offset = params->size};
+  FovParam *param = grow(params);
+  *param = (FovParam){.rows = rows,
+                      .cols = cols,
+                      .init = init,
+                      .scale = scale,
+                      .offset = params->size,
+                      .stream = params->streams++};
   int length =
       snprintf(param->name, sizeof param->name, "%s%s", params->prefix ? params->prefix : "", name);
   FOV_CHECK(length < FOV_PARAM_NAME, "%s: longer than %d bytes", name, FOV_PARAM_NAME - 1);
@@ -25,6 +37,15 @@ int fov_params_add(FovParams *params, const char *name, int rows, int cols, FovI
               param->name);
   params->size += ((size_t)rows * cols + STEP - 1) / STEP * STEP;
   return params->count++;
+}
+
+void fov_params_skip(FovParams *params, int count) {
+  params->streams += count;
+}
+
+void fov_params_finish(FovParams *params) {
+  free(params->list);
+  *params = (FovParams){0};
 }
 
 size_t fov_params_learned(const FovParams *params) {
@@ -44,6 +65,9 @@ static void init_param(real *values, const FovParam *param, FovRng *rng) {
   switch (param->init) {
   case FOV_INIT_ZERO:
     break;
+  case FOV_INIT_ONE:
+    for (size_t i = 0; i < count; i++) values[i] = param->scale;
+    break;
   case FOV_INIT_UNIFORM:
     init_uniform(values, count, param->scale / (real)sqrt(param->cols), rng);
     break;
@@ -62,7 +86,7 @@ static void init_param(real *values, const FovParam *param, FovRng *rng) {
 
 void fov_params_init(real *values, const FovParams *params, uint64_t seed) {
   for (int i = 0; i < params->count; i++) {
-    FovRng rng = fov_rng_stream(seed, FOV_STREAM_INIT, (uint64_t)i);
+    FovRng rng = fov_rng_stream(seed, FOV_STREAM_INIT, (uint64_t)params->list[i].stream);
     init_param(values + params->list[i].offset, &params->list[i], &rng);
   }
 }

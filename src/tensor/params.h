@@ -7,10 +7,11 @@
 #include "base/error.h"
 #include "base/real.h"
 
-enum { FOV_MAX_PARAMS = 64, FOV_PARAM_NAME = 48 };
+enum { FOV_PARAM_NAME = 48 };
 
 typedef enum FovInit {
   FOV_INIT_ZERO,
+  FOV_INIT_ONE,     /**< the gain of a layer norm */
   FOV_INIT_UNIFORM, /**< U(−1/√cols, 1/√cols), cols being a row's inputs; a bias is one row */
   FOV_INIT_HE,      /**< U(−√(6/cols), √(6/cols)): keeps a ReLU's variance (He et al. 2015) */
   FOV_INIT_IDENTITY, /**< ones on the diagonal (Le, Jaitly and Hinton 2015) */
@@ -23,20 +24,31 @@ typedef struct FovParam {
   FovInit init;
   real scale;    /**< factor on the initial values */
   size_t offset; /**< of its first number in a block */
+  int stream;    /**< number of the stream that its initial values are drawn from */
 } FovParam;
 
-/** The layout of a block. Zero-initialise; written while a model is built, const afterwards.
+/** The layout of a block. Zero-initialise; written while a model is built, const afterwards;
+ * released by fov_params_finish. Not to be copied, since the list is owned.
  * Values, gradients, moments and averages are blocks of `size` numbers in this layout. */
 typedef struct FovParams {
-  FovParam list[FOV_MAX_PARAMS];
+  FovParam *list; /**< [count], on the heap */
   int count;
+  int streams;        /**< numbers that were given out, also to what is left out */
   size_t size;        /**< numbers in a block, padding included */
   const char *prefix; /**< before the names of what is added; NULL: nothing */
 } FovParams;
 
-/** Adds a parameter and returns its number; `name` must be new. */
+/** Adds a parameter and returns its number; `name` must be new. Aborts if memory is short. Pointers
+ * into the list are invalid afterwards. */
 int fov_params_add(FovParams *params, const char *name, int rows, int cols, FovInit init,
                    real scale);
+
+/** Releases the list; `params` is empty afterwards. */
+void fov_params_finish(FovParams *params);
+
+/** Leaves out `count` parameters: what is added later draws the same initial values as if they were
+ * there. */
+void fov_params_skip(FovParams *params, int count);
 
 /** Numbers that are learned: the block without its padding. */
 size_t fov_params_learned(const FovParams *params);

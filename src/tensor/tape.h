@@ -1,9 +1,10 @@
 /**
  * A tape of coarse operations on batched matrices, and their gradients.
  *
- * Calling an operation computes its result and, if anything it depends on is learned, notes how to
- * go back. Everything lives in an arena: begin, build, seed some results with dL/dy, backward, and
- * rewind. No broadcasting but of biases, nothing in place, first order only.
+ * Calling an operation computes its result and, if anything it depends on wants a gradient, notes
+ * its backward pass. Everything lives in an arena: begin, build, add dL/dy to the gradients of some
+ * results, run backward, and rewind. Only biases are broadcast, nothing is changed in place, and
+ * gradients are of first order.
  */
 #ifndef FOV_TENSOR_TAPE_H
 #define FOV_TENSOR_TAPE_H
@@ -16,48 +17,64 @@
 
 typedef struct FovNode FovNode;
 typedef struct FovSeries FovSeries;
+typedef struct FovJoin FovJoin;
 
 /** A matrix on the tape. */
 typedef struct FovVar {
   int rows, cols;
   int stride;        /**< numbers from one row to the next: fov_gemm_stride(cols); of parameters and
                           their gradients, cols */
-  bool learned;      /**< a gradient may flow here */
+  bool wants_grad;   /**< a gradient may flow here */
+  bool has_grad;     /**< one has, so that `grad` is valid */
   real *value;       /**< [rows, cols] */
-  real *grad;        /**< [rows, cols]; NULL as long as nothing has flowed here */
+  real *grad;        /**< [rows, cols]; NULL until the first gradient flows here */
   int param;         /**< its number, if it is a parameter; otherwise −1 */
-  FovSeries *series; /**< its place among its like of other steps; NULL: none */
+  FovSeries *series; /**< the same result at all time steps, see tape_join.c; NULL: none */
 } FovVar;
-
-/** The gradient of a weight, dW += dyᵀ x, as far as it is put off. */
-typedef struct FovPending {
-  FovMatrix dy, x; /**< no rows: nothing is */
-} FovPending;
 
 /** One shard's tape. */
 typedef struct FovTape {
   FovArena *arena;
   FovNode *last;
-  bool recording;
-  int steps; /**< uses of a parameter that lie side by side; a further one starts anew */
-  FovVar params[FOV_MAX_PARAMS];      /**< the parameters as vars, by number */
-  FovSeries *results[FOV_MAX_PARAMS]; /**< what each one's uses gave */
-  FovPending pending[FOV_MAX_PARAMS];
+  int steps;      /**< time steps to make room for: uses of a parameter that lie side by side */
+  int count;      /**< of parameters */
+  FovVar *params; /**< [count]: the parameters as vars, by number */
+  FovJoin *joins; /**< [count]: the gradient of each one's uses, see tape_join.c */
+  bool spent;     /**< backward has run since the gradients were last clear */
 } FovTape;
 
 /**
  * Starts a tape over a block of parameter values.
  *
- * gradient: a block that backward adds to, or NULL for inference: then nothing is noted.
+ * gradient: a block that backward adds to. NULL: no parameter wants a gradient; if there is no
+ * fov_input either, this is inference and no backward pass is noted.
  */
 void fov_tape_begin(FovTape *tape, FovArena *arena, const FovParams *params, const real *values,
                     real *gradient);
 
-/** Goes back through every operation that a seed's gradient reaches. */
+/** Adds `grad` [rows, cols], dense, to the gradient of y: dL/dy. Ignored if y wants no gradient. */
+void fov_tape_add_grad(FovTape *tape, FovVar *y, const real *grad);
+
+/**
+ * Runs the backward pass of every operation that a gradient reaches.
+ *
+ * Afterwards the gradients of parameters and inputs are complete; those of results may have been
+ * overwritten. A second pass is only for cleared gradients.
+ */
 void fov_tape_backward(FovTape *tape);
+
+/**
+ * Forgets all gradients on the tape: those of results and inputs, and the parameters' block, which
+ * becomes zero. The gradient of another output may follow. Its backward pass needs no more memory
+ * where a gradient has flowed before.
+ */
+void fov_tape_clear_grads(FovTape *tape);
 
 /** A [rows, cols] constant; its value is uninitialised and the caller's to fill. */
 FovVar *fov_constant(FovTape *tape, int rows, int cols);
+
+/** The same, but its gradient is wanted: for Jacobians and saliency. */
+FovVar *fov_input(FovTape *tape, int rows, int cols);
 
 /** Rows first … first+rows−1 of a constant, as a constant that shares its numbers. */
 FovVar *fov_rows(FovTape *tape, const FovVar *x, int first, int rows);
@@ -68,42 +85,50 @@ FovVar *fov_zeros(FovTape *tape, int rows, int cols);
 /** The same value; no gradient flows back through it. */
 FovVar *fov_stop_gradient(FovTape *tape, const FovVar *x);
 
-/** Adds `seed` [rows] to the gradient of a column y [rows, 1]: dL/dy. */
-void fov_tape_add_grad(FovTape *tape, FovVar *y, const real *seed);
-
 /* For operations. */
 
-/** A [rows, cols] result that depends on learned values if `learned`. */
-FovVar *fov_result(FovTape *tape, int rows, int cols, bool learned);
+/** A [rows, cols] result; it wants a gradient if an operand does. */
+FovVar *fov_result(FovTape *tape, int rows, int cols, bool wants_grad);
 
 /**
  * The same, for result number `which` (0, 1) of an operation on `source`, a parameter or a result:
- * those of successive steps then lie one after another in memory, and their gradients too, so that
- * products over them can be joined.
+ * those of successive time steps then lie one after another in memory, and their gradients too, so
+ * that matrix products over them are joined (tape_join.c).
  */
-FovVar *fov_result_of(FovTape *tape, FovVar *source, int which, int rows, int cols, bool learned);
+FovVar *fov_result_of(FovTape *tape, FovVar *source, int which, int rows, int cols,
+                      bool wants_grad);
 
 /** A var as an operand, by its values or by its gradient. */
 FovMatrix fov_values(const FovVar *x);
 FovMatrix fov_grads(const FovVar *x);
 
-/** An operation's way back; `saved` is what it kept. */
+/** Row b of a var's values. */
+FOV_INLINE real *fov_value_row(const FovVar *x, int b) {
+  return x->value + (size_t)b * x->stride;
+}
+
+/** Row b of a var's gradient. */
+FOV_INLINE real *fov_grad_row(const FovVar *x, int b) {
+  return x->grad + (size_t)b * x->stride;
+}
+
+/** An operation's backward pass; `saved` is what the forward pass kept for it. */
 typedef void FovBackward(FovTape *tape, void *saved);
 
-/** Notes a way back for results `y` (and `y2` or NULL); skipped if no gradient reached either. */
+/** Notes the backward pass of results `y` (and `y2` or NULL); skipped if no gradient reached
+ * either. */
 void fov_note(FovTape *tape, FovVar *y, FovVar *y2, FovBackward *backward, void *saved);
 
-/** x's gradient to add to, zeroed when first asked for. */
+/** x's gradient to add to; zero when nothing has flowed. Only if x wants one. */
 real *fov_grad(FovTape *tape, FovVar *x);
 
-/** x's gradient to be written by a product: *beta is 0 if it holds nothing yet, else 1. */
+/** x's gradient to be written by a matrix product: *beta is 0 if nothing has flowed yet, else 1. */
 real *fov_grad_product(FovTape *tape, FovVar *x, real *beta);
 
 /**
  * dW += dyᵀ x. w: [E, D]; y: [B, E], by its gradient, which must not change any more; x: [B, D].
  *
- * A parameter's is put off to the end of the way back and joined with that of the next step where
- * both dy and x adjoin: one product over all time steps reads and writes dW once.
+ * A parameter's product is put off and joined with those of other time steps (tape_join.c).
  */
 void fov_grad_weight(FovTape *tape, FovVar *w, const FovVar *y, const FovVar *x);
 

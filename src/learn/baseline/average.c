@@ -1,5 +1,5 @@
 /** A moving average of the mean return over earlier updates (Williams 1992). */
-#include "learn/plugins.h"
+#include "learn/baseline.h"
 
 static void values(real *b, const FovBaselineInput *input) {
   for (int i = 0; i < input->time_steps * input->lanes; i++) b[i] = input->average;

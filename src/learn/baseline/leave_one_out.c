@@ -2,7 +2,7 @@
  * The mean return of the other K − 1 copies of the same image (Kool, van Hoof and Welling 2019,
  * "Buy 4 REINFORCE samples, get a baseline for free!"): unbiased, and knows how hard the image is.
  */
-#include "learn/plugins.h"
+#include "learn/baseline.h"
 
 static void values(real *b, const FovBaselineInput *input) {
   int copies = input->copies;

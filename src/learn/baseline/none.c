@@ -1,5 +1,5 @@
 /** Nothing is subtracted: plain REINFORCE. */
-#include "learn/plugins.h"
+#include "learn/baseline.h"
 
 static void values(real *b, const FovBaselineInput *input) {
   memset(b, 0, (size_t)input->time_steps * input->lanes * sizeof *b);

@@ -1,14 +1,28 @@
 /** ∇J ≈ Σ_t ∇ log π(l_t) (R_t − b_t): Williams 1992; Mnih et al. 2014, eq. 2. */
-#include "learn/plugins.h"
+#include "learn/objective/policy_gradient.h"
 
-static void weights(real *dlog_prob, const real *returns, const real *b, int time_steps, int lanes,
-                    const void *options) {
-  (void)options;
+static const FovOption options[] = {
+    FOV_POLICY_GRADIENT_OPTIONS,
+    FOV_OPTIONS_END,
+};
+
+static void weigh(real *weights, const real *returns, const real *b, int time_steps, int lanes,
+                  const void *values) {
+  (void)values;
   // A loss falls where the return rises, hence the sign.
-  for (int i = 0; i < time_steps * lanes; i++) dlog_prob[i] = b[i] - returns[i];
+  for (int i = 0; i < time_steps * lanes; i++) weights[i] = b[i] - returns[i];
 }
 
-const FovEstimator fov_estimator_reinforce = {
-    .plugin = {.name = "reinforce", .help = "score function times advantage (Williams 1992)"},
-    .weights = weights,
+static void backward(FovTape *tape, double *losses, const FovObjectiveInput *input,
+                     const void *values) {
+  fov_policy_gradient_add(tape, losses, input, weigh, values);
+}
+
+const FovObjective fov_objective_reinforce = {
+    .plugin = {.name = "reinforce",
+               .help = "score function times advantage (Williams 1992)",
+               .options = options,
+               .options_size = sizeof(FovPolicyGradientOptions)},
+    .losses = fov_policy_gradient_losses,
+    .backward = backward,
 };

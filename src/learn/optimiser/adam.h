@@ -2,7 +2,7 @@
 #ifndef FOV_LEARN_OPTIMISER_ADAM_H
 #define FOV_LEARN_OPTIMISER_ADAM_H
 
-#include "learn/plugins.h"
+#include "learn/optimiser.h"
 
 typedef struct FovAdamOptions {
   double beta1, beta2, epsilon;

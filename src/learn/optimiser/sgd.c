@@ -2,7 +2,7 @@
  * Stochastic gradient descent with momentum, Nesterov's if asked (Sutskever et al. 2013):
  * g ← g + decay θ,  m ← μ m + g,  θ ← θ − rate · m, or θ − rate · (g + μ m).
  */
-#include "learn/plugins.h"
+#include "learn/optimiser.h"
 
 typedef struct Options {
   double momentum, decay;

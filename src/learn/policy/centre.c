@@ -1,11 +1,11 @@
-/** Always the centre of the image: what an agent that never moves its eye can do. */
-#include "learn/plugins.h"
+/** Always the centre of the image: a gaze that never moves. */
+#include "learn/policy.h"
 
-static FovVar *choose(real *location, FovTape *tape, FovVar *mean, const FovChoice *choice,
-                      FovRng *rng, int lanes) {
-  (void)tape, (void)mean, (void)choice, (void)rng;
-  memset(location, 0, 2 * (size_t)lanes * sizeof *location);
-  return NULL;
+static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
+                   const void *layout, const void *options) {
+  (void)tape, (void)layout, (void)options;
+  for (int b = 0; b < input->lanes; b++) output->choices[b] = (FovChoice){.index = -1};
+  memset(output->places, 0, 2 * (size_t)input->lanes * sizeof *output->places);
 }
 
 const FovPolicy fov_policy_centre = {

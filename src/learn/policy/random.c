@@ -1,12 +1,16 @@
 /** Uniform over the image: the floor that a learned policy must beat. */
-#include "learn/plugins.h"
+#include "learn/policy.h"
 
-static FovVar *choose(real *location, FovTape *tape, FovVar *mean, const FovChoice *choice,
-                      FovRng *rng, int lanes) {
-  (void)tape, (void)mean, (void)choice;
-  for (int b = 0; b < lanes; b++)
-    for (int j = 0; j < 2; j++) location[2 * b + j] = 2 * fov_rng_uniform(&rng[b]) - 1;
-  return NULL;
+static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
+                   const void *layout, const void *options) {
+  (void)tape, (void)layout, (void)options;
+  for (int b = 0; b < input->lanes; b++) {
+    FovChoice *choice = &output->choices[b];
+    *choice = input->forced ? input->forced[b] : (FovChoice){.index = -1};
+    for (int j = 0; j < 2 && !input->forced; j++)
+      choice->sample[j] = 2 * fov_rng_uniform(&input->rng[b]) - 1;
+    memcpy(output->places + 2 * b, choice->sample, sizeof choice->sample);
+  }
 }
 
 const FovPolicy fov_policy_random = {

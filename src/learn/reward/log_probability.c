@@ -1,5 +1,5 @@
 /** log p(label): the bound that variational attention climbs (Ba, Mnih and Kavukcuoglu 2015). */
-#include "learn/plugins.h"
+#include "learn/reward.h"
 
 static real value(real earned, const real *log_probabilities, int label) {
   (void)earned;

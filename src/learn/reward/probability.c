@@ -1,6 +1,6 @@
 /** p(label): what an answer drawn from the agent's beliefs would earn on average. As bounded as
  * `correct`, but it tells a near miss from a blunder. */
-#include "learn/plugins.h"
+#include "learn/reward.h"
 
 static real value(real earned, const real *log_probabilities, int label) {
   (void)earned;

@@ -1,6 +1,7 @@
 /** An action of its own, learned with REINFORCE at a cost a glimpse: the cost-sensitive classifier
  * of Mnih et al. 2014, section 3. */
-#include "learn/plugins.h"
+#include "learn/categorical.h"
+#include "learn/stop.h"
 #include "tensor/ops.h"
 
 typedef struct Options {
@@ -19,18 +20,36 @@ static double cost(const void *values) {
   return ((const Options *)values)->cost;
 }
 
-static FovVar *decide(bool *stop, FovTape *tape, const FovStopInput *input, const void *values) {
-  const Options *o = values;
+typedef struct Layout {
+  int w, bias;
+} Layout;
+
+static void build(void *layout, FovParams *params, const void *values, int inputs) {
+  (void)values;
+  Layout *l = layout;
+  l->w = fov_params_add(params, "stop.w", DECISIONS, inputs, FOV_INIT_UNIFORM, 0.1f);
+  l->bias = fov_params_add(params, "stop.bias", 1, DECISIONS, FOV_INIT_ZERO, 0);
+}
+
+static bool decide_lane(const FovStopInput *input, const real *log_p, const Options *o, int i) {
+  if (input->forced) return input->forced[i];
+  return input->deterministic ? fov_exp(log_p[STOP]) > (real)o->threshold
+                              : fov_sample(log_p, DECISIONS, &input->rng[i]) == STOP;
+}
+
+static FovVar *decide(bool *stop, FovTape *tape, const FovStopInput *input, const void *layout,
+                      const void *values) {
+  const Layout *l = layout;
   int n = input->lanes, *decisions = FOV_NEW(tape->arena, int, n);
   real *log_p = FOV_NEW(tape->arena, real, DECISIONS * n);
-  fov_log_softmax(log_p, fov_values(input->logits));
+  FovVar *logits =
+      fov_linear(tape, input->h, &tape->params[l->w], &tape->params[l->bias], FOV_LINEAR);
+  fov_log_softmax(log_p, fov_values(logits));
   for (int i = 0; i < n; i++) {
-    const real *p = log_p + DECISIONS * i;
-    stop[i] = input->deterministic ? fov_exp(p[STOP]) > (real)o->threshold
-                                   : fov_sample(p, DECISIONS, &input->rng[i]) == STOP;
+    stop[i] = decide_lane(input, log_p + DECISIONS * i, values, i);
     decisions[i] = stop[i] ? STOP : LOOK;
   }
-  return input->deterministic ? NULL : fov_categorical_log_prob(tape, input->logits, decisions);
+  return input->deterministic ? NULL : fov_categorical_log_prob(tape, logits, decisions);
 }
 
 const FovStopRule fov_stop_learned = {
@@ -38,7 +57,7 @@ const FovStopRule fov_stop_learned = {
                .help = "decides for itself, at a cost a glimpse (Mnih et al. 2014)",
                .options = options,
                .options_size = sizeof(Options)},
-    .learned = true,
+    .head = {.layout_size = sizeof(Layout), .build = build},
     .cost = cost,
     .decide = decide,
 };

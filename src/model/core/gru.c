@@ -1,5 +1,5 @@
 /**
- * A gated recurrent unit (Cho et al. 2014; the reset gate counts after the product).
+ * A gated recurrent unit (Cho et al. 2014; the reset gate is applied after the matrix product).
  *
  * x = W g_t + b,  y = U h_{t−1} + c, a third of the rows for each of r, z and n:
  * r_t = σ(x_r + y_r),  z_t = σ(x_z + y_z),
@@ -17,27 +17,31 @@ static const FovOption options[] = {
     FOV_OPTIONS_END,
 };
 
-enum { W, U, BIAS, STATE_BIAS };
+typedef struct Layout {
+  int width, w, u, bias, state_bias;
+} Layout;
 
-static void build(FovCoreLayout *layout, FovParams *params, const void *values, int inputs) {
-  const Options *o = values;
-  int gates = 3 * o->width, *id = layout->params;
-  layout->width = o->width;
-  id[W] = fov_params_add(params, "core.w", gates, inputs, FOV_INIT_UNIFORM, 1);
-  id[U] = fov_params_add(params, "core.u", gates, o->width, FOV_INIT_UNIFORM, 1);
-  id[BIAS] = fov_params_add(params, "core.bias", 1, gates, FOV_INIT_ZERO, 0);
-  id[STATE_BIAS] = fov_params_add(params, "core.state_bias", 1, gates, FOV_INIT_ZERO, 0);
+enum { H };
+
+static FovStatus build(void *layout, int *width, FovParams *params, const void *values,
+                       const FovCoreParts *parts) {
+  Layout *l = layout;
+  int D = l->width = *width = ((const Options *)values)->width, gates = 3 * D;
+  l->w = fov_params_add(params, "core.w", gates, parts->inputs, FOV_INIT_UNIFORM, 1);
+  l->u = fov_params_add(params, "core.u", gates, D, FOV_INIT_UNIFORM, 1);
+  l->bias = fov_params_add(params, "core.bias", 1, gates, FOV_INIT_ZERO, 0);
+  l->state_bias = fov_params_add(params, "core.state_bias", 1, gates, FOV_INIT_ZERO, 0);
+  return FOV_OK;
 }
 
-static void step(FovCoreState *state, const FovCoreLayout *layout, FovTape *tape, FovVar *g_t) {
-  FovVar *p = tape->params;
-  const int *id = layout->params;
-  FovVar *h_prev = state->h;
-  // The state's bias stands inside the reset gate's product, so it counts from the first step on.
-  if (!h_prev) h_prev = fov_zeros(tape, g_t->rows, layout->width);
-  FovVar *x = fov_linear(tape, g_t, &p[id[W]], &p[id[BIAS]], FOV_LINEAR);
-  FovVar *h = fov_linear(tape, h_prev, &p[id[U]], &p[id[STATE_BIAS]], FOV_LINEAR);
-  state->h = fov_gru_cell(tape, x, h, h_prev);
+static void step(FovCoreState *state, const void *layout, FovTape *tape, FovVar *g_t) {
+  const Layout *l = layout;
+  FovVar *p = tape->params, *h_prev = state->vars[H];
+  // The state's bias is inside the reset gate's product, so it counts from the first step on.
+  if (!h_prev) h_prev = fov_zeros(tape, g_t->rows, l->width);
+  FovVar *x = fov_linear(tape, g_t, &p[l->w], &p[l->bias], FOV_LINEAR);
+  FovVar *y = fov_linear(tape, h_prev, &p[l->u], &p[l->state_bias], FOV_LINEAR);
+  state->vars[H] = fov_gru_cell(tape, x, y, h_prev);
 }
 
 const FovCore fov_core_gru = {
@@ -45,6 +49,8 @@ const FovCore fov_core_gru = {
                .help = "gated recurrent unit (Cho et al. 2014)",
                .options = options,
                .options_size = sizeof(Options)},
+    .starts = 1,
+    .layout_size = sizeof(Layout),
     .build = build,
     .step = step,
 };

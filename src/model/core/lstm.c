@@ -16,22 +16,27 @@ static const FovOption options[] = {
     FOV_OPTIONS_END,
 };
 
-enum { W, U, BIAS };
+typedef struct Layout {
+  int w, u, bias;
+} Layout;
 
-static void build(FovCoreLayout *layout, FovParams *params, const void *values, int inputs) {
-  const Options *o = values;
-  int gates = 4 * o->width;
-  layout->width = o->width;
-  layout->params[W] = fov_params_add(params, "core.w", gates, inputs, FOV_INIT_UNIFORM, 1);
-  layout->params[U] = fov_params_add(params, "core.u", gates, o->width, FOV_INIT_UNIFORM, 1);
-  layout->params[BIAS] = fov_params_add(params, "core.bias", 1, gates, FOV_INIT_FORGET, 1);
+enum { H, C, STATES };
+
+static FovStatus build(void *layout, int *width, FovParams *params, const void *values,
+                       const FovCoreParts *parts) {
+  Layout *l = layout;
+  int D = *width = ((const Options *)values)->width, gates = 4 * D;
+  l->w = fov_params_add(params, "core.w", gates, parts->inputs, FOV_INIT_UNIFORM, 1);
+  l->u = fov_params_add(params, "core.u", gates, D, FOV_INIT_UNIFORM, 1);
+  l->bias = fov_params_add(params, "core.bias", 1, gates, FOV_INIT_FORGET, 1);
+  return FOV_OK;
 }
 
-static void step(FovCoreState *state, const FovCoreLayout *layout, FovTape *tape, FovVar *g_t) {
-  FovVar *p = tape->params;
-  const int *id = layout->params;
-  FovVar *gates = fov_linear2(tape, g_t, &p[id[W]], state->h, &p[id[U]], &p[id[BIAS]], FOV_LINEAR);
-  fov_lstm_cell(&state->h, &state->c, tape, gates, state->c);
+static void step(FovCoreState *state, const void *layout, FovTape *tape, FovVar *g_t) {
+  const Layout *l = layout;
+  FovVar *p = tape->params, **s = state->vars;
+  FovVar *gates = fov_linear2(tape, g_t, &p[l->w], s[H], &p[l->u], &p[l->bias], FOV_LINEAR);
+  fov_lstm_cell(&s[H], &s[C], tape, gates, s[C]);
 }
 
 const FovCore fov_core_lstm = {
@@ -39,6 +44,8 @@ const FovCore fov_core_lstm = {
                .help = "long short-term memory (Hochreiter and Schmidhuber 1997)",
                .options = options,
                .options_size = sizeof(Options)},
+    .starts = STATES,
+    .layout_size = sizeof(Layout),
     .build = build,
     .step = step,
 };

@@ -2,19 +2,20 @@
  * section 4.1. */
 #include "model/core.h"
 
-static void build(FovCoreLayout *layout, FovParams *params, const void *values, int inputs) {
-  (void)params, (void)values;
-  layout->width = inputs;
+static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
+                       const FovCoreParts *parts) {
+  (void)layout, (void)params, (void)options;
+  *width = parts->inputs;
+  return FOV_OK;
 }
 
-static void step(FovCoreState *state, const FovCoreLayout *layout, FovTape *tape, FovVar *g_t) {
+static void step(FovCoreState *state, const void *layout, FovTape *tape, FovVar *g_t) {
   (void)layout, (void)tape;
-  state->h = g_t;
+  state->vars[0] = g_t;
 }
 
 const FovCore fov_core_none = {
     .plugin = {.name = "none", .help = "no memory: h_t = g_t, for feed-forward networks"},
-    .memoryless = true,
     .build = build,
     .step = step,
 };

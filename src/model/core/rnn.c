@@ -15,21 +15,28 @@ static const FovOption options[] = {
     FOV_OPTIONS_END,
 };
 
-enum { W, U, BIAS };
+typedef struct Layout {
+  int w, u, bias;
+} Layout;
 
-static void build(FovCoreLayout *layout, FovParams *params, const void *values, int inputs) {
+enum { H };
+
+static FovStatus build(void *layout, int *width, FovParams *params, const void *values,
+                       const FovCoreParts *parts) {
   const Options *o = values;
+  Layout *l = layout;
+  int D = *width = o->width;
   FovInit init = o->init == IDENTITY ? FOV_INIT_IDENTITY : FOV_INIT_UNIFORM;
-  layout->width = o->width;
-  layout->params[W] = fov_params_add(params, "core.w", o->width, inputs, FOV_INIT_UNIFORM, 1);
-  layout->params[U] = fov_params_add(params, "core.u", o->width, o->width, init, 1);
-  layout->params[BIAS] = fov_params_add(params, "core.bias", 1, o->width, FOV_INIT_ZERO, 0);
+  l->w = fov_params_add(params, "core.w", D, parts->inputs, FOV_INIT_UNIFORM, 1);
+  l->u = fov_params_add(params, "core.u", D, D, init, 1);
+  l->bias = fov_params_add(params, "core.bias", 1, D, FOV_INIT_ZERO, 0);
+  return FOV_OK;
 }
 
-static void step(FovCoreState *state, const FovCoreLayout *layout, FovTape *tape, FovVar *g_t) {
-  FovVar *p = tape->params;
-  const int *id = layout->params;
-  state->h = fov_linear2(tape, g_t, &p[id[W]], state->h, &p[id[U]], &p[id[BIAS]], FOV_RELU);
+static void step(FovCoreState *state, const void *layout, FovTape *tape, FovVar *g_t) {
+  const Layout *l = layout;
+  FovVar *p = tape->params, **h = &state->vars[H];
+  *h = fov_linear2(tape, g_t, &p[l->w], *h, &p[l->u], &p[l->bias], FOV_RELU);
 }
 
 const FovCore fov_core_rnn = {
@@ -37,6 +44,8 @@ const FovCore fov_core_rnn = {
                .help = "ReLU recurrent network (Mnih et al. 2014)",
                .options = options,
                .options_size = sizeof(Options)},
+    .starts = 1,
+    .layout_size = sizeof(Layout),
     .build = build,
     .step = step,
 };

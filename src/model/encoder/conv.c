@@ -16,34 +16,43 @@ static const FovOption options[] = {
     FOV_OPTIONS_END,
 };
 
-enum { W, BIAS, LAYER }; // numbers of a layer's parameters
-
-enum { SECOND_SIDE = 3 };
+enum { LAYERS = 2, SECOND_SIDE = 3 };
 
 /** Numbers of all maps; far beyond what memory holds of every lane. */
 enum { WIDEST = 1 << 30 };
 
-static FovStatus add_layer(FovEncoderLayout *layout, FovParams *params, FovConv conv, int filters) {
-  static const char *const names[FOV_ENCODER_LAYERS][LAYER] = {
-      {"encoder.w", "encoder.bias"}, {"encoder.second.w", "encoder.second.bias"}};
-  int64_t width = (int64_t)fov_conv_places(&conv) * filters;
-  if (width > WIDEST)
+typedef struct Layer {
+  int w, bias;
+  FovConv conv;
+} Layer;
+
+typedef struct Layout {
+  int count;
+  Layer layers[LAYERS];
+} Layout;
+
+/** Adds a layer of filters; width: numbers of its maps. */
+static FovStatus add_layer(Layout *layout, int *width, FovParams *params, FovConv conv,
+                           int filters) {
+  static const char *const names[LAYERS][2] = {{"encoder.w", "encoder.bias"},
+                                               {"encoder.second.w", "encoder.second.bias"}};
+  int64_t numbers = (int64_t)fov_conv_places(&conv) * filters;
+  if (numbers > WIDEST)
     return fov_fail(FOV_ERR_USAGE,
                     "encoder = conv: %d filters make maps of %lld numbers, expected at most %d; "
                     "make encoder.filters or encoder.second fewer, or encoder.stride larger",
-                    filters, (long long)width, WIDEST);
-  int window = conv.side * conv.side * conv.channels, layer = layout->layers++;
-  layout->conv[layer] = conv;
-  layout->width = (int)width;
-  layout->lane += 2.0 * fov_gemm_stride(layout->width);
-  layout->scratch += fov_conv_scratch(&conv, filters);
-  int *id = &layout->params[LAYER * layer];
-  id[W] = fov_params_add(params, names[layer][W], filters, window, FOV_INIT_HE, 1);
-  id[BIAS] = fov_params_add(params, names[layer][BIAS], 1, filters, FOV_INIT_ZERO, 0);
+                    filters, (long long)numbers, WIDEST);
+  int window = conv.side * conv.side * conv.channels;
+  const char *const *name = names[layout->count];
+  Layer *layer = &layout->layers[layout->count++];
+  layer->conv = conv;
+  layer->w = fov_params_add(params, name[0], filters, window, FOV_INIT_HE, 1);
+  layer->bias = fov_params_add(params, name[1], 1, filters, FOV_INIT_ZERO, 0);
+  *width = (int)numbers;
   return FOV_OK;
 }
 
-static FovStatus build(FovEncoderLayout *layout, FovParams *params, const void *values,
+static FovStatus build(void *layout, int *width, FovParams *params, const void *values,
                        FovGlimpseShape glimpse) {
   const Options *o = values;
   if (glimpse.side < o->side)
@@ -57,7 +66,8 @@ static FovStatus build(FovEncoderLayout *layout, FovParams *params, const void *
                    .channels = glimpse.channels,
                    .side = o->side,
                    .stride = o->stride};
-  FOV_TRY(add_layer(layout, params, first, o->filters));
+  *(Layout *)layout = (Layout){.count = 0};
+  FOV_TRY(add_layer(layout, width, params, first, o->filters));
   if (o->second == 0) return FOV_OK;
   int map = fov_conv_fitting(&first, glimpse.side);
   if (map < SECOND_SIDE)
@@ -71,16 +81,14 @@ static FovStatus build(FovEncoderLayout *layout, FovParams *params, const void *
                     .channels = o->filters,
                     .side = SECOND_SIDE,
                     .stride = 1};
-  return add_layer(layout, params, second, o->second);
+  return add_layer(layout, width, params, second, o->second);
 }
 
-static FovVar *encode(const FovEncoderLayout *layout, FovTape *tape, FovVar *rho) {
-  FovVar *maps = rho;
-  for (int i = 0; i < layout->layers; i++) {
-    const int *id = &layout->params[LAYER * i];
-    FovVar *w = &tape->params[id[W]], *bias = &tape->params[id[BIAS]];
-    maps = fov_conv(tape, maps, w, bias, &layout->conv[i], FOV_RELU);
-  }
+static FovVar *encode(const void *layout, FovTape *tape, FovVar *rho) {
+  const Layout *l = layout;
+  FovVar *p = tape->params, *maps = rho;
+  for (const Layer *at = l->layers; at < l->layers + l->count; at++)
+    maps = fov_conv(tape, maps, &p[at->w], &p[at->bias], &at->conv, FOV_RELU);
   return maps;
 }
 
@@ -89,6 +97,7 @@ const FovEncoder fov_encoder_conv = {
                .help = "one or two convolutional layers (Mnih et al. 2014, section 4.1)",
                .options = options,
                .options_size = sizeof(Options)},
+    .layout_size = sizeof(Layout),
     .build = build,
     .encode = encode,
 };

@@ -1,0 +1,142 @@
+#include "envs/datasets/idx.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { TYPE_U8 = 0x08, MAX_DIM = 65536, MAX_SIZE = 1 << 30 };
+
+/** Reads up to `size` bytes; fails if the file cannot be read or its compression is damaged. */
+static FovStatus read_some(size_t *got, void *out, size_t size, gzFile file, const char *path) {
+  int count = gzread(file, out, (unsigned)size), code;
+  const char *reason = gzerror(file, &code);
+  // zlib returns the bytes before a premature end and only then reports it, as Z_BUF_ERROR.
+  if (code == Z_ERRNO) return fov_fail(FOV_ERR_IO, "cannot read %s", reason);
+  if (count < 0 || code != Z_OK)
+    return fov_fail(FOV_ERR_FORMAT, "%s: damaged gzip file (%s); fetch it again", path, reason);
+  *got = (size_t)count;
+  return FOV_OK;
+}
+
+static FovStatus read_exactly(void *out, size_t size, gzFile file, const char *path,
+                              const char *what) {
+  size_t got = 0;
+  FOV_TRY(read_some(&got, out, size, file, path));
+  if (got == size) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT,
+                  "%s: cut short: expected %zu bytes of %s, found %zu; fetch it again", path, size,
+                  what, got);
+}
+
+static uint32_t big_endian(const uint8_t b[4]) {
+  return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+static FovStatus read_magic(gzFile file, const char *path, int ndim) {
+  uint8_t magic[4];
+  FOV_TRY(read_exactly(magic, sizeof magic, file, path, "magic number"));
+  uint32_t expected = TYPE_U8 << 8 | (uint32_t)ndim, found = big_endian(magic);
+  if (found == expected) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT,
+                  "%s: not an IDX file of bytes in %d dimension%s: expected the magic number "
+                  "0x%08x, found 0x%08x",
+                  path, ndim, ndim == 1 ? "" : "s", expected, found);
+}
+
+static FovStatus read_shape(FovIdx *idx, gzFile file, const char *path, int ndim) {
+  uint8_t dims[FOV_IDX_MAX_NDIM][4];
+  FOV_TRY(read_exactly(dims, (size_t)ndim * 4, file, path, "dimensions"));
+  uint64_t size = 1; // At most 2^62: each dimension is bounded before it multiplies.
+  for (int i = 0; i < ndim; i++) {
+    uint32_t dim = big_endian(dims[i]), most = i == 0 ? MAX_SIZE : MAX_DIM;
+    if (dim < 1 || dim > most)
+      return fov_fail(FOV_ERR_FORMAT, "%s: dimension %d: expected 1 to %u, found %u", path, i, most,
+                      dim);
+    idx->dims[i] = (int)dim;
+    size *= dim;
+  }
+  if (size > MAX_SIZE)
+    return fov_fail(FOV_ERR_FORMAT,
+                    "%s: expected at most %d bytes of data, found a header for %llu", path,
+                    MAX_SIZE, (unsigned long long)size);
+  idx->size = (size_t)size;
+  return FOV_OK;
+}
+
+static FovStatus read_data(FovIdx *idx, gzFile file, const char *path) {
+  idx->data = malloc(idx->size);
+  if (!idx->data) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %zu bytes", path, idx->size);
+  FOV_TRY(read_exactly(idx->data, idx->size, file, path, "data"));
+  // Asking for one byte more also makes zlib compare the checksum at the end.
+  uint8_t extra;
+  size_t got = 0;
+  FOV_TRY(read_some(&got, &extra, 1, file, path));
+  if (got == 0) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT, "%s: too long: expected %zu bytes of data, found more", path,
+                  idx->size);
+}
+
+/** Opens a regular file only: opening a pipe, or reading one, would wait for a writer. */
+static FovStatus open_file(gzFile *file, const char *path) {
+  *file = NULL;
+  int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return fov_fail(FOV_ERR_IO, "cannot open %s: %s", path, strerror(errno));
+  struct stat found;
+  FovStatus status = FOV_OK;
+  if (fstat(fd, &found) != 0)
+    status = fov_fail(FOV_ERR_IO, "cannot read %s: %s", path, strerror(errno));
+  else if (!S_ISREG(found.st_mode))
+    status = fov_fail(FOV_ERR_IO, "%s: expected a regular file, found a %s", path,
+                      S_ISDIR(found.st_mode) ? "folder" : "pipe or a device");
+  else if (!(*file = gzdopen(fd, "rb")))
+    status = fov_fail(FOV_ERR_MEMORY, "%s: no memory to read it", path);
+  if (status != FOV_OK) close(fd);
+  return status;
+}
+
+/** Reads the header and, if `whole`, the data. */
+static FovStatus read_file(FovIdx *idx, const char *path, int ndim, bool whole) {
+  FOV_CHECK(ndim >= 1 && ndim <= FOV_IDX_MAX_NDIM, "%d dimensions", ndim);
+  *idx = (FovIdx){0};
+  gzFile file;
+  FOV_TRY(open_file(&file, path));
+  FovStatus status = read_magic(file, path, ndim);
+  if (status == FOV_OK) status = read_shape(idx, file, path, ndim);
+  if (status == FOV_OK && whole) status = read_data(idx, file, path);
+  gzclose_r(file); // read_some has already reported what this could report.
+  if (status != FOV_OK) fov_idx_finish(idx);
+  return status;
+}
+
+FovStatus fov_idx_read(FovIdx *idx, const char *path, int ndim) {
+  return read_file(idx, path, ndim, true);
+}
+
+FovStatus fov_idx_count(int *count, const char *path, int ndim) {
+  FovIdx idx;
+  FovStatus status = read_file(&idx, path, ndim, false);
+  *count = idx.dims[0];
+  return status;
+}
+
+void fov_idx_keep(FovIdx *idx, int first, int count) {
+  FOV_CHECK(first >= 0 && count > 0 && count <= idx->dims[0] - first, "%d from %d on of %d", count,
+            first, idx->dims[0]);
+  size_t entry = idx->size / (size_t)idx->dims[0];
+  idx->dims[0] = count;
+  idx->size = (size_t)count * entry;
+  memmove(idx->data, idx->data + (size_t)first * entry, idx->size);
+  // If realloc fails, the block stays as large as it was.
+  uint8_t *shrunk = realloc(idx->data, idx->size);
+  if (shrunk) idx->data = shrunk;
+}
+
+void fov_idx_finish(FovIdx *idx) {
+  free(idx->data);
+  *idx = (FovIdx){0};
+}

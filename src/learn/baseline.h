@@ -1,0 +1,36 @@
+/**
+ * The baseline's contract: b_t, subtracted from the return R_t.
+ *
+ * A baseline is one const struct in one file, baseline/<name>.c, and one line in tables.c.
+ */
+#ifndef FOV_LEARN_BASELINE_H
+#define FOV_LEARN_BASELINE_H
+
+#include "base/option.h"
+#include "model/head.h"
+#include "tensor/tape.h"
+
+/** What a baseline may know. Nothing here depends on the choice that it is subtracted for, except
+ * the lane's own return, which leave-one-out leaves out. */
+typedef struct FovBaselineInput {
+  const real *returns;   /**< [M, B]: R_t, what is earned from time step t on */
+  const real *predicted; /**< [M, B]: by the head; the return itself where nothing was chosen */
+  real average;          /**< moving average of the mean return over earlier updates */
+  int time_steps, lanes; /**< M, B */
+  int copies;            /**< K: lanes side by side that show the same image */
+} FovBaselineInput;
+
+typedef struct FovBaseline {
+  FovPlugin plugin;
+  FovHead head; /**< with one, it learns to predict R_t from h_t */
+  /** The prediction of a baseline with a head: [n, 1] from h [n, D]. */
+  FovVar *(*predict)(FovTape *tape, FovVar *h, const void *layout);
+  int least_copies; /**< K that it needs */
+  /** b: [M, B], written. */
+  void (*values)(real *b, const FovBaselineInput *input);
+} FovBaseline;
+
+/** All baselines, NULL-terminated. */
+extern const FovBaseline *const fov_baselines[];
+
+#endif

@@ -1,0 +1,40 @@
+/**
+ * The objective's contract: from a rollout to gradients.
+ *
+ * An objective is one const struct in one file, objective/<name>.c, and one line in tables.c. It
+ * adds dL/dy to any var y of the rollout (log π of a choice, a prediction, a loss of logits); the
+ * backward pass then carries it on to the parameters. L is a mean over the batch.
+ */
+#ifndef FOV_LEARN_OBJECTIVE_H
+#define FOV_LEARN_OBJECTIVE_H
+
+#include "learn/rollout/rollout.h"
+
+enum { FOV_OBJECTIVE_LOSSES = 8 };
+
+/** What an objective is computed from. */
+typedef struct FovObjectiveInput {
+  const FovTask *task;
+  const FovRollout *rollout;
+  const FovBaseline *baseline;
+  double average_return; /**< over earlier updates */
+  int batch;             /**< episodes of the update, in all shards */
+  int copies;            /**< K: lanes side by side that show the same image */
+  bool every; /**< an answer is trained after every glimpse, not only where it is given */
+} FovObjectiveInput;
+
+typedef struct FovObjective {
+  FovPlugin plugin;
+  bool predicts;             /**< it takes b_t for a prediction, which only a learned baseline is */
+  const char *const *losses; /**< names of what it logs, NULL-terminated; at most
+                                  FOV_OBJECTIVE_LOSSES */
+  /** Adds the gradients of the shard's rollout, and the sums over its episodes to losses, in the
+   * order of their names. */
+  void (*backward)(FovTape *tape, double *losses, const FovObjectiveInput *input,
+                   const void *options);
+} FovObjective;
+
+/** All objectives, NULL-terminated. */
+extern const FovObjective *const fov_objectives[];
+
+#endif

@@ -1,0 +1,72 @@
+/**
+ * The policy's contract: π(l_t | h_t), which chooses where to look.
+ *
+ * A policy is one const struct in one file, policy/<name>.c, and one line in tables.c. It declares
+ * its head, what it records and what it logs; nobody else knows how it chooses.
+ */
+#ifndef FOV_LEARN_POLICY_H
+#define FOV_LEARN_POLICY_H
+
+#include "base/figure.h"
+#include "base/option.h"
+#include "base/rng.h"
+#include "model/head.h"
+#include "tensor/tape.h"
+
+enum { FOV_POLICY_COLUMNS = 4, FOV_POLICY_FIGURES = 4 };
+
+/** One lane's choice: the sample that log π belongs to, or the index of one of several sites. */
+typedef struct FovChoice {
+  real sample[2];
+  int index; /**< −1: the sample counts */
+} FovChoice;
+
+/** What a policy may know; n lanes. */
+typedef struct FovPolicyInput {
+  FovVar *h;               /**< [n, D]: the state that it chooses from; NULL unless it has a head */
+  const real *places;      /**< [n, 2]: the last glimpse's; the centre before the first */
+  const FovChoice *forced; /**< [n]: to be repeated instead of drawn; NULL: choose */
+  FovRng *rng;             /**< [n] */
+  int width, height;       /**< W, H of the image, pixels */
+  double progress;         /**< share of the training that is done, 0 … 1 */
+  bool deterministic;      /**< the most likely choice instead of a sample */
+  int lanes;               /**< n */
+} FovPolicyInput;
+
+/** What it chose; the arrays are the caller's, to be written. */
+typedef struct FovPolicyOutput {
+  FovChoice *choices;                /**< [n] */
+  real *places;                      /**< [n, 2]: where the gaze goes for them, in [−1, 1] */
+  real *columns[FOV_POLICY_COLUMNS]; /**< [n, width]: what it declares to record */
+  FovVar *log_prob; /**< [n, 1]: log π of the choices; NULL if nothing is learned or was sampled */
+  FovVar *entropy;  /**< [n, 1]: of π, in nats, exactly; NULL: unknown, or nothing can change it */
+} FovPolicyOutput;
+
+/** Numbers that a policy records of each choice. */
+typedef struct FovPolicyColumn {
+  const char *name;
+  int width; /**< numbers of a choice */
+} FovPolicyColumn;
+
+typedef struct FovPolicy {
+  FovPlugin plugin;
+  FovHead head; /**< of its own width and with its own parameters; without, it learns nothing */
+  /** Declares what it records. Returns how many columns; NULL: none. */
+  int (*columns)(FovPolicyColumn columns[FOV_POLICY_COLUMNS], const void *options);
+  /** Its figures for the log when `progress` (0 … 1) of the training is done. Returns how many;
+   * NULL: none. */
+  int (*figures)(FovFigure figures[FOV_POLICY_FIGURES], const void *options, double progress);
+  /** Weight of its entropy in the objective, which is raised; NULL: 0. */
+  double (*entropy)(const void *options);
+  /** Chooses for n lanes. A lane's choice depends on its own row and generator only. */
+  void (*choose)(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
+                 const void *layout, const void *options);
+} FovPolicy;
+
+/** Moves places that lie outside the image to the nearest place on it. places: [n, 2]. */
+void fov_policy_cut(real *places, int lanes);
+
+/** All policies, NULL-terminated. */
+extern const FovPolicy *const fov_policies[];
+
+#endif

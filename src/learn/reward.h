@@ -1,0 +1,22 @@
+/**
+ * The reward's contract: what an answer earns.
+ *
+ * A reward is one const struct in one file, reward/<name>.c, and one line in tables.c.
+ */
+#ifndef FOV_LEARN_REWARD_H
+#define FOV_LEARN_REWARD_H
+
+#include "base/option.h"
+#include "base/real.h"
+
+typedef struct FovReward {
+  FovPlugin plugin;
+  bool labelled; /**< it needs labels, which a control task does not have */
+  /** earned: what the environment gave. log_probabilities: [A], the agent's. */
+  real (*value)(real earned, const real *log_probabilities, int label);
+} FovReward;
+
+/** All rewards, NULL-terminated. */
+extern const FovReward *const fov_rewards[];
+
+#endif

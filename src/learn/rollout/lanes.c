@@ -1,0 +1,55 @@
+#include "base/profile.h"
+#include "learn/rollout/play.h"
+
+void fov_play_start(Play *play) {
+  const FovEnv *env = play->task->env;
+  const FovObservation *shown = &env->spec.observation;
+  FovArena *arena = play->tape->arena;
+  FovPhase before = fov_profile_enter(FOV_PHASE_ENV);
+  for (int b = 0; b < play->count; b++) {
+    play->lanes[b] = b;
+    play->env[b] = fov_env_lane(arena, &env->spec);
+    play->images[b] = (FovImage){.bytes = play->env[b].observation,
+                                 .height = shown->height,
+                                 .width = shown->width,
+                                 .channels = shown->channels};
+    fov_env_reset(env, &play->env[b], play->plan->cases[b], &play->env_rng[b]);
+  }
+  fov_profile_enter(before);
+}
+
+/** Whether lane i has nothing left to do; a full rollout lasts until all glimpses are taken. */
+static bool is_done(const Play *play, int i) {
+  if (play->plan->full) return play->rollout->time_steps > fov_task_glimpses(play->task);
+  return fov_env_over(&play->env[i]);
+}
+
+bool fov_play_goes_on(const Play *play) {
+  for (int i = 0; i < play->count; i++)
+    if (!is_done(play, i)) return true;
+  return false;
+}
+
+/** Moves the lane at place `from` to place `to`. */
+static void move_lane(Play *play, int to, int from) {
+  play->lanes[to] = play->lanes[from];
+  play->env[to] = play->env[from];
+  play->images[to] = play->images[from];
+  play->env_rng[to] = play->env_rng[from];
+  play->policy_rng[to] = play->policy_rng[from];
+  play->looked[to] = play->looked[from];
+  play->earned[to] = play->earned[from];
+  memcpy(play->places + 2 * to, play->places + 2 * from, 2 * sizeof *play->places);
+}
+
+void fov_play_drop(Play *play) {
+  int n = 0, *rows = FOV_NEW(play->tape->arena, int, play->count);
+  for (int i = 0; i < play->count; i++) {
+    if (is_done(play, i)) continue;
+    if (n < i) move_lane(play, n, i);
+    rows[n++] = i;
+  }
+  bool left = n < play->count || play->plan->full;
+  if (n > 0 && left) fov_agent_keep(&play->state, play->tape, rows, n);
+  play->count = n;
+}

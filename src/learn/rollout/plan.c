@@ -1,0 +1,16 @@
+#include "learn/rollout/rollout.h"
+
+FovPlan fov_plan_cases(FovArena *arena, int64_t first, int lanes, uint64_t seed, FovSplit split,
+                       int repeat) {
+  FOV_CHECK(first + lanes <= 1ll << 40 && repeat >= 0 && repeat < 1024, "case %lld, repeat %d",
+            (long long)first + lanes, repeat);
+  int64_t *cases = FOV_NEW(arena, int64_t, lanes);
+  FovRng *env_rng = FOV_NEW(arena, FovRng, lanes), *policy_rng = FOV_NEW(arena, FovRng, lanes);
+  for (int b = 0; b < lanes; b++) {
+    cases[b] = first + b;
+    uint64_t index = (uint64_t)split << 50 | (uint64_t)cases[b];
+    env_rng[b] = fov_rng_stream(seed, FOV_STREAM_FIXED_ENV, index);
+    policy_rng[b] = fov_rng_stream(seed, FOV_STREAM_FIXED_POLICY, index | (uint64_t)repeat << 40);
+  }
+  return (FovPlan){.lanes = lanes, .cases = cases, .env_rng = env_rng, .policy_rng = policy_rng};
+}

@@ -1,0 +1,54 @@
+/** A task: who plays what for which reward. */
+#ifndef FOV_LEARN_ROLLOUT_TASK_H
+#define FOV_LEARN_ROLLOUT_TASK_H
+
+#include "env.h"
+#include "learn/baseline.h"
+#include "learn/policy.h"
+#include "learn/reward.h"
+#include "learn/stop.h"
+#include "model/agent.h"
+
+/** Where the first glimpse falls. */
+typedef enum FovFirst {
+  FOV_FIRST_CENTRE,
+  FOV_FIRST_RANDOM,  /**< uniform over the image */
+  FOV_FIRST_LEARNED, /**< the policy's choice from h_0: zeros, or the context's start */
+} FovFirst;
+
+enum { FOV_MAX_GLIMPSES = 64 };
+
+typedef struct FovTaskOptions {
+  int glimpses; /**< before each answer or action */
+  int first;    /**< FovFirst */
+} FovTaskOptions;
+
+extern const FovOption fov_task_options[];
+
+/** Const; shared by training, evaluation and recording. */
+typedef struct FovTask {
+  FovTaskOptions options;
+  const FovAgent *agent;
+  const FovEnv *env;
+  const FovPolicy *policy;
+  const void *policy_options;
+  const FovStopRule *stop;
+  const void *stop_options;
+  const FovReward *reward;
+  const FovBaseline *baseline;
+} FovTask;
+
+/** Fails unless an agent can look at what the environment shows, an image of bytes, and learn its
+ * answers, classes or moves. env: its name. */
+FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env);
+
+/** Fails as fov_spec_check does, or if the reward needs labels and the environment has none. */
+FovStatus fov_task_check(const FovTask *task);
+
+/** The most glimpses of an episode: those before an action, times the actions. */
+int fov_task_glimpses(const FovTask *task);
+
+/** What the policy records of each choice. Returns how many columns. */
+int fov_task_columns(FovPolicyColumn columns[FOV_POLICY_COLUMNS], const FovTask *task);
+
+#endif

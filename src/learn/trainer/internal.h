@@ -1,0 +1,42 @@
+/** What the files of the trainer share. */
+#ifndef FOV_LEARN_TRAINER_INTERNAL_H
+#define FOV_LEARN_TRAINER_INTERNAL_H
+
+#include "learn/trainer/trainer.h"
+
+/** Numbers of a block that one task reduces and steps: fixed, so that sums have one order. */
+enum { FOV_CHUNK = 4096 };
+
+struct FovTrainer {
+  FovTraining training;
+  FovTrainerState state;
+  FovWorkspace workspace;
+  int threads, shards, chunks;
+  real *gradient;         /**< of the whole batch: the first shard's, after the reduction */
+  real **shard_gradients; /**< [shards] */
+  FovSums *shard_sums;    /**< [shards] */
+  double *chunk_squares;  /**< [chunks] */
+  real scale, rate;       /**< of the next step */
+};
+
+/** Shards of a batch. */
+int fov_train_shards(const FovTrainOptions *options);
+
+/** Plans the lanes of a shard of the next update: every epoch sees each case once, in an order of
+ * its own; the copies of an image share its environment stream. */
+FovPlan fov_train_plan(const FovTrainer *trainer, FovArena *arena, int shard);
+
+/** Plays a plan, adds the objective's gradients to a block and its figures to sums. */
+void fov_train_play(FovSums *sums, real *gradient, const real *values, FovArena *arena,
+                    const FovTraining *training, const FovPlan *plan, double average_return);
+
+/** Adds the shards' gradients and sums up; returns the sum of squares of the gradient. */
+double fov_train_reduce(FovTrainer *trainer, FovSums *sums);
+
+/** One step of the optimiser and of the moving average. */
+void fov_train_step(FovTrainer *trainer);
+
+/** sums += more. */
+void fov_sums_add(FovSums *sums, const FovSums *more);
+
+#endif

@@ -1,0 +1,52 @@
+/** What a training takes, measured by playing a small part of it before anything is allocated. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "learn/trainer/internal.h"
+
+typedef struct Trial {
+  const FovTraining *training;
+  const real *values;
+  real *gradient;
+} Trial;
+
+/** A shard of full rollouts with its backward pass. */
+static void try_shard(void *context, FovArena *arena, int lanes) {
+  const Trial *trial = context;
+  const FovTask *task = &trial->training->task;
+  FovSums sums = {0};
+  FovPlan plan = fov_plan_cases(arena, 0, lanes, 0, FOV_SPLIT_TRAIN, 0);
+  for (int b = 0; b < lanes; b++) ((int64_t *)plan.cases)[b] = b % task->env->spec.cases;
+  plan.predict = task->baseline->head.build;
+  plan.every = trial->training->options.answer == FOV_TRAIN_ANSWER_EVERY;
+  plan.full = true;
+  fov_train_play(&sums, trial->gradient, trial->values, arena, trial->training, &plan, 0);
+}
+
+/** What an arena holds: a shard, or what the optimiser needs for a parameter. */
+static double arena_bytes(const FovTraining *training, const real *values, real *gradient) {
+  const FovParams *params = &training->task.agent->params;
+  Trial trial = {.training = training, .values = values, .gradient = gradient};
+  double bytes = fov_shard_measure(&training->task, training->options.copies, try_shard, &trial);
+  for (int i = 0; training->optimiser->scratch && i < params->count; i++) {
+    const FovParam *param = &params->list[i];
+    double scratch = (double)training->optimiser->scratch(param->rows, param->cols) * sizeof(real);
+    if (scratch > bytes) bytes = scratch;
+  }
+  return bytes;
+}
+
+FovStatus fov_training_memory(double *blocks, double *shards, const FovTraining *training) {
+  const FovParams *params = &training->task.agent->params;
+  int count = fov_train_shards(&training->options);
+  // Values, two moments and average; then every shard has a gradient and an arena.
+  *blocks = (4.0 + count) * (double)params->size * sizeof(real);
+  FOV_TRY(fov_memory_check(*blocks, "this training"));
+  real *values = fov_params_block(params), *gradient = fov_params_block(params);
+  if (values && gradient) *shards = count * arena_bytes(training, values, gradient);
+  free(values);
+  free(gradient);
+  return values && gradient
+             ? FOV_OK
+             : fov_fail(FOV_ERR_MEMORY, "no memory for %zu parameters", params->size);
+}

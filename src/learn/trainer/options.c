@@ -1,0 +1,48 @@
+#include "learn/schedule.h"
+#include "learn/trainer/internal.h"
+
+static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
+static const char *const answers[] = {
+    [FOV_TRAIN_ANSWER_LAST] = "last", [FOV_TRAIN_ANSWER_EVERY] = "every", NULL};
+
+const FovOption fov_train_options[] = {
+    FOV_LONG(FovTrainOptions, episodes, "1000000", 1, 1e12, "episodes of the whole training"),
+    FOV_INT(FovTrainOptions, batch, "256", 1, 65536, "episodes of one update"),
+    FOV_INT(FovTrainOptions, copies, "1", 1, FOV_SHARD,
+            "K: episodes on the same image; divides batch and 64"),
+    FOV_REAL(FovTrainOptions, rate, "1e-3", 0, 100, "learning rate"),
+    FOV_CHOICE(FovTrainOptions, schedule, "cosine", schedules,
+               "of the learning rate; linear and cosine end at 0"),
+    FOV_REAL(FovTrainOptions, warmup, "0.01", 0, 1,
+             "share of the training over which the rate rises from 0"),
+    FOV_REAL(FovTrainOptions, clip, "5", 0, 1e9, "global norm that gradients are cut to; 0: none"),
+    FOV_REAL(FovTrainOptions, average, "0.999", 0, 0.999999,
+             "decay of the averaged weights that are evaluated; 0: none"),
+    FOV_CHOICE(FovTrainOptions, answer, "last", answers,
+               "glimpses after which an answer is trained"),
+    FOV_OPTIONS_END,
+};
+
+int fov_train_shards(const FovTrainOptions *options) {
+  return (options->batch + FOV_SHARD - 1) / FOV_SHARD;
+}
+
+int64_t fov_train_updates_planned(const FovTrainOptions *options) {
+  return (options->episodes + options->batch - 1) / options->batch;
+}
+
+int64_t fov_trainer_updates_planned(const FovTrainer *trainer) {
+  return fov_train_updates_planned(&trainer->training.options);
+}
+
+double fov_trainer_progress(const FovTrainer *trainer) {
+  return (double)trainer->state.update / (double)fov_trainer_updates_planned(trainer);
+}
+
+double fov_trainer_rate(const FovTrainer *trainer) {
+  const FovTrainOptions *o = &trainer->training.options;
+  // The middle of the update represents it, so that neither the first nor the last has a rate of 0.
+  double middle =
+      ((double)trainer->state.update + 0.5) / (double)fov_trainer_updates_planned(trainer);
+  return o->rate * fov_schedule((FovSchedule)o->schedule, middle < 1 ? middle : 1, o->warmup);
+}

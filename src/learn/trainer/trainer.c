@@ -1,0 +1,171 @@
+#include "learn/trainer/trainer.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/team.h"
+#include "learn/trainer/internal.h"
+
+/* ---- creating ---- */
+
+static FovStatus check_options(const FovTraining *training) {
+  const FovTrainOptions *o = &training->options;
+  const FovBaseline *baseline = training->task.baseline;
+  if (o->batch % o->copies != 0 || FOV_SHARD % o->copies != 0)
+    return fov_fail(FOV_ERR_USAGE,
+                    "train.copies = %d: expected a number that divides train.batch = %d and %d",
+                    o->copies, o->batch, FOV_SHARD);
+  if (o->copies < baseline->least_copies)
+    return fov_fail(FOV_ERR_USAGE, "baseline = %s needs train.copies of %d or more, found %d",
+                    baseline->plugin.name, baseline->least_copies, o->copies);
+  if (training->objective->predicts && !baseline->head.build)
+    return fov_fail(FOV_ERR_USAGE, "objective = %s needs baseline = learned, found %s",
+                    training->objective->plugin.name, baseline->plugin.name);
+  return fov_task_check(&training->task);
+}
+
+static bool allocate_blocks(FovTrainer *trainer) {
+  const FovParams *params = &trainer->training.task.agent->params;
+  FovTrainerState *state = &trainer->state;
+  trainer->shard_gradients = calloc((size_t)trainer->shards, sizeof *trainer->shard_gradients);
+  trainer->shard_sums = calloc((size_t)trainer->shards, sizeof *trainer->shard_sums);
+  trainer->chunk_squares = calloc((size_t)trainer->chunks, sizeof *trainer->chunk_squares);
+  real **blocks[] = {&state->value, &state->first, &state->second, &state->average};
+  bool complete = trainer->shard_gradients && trainer->shard_sums && trainer->chunk_squares;
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    complete = (*blocks[i] = fov_params_block(params)) && complete;
+  for (int s = 0; trainer->shard_gradients && s < trainer->shards; s++)
+    complete = (trainer->shard_gradients[s] = fov_params_block(params)) && complete;
+  if (complete) trainer->gradient = trainer->shard_gradients[0];
+  return complete;
+}
+
+/** bytes: of a shard's arena. Lanes that leave early make updates of different sizes: room for the
+ * largest is taken at once. */
+static FovStatus allocate(FovTrainer *trainer, double bytes) {
+  int arenas = trainer->threads > trainer->shards ? trainer->threads : trainer->shards;
+  FOV_TRY(fov_workspace_create(&trainer->workspace, arenas));
+  bool complete = allocate_blocks(trainer);
+  for (int s = 0; complete && s < trainer->shards; s++)
+    complete = fov_arena_reserve(&trainer->workspace.arenas[s], (size_t)bytes);
+  return complete ? FOV_OK
+                  : fov_fail(FOV_ERR_MEMORY,
+                             "no memory for %d gradients of %zu numbers and %.1f GiB of episodes; "
+                             "make train.batch, env.size or the network smaller",
+                             trainer->shards, trainer->training.task.agent->params.size,
+                             trainer->shards * bytes / 0x1p30);
+}
+
+FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, int threads) {
+  double blocks, shards;
+  *trainer = NULL;
+  FOV_TRY(check_options(training));
+  FOV_TRY(fov_training_memory(&blocks, &shards, training));
+  FOV_TRY(fov_memory_check(blocks + shards, "this training"));
+  FovTrainer *t = calloc(1, sizeof *t);
+  if (!t) return fov_fail(FOV_ERR_MEMORY, "no memory for a trainer");
+  const FovParams *params = &training->task.agent->params;
+  t->training = *training;
+  t->threads = threads;
+  t->shards = fov_train_shards(&training->options);
+  t->chunks = (int)((params->size + FOV_CHUNK - 1) / FOV_CHUNK);
+  FovStatus status = allocate(t, shards / t->shards);
+  if (status != FOV_OK) {
+    fov_trainer_destroy(t);
+    return status;
+  }
+  fov_params_init(t->state.value, params, training->seed);
+  memcpy(t->state.average, t->state.value, params->size * sizeof(real));
+  *trainer = t;
+  return FOV_OK;
+}
+
+void fov_trainer_destroy(FovTrainer *trainer) {
+  if (!trainer) return;
+  FovTrainerState *state = &trainer->state;
+  fov_workspace_finish(&trainer->workspace);
+  for (int s = 0; trainer->shard_gradients && s < trainer->shards; s++)
+    free(trainer->shard_gradients[s]);
+  void *owned[] = {state->value,
+                   state->first,
+                   state->second,
+                   state->average,
+                   trainer->shard_gradients,
+                   trainer->shard_sums,
+                   trainer->chunk_squares};
+  for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+  free(trainer);
+}
+
+/* ---- an update: plan, play, objective, reduce, step ---- */
+
+/** The memory is the shard's, not the worker's: it has its final size after the first update,
+ * whichever worker comes by. */
+static void train_shard(void *context, int shard, int worker) {
+  (void)worker;
+  FovTrainer *trainer = context;
+  FovArena *arena = &trainer->workspace.arenas[shard];
+  real *gradient = trainer->shard_gradients[shard];
+  FovSums *sums = &trainer->shard_sums[shard];
+  *sums = (FovSums){0};
+  memset(gradient, 0, trainer->training.task.agent->params.size * sizeof(real));
+  fov_arena_rewind(arena);
+  FovPlan plan = fov_train_plan(trainer, arena, shard);
+  fov_train_play(sums, gradient, trainer->state.value, arena, &trainer->training, &plan,
+                 trainer->state.average_return);
+}
+
+static FovStatus refuse_number(const FovTrainer *trainer) {
+  const FovParams *params = &trainer->training.task.agent->params;
+  for (size_t i = 0; i < params->size; i++)
+    if (!isfinite(trainer->gradient[i]))
+      return fov_fail(FOV_ERR_NUMBER,
+                      "update %lld: the gradient of %s is not finite; try a lower train.rate or "
+                      "train.clip",
+                      (long long)trainer->state.update + 1, fov_params_name_at(params, i));
+  return fov_fail(FOV_ERR_NUMBER, "update %lld: a loss is not finite; try a lower train.rate",
+                  (long long)trainer->state.update + 1);
+}
+
+static bool is_finite(const FovSums *sums, double norm) {
+  for (int i = 0; i < FOV_OBJECTIVE_LOSSES; i++) norm += sums->losses[i];
+  return isfinite(norm);
+}
+
+/** Weight of the newest mean return in the moving-average baseline. */
+static const double newest = 0.05;
+
+FovStatus fov_trainer_update(FovTrainer *trainer) {
+  FovTrainerState *state = &trainer->state;
+  double clip = trainer->training.options.clip;
+  FovSums sums;
+  fov_team_run(trainer->threads, trainer->shards, train_shard, trainer);
+  double norm = sqrt(fov_train_reduce(trainer, &sums));
+  if (!is_finite(&sums, norm)) return refuse_number(trainer);
+
+  trainer->scale = (real)(clip > 0 && norm > clip ? clip / norm : 1);
+  trainer->rate = (real)fov_trainer_rate(trainer);
+  fov_train_step(trainer);
+
+  double mean_return = sums.reward / (double)sums.episodes;
+  state->average_return += (state->update ? newest : 1) * (mean_return - state->average_return);
+  sums.updates = 1;
+  sums.gradient_norm = norm;
+  fov_sums_add(&state->sums, &sums);
+  state->update++;
+  return FOV_OK;
+}
+
+/* ---- what others may read ---- */
+
+FovTrainerState *fov_trainer_state(FovTrainer *trainer) {
+  return &trainer->state;
+}
+
+const real *fov_trainer_weights(const FovTrainer *trainer) {
+  return trainer->training.options.average > 0 ? trainer->state.average : trainer->state.value;
+}
+
+FovWorkspace *fov_trainer_workspace(FovTrainer *trainer) {
+  return &trainer->workspace;
+}

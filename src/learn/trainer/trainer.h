@@ -1,0 +1,100 @@
+/**
+ * The trainer: one update after another, the same bits for any number of threads.
+ *
+ * An update plays a batch of episodes in shards of fixed size, runs the backward pass of each
+ * shard's tape, adds the shards' gradients in the order of a fixed binary tree and takes one
+ * optimiser step. All randomness is a function of the seed and of how many episodes came before, so
+ * blocks and sums are the whole state.
+ */
+#ifndef FOV_LEARN_TRAINER_TRAINER_H
+#define FOV_LEARN_TRAINER_TRAINER_H
+
+#include "learn/evaluate.h"
+#include "learn/objective.h"
+#include "learn/optimiser.h"
+
+typedef struct FovTrainOptions {
+  int64_t episodes; /**< of the whole training */
+  int batch;        /**< episodes of one update */
+  int copies;       /**< K: episodes on the same image, side by side */
+  double rate;      /**< learning rate */
+  int schedule;     /**< FovSchedule */
+  double warmup;    /**< share of the training over which the rate rises from 0 */
+  double clip;      /**< global norm that gradients are cut to; 0: none */
+  double average;   /**< decay of the weights' moving average used in evaluation; 0: none */
+  int answer;       /**< FovTrainAnswer */
+} FovTrainOptions;
+
+/** Where the answer's loss is taken. */
+typedef enum FovTrainAnswer {
+  FOV_TRAIN_ANSWER_LAST,  /**< where an answer is given */
+  FOV_TRAIN_ANSWER_EVERY, /**< after every glimpse, each at a weight of 1/`glimpses` */
+} FovTrainAnswer;
+
+extern const FovOption fov_train_options[];
+
+/** Updates of a whole training: the last one may go beyond `episodes`. */
+int64_t fov_train_updates_planned(const FovTrainOptions *options);
+
+/** All that is trained, by whom and how; const. */
+typedef struct FovTraining {
+  FovTask task;
+  const FovObjective *objective;
+  const void *objective_options;
+  const FovOptimiser *optimiser;
+  const void *optimiser_options;
+  FovTrainOptions options;
+  uint64_t seed;
+} FovTraining;
+
+/** Sums over the episodes or updates since the last report. */
+typedef struct FovSums {
+  int64_t episodes, updates, wrong, glimpses;
+  double reward, gradient_norm;
+  double losses[FOV_OBJECTIVE_LOSSES]; /**< as the objective names them */
+} FovSums;
+
+/** All that changes from update to update: what a checkpoint keeps. */
+typedef struct FovTrainerState {
+  int64_t update;        /**< done so far */
+  double average_return; /**< the moving-average baseline */
+  FovSums sums;
+  real *value, *first, *second, *average; /**< blocks: parameters, two moments, moving average */
+} FovTrainerState;
+
+/** Bytes of a training without its data set and evaluations: of its blocks, which are as large as
+ * the parameters, and of its shards' arenas. An update after the first allocates nothing. */
+FovStatus fov_training_memory(double *blocks, double *shards, const FovTraining *training);
+
+typedef struct FovTrainer FovTrainer;
+
+/** Checks the options against each other (copies divide the shard, the baseline has its copies) and
+ * allocates; `training` is copied, what it points to must outlive the trainer. */
+FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, int threads);
+void fov_trainer_destroy(FovTrainer *trainer);
+
+/**
+ * One update. On FOV_ERR_NUMBER (a loss or gradient that is not finite; the message names update
+ * and parameter) the state is as it was before.
+ */
+FovStatus fov_trainer_update(FovTrainer *trainer);
+
+/** The state, to be saved or, before the first update, to be loaded into. */
+FovTrainerState *fov_trainer_state(FovTrainer *trainer);
+
+/** The weights to evaluate: the moving average, or the parameters if there is none. */
+const real *fov_trainer_weights(const FovTrainer *trainer);
+
+/** Updates of the whole training. */
+int64_t fov_trainer_updates_planned(const FovTrainer *trainer);
+
+/** Learning rate of the next update. */
+double fov_trainer_rate(const FovTrainer *trainer);
+
+/** Share of the training that is done: 0 … 1. */
+double fov_trainer_progress(const FovTrainer *trainer);
+
+/** The shards' memory, for evaluation between updates. */
+FovWorkspace *fov_trainer_workspace(FovTrainer *trainer);
+
+#endif
