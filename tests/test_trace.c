@@ -39,7 +39,7 @@ static void assert_message(const char *part) {
 
 enum { E = 2, T = 3, F = T, H = 5, W = 7, C = 3, A = 4, G = 2, S = 2, K = 3 };
 
-/** A trace in which every number differs from its neighbours. */
+/** A trace in which adjacent numbers differ. */
 static FovTrace make_trace(void) {
   static const char *const names[A] = {"up", "", "down right", "3"};
   FovTrace trace = {.episodes = E,
@@ -159,7 +159,7 @@ static void test_round_trip(void **state) {
   fov_trace_finish(&trace);
 }
 
-static void test_the_file_speaks_for_itself(void **state) {
+static void test_the_file_describes_itself(void **state) {
   (void)state;
   FovTrace trace = make_trace();
   assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
@@ -179,7 +179,8 @@ static void test_the_file_speaks_for_itself(void **state) {
   fov_safetensors_close(file);
 }
 
-/** Lays `value` over element `index` of one array in the file of a good trace and reads it. */
+/** Overwrites element `index` of an array in the file of a good trace with `value`, and reads it.
+ */
 static void assert_poison_refused(const char *field, size_t index, const void *value, size_t size,
                                   const char *message) {
   FovTrace trace = make_trace();
@@ -354,7 +355,7 @@ static void test_more_columns_than_fit_are_refused(void **state) {
   fov_trace_finish(&trace);
 }
 
-/** Writes the texts and the arrays that decide the sizes, with one text changed. */
+/** Writes the texts and the arrays that define the sizes, with one text changed. */
 static void assert_texts_refused(const char *key, const char *value, const char *message) {
   FovText texts[] = {{"format", "fovea-trace"}, {"version", "3"}, {"side", "2"},
                      {"scales", "2"},           {"update", "0"},  {"whole", "no"},
@@ -391,7 +392,7 @@ static void test_bad_texts_are_refused(void **state) {
   assert_texts_refused("none", "", "has no 'locations'");
 }
 
-/** Sizes of empty arrays cost nothing to claim, so they must not reach an allocation. */
+/** Empty arrays can claim any size, so their sizes must not reach an allocation. */
 static void test_huge_empty_sizes_are_refused(void **state) {
   (void)state;
   const FovText texts[] = {{"format", "fovea-trace"}, {"version", "3"}, {"side", "1"},
@@ -446,7 +447,7 @@ static void test_a_name_for_each_action_or_none(void **state) {
   assert_edit_refused("down right", "down\\nrigh", "5 names, expected one for each of 4 actions");
 }
 
-/** Fewer frames than glimpses, but for one, would be read beyond their end. */
+/** Frames must be one or as many as glimpses; others would be read beyond their end. */
 static void test_a_wrong_number_of_frames_is_refused(void **state) {
   (void)state;
   assert_edit_refused("[2,3,5,7,3]", "[3,2,5,7,3]", "2 frames an episode, expected 1 or 3");
@@ -482,7 +483,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_arrays_start_empty),
       TEST(test_round_trip),
-      TEST(test_the_file_speaks_for_itself),
+      TEST(test_the_file_describes_itself),
       TEST(test_numbers_out_of_range_are_refused),
       TEST(test_write_refuses_what_read_would),
       TEST(test_means_and_sigmas_of_version_2_become_columns),
