@@ -1,4 +1,4 @@
-/** The reader of IDX files: what it reads, and all that it must refuse. */
+/** The reader of IDX files: what it reads, and what it must refuse. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,7 +115,7 @@ static void refuses_every_flipped_header_bit(void **state) {
   }
 }
 
-/** Bits of the gzip header say nothing about the data; any other must not go unnoticed. */
+/** Bits of the gzip header do not affect the data; every other flipped bit must be noticed. */
 static void never_reads_wrong_data_from_a_damaged_gzip(void **state) {
   (void)state;
   uint8_t bytes[FILE_SIZE], packed[256];
@@ -198,7 +198,7 @@ static void names_what_cannot_be_opened(void **state) {
   assert_non_null(strstr(fov_error_message(), folder));
 }
 
-/** Nobody writes into the pipe: to open it as a file is opened would take for ever. */
+/** The pipe has no writer, so a plain open would never return. */
 static void refuses_a_pipe_without_waiting(void **state) {
   (void)state;
   unlink(path);
