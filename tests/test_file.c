@@ -16,22 +16,11 @@
 #include <unistd.h>
 
 #include "base/file.h"
-
-static char folder[256], path[512];
+#include "tests/folder.h"
 
 static int enter(void **state) {
   (void)state;
-  const char *tmp = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/fovea-file-XXXXXX", tmp ? tmp : "/tmp");
-  if (!mkdtemp(folder)) return -1;
-  snprintf(path, sizeof path, "%s/x.txt", folder);
-  return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  unlink(path);
-  return rmdir(folder); // fails if a test left a file behind
+  return make_folder("x.txt");
 }
 
 static int count_files(void) {
@@ -50,10 +39,6 @@ static void assert_content(const char *expected) {
   assert_int_equal(size, strlen(expected));
   assert_string_equal(data, expected);
   free(data);
-}
-
-static void assert_message(const char *part) {
-  if (!strstr(fov_error_message(), part)) fail_msg("'%s' lacks '%s'", fov_error_message(), part);
 }
 
 static void test_write_replaces(void **state) {
@@ -211,7 +196,7 @@ static void test_read_refuses_what_is_no_file(void **state) {
   assert_message("not a regular file");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, remove_folder)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -13,10 +13,9 @@
 #include <zlib.h>
 
 #include "envs/idx.h"
+#include "tests/folder.h"
 
 enum { HEADER = 16, DATA = 2 * 3 * 4, FILE_SIZE = HEADER + DATA };
-
-static char folder[512], path[600];
 
 /** An array of [2, 3, 4] bytes. */
 static void make_file(uint8_t bytes[FILE_SIZE]) {
@@ -197,19 +196,9 @@ static void names_what_cannot_be_opened(void **state) {
   assert_non_null(strstr(fov_error_message(), folder));
 }
 
-static int make_folder(void **state) {
+static int enter(void **state) {
   (void)state;
-  const char *base = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/fovea-idx-XXXXXX", base && *base ? base : "/tmp");
-  if (!mkdtemp(folder)) return -1;
-  snprintf(path, sizeof path, "%s/file", folder);
-  return 0;
-}
-
-static int remove_folder(void **state) {
-  (void)state;
-  unlink(path);
-  return rmdir(folder);
+  return make_folder("file");
 }
 
 int main(void) {
@@ -225,5 +214,5 @@ int main(void) {
       cmocka_unit_test(refuses_other_types_and_shapes),
       cmocka_unit_test(names_what_cannot_be_opened),
   };
-  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+  return cmocka_run_group_tests(tests, enter, remove_folder);
 }

@@ -15,26 +15,11 @@
 
 #include "base/file.h"
 #include "record/progress.h"
-
-static char folder[256], path[512];
+#include "tests/folder.h"
 
 static int enter(void **state) {
   (void)state;
-  const char *tmp = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/fovea-progress-XXXXXX", tmp ? tmp : "/tmp");
-  if (!mkdtemp(folder)) return -1;
-  snprintf(path, sizeof path, "%s/progress.csv", folder);
-  return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  unlink(path);
-  return rmdir(folder);
-}
-
-static void assert_message(const char *part) {
-  if (!strstr(fov_error_message(), part)) fail_msg("'%s' lacks '%s'", fov_error_message(), part);
+  return make_folder("progress.csv");
 }
 
 #define HEADER                                                                                     \
@@ -195,7 +180,7 @@ static void test_truncate_keeps_what_was_checkpointed(void **state) {
   assert_content(HEADER);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, remove_folder)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include <dirent.h>
-#include <ftw.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,27 +20,12 @@
 #include "record/recorder.h"
 #include "record/run.h"
 #include "record/safetensors.h"
+#include "tests/folder.h"
 #include "toy.h"
-
-static char folder[256], path[512];
 
 static int enter(void **state) {
   (void)state;
-  const char *tmp = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/fovea-record-XXXXXX", tmp ? tmp : "/tmp");
-  if (!mkdtemp(folder)) return -1;
-  snprintf(path, sizeof path, "%s/last.safetensors", folder);
-  return 0;
-}
-
-static int remove_one(const char *name, const struct stat *status, int type, struct FTW *place) {
-  (void)status, (void)type, (void)place;
-  return remove(name);
-}
-
-static int leave(void **state) {
-  (void)state;
-  return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+  return make_folder("last.safetensors");
 }
 
 /** A path inside the test's folder. */
@@ -257,6 +241,7 @@ static void assert_load_refused(const Toy *toy, FovTrainer *trainer, const char 
   const char *array = fov_safetensors_find(file, name)->data;
   ptrdiff_t offset = array - (const char *)fov_safetensors_at(file, 0)->data;
   fov_safetensors_close(file);
+  drop_digest(data);
   memcpy(data + sizeof header + header + offset, value, size);
   assert_int_equal(fov_file_write(path, data, length), FOV_OK);
   free(data);
@@ -794,7 +779,7 @@ static void test_run_json_is_json_whatever_was_typed(void **state) {
   json_decref(root);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, remove_tree)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

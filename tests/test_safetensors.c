@@ -17,26 +17,11 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "record/safetensors.h"
-
-static char folder[256], path[512];
+#include "tests/folder.h"
 
 static int enter(void **state) {
   (void)state;
-  const char *tmp = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/fovea-safetensors-XXXXXX", tmp ? tmp : "/tmp");
-  if (!mkdtemp(folder)) return -1;
-  snprintf(path, sizeof path, "%s/x.safetensors", folder);
-  return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  unlink(path);
-  return rmdir(folder);
-}
-
-static void assert_message(const char *part) {
-  if (!strstr(fov_error_message(), part)) fail_msg("'%s' lacks '%s'", fov_error_message(), part);
+  return make_folder("x.safetensors");
 }
 
 /** Plain writing: replacing with fsync would make thousands of hostile files slow, and some file
@@ -446,7 +431,7 @@ static void test_what_is_no_file_is_refused(void **state) {
   fov_safetensors_close(NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, remove_folder)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

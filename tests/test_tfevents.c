@@ -15,18 +15,15 @@
 
 #include "base/file.h"
 #include "record/tfevents.h"
-
-static char folder[256];
+#include "tests/folder.h"
 
 static int enter(void **state) {
   (void)state;
-  const char *tmp = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/fovea-tfevents-XXXXXX", tmp ? tmp : "/tmp");
-  return mkdtemp(folder) ? 0 : -1;
+  return make_folder("x");
 }
 
-/** Writes the path of the first file whose name ends with `suffix`; returns how many there are. */
-static int find_files(char path[600], const char *suffix) {
+/** Sets `path` to the first file whose name ends with `suffix`; returns how many there are. */
+static int find_files(const char *suffix) {
   DIR *dir = opendir(folder);
   int count = 0;
   for (struct dirent *entry; (entry = readdir(dir));) {
@@ -34,17 +31,10 @@ static int find_files(char path[600], const char *suffix) {
     if (entry->d_name[0] == '.' || length < end ||
         strcmp(entry->d_name + length - end, suffix) != 0)
       continue;
-    if (count++ == 0) snprintf(path, 600, "%s/%s", folder, entry->d_name);
+    if (count++ == 0) snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
   }
   closedir(dir);
   return count;
-}
-
-static int leave(void **state) {
-  (void)state;
-  char path[600];
-  while (find_files(path, "") > 0) unlink(path);
-  return rmdir(folder);
 }
 
 /** Checks the frame of the record at *at, moves past it and returns its message. */
@@ -96,9 +86,9 @@ static void test_records_byte_by_byte(void **state) {
   assert_int_equal(fov_tfevents_scalar(events, "a/b", 128, 1.5f, 1700000000.5), FOV_OK);
   assert_int_equal(fov_tfevents_scalar(events, "c", INT64_MAX, -0.0f, 1700000000.5), FOV_OK);
   assert_int_equal(fov_tfevents_close(events), FOV_OK);
-  char path[600], *data;
+  char *data;
   size_t size;
-  assert_int_equal(find_files(path, ".fovea"), 1);
+  assert_int_equal(find_files(".fovea"), 1);
   assert_non_null(strstr(path, "/events.out.tfevents.1700000000."));
   assert_int_equal(fov_file_read(&data, &size, path, 4096), FOV_OK);
   const uint8_t *at = (const uint8_t *)data, *end = at + size;
@@ -119,9 +109,9 @@ static void test_a_resumed_run_says_from_where(void **state) {
   (void)state;
   FovTfevents *events;
   assert_int_equal(fov_tfevents_open(&events, folder, 1700000000.5, true, 5), FOV_OK);
-  char path[600], *data;
+  char *data;
   size_t size;
-  assert_int_equal(find_files(path, ".fovea"), 1);
+  assert_int_equal(find_files(".fovea"), 1);
   assert_int_equal(fov_file_read(&data, &size, path, 4096), FOV_OK); // flushed by open
   const uint8_t *at = (const uint8_t *)data, *end = at + size;
   ASSERT_RECORD(START);
@@ -134,10 +124,10 @@ static void test_a_resumed_run_says_from_where(void **state) {
 static void test_flush_shows_the_points(void **state) {
   (void)state;
   FovTfevents *events;
-  char path[600], *data;
+  char *data;
   size_t size;
   assert_int_equal(fov_tfevents_open(&events, folder, 1, false, 0), FOV_OK);
-  assert_int_equal(find_files(path, ".fovea"), 1);
+  assert_int_equal(find_files(".fovea"), 1);
   assert_non_null(strstr(path, "tfevents.0000000001."));
   assert_int_equal(fov_tfevents_scalar(events, "x", 0, 0, 1), FOV_OK);
   assert_int_equal(fov_tfevents_flush(events), FOV_OK);
@@ -154,13 +144,12 @@ static void test_flush_shows_the_points(void **state) {
 static void test_no_file_is_overwritten(void **state) {
   (void)state;
   FovTfevents *events[3];
-  char path[600];
   for (int i = 0; i < 3; i++)
     assert_int_equal(fov_tfevents_open(&events[i], folder, 1700000000, false, 0), FOV_OK);
-  assert_int_equal(find_files(path, ""), 3);
-  assert_int_equal(find_files(path, ".fovea"), 1);
-  assert_int_equal(find_files(path, ".fovea.1"), 1);
-  assert_int_equal(find_files(path, ".fovea.2"), 1);
+  assert_int_equal(find_files(""), 3);
+  assert_int_equal(find_files(".fovea"), 1);
+  assert_int_equal(find_files(".fovea.1"), 1);
+  assert_int_equal(find_files(".fovea.2"), 1);
   for (int i = 0; i < 3; i++) assert_int_equal(fov_tfevents_close(events[i]), FOV_OK);
 }
 
@@ -203,7 +192,7 @@ static void test_a_full_disk_is_an_error(void **state) {
   assert_non_null(strstr(fov_error_message(), "cannot write: File too large"));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, remove_tree)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
