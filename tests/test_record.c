@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/digest.h"
 #include "base/file.h"
 #include "base/gemm.h"
 #include "check.h"
@@ -60,7 +61,8 @@ static const FovBest best = {.loss = -0.75, .error = 0.25, .update = 2};
 
 static void save(const Toy *toy, FovTrainer *trainer) {
   assert_int_equal(fov_checkpoint_save(path, &toy->experiment.agent.params,
-                                       fov_trainer_state(trainer), &best, &identity),
+                                       fov_trainer_state(trainer), fov_trainer_weights(trainer),
+                                       &best, &identity),
                    FOV_OK);
 }
 
@@ -116,6 +118,36 @@ static void test_the_same_training_is_the_same_bytes(void **state) {
   toy_finish(&toy);
 }
 
+/** The file at `path` has this digest of the weights to evaluate. */
+static void assert_names_weights(uint64_t digest) {
+  char text[FOV_DIGEST_SIZE + 1];
+  FovSafetensors *file;
+  assert_int_equal(fov_safetensors_open(&file, path), FOV_OK);
+  assert_string_equal(fov_safetensors_text(file, "weights"), fov_digest_print(text, digest));
+  fov_safetensors_close(file);
+}
+
+static void test_a_digest_of_weights_covers_names_shapes_and_values(void **state) {
+  (void)state;
+  FovParams params = {0}, renamed = {0}, reshaped = {0};
+  fov_params_add(&params, "a", 3, 5, FOV_INIT_ZERO, 1);
+  fov_params_add(&renamed, "b", 3, 5, FOV_INIT_ZERO, 1);
+  fov_params_add(&reshaped, "a", 5, 3, FOV_INIT_ZERO, 1);
+  assert_int_equal(params.size, 16);
+  real values[16] = {1, 2, 3};
+  const uint64_t digest = fov_weights_digest(&params, values);
+  assert_true(digest != fov_weights_digest(&renamed, values));
+  assert_true(digest != fov_weights_digest(&reshaped, values));
+  values[15] = 1; // padding
+  assert_true(digest == fov_weights_digest(&params, values));
+  for (int i = 0; i < 15; i++) {
+    real before = values[i];
+    values[i] += 1;
+    assert_true(digest != fov_weights_digest(&params, values));
+    values[i] = before;
+  }
+}
+
 static void test_weights_and_configuration_alone(void **state) {
   (void)state;
   Toy toy;
@@ -134,6 +166,7 @@ static void test_weights_and_configuration_alone(void **state) {
     assert_int_equal(update, 3);
     free(values);
   }
+  assert_names_weights(fov_weights_digest(params, s->average));
   char *config;
   assert_int_equal(fov_checkpoint_config(&config, path), FOV_OK);
   assert_string_equal(config, identity.config);
@@ -159,6 +192,7 @@ static void test_best_weights_alone(void **state) {
     assert_int_equal(update, 3);
     free(values);
   }
+  assert_names_weights(fov_weights_digest(params, s->average));
   // Enough to evaluate, not to go on from.
   FovBest lost;
   assert_int_equal(fov_checkpoint_load(s, &lost, params, path), FOV_ERR_FORMAT);
@@ -218,7 +252,8 @@ static void assert_save_refused(const Toy *toy, FovTrainer *trainer, const char 
   size_t before_size, after_size;
   char *before = read_path(&before_size);
   assert_int_equal(fov_checkpoint_save(path, &toy->experiment.agent.params,
-                                       fov_trainer_state(trainer), &best, &identity),
+                                       fov_trainer_state(trainer), fov_trainer_weights(trainer),
+                                       &best, &identity),
                    FOV_ERR_NUMBER);
   assert_message(path);
   assert_message(name);
@@ -326,11 +361,11 @@ static void test_another_training_is_named(void **state) {
   toy_finish(&toy);
   assert_int_equal(fov_checkpoint_check(path, &identity), FOV_OK);
   assert_other("core = lstm\nseed = 0\n", 7,
-               "was begun with 'core = rnn', not with 'core = lstm'; choose another --run");
-  assert_other("core = rnn\nseed = 1\n", 7, "was begun with 'seed = 0', not with 'seed = 1'");
-  assert_other("core = rnn\n", 7, "was begun with 'seed = 0', not with ''");
-  assert_other("core = rnn\nseed = 0\nx = 1\n", 7, "was begun with '', not with 'x = 1'");
-  assert_other(identity.config, 8, "was begun on other training data; see env.data");
+               "was started with 'core = rnn', not with 'core = lstm'; choose another --run");
+  assert_other("core = rnn\nseed = 1\n", 7, "was started with 'seed = 0', not with 'seed = 1'");
+  assert_other("core = rnn\n", 7, "was started with 'seed = 0', not with ''");
+  assert_other("core = rnn\nseed = 0\nx = 1\n", 7, "was started with '', not with 'x = 1'");
+  assert_other(identity.config, 8, "was started on other training data; see env.data");
   // A setting may be why the data differ.
   assert_other("core = gru\nseed = 0\n", 8, "'core = gru'");
   assert_int_equal(fov_safetensors_write(path, NULL, 0, NULL, 0), FOV_OK);
@@ -355,7 +390,8 @@ static void test_what_is_no_checkpoint_is_refused(void **state) {
   assert_message(path);
   snprintf(path, sizeof path, "%s/nowhere/last.safetensors", folder);
   assert_int_equal(fov_checkpoint_save(path, &toy.experiment.agent.params,
-                                       fov_trainer_state(trainer), &best, &(FovIdentity){"", 0}),
+                                       fov_trainer_state(trainer), fov_trainer_weights(trainer),
+                                       &best, &(FovIdentity){"", 0}),
                    FOV_ERR_IO);
   assert_message(path);
   fov_trainer_destroy(trainer);
@@ -783,6 +819,7 @@ static void test_run_json_is_json_whatever_was_typed(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      TEST(test_a_digest_of_weights_covers_names_shapes_and_values),
       TEST(test_a_resumed_training_is_the_same_training),
       TEST(test_the_same_training_is_the_same_bytes),
       TEST(test_weights_and_configuration_alone),

@@ -123,7 +123,7 @@ static FovStatus save(const FovSession *session) {
   FovIdentity is = identity(session);
   return fov_checkpoint_save(path_of(path, session, FOV_RUN_LAST),
                              &session->experiment.agent.params, fov_trainer_state(session->trainer),
-                             &session->best, &is);
+                             fov_trainer_weights(session->trainer), &session->best, &is);
 }
 
 static FovStatus save_best(const FovSession *session) {
