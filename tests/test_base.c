@@ -19,6 +19,15 @@
 #include "base/team.h"
 #include "tests/check.h"
 
+static void messages_have_no_control_characters(void **state) {
+  (void)state;
+  assert_int_equal(fov_fail(FOV_ERR_IO, "a\x1b]0;b\a\n\r\t\x7f: %s", "gr\xc3\xbc\xc3\x9f"),
+                   FOV_ERR_IO);
+  assert_string_equal(fov_error_message(), "a?]0;b?????: gr\xc3\xbc\xc3\x9f");
+  fov_fail(FOV_ERR_IO, "%s again", fov_error_message());
+  assert_message("?????: gr\xc3\xbc\xc3\x9f again");
+}
+
 static uint64_t digest_of(const void *data, size_t size) {
   FovDigest digest = FOV_DIGEST_START;
   fov_digest_add(&digest, data, size);
@@ -613,6 +622,7 @@ static void far_arguments_are_clamped_and_nan_stays(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(messages_have_no_control_characters),
       cmocka_unit_test(digest_gives_the_published_values),
       cmocka_unit_test(digest_does_not_depend_on_the_pieces),
       cmocka_unit_test(pcg32_gives_the_published_numbers),

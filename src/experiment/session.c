@@ -206,23 +206,26 @@ static FovProgress make_row(const FovSession *session, const FovEvalResult *vali
   const FovTask *task = &session->training.task;
   const FovSums *sums = &fov_trainer_state(session->trainer)->sums;
   double episodes = (double)sums->episodes, progress = fov_trainer_progress(session->trainer);
-  return (FovProgress){
+  FovProgress row = {
       .update = updates_done(session),
       .episodes = updates_done(session) * experiment->train.batch,
       .epoch = epoch(session),
       .seconds = session->earlier + fov_now() - session->started,
       .rate = fov_trainer_rate(session->trainer),
-      .sigma = task->policy->sigma ? task->policy->sigma(task->policy_options, progress) : NAN,
       .train_error = (double)sums->wrong / episodes,
       .train_reward = sums->reward / episodes,
-      .class_loss = task->env->spec.control ? NAN : sums->class_loss / episodes,
-      .baseline_loss = session->training.baseline->learned ? sums->baseline_loss / episodes : NAN,
       .gradient_norm = sums->gradient_norm / (double)sums->updates,
       .valid_error = (double)valid->wrong / (double)valid->cases,
       .valid_reward = valid->reward,
       .valid_glimpses = valid->glimpses,
       .glimpses_per_second = glimpses_per_second(session),
   };
+  if (task->policy->sigma)
+    fov_progress_add(&row, "policy_sigma", task->policy->sigma(task->policy_options, progress));
+  if (!task->env->spec.control) fov_progress_add(&row, "answer_loss", sums->class_loss / episodes);
+  if (session->training.baseline->learned)
+    fov_progress_add(&row, "baseline_loss", sums->baseline_loss / episodes);
+  return row;
 }
 
 /** Evaluations up to an update: `times` in all, evenly spaced. */
@@ -262,7 +265,6 @@ static FovStatus write_row(const FovSession *session, const FovProgress *row) {
   char path[FOV_PATH_SIZE];
   FOV_TRY(fov_progress_append(path_of(path, session, FOV_RUN_PROGRESS), row));
   FOV_TRY(fov_tfevents_row(session->events, row, (double)time(NULL)));
-  FOV_TRY(fov_tfevents_flush(session->events));
   fov_report_row(row, seconds_left(session));
   return fov_run_log(&session->run, "update %lld: validation error %.2f %%, training error %.2f %%",
                      (long long)row->update, 100 * row->valid_error, 100 * row->train_error);

@@ -140,8 +140,7 @@ FovStatus fov_run_log(const FovRun *run, const char *format, ...) {
   for (char *end = line; (end = strchr(end, '\n'));) *end = ' ';
   size_t length = strlen(line);
   line[length++] = '\n';
-  errno = ENOSPC; // what a short write, which sets no errno, is a sign of
-  if (write(run->log, line, length) == (ssize_t)length) return FOV_OK;
+  if (fov_write_all(run->log, line, length)) return FOV_OK;
   return fov_fail(FOV_ERR_IO, "%s/%s: cannot write: %s", run->dir, FOV_RUN_LOG, strerror(errno));
 }
 
