@@ -615,7 +615,7 @@ static void test_a_run_goes_on_only_if_asked(void **state) {
   write_file(&run, FOV_RUN_LAST);
   fov_run_close(&run);
   assert_int_equal(fov_run_open(&run, path, false), FOV_ERR_USAGE);
-  assert_message("there is a run already; add --resume");
+  assert_message("has a run already; add --resume");
   assert_message(path);
   assert_int_equal(run.log, -1);
   assert_int_equal(fov_run_open(&run, path, true), FOV_OK);
@@ -650,8 +650,8 @@ static void check_folder(const char *dir, bool resume, bool resumed, const char 
 static void test_what_stands_in_a_folder_decides(void **state) {
   (void)state;
   static const char lost[] = "a run that lost its last.safetensors; choose another --run",
-                    foreign[] = "holds files, but no run; choose another --run",
-                    there[] = "there is a run already; add --resume";
+                    foreign[] = "has files, but no run; choose another --run",
+                    there[] = "has a run already; add --resume";
   const struct {
     const char *files[4], *fresh, *resume; /**< what there is, and the complaints about it */
   } cases[] = {
@@ -770,11 +770,11 @@ static void test_the_log_has_one_line_each(void **state) {
   fov_run_close(&run);
 }
 
-static json_t *tell(const FovRunFacts *facts) {
+static json_t *describe_run(const FovRunFacts *facts) {
   FovRun run;
   json_error_t error;
   assert_int_equal(fov_run_open(&run, folder, false), FOV_OK);
-  assert_int_equal(fov_run_tell(&run, facts), FOV_OK);
+  assert_int_equal(fov_run_describe(&run, facts), FOV_OK);
   char *text = read_file(&run, FOV_RUN_JSON);
   fov_run_close(&run);
   json_t *root = json_loads(text, 0, &error);
@@ -791,7 +791,7 @@ static const char *string_of(const json_t *root, const char *key) {
 
 static void test_run_json_tells_the_facts(void **state) {
   (void)state;
-  json_t *root = tell(&(FovRunFacts){.command = "fovea train \"ä\"",
+  json_t *root = describe_run(&(FovRunFacts){.command = "fovea train \"ä\"",
                                      .seed = INT64_C(9000000000000000),
                                      .threads = 3,
                                      .outcome = "running"});
@@ -808,7 +808,7 @@ static void test_run_json_tells_the_facts(void **state) {
 
 static void test_run_json_is_json_whatever_was_typed(void **state) {
   (void)state;
-  json_t *root = tell(&(FovRunFacts){
+  json_t *root = describe_run(&(FovRunFacts){
       .command = "fovea train caf\xe9.ini", .threads = 1, .outcome = "\xff\xfe: cannot open"});
   assert_string_equal(string_of(root, "command"), "fovea train caf?.ini");
   assert_string_equal(string_of(root, "outcome"), "??: cannot open");

@@ -111,7 +111,7 @@ static FovStatus tell(const FovSession *session, const char *outcome) {
                        .seed = session->experiment.general.seed,
                        .threads = session->request->threads,
                        .outcome = outcome};
-  return fov_run_tell(&session->run, &facts);
+  return fov_run_describe(&session->run, &facts);
 }
 
 static FovIdentity identity(const FovSession *session) {
