@@ -12,11 +12,51 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/digest.h"
 #include "base/gemm.h"
 #include "base/profile.h"
 #include "base/rng.h"
 #include "base/team.h"
 #include "tests/check.h"
+
+static void messages_have_no_control_characters(void **state) {
+  (void)state;
+  assert_int_equal(fov_fail(FOV_ERR_IO, "a\x1b]0;b\a\n\r\t\x7f: %s", "gr\xc3\xbc\xc3\x9f"),
+                   FOV_ERR_IO);
+  assert_string_equal(fov_error_message(), "a?]0;b?????: gr\xc3\xbc\xc3\x9f");
+  fov_fail(FOV_ERR_IO, "%s again", fov_error_message());
+  assert_message("?????: gr\xc3\xbc\xc3\x9f again");
+}
+
+static uint64_t digest_of(const void *data, size_t size) {
+  FovDigest digest = FOV_DIGEST_START;
+  fov_digest_add(&digest, data, size);
+  return fov_digest_value(&digest);
+}
+
+static void digest_gives_the_published_values(void **state) {
+  (void)state;
+  static const char text[] = "Nobody inspects the spammish repetition";
+  char digits[FOV_DIGEST_SIZE + 1];
+  assert_string_equal(fov_digest_print(digits, digest_of("", 0)), "ef46db3751d8e999");
+  assert_string_equal(fov_digest_print(digits, digest_of("a", 1)), "d24ec4f1a98c6e5b");
+  assert_string_equal(fov_digest_print(digits, digest_of("abc", 3)), "44bc2cf5ad770999");
+  assert_string_equal(fov_digest_print(digits, digest_of(text, sizeof text - 1)),
+                      "fbcea83c8a378bf1");
+}
+
+static void digest_does_not_depend_on_the_pieces(void **state) {
+  (void)state;
+  uint8_t bytes[200];
+  for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i * i);
+  for (size_t size = 0; size <= sizeof bytes; size++)
+    for (size_t piece = 1; piece < 70; piece++) {
+      FovDigest digest = FOV_DIGEST_START;
+      for (size_t at = 0; at < size; at += piece)
+        fov_digest_add(&digest, bytes + at, size - at < piece ? size - at : piece);
+      assert_true(fov_digest_value(&digest) == digest_of(bytes, size));
+    }
+}
 
 static void pcg32_gives_the_published_numbers(void **state) {
   (void)state;
@@ -582,6 +622,9 @@ static void far_arguments_are_clamped_and_nan_stays(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(messages_have_no_control_characters),
+      cmocka_unit_test(digest_gives_the_published_values),
+      cmocka_unit_test(digest_does_not_depend_on_the_pieces),
       cmocka_unit_test(pcg32_gives_the_published_numbers),
       cmocka_unit_test(neighbouring_streams_are_uncorrelated),
       cmocka_unit_test(no_two_streams_start_alike),

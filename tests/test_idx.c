@@ -14,10 +14,9 @@
 #include <zlib.h>
 
 #include "envs/datasets/idx.h"
+#include "tests/folder.h"
 
 enum { HEADER = 16, DATA = 2 * 3 * 4, FILE_SIZE = HEADER + DATA };
-
-static char folder[512], path[600];
 
 /** An array of [2, 3, 4] bytes. */
 static void make_file(uint8_t bytes[FILE_SIZE]) {
@@ -222,19 +221,9 @@ static void counts_from_the_header_alone(void **state) {
   assert_int_equal(count, 0);
 }
 
-static int make_folder(void **state) {
+static int enter(void **state) {
   (void)state;
-  const char *base = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/fovea-idx-XXXXXX", base && *base ? base : "/tmp");
-  if (!mkdtemp(folder)) return -1;
-  snprintf(path, sizeof path, "%s/file", folder);
-  return 0;
-}
-
-static int remove_folder(void **state) {
-  (void)state;
-  unlink(path);
-  return rmdir(folder);
+  return make_folder("file");
 }
 
 int main(void) {
@@ -252,5 +241,5 @@ int main(void) {
       cmocka_unit_test(refuses_a_pipe_without_waiting),
       cmocka_unit_test(counts_from_the_header_alone),
   };
-  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+  return cmocka_run_group_tests(tests, enter, remove_folder);
 }

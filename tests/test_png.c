@@ -15,6 +15,7 @@
 #include <zlib.h>
 
 #include "envs/datasets/png.h"
+#include "tests/folder.h"
 
 enum { H = 11, W = 13, LIMIT = 1 << 16, IHDR = 8 };
 
@@ -32,8 +33,6 @@ static const struct {
     {PNG_COLOR_TYPE_PALETTE, {1, 2, 4, 8}, true},  {PNG_COLOR_TYPE_GRAY_ALPHA, {8, 16}, false},
     {PNG_COLOR_TYPE_RGB_ALPHA, {8, 16}, false},
 };
-
-static char folder[512], path[600];
 
 /* ---- writing them, and what they should become ---- */
 
@@ -402,19 +401,9 @@ static void notices_that_a_file_has_changed(void **state) {
   assert_non_null(strstr(fov_error_message(), "expected 1 x 1 pixels, found 13 x 11"));
 }
 
-static int make_folder(void **state) {
+static int enter(void **state) {
   (void)state;
-  const char *base = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%.400s/fovea-png-XXXXXX", base && *base ? base : "/tmp");
-  if (!mkdtemp(folder)) return -1;
-  snprintf(path, sizeof path, "%s/picture.png", folder);
-  return 0;
-}
-
-static int remove_folder(void **state) {
-  (void)state;
-  unlink(path);
-  return rmdir(folder);
+  return make_folder("picture.png");
 }
 
 int main(void) {
@@ -431,5 +420,5 @@ int main(void) {
       cmocka_unit_test(refuses_what_is_no_png),
       cmocka_unit_test(notices_that_a_file_has_changed),
   };
-  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+  return cmocka_run_group_tests(tests, enter, remove_folder);
 }

@@ -110,7 +110,7 @@ static FovStatus tell(const FovSession *session, const char *outcome) {
                        .seed = session->experiment.general.seed,
                        .threads = session->request->threads,
                        .outcome = outcome};
-  return fov_run_tell(&session->run, &facts);
+  return fov_run_describe(&session->run, &facts);
 }
 
 static FovIdentity identity(const FovSession *session) {
@@ -122,7 +122,7 @@ static FovStatus save(const FovSession *session) {
   FovIdentity is = identity(session);
   return fov_checkpoint_save(path_of(path, session, FOV_RUN_LAST),
                              &session->experiment.agent.params, fov_trainer_state(session->trainer),
-                             &session->best, &is);
+                             fov_trainer_weights(session->trainer), &session->best, &is);
 }
 
 static FovStatus save_best(const FovSession *session) {
@@ -199,34 +199,48 @@ static double glimpses_per_second(const FovSession *session) {
   return (double)(sums->glimpses - session->timed_glimpses) / session->busy_seconds;
 }
 
+/** Adds the columns that depend on policy and objective: "policy_NAME" and "NAME_loss". A loss to
+ * which nothing was added has no column. */
+static void add_extras(FovProgress *row, const FovSession *session) {
+  const FovTraining *training = &session->training;
+  const FovPolicy *policy = training->task.policy;
+  const FovSums *sums = &fov_trainer_state(session->trainer)->sums;
+  double progress = fov_trainer_progress(session->trainer);
+  FovFigure figures[FOV_POLICY_FIGURES];
+  char name[FOV_FIGURE_NAME];
+  int count =
+      policy->figures ? policy->figures(figures, training->task.policy_options, progress) : 0;
+  for (int i = 0; i < count; i++) {
+    snprintf(name, sizeof name, "policy_%.20s", figures[i].name);
+    fov_progress_add(row, name, figures[i].value);
+  }
+  for (int i = 0; training->objective->losses[i]; i++) {
+    if (sums->losses[i] == 0) continue;
+    snprintf(name, sizeof name, "%.20s_loss", training->objective->losses[i]);
+    fov_progress_add(row, name, sums->losses[i] / (double)sums->episodes);
+  }
+}
+
 /** One row, from the sums since the last and an evaluation. */
 static FovProgress make_row(const FovSession *session, const FovEvalResult *valid) {
-  const FovExperiment *experiment = &session->experiment;
-  const FovTask *task = &session->training.task;
   const FovSums *sums = &fov_trainer_state(session->trainer)->sums;
-  FovFigure figures[FOV_POLICY_FIGURES];
-  double episodes = (double)sums->episodes, progress = fov_trainer_progress(session->trainer);
-  return (FovProgress){
+  double episodes = (double)sums->episodes;
+  FovProgress row = {
       .update = updates_done(session),
-      .episodes = updates_done(session) * experiment->train.batch,
+      .episodes = updates_done(session) * session->experiment.train.batch,
       .epoch = epoch(session),
       .seconds = session->earlier + fov_now() - session->started,
       .rate = fov_trainer_rate(session->trainer),
-      .sigma =
-          task->policy->figures && task->policy->figures(figures, task->policy_options, progress)
-              ? figures[0].value
-              : NAN,
       .train_error = (double)sums->wrong / episodes,
       .train_reward = sums->reward / episodes,
-      .class_loss = task->env->spec.answer == FOV_ANSWER_MOVE ? NAN : sums->losses[0] / episodes,
-      .baseline_loss =
-          session->training.task.baseline->head.build ? sums->losses[1] / episodes : NAN,
       .gradient_norm = sums->gradient_norm / (double)sums->updates,
       .valid_error = (double)valid->wrong / (double)valid->cases,
       .valid_reward = valid->reward,
       .valid_glimpses = valid->glimpses,
       .glimpses_per_second = glimpses_per_second(session),
   };
+  add_extras(&row, session);
+  return row;
 }
 
 /** Evaluations up to an update: `times` in all, evenly spaced. */
@@ -266,7 +280,6 @@ static FovStatus write_row(const FovSession *session, const FovProgress *row) {
   char path[FOV_PATH_SIZE];
   FOV_TRY(fov_progress_append(path_of(path, session, FOV_RUN_PROGRESS), row));
   FOV_TRY(fov_tfevents_row(session->events, row, (double)time(NULL)));
-  FOV_TRY(fov_tfevents_flush(session->events));
   fov_report_row(row, seconds_left(session));
   return fov_run_log(&session->run, "update %lld: validation error %.2f %%, training error %.2f %%",
                      (long long)row->update, 100 * row->valid_error, 100 * row->train_error);

@@ -45,8 +45,8 @@ static FovStatus make_folders(const char *dir) {
   }
 }
 
-/** Whether a folder without a checkpoint is free to begin in: new, or left by a start that was cut
- * off, which has its log. Anything else is somebody's. */
+/** Fails unless a run can start in a folder without a checkpoint: it must be new, empty, or have
+ * the log of a run that ended before its first checkpoint. */
 static FovStatus check_free(const FovRun *run) {
   DIR *folder = opendir(run->dir);
   if (!folder && errno == ENOENT) return FOV_OK;
@@ -62,7 +62,7 @@ static FovStatus check_free(const FovRun *run) {
     return fov_fail(FOV_ERR_USAGE, "%s: a run that lost its %s; choose another --run", run->dir,
                     FOV_RUN_LAST);
   if (files && !log)
-    return fov_fail(FOV_ERR_USAGE, "%s: holds files, but no run; choose another --run", run->dir);
+    return fov_fail(FOV_ERR_USAGE, "%s: has files, but no run; choose another --run", run->dir);
   return FOV_OK;
 }
 
@@ -82,8 +82,7 @@ static FovStatus check(FovRun *run, bool resume) {
   if (!run->resumed) return check_free(run);
   if (resume) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
-                  "%s: there is a run already; add --resume to go on with it, or choose another "
-                  "--run",
+                  "%s: has a run already; add --resume to continue it, or choose another --run",
                   run->dir);
 }
 
@@ -110,7 +109,7 @@ FovStatus fov_run_open(FovRun *run, const char *dir, bool resume) {
   FOV_TRY(check(run, resume));
   FOV_TRY(make_folders(dir));
   FOV_TRY(lock_log(run));
-  // Another process may have begun between the look and the lock.
+  // Another process may have started a run between the check and the lock.
   FovStatus status = check(run, resume);
   if (status == FOV_OK) status = fov_replace_sweep(dir);
   if (status != FOV_OK) fov_run_close(run);
@@ -140,12 +139,12 @@ FovStatus fov_run_log(const FovRun *run, const char *format, ...) {
   for (char *end = line; (end = strchr(end, '\n'));) *end = ' ';
   size_t length = strlen(line);
   line[length++] = '\n';
-  errno = ENOSPC; // what a short write, which sets no errno, is a sign of
-  if (write(run->log, line, length) == (ssize_t)length) return FOV_OK;
+  if (fov_write_all(run->log, line, length)) return FOV_OK;
   return fov_fail(FOV_ERR_IO, "%s/%s: cannot write: %s", run->dir, FOV_RUN_LOG, strerror(errno));
 }
 
-/** JSON is UTF-8, but a path need not be: then whatever is not ASCII becomes '?'. */
+/** A JSON string of a text that may not be UTF-8, like a path: then '?' replaces what is not ASCII.
+ */
 static json_t *make_string(const char *text) {
   json_t *string = json_string(text);
   if (string) return string;
@@ -158,7 +157,7 @@ static json_t *make_string(const char *text) {
   return string;
 }
 
-FovStatus fov_run_tell(const FovRun *run, const FovRunFacts *facts) {
+FovStatus fov_run_describe(const FovRun *run, const FovRunFacts *facts) {
   struct utsname host = {0};
   char stamp[32];
   uname(&host);
@@ -175,7 +174,7 @@ FovStatus fov_run_tell(const FovRun *run, const FovRunFacts *facts) {
   if (!text) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %s", run->dir, FOV_RUN_JSON);
   char path[FOV_PATH_SIZE];
   size_t length = strlen(text);
-  text[length] = '\n'; // in the place of the terminator: the file is written by its length
+  text[length] = '\n'; // replaces the terminator: the file is written by its length
   FovStatus status = fov_file_write(fov_run_path(path, run, FOV_RUN_JSON), text, length + 1);
   free(text);
   return status;
