@@ -583,6 +583,20 @@ static void test_the_history_is_bounded(void **state) {
   fov_trace_finish(&large);
 }
 
+/** A policy's columns count towards the size of a snapshot. */
+static void test_wide_columns_shorten_a_snapshot(void **state) {
+  (void)state;
+  char path[FOV_PATH_SIZE];
+  FovTrace trace = make_up_tiles(60, 32), kept; // 16 KiB of tiles per episode, and 1 KiB of image
+  assert_int_equal(fov_history_begin("run", 1000), FOV_OK);
+  assert_int_equal(fov_history_add("run", &trace), FOV_OK);
+  fov_history_path(path, "run", trace.update);
+  assert_int_equal(fov_trace_read(&kept, path), FOV_OK);
+  assert_in_range(kept.episodes, 50, 58);
+  fov_trace_finish(&kept);
+  fov_trace_finish(&trace);
+}
+
 static void test_the_history_drops_repeated_updates(void **state) {
   (void)state;
   int64_t *updates;
@@ -626,6 +640,7 @@ int main(void) {
       TEST(test_pictures_are_saved_under_descriptive_names),
       TEST(test_any_keys_at_any_size),
       TEST(test_the_history_is_bounded),
+      TEST(test_wide_columns_shorten_a_snapshot),
       TEST(test_the_history_drops_repeated_updates),
   };
   return cmocka_run_group_tests_name("viewer", tests, NULL, NULL);

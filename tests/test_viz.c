@@ -475,6 +475,21 @@ static void test_tiles_are_tinted_by_probability(void **state) {
   }
 }
 
+/** A uniform distribution leaves the image as clear as it can: a quarter of the full tint. */
+static void test_uniform_tiles_are_faint(void **state) {
+  (void)state;
+  FovTrace trace = make_tiles(9);
+  for (int i = 0; i < 9; i++) trace.column[0].values[9 + i] = 1 / 9.0f;
+  FovScene scene = make_scene(&trace);
+  scene.glimpse = 1;
+  scene.overlays = FOV_OVERLAY_POLICY;
+  cairo_surface_t *picture = draw(&scene);
+  FovBox image = fov_scene_image(&scene);
+  assert_int_equal(pixel(picture, image.x + 0.1 * image.w, image.y + 0.1 * image.h), 0x261306);
+  cairo_surface_destroy(picture);
+  fov_trace_finish(&trace);
+}
+
 static void test_a_wrong_answer_looks_different(void **state) {
   (void)state;
   FovTrace trace = make_trace(1);
@@ -785,6 +800,7 @@ int main(void) {
       cmocka_unit_test(test_image_pixels_are_sharp_and_true),
       cmocka_unit_test(test_policy_and_baseline_appear_only_if_there_are_any),
       cmocka_unit_test(test_tiles_are_tinted_by_probability),
+      cmocka_unit_test(test_uniform_tiles_are_faint),
       cmocka_unit_test(test_a_wrong_answer_looks_different),
       cmocka_unit_test(test_bars_show_the_probability_after_each_glimpse),
       cmocka_unit_test(test_bars_of_small_probabilities_are_high),

@@ -58,9 +58,11 @@ static FovBox tile_box(const Tiles *tiles, FovBox image, int i) {
                   round(image.y + image.h * (row + 1) / tiles->side) - y};
 }
 
-/** The opacity of a tile of probability p; the image stays visible under the likeliest. */
+/** The opacity of a tile of probability p; the image stays visible under the likeliest. A nearly
+ * uniform distribution is faint: full opacity needs four times its probability. */
 static double opacity(const Tiles *tiles, float p) {
-  return tiles->most > 0 ? 0.6 * fmax(0, p / tiles->most) : 0;
+  double full = fmax(tiles->most, 4.0 / (tiles->side * tiles->side));
+  return 0.6 * fmax(0, p / full);
 }
 
 void fov_draw_policy_tiles(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
