@@ -1661,24 +1661,6 @@ static void test_what_does_not_fit_is_refused_before_it_is_taken(void **state) {
   }
 }
 
-static void test_wilson_s_interval(void **state) {
-  (void)state;
-  const struct {
-    int64_t wrong, cases;
-    double low, high;
-  } known[] = {{10, 100, 0.05523, 0.17437},
-               {0, 50, 0, 0.07135},
-               {50, 50, 0.92865, 1},
-               {1, 1, 0.20654, 1},
-               {5, 10, 0.23659, 0.76341}};
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-    double low, high;
-    fov_interval(&low, &high, known[i].wrong, known[i].cases);
-    assert_close(low, known[i].low, 1e-5);
-    assert_close(high, known[i].high, 1e-5);
-  }
-}
-
 /* ---- learning ---- */
 
 /** The share of wrong answers after training with some changes to the settings. */
@@ -1759,7 +1741,6 @@ int main(void) {
       cmocka_unit_test(test_what_cannot_be_seen_is_refused),
       cmocka_unit_test(test_a_context_that_starts_nothing_is_refused),
       cmocka_unit_test(test_what_does_not_fit_is_refused_before_it_is_taken),
-      cmocka_unit_test(test_wilson_s_interval),
       cmocka_unit_test(test_where_to_look_is_learned),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/profile.h"
+#include "base/stats.h"
 #include "base/team.h"
 #include "cli/cli.h"
 #include "experiment/trained.h"
@@ -79,7 +80,7 @@ static FovStatus play(Report *report, const FovEvalRequest *what, FovProfile *pr
   // Rollouts of one game are not independent of each other: the interval counts games.
   int64_t repeats = report->result.cases / what->cases;
   int64_t wrong = (report->result.wrong + repeats / 2) / repeats;
-  fov_interval(&report->low, &report->high, wrong, what->cases);
+  fov_stats_wilson(&report->low, &report->high, wrong, what->cases);
   return FOV_OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/team.h"
 #include "cli/cli.h"
+#include "cli/print.h"
 #include "config/config.h"
 
 static const FovCommand *const commands[] = {
@@ -85,9 +86,7 @@ static int exit_code(FovStatus status) {
 
 int main(int argc, char **argv) {
   FovStatus status = run(argc, argv);
-  // What was printed may still sit in a buffer; a full disk shows itself here.
-  if ((ferror(stdout) || fflush(stdout) != 0) && status == FOV_OK)
-    status = fov_fail(FOV_ERR_IO, "cannot write the output: %s", strerror(errno));
-  if (status != FOV_OK) fprintf(stderr, "fovea: %s\n", fov_error_message());
+  if (status == FOV_OK) status = fov_print_finish();
+  if (status != FOV_OK) fov_print(stderr, "fovea: %s\n", fov_error_message());
   return exit_code(status);
 }

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/team.h"
 #include "cli/cli.h"
+#include "cli/progress_line.h"
 #include "experiment/session.h"
 
 static volatile sig_atomic_t interrupted;
@@ -60,8 +61,11 @@ static FovStatus run(int argc, char **argv) {
   size_t length = (size_t)snprintf(command, sizeof command, "fovea");
   for (int i = 0; i < argc && length < sizeof command; i++)
     length += (size_t)snprintf(command + length, sizeof command - length, " %s", argv[i]);
-  FovTrainRequest request = {
-      .threads = fov_team_default_threads(), .command = command, .interrupted = &interrupted};
+  FovProgressLine line = {0};
+  FovTrainRequest request = {.threads = fov_team_default_threads(),
+                             .command = command,
+                             .interrupted = &interrupted,
+                             .reporter = {fov_progress_line_report, &line}};
   FOV_TRY(parse_options(&request, seed, argc, argv));
   // What looks like a setting may still be a file's name.
   if (optind < argc && (!strchr(argv[optind], '=') || fov_file_exists(argv[optind])))
@@ -79,7 +83,9 @@ static FovStatus run(int argc, char **argv) {
   if (signal(SIGHUP, on_interrupt) == SIG_IGN) signal(SIGHUP, SIG_IGN);
   // A reader that went away must not end a training; the output's errors are reported at its end.
   signal(SIGPIPE, SIG_IGN);
-  return train(&request);
+  FovStatus status = train(&request);
+  fov_progress_line_clear(&line);
+  return status;
 }
 
 const FovCommand fov_command_train = {

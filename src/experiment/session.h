@@ -4,8 +4,7 @@
 
 #include <signal.h>
 
-#include "experiment/experiment.h"
-#include "record/checkpoint.h"
+#include "experiment/report.h"
 #include "record/run.h"
 #include "record/tfevents.h"
 
@@ -19,6 +18,7 @@ typedef struct FovTrainRequest {
   int threads;
   const char *command;                      /**< as typed, for the log */
   const volatile sig_atomic_t *interrupted; /**< not 0: save and stop */
+  FovReporter reporter;
 } FovTrainRequest;
 
 typedef struct FovSession {
@@ -33,7 +33,7 @@ typedef struct FovSession {
   char *config;           /**< resolved, as text */
   int64_t first_update;   /**< where this part started */
   double started;         /**< this part, on the monotonic clock */
-  double earlier;         /**< seconds of earlier parts, as far as progress.csv knows */
+  double earlier;         /**< seconds of earlier parts, from progress.csv */
   int64_t timed_glimpses; /**< since the last report, but from before busy_seconds */
   double busy_seconds;    /**< of updates since the last evaluation */
 } FovSession;

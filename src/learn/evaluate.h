@@ -27,7 +27,4 @@ typedef struct FovEvalRequest {
 /** Plays every case; the result does not depend on the number of threads. */
 FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *what, FovWorkspace *workspace);
 
-/** Wilson's 95 % interval for a share of `wrong` in `cases` (Wilson 1927); cases > 0. */
-void fov_interval(double *low, double *high, int64_t wrong, int64_t cases);
-
 #endif
