@@ -2,32 +2,38 @@
 
 #include "config/internal.h"
 
-enum { HELP_COLUMN = 34, HELP_WIDTH = 100, MOST_SHARED = 64 };
+enum { MOST_SHARED = 64 };
 
-/** Prints the words of `text`, in lines from HELP_COLUMN to HELP_WIDTH, and ends the last line. */
-static void print_wrapped(FILE *stream, const char *text) {
-  int column = HELP_COLUMN;
+/** Prints the words of `text`, in lines from the layout's column to its width, and ends the last
+ * line. */
+static void print_wrapped(FILE *stream, const FovHelpLayout *layout, const char *text) {
+  int column = layout->column;
   for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
     int length = (int)strcspn(text, " ");
-    if (column == HELP_COLUMN || column + 1 + length <= HELP_WIDTH) {
-      column += fprintf(stream, "%s%.*s", column > HELP_COLUMN ? " " : "", length, text);
+    if (column == layout->column || column + 1 + length <= layout->width) {
+      column += fprintf(stream, "%s%.*s", column > layout->column ? " " : "", length, text);
     } else {
-      fprintf(stream, "\n%*s%.*s", HELP_COLUMN, "", length, text);
-      column = HELP_COLUMN + length;
+      fprintf(stream, "\n%*s%.*s", layout->column, "", length, text);
+      column = layout->column + length;
     }
     text += length;
   }
   fputc('\n', stream);
 }
 
-/** Prints what to type on the left and what it means on the right. */
-static void print_entry(FILE *stream, int indent, const char *label, const char *help) {
-  int width = HELP_COLUMN - indent;
+void fov_help_entry(FILE *stream, const FovHelpLayout *layout, const char *label,
+                    const char *help) {
+  int width = layout->column - layout->indent;
   if ((int)strlen(label) < width)
-    fprintf(stream, "%*s%-*s", indent, "", width, label);
+    fprintf(stream, "%*s%-*s", layout->indent, "", width, label);
   else
-    fprintf(stream, "%*s%s\n%*s", indent, "", label, HELP_COLUMN, "");
-  print_wrapped(stream, help);
+    fprintf(stream, "%*s%s\n%*s", layout->indent, "", label, layout->column, "");
+  print_wrapped(stream, layout, help);
+}
+
+static void print_entry(FILE *stream, int indent, const char *label, const char *help) {
+  fov_help_entry(stream, &(FovHelpLayout){.indent = indent, .column = 34, .width = 100}, label,
+                 help);
 }
 
 /** Prints `prefix.name = default`, as it can be typed, and what it accepts. */

@@ -43,11 +43,11 @@ void fov_name_list(char phrase[FOV_PHRASE_SIZE], const char *lead, const char *c
         (size_t)snprintf(phrase + used, FOV_PHRASE_SIZE - used, "%s%s", i ? ", " : "", names[i]);
 }
 
-FovStatus fov_name_refuse(const FovSetting *setting, const char *const *names, size_t count) {
+FovStatus fov_name_refuse(const char *subject, const char *word, const char *const *names,
+                          size_t count) {
   char list[FOV_PHRASE_SIZE];
   fov_name_list(list, "one of ", names, count);
-  const char *nearest = fov_nearest(setting->value, names, count);
-  return fov_fail(FOV_ERR_USAGE, "%s: %s = %.80s: expected %s%s%s%s", setting->where, setting->key,
-                  setting->value, list, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                  nearest ? "'?" : "");
+  const char *nearest = fov_nearest(word, names, count);
+  return fov_fail(FOV_ERR_USAGE, "%s: expected %s%s%s%s", subject, list,
+                  nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }

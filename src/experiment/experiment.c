@@ -15,6 +15,11 @@ static const FovOption eval_options[] = {
     FOV_OPTIONS_END,
 };
 
+/** Keys that older experiment files and checkpoints use. */
+static const FovRename renames[] = {
+    {NULL, NULL},
+};
+
 /** A table of plug-ins as a table of what they start with. */
 #define TABLE(plugins) ((const FovPlugin *const *)(plugins))
 
@@ -51,7 +56,7 @@ FovStatus fov_experiment_init(FovExperiment *experiment) {
       {"eval", eval_options, &e->eval},
   };
   memcpy(e->groups, groups, sizeof groups);
-  e->config = (FovConfig){e->groups, FOV_GROUPS, e->slots, FOV_SLOTS};
+  e->config = (FovConfig){e->groups, FOV_GROUPS, e->slots, FOV_SLOTS, renames};
   return fov_settings_create(&e->settings);
 }
 

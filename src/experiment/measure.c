@@ -10,7 +10,7 @@
 enum { FEW_UPDATES = 3 };
 
 /** Seconds of one repeat. */
-static const double TRAINING = 0.6, EVALUATION = 0.3, PRODUCT = 0.1, STAGE = 0.2;
+static const double TRAINING = 0.6, EVALUATION = 0.3, PRODUCT = 0.1, PHASE = 0.2;
 
 static int compare(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
@@ -197,16 +197,16 @@ void fov_train_meter_destroy(FovTrainMeter *meter) {
   free(meter);
 }
 
-static void add_stages(FovTrainRate *rate, const FovProfile *profiles, int threads,
+static void add_phases(FovTrainRate *rate, const FovProfile *profiles, int threads,
                        double seconds) {
   double whole = seconds * threads, waiting = whole;
-  for (int stage = 0; stage < FOV_PHASES; stage++) {
+  for (int phase = 0; phase < FOV_PHASES; phase++) {
     double sum = 0;
-    for (int worker = 0; worker < threads; worker++) sum += profiles[worker].seconds[stage];
-    add(&rate->stages[stage], sum / whole);
+    for (int worker = 0; worker < threads; worker++) sum += profiles[worker].seconds[phase];
+    add(&rate->phases[phase], sum / whole);
     waiting -= sum;
   }
-  add(&rate->stages[FOV_PHASES], waiting / whole);
+  add(&rate->phases[FOV_PHASES], waiting / whole);
 }
 
 /** Pages that the system has given to this process so far. */
@@ -228,7 +228,7 @@ static FovStatus time_training(double *glimpses, FovTrainRate *rate, FovTrainMet
   }
   fov_profile_into(NULL);
   add(&rate->faults, (faults() - pages) / updates);
-  add_stages(rate, meter->profiles, meter->threads, seconds);
+  add_phases(rate, meter->profiles, meter->threads, seconds);
   *glimpses = (glimpses_of(meter->trainer) - before) / seconds;
   return status;
 }
@@ -274,15 +274,15 @@ FovStatus fov_measure_train(FovTrainRate *rate, FovTrainMeter *meter, const FovS
   return FOV_OK;
 }
 
-/* ---- stages by themselves ---- */
+/* ---- phases by themselves ---- */
 
 /** Does one thing again and again on every worker at once, each with a lane of its own. */
-typedef struct StageLoop {
+typedef struct PhaseLoop {
   const FovSubject *subject;
   FovSensor sensor;
   FovArena arenas[FOV_MAX_THREADS];
   double rates[FOV_MAX_THREADS];
-} StageLoop;
+} PhaseLoop;
 
 static FovEnvLane create_lane(FovArena *arena, const FovEnvSpec *spec) {
   return (FovEnvLane){
@@ -297,7 +297,7 @@ static void draw_case(const FovEnv *env, FovEnvLane *lane, uint64_t index) {
 
 static void loop_env(void *context, int task, int worker) {
   (void)worker;
-  StageLoop *loop = context;
+  PhaseLoop *loop = context;
   const FovEnv *env = &loop->subject->env;
   FovEnvLane lane = create_lane(&loop->arenas[task], &env->spec);
   double start = fov_now(), seconds;
@@ -305,13 +305,13 @@ static void loop_env(void *context, int task, int worker) {
   do {
     for (int i = 0; i < 16; i++) draw_case(env, &lane, ((uint64_t)task << 32) + drawn++);
     seconds = fov_now() - start;
-  } while (seconds < STAGE);
+  } while (seconds < PHASE);
   loop->rates[task] = (double)drawn / seconds;
 }
 
 static void loop_sensor(void *context, int task, int worker) {
   (void)worker;
-  StageLoop *loop = context;
+  PhaseLoop *loop = context;
   const FovEnvSpec *spec = &loop->subject->env.spec;
   FovArena *arena = &loop->arenas[task];
   FovEnvLane lane = create_lane(arena, spec);
@@ -328,11 +328,11 @@ static void loop_sensor(void *context, int task, int worker) {
       fov_sensor_look(glimpse, &loop->sensor, &image, 2 * fov_rng_uniform(&rng) - 1,
                       2 * fov_rng_uniform(&rng) - 1);
     seconds = fov_now() - start;
-  } while (seconds < STAGE);
+  } while (seconds < PHASE);
   loop->rates[task] = (double)taken / seconds;
 }
 
-static FovStatus rate_stage(FovSample *rate, StageLoop *loop, FovWork *work, int threads,
+static FovStatus rate_phase(FovSample *rate, PhaseLoop *loop, FovWork *work, int threads,
                             int repeats) {
   const FovEnvSpec *spec = &loop->subject->env.spec;
   double lane = (double)spec->height * spec->width * spec->channels + (double)spec->state_size;
@@ -350,16 +350,16 @@ static FovStatus rate_stage(FovSample *rate, StageLoop *loop, FovWork *work, int
 }
 
 FovStatus fov_measure_env(FovSample *rate, const FovSubject *subject, int threads, int repeats) {
-  StageLoop loop = {.subject = subject};
-  return rate_stage(rate, &loop, loop_env, threads, repeats);
+  PhaseLoop loop = {.subject = subject};
+  return rate_phase(rate, &loop, loop_env, threads, repeats);
 }
 
 FovStatus fov_measure_sensor(FovSample *rate, const FovSubject *subject, int scales, int threads,
                              int repeats) {
-  StageLoop loop = {.subject = subject, .sensor = subject->experiment.sensor};
+  PhaseLoop loop = {.subject = subject, .sensor = subject->experiment.sensor};
   loop.sensor.scales = scales;
   loop.sensor.whole = false;
-  return rate_stage(rate, &loop, loop_sensor, threads, repeats);
+  return rate_phase(rate, &loop, loop_sensor, threads, repeats);
 }
 
 /* ---- an episode ---- */
@@ -375,10 +375,10 @@ static FovStatus time_episode(double *seconds, double *drawing, const FovEvalReq
     FovStatus status = fov_evaluate(&result, what, workspace);
     fov_profile_into(NULL);
     FOV_TRY(status);
-    for (int stage = 0; stage < FOV_PHASES; stage++)
-      *(stage == FOV_PHASE_ENV ? drawing : seconds) += profile->seconds[stage];
+    for (int phase = 0; phase < FOV_PHASES; phase++)
+      *(phase == FOV_PHASE_ENV ? drawing : seconds) += profile->seconds[phase];
     episodes += what->cases;
-  } while (*seconds < STAGE);
+  } while (*seconds < PHASE);
   *seconds /= (double)episodes;
   *drawing /= (double)episodes;
   return FOV_OK;

@@ -63,7 +63,7 @@ typedef struct FovTrainRate {
   FovSample glimpses;               /**< trained on, a second */
   FovSample evaluated;              /**< glimpses a second of evaluation */
   FovSample share;                  /**< FLOP/s of training over the limit */
-  FovSample stages[FOV_PHASES + 1]; /**< shares of the threads' time; the last is waiting */
+  FovSample phases[FOV_PHASES + 1]; /**< shares of the threads' time; the last is waiting */
   FovSample faults;                 /**< pages that the system had to provide, an update */
 } FovTrainRate;
 

@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void report_note(void *context, const char *line) {
+  const FovReporter *reporter = &((const FovSession *)context)->request->reporter;
+  reporter->report(reporter->context, &(FovReport){.kind = FOV_REPORT_NOTE, .note = line});
+}
+
 static FovStatus read_settings(FovSession *session) {
   const FovTrainRequest *request = session->request;
   FovSettings *settings = session->experiment.settings;
@@ -19,7 +24,9 @@ static FovStatus read_settings(FovSession *session) {
   }
   for (int i = 0; i < request->change_count; i++)
     FOV_TRY(fov_settings_add(settings, request->changes[i]));
-  return fov_experiment_resolve(&session->experiment);
+  FovStatus status = fov_experiment_resolve(&session->experiment);
+  if (request->reporter.report) fov_settings_notes(settings, report_note, session);
+  return status;
 }
 
 /** The asked-for directory, or runs/NAME-sSEED from the experiment's file and its seed. */

@@ -15,7 +15,7 @@ static FovStatus find_checkpoint(char *path, const char *source) {
   return FOV_OK;
 }
 
-static FovStatus resolve(FovTrained *trained, char **changes, int count) {
+static FovStatus resolve(FovTrained *trained, const char *const *changes, int count) {
   FovExperiment *experiment = &trained->experiment;
   char *config;
   FOV_TRY(fov_checkpoint_config(&config, trained->path));
@@ -67,8 +67,8 @@ static FovStatus load_weights(FovTrained *trained) {
   return FOV_OK;
 }
 
-FovStatus fov_trained_load(FovTrained *trained, const char *source, char **changes, int count,
-                           FovSplit split) {
+FovStatus fov_trained_load(FovTrained *trained, const char *source, const char *const *changes,
+                           int count, FovSplit split) {
   *trained = (FovTrained){.split = split};
   FovExperiment *experiment = &trained->experiment;
   FOV_TRY(fov_experiment_init(experiment));
