@@ -518,7 +518,7 @@ static void test_old_key_of_another_plugin_is_dropped(void **state) {
 static void test_old_key_still_needs_an_owner(void **state) {
   Fixture *f = *state;
   parse(f, "memory.depth = 4\n");
-  assert_unresolved(f, "x.ini:1: unknown key 'core.depth'; fovea list settings shows all");
+  assert_unresolved(f, "x.ini:1: unknown key 'core.depth'; did you mean 'core.width'?");
 }
 
 static char *print_help(const Fixture *f) {

@@ -66,7 +66,7 @@ static FovStatus run(const void *request, const FovArguments *arguments) {
 const FovCommand fov_command_list = {
     .name = "list",
     .help = "list plug-ins and settings",
-    .synopsis = "[env|encoder|core|policy|stop|reward|baseline|estimator|optimiser|settings]",
+    .synopsis = "[KIND ...]",
     .about =
         "Lists plug-ins with their options, in the singular or plural; settings: every key of\n"
         "an experiment file.\n",

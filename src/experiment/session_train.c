@@ -173,12 +173,12 @@ static FovStatus train(FovSession *session) {
   return FOV_OK;
 }
 
-/** Records a failure in the run's files, and returns it whatever else fails here. */
+/** Records a failure in the run's files, and returns it whatever else fails here. The checkpoint of
+ * the last evaluation stays: after a gradient that is not finite, the weights just before it are no
+ * better to resume from. */
 static FovStatus end_badly(const FovSession *session, FovStatus status) {
   char message[1024];
   snprintf(message, sizeof message, "%s", fov_error_message());
-  // A gradient that is not finite leaves the state before it, which is worth keeping.
-  if (status == FOV_ERR_NUMBER) fov_session_save(session);
   fov_run_log(&session->run, "%s", message);
   fov_session_describe(session, status == FOV_ERR_INTERRUPT ? "interrupted" : message);
   return fov_fail(status, "%s", message);
