@@ -616,7 +616,7 @@ static void test_help_tells_shared_options_once(void **state) {
                             "  width = 8                       units (an integer from 1 to 64)\n"
                             "  forget = 1                      bias (a number from 0 to 9)\n"
                             "second                            two\n"
-                            "  width, forget                   as of first\n"
+                            "  width, forget                   the same as for first\n"
                             "third                             three\n"
                             "  width = 8                       units (an integer from 1 to 65)\n"
                             "  forget = 1                      bias (a number from 0 to 9)\n");

@@ -1,5 +1,6 @@
 /**
- * Configuration: settings gathered as text, then resolved into the structs of option tables.
+ * Configuration: settings are collected as text and then resolved into the structs of option
+ * tables.
  *
  * A key is `name` for a top-level option, `slot` to choose a plug-in (`core = lstm`), and
  * `slot.name` or `group.name` for an option of the chosen plug-in or of a group.
@@ -65,7 +66,7 @@ typedef struct FovGroup {
   void *values; /**< the struct that `options` describes */
 } FovGroup;
 
-/** A place that one plug-in of a table fills. */
+/** A part of an experiment that one plug-in of a table implements. */
 typedef struct FovSlot {
   const char *key;               /**< "core" */
   const char *help;              /**< one line */
@@ -75,7 +76,7 @@ typedef struct FovSlot {
   void *values;                  /**< resolve: its options, malloc'd; NULL if it has none */
 } FovSlot;
 
-/** All that can be set, in the order of the dump. */
+/** Everything that can be set, in the order of the dump. */
 typedef struct FovConfig {
   FovGroup *groups;
   size_t group_count;
@@ -97,7 +98,7 @@ typedef struct FovConfig {
  */
 FovStatus fov_config_resolve(FovConfig *config, FovSettings *settings);
 
-/** Frees what resolve allocated; safe before it and twice. */
+/** Frees what resolve allocated. May be called before it, and twice. */
 void fov_config_finish(FovConfig *config);
 
 /** The resolved configuration as an INI text that resolves to the same again, malloc'd; numbers in

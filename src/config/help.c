@@ -36,7 +36,7 @@ static void print_entry(FILE *stream, int indent, const char *label, const char 
                  help);
 }
 
-/** Prints `prefix.name = default`, as it can be typed, and what it accepts. */
+/** Prints `prefix.name = default`, as in an experiment file, and what the option accepts. */
 static void print_option(FILE *stream, int indent, const char *prefix, const FovOption *option) {
   char label[FOV_PHRASE_SIZE], accepts[FOV_PHRASE_SIZE], help[2 * FOV_PHRASE_SIZE];
   snprintf(label, sizeof label, "%s%s%s = %s", prefix, *prefix ? "." : "", option->name,
@@ -79,7 +79,7 @@ static size_t list_shared(const char *names[MOST_SHARED], const FovPlugin *const
   return other == plugin || count == 1 ? 0 : count;
 }
 
-/** Prints what a plug-in shares with one before it in a line, the rest in full. */
+/** Prints the options shared with an earlier plug-in in one line, the others in full. */
 static void print_plugin_options(FILE *stream, int indent, const char *prefix,
                                  const FovPlugin *const *table, const FovPlugin *plugin) {
   const char *names[MOST_SHARED];
@@ -89,7 +89,7 @@ static void print_plugin_options(FILE *stream, int indent, const char *prefix,
     char lead[FOV_PHRASE_SIZE], label[FOV_PHRASE_SIZE], help[FOV_PHRASE_SIZE];
     snprintf(lead, sizeof lead, "%s%s", prefix, *prefix ? "." : "");
     fov_name_list(label, lead, names, count);
-    snprintf(help, sizeof help, "as of %s", (*other)->name);
+    snprintf(help, sizeof help, "the same as for %s", (*other)->name);
     print_entry(stream, indent, label, help);
   }
   for (const FovOption *o = plugin->options; o && o->name; o++)

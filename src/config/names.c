@@ -5,9 +5,10 @@
 
 enum { MAX_WORD = 63 }; // letters; a longer word has no nearest name
 
-/** Letters to insert, delete or replace to make `b` of `a` (Levenshtein 1966), case ignored. */
+/** How many letters must be inserted, deleted or replaced to turn `a` into `b` (Levenshtein 1966),
+ * without regard to case. */
 static size_t edit_distance(const char *a, const char *b) {
-  size_t row[MAX_WORD + 1], length = strlen(b); // row[j]: from the letters of a so far to b[0, j)
+  size_t row[MAX_WORD + 1], length = strlen(b); // row[j]: from a[0, i) to b[0, j)
   for (size_t j = 0; j <= length; j++) row[j] = j;
   for (size_t i = 0; a[i]; i++) {
     size_t diagonal = row[0]++;

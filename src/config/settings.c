@@ -117,7 +117,7 @@ static FovStatus refuse_line(const Reading *reading, int line) {
                   reading->path, line);
 }
 
-/** inih's fgets. A line cut here has lost its separator or bracket, so inih refuses it. */
+/** inih's fgets. A line that is cut here has lost its separator or bracket, and inih refuses it. */
 static char *read_line(char *out, int size, void *data) {
   Reading *reading = data;
   if (!reading->rest || reading->status != FOV_OK) return NULL;
@@ -128,7 +128,7 @@ static char *read_line(char *out, int size, void *data) {
     reading->status = refuse_line(reading, reading->line);
   reading->value = line + strcspn(line, "=:");
   if (*reading->value) reading->value++;
-  // One byte less than would fit, because a full buffer makes inih read on.
+  // One byte less than would fit: a full buffer makes inih read on.
   size_t most = (size_t)size - 1, seen = (size_t)(reading->value - line) + 1;
   snprintf(out, seen < most ? seen : most, "%s", line);
   return out;

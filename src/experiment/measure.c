@@ -65,7 +65,8 @@ static int compare_shares(const void *a, const void *b) {
   return -compare(&((const FovShape *)a)->share, &((const FovShape *)b)->share);
 }
 
-/** The shapes of all profiles, and shares of all work; flops: of so many glimpses. */
+/** Merges the shapes of all workers' profiles and computes their shares of the work; glimpses: how
+ * many the profiles cover. */
 static void gather_shapes(FovShapes *shapes, const FovProfile *profiles, double glimpses) {
   double flops = 0;
   *shapes = (FovShapes){0};
@@ -82,7 +83,7 @@ static void gather_shapes(FovShapes *shapes, const FovProfile *profiles, double 
   shapes->flops = flops / glimpses;
 }
 
-/** Taken in all updates so far. */
+/** Glimpses of all updates so far. */
 static double glimpses_of(FovTrainer *trainer) {
   return (double)fov_trainer_state(trainer)->sums.glimpses;
 }
@@ -103,7 +104,7 @@ FovStatus fov_measure_shapes(FovShapes *shapes, const FovSubject *subject) {
   return status;
 }
 
-/** Multiplies one shape again and again on every worker at once. */
+/** Repeats the product of one shape on every worker at once. */
 typedef struct ProductLoop {
   const FovProduct *product;
   double rates[FOV_MAX_THREADS]; /**< FLOP/s of each worker; 0: it found no memory */
@@ -209,7 +210,7 @@ static void add_phases(FovTrainRate *rate, const FovProfile *profiles, int threa
   add(&rate->phases[FOV_PHASES], waiting / whole);
 }
 
-/** Pages that the system has given to this process so far. */
+/** Page faults of this process so far. */
 static double faults(void) {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
@@ -233,7 +234,7 @@ static FovStatus time_training(double *glimpses, FovTrainRate *rate, FovTrainMet
   return status;
 }
 
-/** At most `most` cases, as many as there are. */
+/** All cases, but at most `most`. */
 static int64_t cases_of(const FovTask *task, int64_t most) {
   return most < task->env->spec.cases ? most : task->env->spec.cases;
 }
@@ -276,7 +277,7 @@ FovStatus fov_measure_train(FovTrainRate *rate, FovTrainMeter *meter, const FovS
 
 /* ---- phases by themselves ---- */
 
-/** Does one thing again and again on every worker at once, each with a lane of its own. */
+/** Repeats one phase on every worker at once, each with a lane of its own. */
 typedef struct PhaseLoop {
   const FovSubject *subject;
   FovSensor sensor;
@@ -384,7 +385,7 @@ static FovStatus time_episode(double *seconds, double *drawing, const FovEvalReq
   return FOV_OK;
 }
 
-/** Repeats after a first one, which finds its memory. */
+/** Repeats after a first time, which allocates. */
 static FovStatus repeat_episode(FovSample *seconds, FovSample *drawing, const FovEvalRequest *what,
                                 FovWorkspace *workspace, FovProfile *profile, int repeats) {
   double look, draw;
