@@ -16,6 +16,7 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/gemm.h"
+#include "base/version.h"
 #include "check.h"
 #include "record/checkpoint.h"
 #include "record/recorder.h"
@@ -803,7 +804,7 @@ static void test_run_json_tells_the_facts(void **state) {
                                      .seed = INT64_C(9000000000000000),
                                      .threads = 3,
                                      .outcome = "running"});
-  assert_string_equal(string_of(root, "fovea"), FOV_VERSION);
+  assert_string_equal(string_of(root, "fovea"), fov_version);
   assert_string_equal(string_of(root, "command"), "fovea train \"ä\"");
   assert_string_equal(string_of(root, "outcome"), "running");
   assert_string_equal(string_of(root, "gemm"), fov_gemm_library());

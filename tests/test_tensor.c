@@ -742,6 +742,9 @@ static void set_default(void *values, const FovOption *option) {
   case FOV_OPTION_STRING:
     snprintf(field, FOV_STRING_SIZE, "%s", text);
     break;
+  case FOV_OPTION_TEXT:
+    *(const char **)field = text;
+    break;
   }
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/gemm.h"
+#include "base/version.h"
 
 char *fov_run_path(char *path, const FovRun *run, const char *name) {
   snprintf(path, FOV_PATH_SIZE, "%s/%s", run->dir, name);
@@ -157,16 +158,46 @@ static json_t *make_string(const char *text) {
   return string;
 }
 
+/** The changes that an earlier part of the run has left in run.json: an object, perhaps empty. */
+static json_t *read_changes(const FovRun *run) {
+  char path[FOV_PATH_SIZE], *text = NULL;
+  size_t size;
+  json_t *root = NULL;
+  if (run->resumed &&
+      fov_file_read(&text, &size, fov_run_path(path, run, FOV_RUN_JSON), 1 << 20) == FOV_OK)
+    root = json_loadb(text, size, 0, NULL);
+  free(text);
+  json_t *changed = json_deep_copy(json_object_get(root, "changed"));
+  json_decref(root);
+  if (json_is_object(changed)) return changed;
+  json_decref(changed);
+  return json_object();
+}
+
+/** Adds {"train.rate": {"from": "0.001", "to": "0.0005", "update": 12}} under "changed". */
+static void add_changes(json_t *root, const FovRun *run, const FovRunFacts *facts) {
+  json_t *changed = read_changes(run);
+  for (int i = 0; i < facts->change_count; i++) {
+    const FovRunChange *c = &facts->changes[i];
+    json_object_set_new(changed, c->key,
+                        json_pack("{s:s, s:s, s:I}", "from", c->from, "to", c->to, "update",
+                                  (json_int_t)c->update));
+  }
+  if (json_object_size(changed) > 0) json_object_set(root, "changed", changed);
+  json_decref(changed);
+}
+
 FovStatus fov_run_describe(const FovRun *run, const FovRunFacts *facts) {
   struct utsname host = {0};
   char stamp[32];
   uname(&host);
   write_time(stamp, sizeof stamp);
   json_t *root =
-      json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:i}", "fovea", FOV_VERSION, "time", stamp, "host",
+      json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:i}", "fovea", fov_version, "time", stamp, "host",
                 host.nodename, "machine", host.machine, "gemm", fov_gemm_library(), "seed",
                 (json_int_t)facts->seed, "threads", facts->threads);
   char *text = NULL;
+  add_changes(root, run, facts);
   if (json_object_set_new(root, "command", make_string(facts->command)) == 0 &&
       json_object_set_new(root, "outcome", make_string(facts->outcome)) == 0)
     text = json_dumps(root, JSON_INDENT(2));

@@ -25,12 +25,22 @@ typedef struct FovRun {
   bool resumed; /**< it has a checkpoint to resume from */
 } FovRun;
 
+/** A setting that a resumed training has changed. */
+typedef struct FovRunChange {
+  char key[64], from[64], to[64];
+  int64_t update; /**< done before the change */
+} FovRunChange;
+
+enum { FOV_MAX_RUN_CHANGES = 8 };
+
 /** Contents of run.json that its writer does not find out itself. */
 typedef struct FovRunFacts {
   const char *command; /**< as typed */
   int64_t seed;
   int threads;
   const char *outcome; /**< "running", "finished", "interrupted" or the error */
+  const FovRunChange *changes;
+  int change_count;
 } FovRunFacts;
 
 /**
@@ -61,7 +71,7 @@ char *fov_run_path(char *path, const FovRun *run, const char *name);
 FovStatus fov_run_log(const FovRun *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Replaces run.json. */
+/** Replaces run.json. Its object "changed" keeps the changes of earlier parts of a resumed run. */
 FovStatus fov_run_describe(const FovRun *run, const FovRunFacts *facts);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "draw.h"
 #include "record/progress.h"
 #include "viz/scene/style.h"
@@ -98,13 +99,6 @@ static FovStatus join_experiment(Figure *figure, Run *run) {
   return FOV_OK;
 }
 
-/** The 97.5 % quantile of Student's t: exact for few seeds, then its expansion in 1/freedom. */
-static double student_t(size_t freedom) {
-  static const double table[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262,
-                                 2.228,  2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101};
-  return freedom <= sizeof table / sizeof *table ? table[freedom - 1] : 1.960 + 2.43 / freedom;
-}
-
 static int compare_episodes(const void *a, const void *b) {
   int64_t x = ((const FovProgress *)a)->episodes, y = ((const FovProgress *)b)->episodes;
   return (x > y) - (x < y);
@@ -125,7 +119,7 @@ static bool summarise(Point *point, const Figure *figure, const FovProgress *row
     squares += shifted * shifted;
   }
   double mean = first + sum / n, half = 0;
-  if (n > 1) half = student_t(n - 1) * sqrt(fmax(0, squares - sum * sum / n) / (n - 1) / n);
+  if (n > 1) half = fov_stats_student((int64_t)n - 1) * sqrt(fmax(0, squares - sum * sum / n) / (n - 1) / n);
   *point = (Point){.episodes = row->episodes, .mean = mean, .lo = mean - half, .hi = mean + half};
   // An error is a proportion: its interval ends at 0 and at 100 %.
   if (metric == VALID_ERROR && mean >= 0) point->lo = fmax(point->lo, 0);
