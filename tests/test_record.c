@@ -801,9 +801,9 @@ static const char *string_of(const json_t *root, const char *key) {
 static void test_run_json_tells_the_facts(void **state) {
   (void)state;
   json_t *root = describe_run(&(FovRunFacts){.command = "fovea train \"ä\"",
-                                     .seed = INT64_C(9000000000000000),
-                                     .threads = 3,
-                                     .outcome = "running"});
+                                             .seed = INT64_C(9000000000000000),
+                                             .threads = 3,
+                                             .outcome = "running"});
   assert_string_equal(string_of(root, "fovea"), fov_version);
   assert_string_equal(string_of(root, "command"), "fovea train \"ä\"");
   assert_string_equal(string_of(root, "outcome"), "running");
