@@ -17,8 +17,8 @@ typedef struct FovTask {
   const FovReward *reward;
 } FovTask;
 
-/** Fails unless an agent can look at what the environment shows, an image of bytes, and learn its
- * answers, classes or moves. env: its name. */
+/** Fails unless an agent can look at all that the environment shows (an image of bytes, no cue) and
+ * learn its answers (classes or moves). env: its name. */
 FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env);
 
 /** Fails as fov_spec_check does, or if the reward needs labels and the environment has none. */
