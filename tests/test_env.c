@@ -675,6 +675,10 @@ static void refuses_kinds_that_no_agent_learns(void **state) {
     assert_int_equal(fov_env_create(&env, kind_envs[i], NULL, FOV_SPLIT_TRAIN), FOV_OK);
     assert_int_equal(fov_spec_check(&env.spec, name), FOV_ERR_USAGE);
     assert_string_equal(fov_error_message(), messages[i]);
+    env.spec.observation = fov_byte_image(2, 2, 1);
+    env.spec.answer = FOV_ANSWER_CLASS;
+    assert_int_equal(fov_spec_check(&env.spec, name), i == 3 ? FOV_ERR_USAGE : FOV_OK);
+    if (i == 3) assert_non_null(strstr(fov_error_message(), "env = find: expected no cue"));
     fov_env_finish(&env);
   }
 }
