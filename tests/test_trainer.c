@@ -263,8 +263,9 @@ static void test_a_context_chooses_the_first_glimpse(void **state) {
   for (int b = 0; b < 16; b++) {
     double coarse[9], hidden[7], start[12], mean[2], baseline[1];
     FovVar *view = fov_constant(&p.tape, 1, 9);
-    fov_sensor_shrink(view->value, &(FovImage){p.rollout.at[0].frames[b], TOY_SIDE, TOY_SIDE, 1},
-                      3);
+    const FovImage image = {
+        .bytes = p.rollout.at[0].frames[b], .height = TOY_SIDE, .width = TOY_SIDE, .channels = 1};
+    fov_sensor_shrink(view->value, &image, 3);
     for (int i = 0; i < 9; i++) coarse[i] = (double)view->value[i];
     apply(hidden, &toy, values, "context", coarse, relu);
     apply(start, &toy, values, "start", hidden, tanh);

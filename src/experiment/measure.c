@@ -316,7 +316,10 @@ static void loop_sensor(void *context, int task, int worker) {
   FovArena *arena = &loop->arenas[task];
   FovEnvLane lane = create_lane(arena, spec);
   draw_case(&loop->subject->env, &lane, (uint64_t)task);
-  FovImage image = {lane.image, spec->height, spec->width, spec->channels};
+  FovImage image = {.bytes = lane.image,
+                    .height = spec->height,
+                    .width = spec->width,
+                    .channels = spec->channels};
   FovGlimpseShape shape =
       fov_sensor_glimpse(&loop->sensor, spec->height, spec->width, spec->channels);
   real *glimpse = FOV_NEW(arena, real, fov_glimpse_features(shape));
