@@ -442,7 +442,14 @@ static void entropy(FovVar *y[], FovTape *tape, FovVar *x[], const void *context
   y[0] = fov_softmax_entropy(tape, x[0]);
 }
 
+#ifdef WITH_HOWTO // the example of HOWTO.md
+#include "leaky_case.h"
+#endif
+
 static const Case cases[] = {
+#ifdef WITH_HOWTO
+#include "leaky_row.h"
+#endif
     {"fov_linear", "linear", linear, FOV_LINEAR, {{3, 4}, {5, 4}, {1, 5}}},
     {"fov_linear", "relu", linear, FOV_RELU, {{3, 4}, {5, 4}, {1, 5}}},
     {"fov_linear", "tanh", linear, FOV_TANH, {{3, 4}, {5, 4}, {1, 5}}},
