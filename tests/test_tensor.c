@@ -1433,6 +1433,23 @@ static void a_weights_gradient_is_one_product(void **state) {
   fov_arena_finish(&arena);
 }
 
+/** Also to a matrix whose rows lie apart; two gradients add up. */
+static void a_gradient_is_added_number_by_number(void **state) {
+  (void)state;
+  enum { B = 3, D = 64 };
+  real grad[B * D];
+  for (int i = 0; i < B * D; i++) grad[i] = i + 1;
+  FovVar *x = fov_input(&tape, B, D), *constant_one = fov_constant(&tape, B, D);
+  assert_true(x->stride > D && !x->has_grad);
+  fov_tape_add_grad(&tape, x, grad);
+  fov_tape_add_grad(&tape, x, grad);
+  fov_tape_add_grad(&tape, constant_one, grad);
+  assert_true(x->has_grad && !constant_one->has_grad);
+  for (int i = 0; i < B * D; i++) assert_true(x->grad[place_of(x, i)] == 2 * (i + 1));
+  fov_tape_clear_grads(&tape);
+  assert_false(x->has_grad);
+}
+
 static void what_depends_on_constants_alone_is_not_noted(void **state) {
   (void)state;
   Small small;
@@ -1824,6 +1841,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(stop_gradient_keeps_the_value_and_stops, begin, finish),
       cmocka_unit_test(a_stopped_copy_has_a_gradient_of_its_own),
       cmocka_unit_test(a_weights_gradient_is_one_product),
+      cmocka_unit_test_setup_teardown(a_gradient_is_added_number_by_number, begin, finish),
       cmocka_unit_test_setup_teardown(what_depends_on_constants_alone_is_not_noted, begin, finish),
       cmocka_unit_test_setup_teardown(seeds_add_up_and_unseeded_results_are_skipped, begin, finish),
       cmocka_unit_test_setup_teardown(operations_keep_their_own_constants, begin, finish),
