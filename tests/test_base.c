@@ -423,7 +423,7 @@ static void gemm_follows_the_definition(void **state) {
   assert_true(*fov_gemm_library());
 }
 
-static void rows_of_products_miss_each_other(void **state) {
+static void rows_of_operands_fall_on_different_sets(void **state) {
   (void)state;
   for (int cols = 1; cols <= 2048; cols++) {
     int stride = fov_gemm_stride(cols);
@@ -437,8 +437,8 @@ static void wait_a_while(void) {
   usleep(3000);
 }
 
-/** Does two things, one within the other, and a product. */
-static void do_stages(void *context, int task, int worker) {
+/** Two phases, one inside the other, and a matrix product. */
+static void do_phases(void *context, int task, int worker) {
   (void)context, (void)task, (void)worker;
   real numbers[6] = {0};
   FovMatrix a = {numbers, 1, 2, 2}, b = {numbers + 2, 2, 1, 1}, c = {numbers + 4, 1, 1, 1};
@@ -456,14 +456,14 @@ static void a_profile_counts_what_is_done(void **state) {
   FovProfile *profiles = aligned_alloc(64, FOV_MAX_THREADS * sizeof *profiles);
   assert_non_null(profiles);
   memset(profiles, 0, FOV_MAX_THREADS * sizeof *profiles);
-  fov_team_run(1, 1, do_stages, NULL); // not asked for
+  fov_team_run(1, 1, do_phases, NULL); // while off
   fov_profile_into(profiles);
   double start = fov_now();
-  fov_team_run(1, 2, do_stages, NULL);
+  fov_team_run(1, 2, do_phases, NULL);
   double wall = fov_now() - start, sum = 0;
   fov_profile_into(NULL);
   const FovProfile *p = &profiles[0];
-  for (int stage = 0; stage < FOV_PHASES; stage++) sum += p->seconds[stage];
+  for (int phase = 0; phase < FOV_PHASES; phase++) sum += p->seconds[phase];
   assert_true(p->seconds[FOV_PHASE_ENV] >= 0.006 && p->seconds[FOV_PHASE_SENSOR] >= 0.006);
   assert_true(p->seconds[FOV_PHASE_PRODUCTS] > 0 && sum <= wall);
   assert_true(p->shapes == 1 && p->calls[0] == 2 && p->flops == 8);
@@ -642,7 +642,7 @@ int main(void) {
       cmocka_unit_test(arena_holds_what_was_reserved),
       cmocka_unit_test(arena_grows_by_blocks),
       cmocka_unit_test(gemm_follows_the_definition),
-      cmocka_unit_test(rows_of_products_miss_each_other),
+      cmocka_unit_test(rows_of_operands_fall_on_different_sets),
       cmocka_unit_test(a_profile_counts_what_is_done),
       cmocka_unit_test(team_does_every_task_once),
       cmocka_unit_test(no_signal_reaches_a_team),

@@ -500,7 +500,7 @@ static void test_a_game_s_trace_is_what_happened(void **state) {
   for (int i = 0; i < EPISODES * T; i++) {
     int t = i % T, length = trace.lengths[i / T];
     const uint8_t *frame = trace.images + i * PIXELS;
-    const FovImage image = {frame, TOY_SIDE, TOY_SIDE, 1};
+    const FovImage image = {.bytes = frame, .height = TOY_SIDE, .width = TOY_SIDE, .channels = 1};
     real glimpse[PIXELS];
     assert_int_equal(trace.labels[i], -1);
     assert_int_equal(trace.answers[i] >= 0, t < length && t % 2 == 1);
