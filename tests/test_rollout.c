@@ -426,6 +426,132 @@ static void test_a_glimpse_has_its_cost(void **state) {
   toy_finish(&toy);
 }
 
+/* ---- choices that are repeated ---- */
+
+/** A rollout that is trained on: `forced` repeats another's choices with other generators of the
+ * policy. gradient: a block, zeroed here. */
+static void play_trained(ToyPlay *play, const Toy *toy, const real *values, real *gradient,
+                         const FovChoices *forced) {
+  enum { LANES = 24, OTHER = 7 };
+  memset(gradient, 0, toy_block_bytes(toy));
+  toy_play_begin(play, toy, values, gradient, 0, LANES);
+  if (forced) {
+    const FovPlan other = fov_plan_cases(&play->arena, 0, LANES, 9, FOV_SPLIT_TRAIN, OTHER);
+    play->plan.policy_rng = other.policy_rng;
+  }
+  play->plan.forced = forced;
+  toy_play_run(play, toy);
+  toy_play_backward(play, toy);
+}
+
+/** log π of the choices that lanes made, which are marked by an event. */
+static bool same_log_prob(const FovTimeStep *a, const FovVar *x, const FovVar *y, FovEvent event) {
+  assert_int_equal(x != NULL, y != NULL);
+  for (int i = 0; x && i < a->count; i++)
+    if (a->events[i] & event && x->value[i * x->stride] != y->value[i * y->stride]) return false;
+  return true;
+}
+
+static void assert_same_choices(const FovRollout *a, const FovRollout *b) {
+  size_t count = (size_t)a->time_steps * (size_t)a->lanes;
+  assert_int_equal(a->time_steps, b->time_steps);
+  for (size_t i = 0; i < count; i++) {
+    const FovChoice *x = &a->choices.places[i], *y = &b->choices.places[i];
+    assert_int_equal(x->index, y->index);
+    assert_true(x->sample[0] == y->sample[0] && x->sample[1] == y->sample[1]);
+  }
+  assert_memory_equal(a->choices.actions, b->choices.actions, count * sizeof *a->choices.actions);
+  assert_memory_equal(a->choices.stops, b->choices.stops, count * sizeof *a->choices.stops);
+  assert_memory_equal(a->glimpses, b->glimpses, (size_t)a->lanes * sizeof *a->glimpses);
+  assert_memory_equal(a->taken, b->taken, (size_t)a->lanes * sizeof *a->taken);
+  assert_memory_equal(a->answers, b->answers, (size_t)(a->lanes * a->turns) * sizeof *a->answers);
+  for (int t = 0; t < a->time_steps; t++) {
+    const FovTimeStep *x = &a->at[t], *y = &b->at[t];
+    assert_int_equal(x->count, y->count);
+    assert_memory_equal(x->lanes, y->lanes, (size_t)x->count * sizeof *x->lanes);
+    assert_memory_equal(x->events, y->events, (size_t)x->count);
+    assert_memory_equal(x->actions, y->actions, (size_t)x->count * sizeof *x->actions);
+    if (t > 0)
+      assert_memory_equal(x->location->value, y->location->value,
+                          2 * (size_t)x->count * sizeof(real));
+  }
+}
+
+/** Whether every log π of one rollout is that of another. */
+static bool same_log_probs(const FovRollout *a, const FovRollout *b) {
+  bool same = true;
+  for (int t = 0; t < a->time_steps; t++) {
+    const FovTimeStep *x = &a->at[t], *y = &b->at[t];
+    same = same_log_prob(x, x->log_look, y->log_look, FOV_EVENT_LOOK) && same;
+    same = same_log_prob(x, x->log_act, y->log_act, FOV_EVENT_ACT) && same;
+    same = same_log_prob(x, x->log_stop, y->log_stop, FOV_EVENT_DECIDE) && same;
+  }
+  return same;
+}
+
+static void check_repetition(const char *settings) {
+  Toy toy;
+  ToyPlay first, again, moved;
+  toy_create(&toy, settings);
+  real *values = toy_lively_values(&toy);
+  real *gradient = toy_copy(&toy, values), *repeated = toy_copy(&toy, values);
+  play_trained(&first, &toy, values, gradient, NULL);
+  play_trained(&again, &toy, values, repeated, &first.rollout.choices);
+  const FovRollout *a = &first.rollout;
+  size_t count = (size_t)a->time_steps * (size_t)a->lanes;
+  assert_same_choices(a, &again.rollout);
+  assert_memory_equal(a->rewards, again.rollout.rewards, count * sizeof *a->rewards);
+  assert_memory_equal(a->returns, again.rollout.returns, count * sizeof *a->returns);
+  if (!same_log_probs(a, &again.rollout)) fail_msg("%s: another log π", settings);
+  if (memcmp(gradient, repeated, toy_block_bytes(&toy))) fail_msg("%s: another gradient", settings);
+  // With other weights the choices stay, and log π changes where there is one.
+  for (size_t i = 0; i < toy.experiment.agent.params.size; i++) values[i] *= (real)0.9;
+  play_trained(&moved, &toy, values, repeated, &first.rollout.choices);
+  assert_same_choices(a, &moved.rollout);
+  if (same_log_probs(a, &moved.rollout)) fail_msg("%s: log π of other weights", settings);
+  toy_play_finish(&first), toy_play_finish(&again), toy_play_finish(&moved);
+  free(values), free(gradient), free(repeated);
+  toy_finish(&toy);
+}
+
+/** Forced on its own choices, with other generators, a rollout repeats itself bit for bit. */
+static void test_forced_choices_repeat_a_rollout(void **state) {
+  (void)state;
+  static const char *const worlds[] = {"toy", "toy_turns", "toy_game"};
+  static const char *const firsts[] = {"random", "learned"};
+  for (int world = 0; world < 3; world++)
+    for (int first = 0; first < 2; first++)
+      for (const FovPolicy *const *p = fov_policies; *p; p++) {
+        char settings[256];
+        snprintf(settings, sizeof settings,
+                 "env = %s\nfirst = %s\npolicy = %s\nstop = learned\nglimpses = 4\n", worlds[world],
+                 firsts[first], (*p)->plugin.name);
+        check_repetition(settings);
+      }
+  for (const FovCore *const *core = fov_cores; *core; core++) {
+    char settings[256];
+    snprintf(settings, sizeof settings,
+             "env = toy_game\nstop = learned\nobjective = gae\ncore = %s\n", (*core)->plugin.name);
+    check_repetition(settings);
+  }
+}
+
+/** Time steps at which a lane may stop, and stops if `confident` is asked; repeated as well. */
+static void test_forced_stops_are_repeated_where_nothing_is_learned(void **state) {
+  (void)state;
+  Toy toy;
+  ToyPlay first, again;
+  toy_create(&toy, "glimpses = 6\nstop = confident\nstop.threshold = 0.8\n");
+  real *values = toy_lively_values(&toy), *gradient = toy_copy(&toy, values);
+  play_trained(&first, &toy, values, gradient, NULL);
+  for (size_t i = 0; i < toy.experiment.agent.params.size; i++) values[i] *= (real)0.5;
+  play_trained(&again, &toy, values, gradient, &first.rollout.choices);
+  assert_same_choices(&first.rollout, &again.rollout);
+  toy_play_finish(&first), toy_play_finish(&again);
+  free(values), free(gradient);
+  toy_finish(&toy);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_log_prob_belongs_to_the_raw_sample),
@@ -438,6 +564,8 @@ int main(void) {
       cmocka_unit_test(test_moves_are_drawn_from_the_logits),
       cmocka_unit_test(test_a_lane_is_the_same_alone),
       cmocka_unit_test(test_a_glimpse_has_its_cost),
+      cmocka_unit_test(test_forced_choices_repeat_a_rollout),
+      cmocka_unit_test(test_forced_stops_are_repeated_where_nothing_is_learned),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "learn/trainer/internal.h"
 #include "toy_play.h"
 
 static void check_threads(const char *settings) {
@@ -256,9 +257,74 @@ static void test_a_rate_too_high_is_told(void **state) {
   toy_finish(&toy);
 }
 
+/* ---- the reduction ---- */
+
+/** Gradient and sums of every shard of the next update, played here. */
+static void play_shards(real *gradients[], FovSums sums[], const FovTrainer *trainer,
+                        const Toy *toy) {
+  for (int s = 0; s < trainer->shards; s++) {
+    FovArena arena = {0};
+    sums[s] = (FovSums){0};
+    gradients[s] = fov_params_block(&toy->experiment.agent.params);
+    assert_non_null(gradients[s]);
+    FovPlan plan = fov_train_plan(trainer, &arena, s);
+    fov_train_play(&sums[s], gradients[s], trainer->state.value, &arena, &toy->training, &plan,
+                   trainer->state.average_return);
+    fov_arena_finish(&arena);
+  }
+}
+
+/** A sum over 3, 5 or 6 shards in the order of the tree. */
+#define TREE(shards, g)                                                                            \
+  ((shards) == 3   ? (g(0) + g(1)) + g(2)                                                          \
+   : (shards) == 5 ? ((g(0) + g(1)) + (g(2) + g(3))) + g(4)                                        \
+                   : ((g(0) + g(1)) + (g(2) + g(3))) + (g(4) + g(5)))
+
+/** Compares an update's sums with those of the tree; the returned count is of numbers that a sum
+ * from left to right gives otherwise. */
+static int check_tree(int shards) {
+  Toy toy;
+  char settings[64];
+  real *gradients[6];
+  FovSums sums[6];
+  int others = 0;
+  snprintf(settings, sizeof settings, "train.batch = %d\n", 64 * shards - 10);
+  toy_create(&toy, settings);
+  FovTrainer *trainer = toy_trainer(&toy, 2);
+  toy_train(trainer, 1);
+  trainer->state.sums = (FovSums){0};
+  play_shards(gradients, sums, trainer, &toy);
+  toy_train(trainer, 1);
+  assert_int_equal(trainer->shards, shards);
+  for (size_t i = 0; i < toy.experiment.agent.params.size; i++) {
+#define G(s) gradients[s][i]
+    real left = 0, tree = TREE(shards, G);
+    for (int s = 0; s < shards; s++) left += G(s);
+    assert_true(trainer->gradient[i] == tree);
+    others += left != tree;
+  }
+#define LOSS(s) sums[s].losses[0]
+#define REWARD(s) sums[s].reward
+  assert_true(trainer->state.sums.losses[0] == TREE(shards, LOSS));
+  assert_true(trainer->state.sums.reward == TREE(shards, REWARD));
+  for (int s = 0; s < shards; s++) free(gradients[s]);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+  return others;
+}
+
+/** Of three shards, the tree is the sum from left to right; of more, it is another one. */
+static void test_shards_are_summed_in_a_binary_tree(void **state) {
+  (void)state;
+  assert_int_equal(check_tree(3), 0);
+  assert_true(check_tree(5) > 0);
+  assert_true(check_tree(6) > 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_threads_do_not_change_a_bit),
+      cmocka_unit_test(test_shards_are_summed_in_a_binary_tree),
       cmocka_unit_test(test_the_seed_decides),
       cmocka_unit_test(test_every_case_comes_once_an_epoch),
       cmocka_unit_test(test_the_average_follows_its_formula),
