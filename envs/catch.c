@@ -3,8 +3,8 @@
  *
  * A ball of one pixel starts in the top row, in a column and a direction drawn uniformly: it drifts
  * by −1 to 1 columns a row, and bounces off the sides. A step moves the paddle, which lies in the
- * bottom row, by at most one column; then the ball falls. In the bottom row it is caught, for a
- * reward of 1, if it is over the paddle. Distracting pixels are lit anywhere, anew in every frame.
+ * bottom row, by at most one column; then the ball falls. A ball that reaches the bottom row over
+ * the paddle is caught, for a reward of 1. Each frame has new distracting pixels, lit anywhere.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,12 +22,12 @@ typedef struct Options {
 } Options;
 
 typedef struct State {
-  float x, drift; // column of the ball, and what a row adds to it
+  float x, drift; // column of the ball, and its change with each row
   int row, paddle, balls;
 } State;
 
 static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
-  (void)split; // each split's cases have draws of their own
+  (void)split; // each split's cases get other generators
   const Options *o = options;
   *env = NULL;
   if (o->paddle > o->size)
@@ -38,13 +38,11 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
   *env = game;
   *game = *o;
   int fall = (o->size - 1 + o->speed - 1) / o->speed;
-  *spec = (FovEnvSpec){.height = o->size,
-                       .width = o->size,
-                       .channels = 1,
+  *spec = (FovEnvSpec){.observation = fov_byte_image(o->size, o->size, 1),
+                       .answer = FOV_ANSWER_MOVE,
                        .actions = ACTIONS,
                        .names = names,
                        .steps = fall * o->balls,
-                       .control = true,
                        .goal = (float)o->balls,
                        .changes = true,
                        .cases = CASES,
@@ -54,12 +52,12 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
 
 static void draw(const Options *game, FovEnvLane *lane, FovRng *rng) {
   const State *state = lane->state;
+  uint8_t *image = fov_lane_pixels(lane);
   size_t size = (size_t)game->size, pixels = size * size;
-  memset(lane->image, 0, pixels);
-  for (int i = 0; i < game->distractors; i++)
-    lane->image[fov_rng_below(rng, (uint32_t)pixels)] = 255;
-  lane->image[(size_t)state->row * size + (size_t)lroundf(state->x)] = 255;
-  memset(lane->image + (size - 1) * size + state->paddle, 255, (size_t)game->paddle);
+  memset(image, 0, pixels);
+  for (int i = 0; i < game->distractors; i++) image[fov_rng_below(rng, (uint32_t)pixels)] = 255;
+  image[(size_t)state->row * size + (size_t)lroundf(state->x)] = 255;
+  memset(image + (size - 1) * size + state->paddle, 255, (size_t)game->paddle);
 }
 
 static void drop_ball(const Options *game, State *state, FovRng *rng) {
@@ -69,7 +67,7 @@ static void drop_ball(const Options *game, State *state, FovRng *rng) {
 }
 
 static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
-  (void)index; // the generator is the case's own
+  (void)index; // the generator differs from case to case
   const Options *game = env;
   State *state = memset(lane->state, 0, sizeof(State));
   state->paddle = (game->size - game->paddle) / 2;
@@ -92,10 +90,10 @@ static void fall_one_row(const Options *game, State *state) {
   state->drift = -state->drift;
 }
 
-static void step(const void *env, FovEnvLane *lane, int action, FovRng *rng) {
+static void step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
   const Options *game = env;
   State *state = lane->state;
-  move_paddle(game, state, action);
+  move_paddle(game, state, answer->action);
   for (int i = 0; i < game->speed && state->row < game->size - 1; i++) fall_one_row(game, state);
   if (state->row == game->size - 1) {
     long column = lroundf(state->x);
@@ -110,8 +108,8 @@ static const FovOption options_table[] = {
     FOV_INT(Options, size, "24", 4, 1024, "side of the screen, pixels"),
     FOV_INT(Options, speed, "1", 1, 64, "rows that a ball falls in a step"),
     FOV_INT(Options, paddle, "2", 1, 1024, "width of the paddle, pixels"),
-    FOV_INT(Options, distractors, "0", 0, 100000, "pixels lit anywhere in each frame"),
-    FOV_INT(Options, balls, "1", 1, 64, "balls of an episode, one after another"),
+    FOV_INT(Options, distractors, "0", 0, 100000, "distracting pixels lit anywhere in each frame"),
+    FOV_INT(Options, balls, "1", 1, 64, "balls in an episode, one after another"),
     FOV_OPTIONS_END,
 };
 

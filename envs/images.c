@@ -1,61 +1,104 @@
-/** images: one's own pictures, in the middle or anywhere, among pieces of others if asked for. */
-#include "envs/digits.h"
+/**
+ * images: one picture, in the middle of the canvas or anywhere, with or without clutter; and its
+ * presets centred, translated and cluttered (Mnih et al. 2014, section 4.1).
+ *
+ * A reset draws the clutter and then, if the picture may be anywhere, its x and y, uniformly from
+ * all places that keep it inside. Nothing else is random.
+ */
+#include "envs/canvas.h"
 
 enum { CENTRE, ANYWHERE };
 
 typedef struct Options {
-  FovDigitsOptions digits;
+  FovCanvasOptions canvas;
   int place;
 } Options;
 
 typedef struct Images {
-  FovDigits digits;
+  FovCanvas canvas;
   int place;
 } Images;
 
-static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
-  const Options *o = options;
-  FOV_TRY(fov_digits_create(env, sizeof(Images), spec, &o->digits, split));
-  ((Images *)*env)->place = o->place;
+static FovStatus create_at(void **env, FovEnvSpec *spec, const FovCanvasOptions *options,
+                           FovSplit split, int place) {
+  FOV_TRY(fov_canvas_create(env, sizeof(Images), spec, options, split));
+  ((Images *)*env)->place = place;
   return FOV_OK;
 }
 
-/** Draws the clutter, then, if it may be anywhere, x and y of the picture. */
+static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
+  const Options *o = options;
+  return create_at(env, spec, &o->canvas, split, o->place);
+}
+
+static FovStatus create_centre(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
+  return create_at(env, spec, options, split, CENTRE);
+}
+
+static FovStatus create_anywhere(void **env, FovEnvSpec *spec, const void *options,
+                                 FovSplit split) {
+  return create_at(env, spec, options, split, ANYWHERE);
+}
+
 static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
   const Images *images = env;
-  const FovDigits *digits = &images->digits;
-  lane->label = fov_digits_label(digits, index);
-  fov_digits_clear(digits, lane->image);
-  fov_digits_clutter(digits, lane->image, rng);
+  const FovCanvas *canvas = &images->canvas;
+  uint8_t *image = fov_lane_pixels(lane);
+  FovCrop picture = fov_canvas_picture(canvas, index);
+  lane->label = fov_canvas_label(canvas, index);
+  fov_canvas_clear(canvas, image);
+  fov_canvas_clutter(canvas, image, rng);
   if (images->place == ANYWHERE)
-    fov_digits_scatter(digits, lane->image, fov_digits_image(digits, index), rng);
+    fov_canvas_scatter(canvas, image, picture, rng);
   else
-    fov_digits_centre(digits, lane->image, fov_digits_image(digits, index));
+    fov_canvas_centre(canvas, image, picture);
 }
+
+#define SIDE(fallback, least, help) FOV_INT(FovCanvasOptions, size, fallback, least, 4096, help)
 
 static const char *const colours[] = {"auto", "grey", "rgb", NULL};
 static const char *const fits[] = {"pad", "scale", NULL};
 static const char *const places[] = {"centre", "anywhere", NULL};
 
-static const FovOption options_table[] = {
-    FOV_DIGITS_OPTIONS,
+static const FovOption images_table[] = {
+    FOV_CANVAS_OPTIONS,
     FOV_CHOICE(FovPicturesOptions, colour, "auto", colours,
-               "auto: grey if all pictures are, rgb otherwise"),
+               "auto: grey if all pictures are grey, rgb otherwise"),
     FOV_INT(FovPicturesOptions, picture, "0", 0, 4096,
             "side of the square that pictures are scaled to fit in, pixels; 0: as large as the "
-            "largest"),
+            "largest picture"),
     FOV_CHOICE(FovPicturesOptions, fit, "pad", fits,
-               "pictures of several sizes: pad keeps one scale for all, scale makes each as large "
-               "as fits; black around"),
-    FOV_INT(FovDigitsOptions, size, "0", 0, 4096,
-            "side of the canvas, pixels; 0: the pictures' height and width"),
+               "pictures of several sizes: pad scales all by one factor, scale makes each as large "
+               "as fits; the border is black"),
+    SIDE("0", 0, "side of the canvas, pixels; 0: the pictures' height and width"),
     FOV_CHOICE(Options, place, "centre", places, "where the picture is on the canvas"),
-    FOV_DIGITS_PIECES("0"),
+    FOV_CANVAS_PIECES("0"),
     FOV_OPTIONS_END};
 
-const FovEnvType fov_env_images = {
-    .plugin = {"images", "pictures of one's own, PNG or IDX", options_table, sizeof(Options)},
-    .create = create,
-    .destroy = fov_digits_destroy,
-    .reset = reset,
-    .step = fov_digits_step};
+static const FovOption centred_table[] = {
+    FOV_CANVAS_OPTIONS,
+    SIDE("28", 0, "side of the canvas, pixels; 0: the images' own height and width"),
+    FOV_OPTIONS_END};
+
+static const FovOption translated_table[] = {
+    FOV_CANVAS_OPTIONS, SIDE("60", 1, "side of the canvas, pixels"), FOV_OPTIONS_END};
+
+static const FovOption cluttered_table[] = {FOV_CANVAS_OPTIONS,
+                                            SIDE("60", 1, "side of the canvas, pixels"),
+                                            FOV_CANVAS_PIECES("4"), FOV_OPTIONS_END};
+
+/** An environment of this file: its option table, and how it is created. */
+#define IMAGES(name, help, table, options, how)                                                    \
+  const FovEnvType fov_env_##name = {.plugin = {#name, help, table, sizeof(options)},              \
+                                     .create = how,                                                \
+                                     .destroy = fov_canvas_destroy,                                \
+                                     .reset = reset,                                               \
+                                     .step = fov_canvas_step}
+
+IMAGES(images, "your own pictures, PNG or IDX", images_table, Options, create);
+IMAGES(centred, "a digit in the middle of the image", centred_table, FovCanvasOptions,
+       create_centre);
+IMAGES(translated, "a digit anywhere in the image", translated_table, FovCanvasOptions,
+       create_anywhere);
+IMAGES(cluttered, "a digit among pieces of other digits", cluttered_table, FovCanvasOptions,
+       create_anywhere);

@@ -1,20 +1,104 @@
 #include "env.h"
 
-static void check_spec(const FovEnvSpec *spec, const char *name) {
-  FOV_CHECK(spec->height > 0 && spec->width > 0, "%s: an image of %d x %d pixels", name,
-            spec->width, spec->height);
-  FOV_CHECK(spec->channels == 1 || spec->channels == 3, "%s: %d channels", name, spec->channels);
-  FOV_CHECK(spec->actions > 0 && spec->actions <= FOV_MAX_ACTIONS, "%s: %d actions", name,
-            spec->actions);
-  FOV_CHECK(spec->steps > 0 && spec->steps <= FOV_MAX_STEPS, "%s: %d steps", name, spec->steps);
-  FOV_CHECK(spec->cases > 0, "%s: %lld cases", name, (long long)spec->cases);
+#include <math.h>
+#include <stdio.h>
+
+/* ---- observations ---- */
+
+static size_t image_count(const FovObservation *o) {
+  return (size_t)o->height * (size_t)o->width * (size_t)o->channels;
+}
+
+size_t fov_observation_bytes(const FovObservation *o) {
+  switch (o->kind) {
+  case FOV_OBSERVATION_NONE:
+    return 0;
+  case FOV_OBSERVATION_IMAGE:
+    return image_count(o) * (o->floats ? sizeof(float) : 1);
+  case FOV_OBSERVATION_TOKENS:
+    return (size_t)o->length * sizeof(int32_t);
+  case FOV_OBSERVATION_VECTOR:
+    return (size_t)o->length * sizeof(float);
+  }
+  FOV_CHECK(false, "no such kind of observation: %d", o->kind);
+}
+
+void fov_observation_describe(char text[FOV_DESCRIPTION], const FovObservation *o) {
+  switch (o->kind) {
+  case FOV_OBSERVATION_NONE:
+    snprintf(text, FOV_DESCRIPTION, "nothing");
+    return;
+  case FOV_OBSERVATION_IMAGE:
+    snprintf(text, FOV_DESCRIPTION, "an image of %d x %d x %d %s", o->width, o->height, o->channels,
+             o->floats ? "floats" : "bytes");
+    return;
+  case FOV_OBSERVATION_TOKENS:
+    snprintf(text, FOV_DESCRIPTION, "%d tokens of a vocabulary of %d", o->length, o->vocabulary);
+    return;
+  case FOV_OBSERVATION_VECTOR:
+    snprintf(text, FOV_DESCRIPTION, "a vector of %d numbers", o->length);
+    return;
+  }
+  snprintf(text, FOV_DESCRIPTION, "an observation of unknown kind %d", o->kind);
+}
+
+static bool in_range(int value, int most) {
+  return value >= 1 && value <= most;
+}
+
+static bool observation_fits(const FovObservation *o) {
+  switch (o->kind) {
+  case FOV_OBSERVATION_NONE:
+    return true;
+  case FOV_OBSERVATION_IMAGE:
+    return in_range(o->height, FOV_MAX_IMAGE_SIDE) && in_range(o->width, FOV_MAX_IMAGE_SIDE) &&
+           (o->floats ? in_range(o->channels, FOV_MAX_CHANNELS)
+                      : o->channels == 1 || o->channels == 3);
+  case FOV_OBSERVATION_TOKENS:
+    return in_range(o->length, FOV_MAX_LENGTH) && in_range(o->vocabulary, FOV_MAX_LENGTH);
+  case FOV_OBSERVATION_VECTOR:
+    return in_range(o->length, FOV_MAX_LENGTH);
+  }
+  return false;
+}
+
+/* ---- creating ---- */
+
+static FovStatus check_observation(const FovObservation *observation, const char *name,
+                                   const char *what) {
+  char text[FOV_DESCRIPTION];
+  if (observation_fits(observation)) return FOV_OK;
+  fov_observation_describe(text, observation);
+  return fov_fail(FOV_ERR_NUMBER, "env = %s: %s: out of range: %s", name, what, text);
+}
+
+static FovStatus check_number(double value, double least, double most, const char *name,
+                              const char *what) {
+  if (value >= least && value <= most) return FOV_OK;
+  return fov_fail(FOV_ERR_NUMBER, "env = %s: %s: expected %.0f to %.0f, found %g", name, what,
+                  least, most, value);
+}
+
+static FovStatus check_spec(const FovEnvSpec *spec, const char *name) {
+  FOV_TRY(check_observation(&spec->observation, name, "observation"));
+  FOV_TRY(check_observation(&spec->cue, name, "cue"));
+  FOV_TRY(check_number(spec->observation.kind, FOV_OBSERVATION_IMAGE, FOV_OBSERVATION_VECTOR, name,
+                       "kind of observation"));
+  FOV_TRY(check_number(spec->answer, FOV_ANSWER_CLASS, FOV_ANSWER_VECTOR, name, "kind of answer"));
+  FOV_TRY(check_number(spec->actions, 1, FOV_MAX_ACTIONS, name, "actions"));
+  FOV_TRY(check_number(spec->steps, 1, FOV_MAX_STEPS, name, "steps"));
+  FOV_TRY(check_number((double)spec->cases, 1, 0x1p53, name, "cases"));
+  if (isfinite(spec->goal)) return FOV_OK;
+  return fov_fail(FOV_ERR_NUMBER, "env = %s: goal: expected a finite return, found %g", name,
+                  (double)spec->goal);
 }
 
 FovStatus fov_env_create(FovEnv *env, const FovEnvType *type, const void *options, FovSplit split) {
   *env = (FovEnv){.type = type};
   FOV_TRY(type->create(&env->impl, &env->spec, options, split));
-  check_spec(&env->spec, type->plugin.name);
-  return FOV_OK;
+  FovStatus status = check_spec(&env->spec, type->plugin.name);
+  if (status != FOV_OK) fov_env_finish(env);
+  return status;
 }
 
 void fov_env_finish(FovEnv *env) {
@@ -22,15 +106,82 @@ void fov_env_finish(FovEnv *env) {
   *env = (FovEnv){0};
 }
 
-/** A label is due as long as the episode goes on, unless it is about control. */
-static void check_label(const FovEnv *env, const FovEnvLane *lane) {
-  int label = lane->label, least = env->spec.control ? -1 : 0;
-  int most = env->spec.control ? -1 : env->spec.actions - 1;
-  FOV_CHECK(fov_env_over(lane) || (label >= least && label <= most),
-            "%s: label %d, expected %d to %d", env->type->plugin.name, label, least, most);
+/* ---- lanes ---- */
+
+static size_t target_bytes(const FovEnvSpec *spec) {
+  return spec->answer == FOV_ANSWER_VECTOR ? (size_t)spec->actions * sizeof(float) : 0;
 }
 
-void fov_env_reset(const FovEnv *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
+size_t fov_env_lane_bytes(const FovEnvSpec *spec) {
+  return fov_observation_bytes(&spec->observation) + fov_observation_bytes(&spec->cue) +
+         spec->state_size + target_bytes(spec);
+}
+
+static void *array(FovArena *arena, size_t bytes) {
+  return bytes ? fov_arena_alloc(arena, bytes) : NULL;
+}
+
+FovEnvLane fov_env_lane(FovArena *arena, const FovEnvSpec *spec) {
+  return (FovEnvLane){.observation = array(arena, fov_observation_bytes(&spec->observation)),
+                      .cue = array(arena, fov_observation_bytes(&spec->cue)),
+                      .state = array(arena, spec->state_size),
+                      .target = array(arena, target_bytes(spec)),
+                      .label = -1};
+}
+
+/* ---- what an environment has to keep to ---- */
+
+static FovStatus check_floats(const float *values, size_t count, const char *name,
+                              const char *what) {
+  for (size_t i = 0; i < count; i++)
+    if (!isfinite(values[i]))
+      return fov_fail(FOV_ERR_NUMBER, "env = %s: %s: number %zu: expected a finite one, found %g",
+                      name, what, i, (double)values[i]);
+  return FOV_OK;
+}
+
+static FovStatus check_tokens(const int32_t *tokens, const FovObservation *o, const char *name,
+                              const char *what) {
+  for (int i = 0; i < o->length; i++)
+    if (tokens[i] < 0 || tokens[i] >= o->vocabulary)
+      return fov_fail(FOV_ERR_NUMBER, "env = %s: %s: token %d: expected 0 to %d, found %d", name,
+                      what, i, o->vocabulary - 1, tokens[i]);
+  return FOV_OK;
+}
+
+/** Any byte is a pixel; floats and tokens can be wrong. */
+static FovStatus check_values(const void *values, const FovObservation *o, const char *name,
+                              const char *what) {
+  if (o->kind == FOV_OBSERVATION_TOKENS) return check_tokens(values, o, name, what);
+  if (o->kind == FOV_OBSERVATION_VECTOR) return check_floats(values, (size_t)o->length, name, what);
+  if (o->kind == FOV_OBSERVATION_IMAGE && o->floats)
+    return check_floats(values, image_count(o), name, what);
+  return FOV_OK;
+}
+
+/** A right answer is expected until the episode ends, if there is one at all. */
+static FovStatus check_right_answer(const FovEnv *env, const FovEnvLane *lane) {
+  const FovEnvSpec *spec = &env->spec;
+  const char *name = env->type->plugin.name;
+  bool class = spec->answer == FOV_ANSWER_CLASS;
+  int least = class ? 0 : -1, most = class ? spec->actions - 1 : -1;
+  if (fov_env_over(lane)) return FOV_OK;
+  FOV_TRY(check_number(lane->label, least, most, name, "label"));
+  if (spec->answer != FOV_ANSWER_VECTOR) return FOV_OK;
+  return check_floats(lane->target, (size_t)spec->actions, name, "target");
+}
+
+static FovStatus check_lane(const FovEnv *env, const FovEnvLane *lane) {
+  const char *name = env->type->plugin.name;
+  FOV_TRY(check_right_answer(env, lane));
+  FOV_TRY(check_floats(&lane->reward, 1, name, "reward"));
+  FOV_TRY(check_values(lane->observation, &env->spec.observation, name, "observation"));
+  return check_values(lane->cue, &env->spec.cue, name, "cue");
+}
+
+/* ---- playing ---- */
+
+FovStatus fov_env_try_reset(const FovEnv *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
   FOV_CHECK(index >= 0 && index < env->spec.cases, "%s: case %lld of %lld", env->type->plugin.name,
             (long long)index, (long long)env->spec.cases);
   lane->label = -1;
@@ -38,17 +189,40 @@ void fov_env_reset(const FovEnv *env, FovEnvLane *lane, int64_t index, FovRng *r
   lane->terminated = lane->truncated = false;
   lane->taken = 0;
   env->type->reset(env->impl, lane, index, rng);
-  check_label(env, lane);
+  return check_lane(env, lane);
 }
 
-void fov_env_step(const FovEnv *env, FovEnvLane *lane, int action, FovRng *rng) {
-  FOV_CHECK(action >= 0 && action < env->spec.actions, "%s: action %d of %d",
-            env->type->plugin.name, action, env->spec.actions);
+static void check_answer(const FovEnv *env, const FovAnswer *answer) {
+  const char *name = env->type->plugin.name;
+  int A = env->spec.actions, action = answer->action;
+  if (env->spec.answer != FOV_ANSWER_VECTOR) {
+    FOV_CHECK(!answer->vector && action >= 0 && action < A, "%s: action %d of %d", name, action, A);
+    return;
+  }
+  FOV_CHECK(answer->vector && action == -1, "%s: action %d for a vector of %d", name, action, A);
+  for (int i = 0; i < A; i++)
+    FOV_CHECK(isfinite(answer->vector[i]), "%s: number %d of the answer is %g", name, i,
+              (double)answer->vector[i]);
+}
+
+FovStatus fov_env_try_step(const FovEnv *env, FovEnvLane *lane, const FovAnswer *answer,
+                           FovRng *rng) {
   FOV_CHECK(!fov_env_over(lane), "%s: the episode is over: reset the lane first",
             env->type->plugin.name);
+  check_answer(env, answer);
   lane->reward = 0;
-  env->type->step(env->impl, lane, action, rng);
+  env->type->step(env->impl, lane, answer, rng);
   lane->taken++;
   lane->truncated = !lane->terminated && lane->taken == env->spec.steps;
-  check_label(env, lane);
+  return check_lane(env, lane);
+}
+
+void fov_env_reset(const FovEnv *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
+  FovStatus status = fov_env_try_reset(env, lane, index, rng);
+  FOV_CHECK(status == FOV_OK, "%s", fov_error_message());
+}
+
+void fov_env_step(const FovEnv *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
+  FovStatus status = fov_env_try_step(env, lane, answer, rng);
+  FOV_CHECK(status == FOV_OK, "%s", fov_error_message());
 }

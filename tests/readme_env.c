@@ -1,4 +1,5 @@
-/** The table of environments that README.md's example is alone in: test_env asks it everything. */
+/** The table of environments with the example of envs/README.md alone: test_env asks it everything.
+ */
 #include "env.h"
 
 extern const FovEnvType fov_env_bars;

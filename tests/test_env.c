@@ -1,4 +1,10 @@
-/** The contract of env.h, asked of every environment in the table. */
+/**
+ * The contract of env.h, asked of every environment in the table, of one for each other kind of
+ * observation and answer, and of broken ones: each must be caught, by the clause meant for it.
+ *
+ * A clause does not fail the test itself: what it expects in vain goes into a report that starts
+ * with the environment's name, and the runner goes on with the next environment.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,15 +20,137 @@
 #include "check.h"
 #include "config/config.h"
 #include "env.h"
+#include "kind_envs.h"
+#include "learn/rollout/rollout.h"
 
-enum { GUARD = 64, GUARD_BYTE = 0xa5 };
+enum { GUARD = 64, GUARD_BYTE = 0xa5, MOST_PENS = 64, MOST_ENVS = 8 };
 
-/** A lane with a fence on both sides of its image and of its state. */
+/* ---- allocations, counted: see tests/meson.build ---- */
+
+static long allocated; // blocks that are not freed yet; counted by one thread only
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *block, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+char *__real_strdup(const char *text);
+void __real_free(void *block);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+char *__wrap_strdup(const char *text);
+void __wrap_free(void *block);
+
+static void *counted(void *block) {
+  __atomic_fetch_add(&allocated, block != NULL, __ATOMIC_RELAXED);
+  return block;
+}
+
+void *__wrap_malloc(size_t size) {
+  return counted(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+  return counted(__real_calloc(count, size));
+}
+
+void *__wrap_realloc(void *block, size_t size) {
+  bool fresh = block == NULL;
+  void *moved = __real_realloc(block, size);
+  return fresh ? counted(moved) : moved;
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+  return counted(__real_aligned_alloc(alignment, size));
+}
+
+char *__wrap_strdup(const char *text) {
+  return counted(__real_strdup(text));
+}
+
+void __wrap_free(void *block) {
+  __atomic_fetch_sub(&allocated, block != NULL, __ATOMIC_RELAXED);
+  __real_free(block);
+}
+
+/* ---- one clause on one environment ---- */
+
+/** An array between two fences. */
+typedef struct Fenced {
+  uint8_t *block; // GUARD bytes, the array, GUARD bytes
+  size_t size;
+} Fenced;
+
+/** A lane whose arrays are fenced, and the answer that it gets next. */
 typedef struct Pen {
   FovEnvLane lane;
-  uint8_t *image, *state;
-  size_t image_size, state_size;
+  Fenced observation, cue, state, target, vector;
 } Pen;
+
+/** What the clause under way uses; freed by the runner, whether the clause ends or fails. */
+static struct {
+  jmp_buf failed;
+  const FovEnvType *type;
+  char report[1024];
+  FovEnv envs[MOST_ENVS];
+  Pen pens[MOST_PENS];
+  int env_count, pen_count;
+} run;
+
+/** Leaves the clause with a report: the environment's name and what printf makes of the rest. */
+__attribute__((format(printf, 1, 2))) _Noreturn static void give_up(const char *format, ...) {
+  int length = snprintf(run.report, sizeof run.report, "%s: ", run.type->plugin.name);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(run.report + length, sizeof run.report - (size_t)length, format, arguments);
+  va_end(arguments);
+  longjmp(run.failed, 1);
+}
+
+#define expect(condition, ...)                                                                     \
+  do {                                                                                             \
+    if (!(condition)) give_up(__VA_ARGS__);                                                        \
+  } while (0)
+
+static void expect_fenced(const Fenced *array, const char *what) {
+  for (size_t i = 0; array->block && i < GUARD; i++)
+    expect(array->block[i] == GUARD_BYTE && array->block[GUARD + array->size + i] == GUARD_BYTE,
+           "writes outside the %s", what);
+}
+
+static void expect_all_fenced(const Pen *pen) {
+  expect_fenced(&pen->observation, "observation");
+  expect_fenced(&pen->cue, "cue");
+  expect_fenced(&pen->state, "state");
+  expect_fenced(&pen->target, "target");
+  expect(!pen->observation.size || pen->lane.observation == pen->observation.block + GUARD,
+         "moves the observation");
+}
+
+static void free_all(void) {
+  for (int i = 0; i < run.pen_count; i++) {
+    const Pen *pen = &run.pens[i];
+    free(pen->observation.block), free(pen->cue.block), free(pen->state.block);
+    free(pen->target.block), free(pen->vector.block);
+  }
+  for (int i = 0; i < run.env_count; i++) fov_env_finish(&run.envs[i]);
+  run.pen_count = run.env_count = 0;
+}
+
+/** Runs a clause on one environment; returns whether it is kept. If not, run.report says why. */
+static bool keeps(const FovEnvType *type, void (*clause)(const FovEnvType *)) {
+  run.type = type;
+  run.report[0] = '\0';
+  if (setjmp(run.failed) == 0) {
+    clause(type);
+    for (int i = 0; i < run.pen_count; i++) expect_all_fenced(&run.pens[i]);
+  }
+  free_all();
+  return run.report[0] == '\0';
+}
+
+/* ---- environments and lanes ---- */
 
 static bool has_option(const FovEnvType *type, const char *name) {
   for (const FovOption *o = type->plugin.options; o && o->name; o++)
@@ -32,8 +160,8 @@ static bool has_option(const FovEnvType *type, const char *name) {
 
 /** Creates an environment as the command line would, on the shipped data if it needs any. */
 static FovStatus create(FovEnv *env, const FovEnvType *type, FovSplit split, const char *setting) {
-  FovSlot slot = {
-      .key = "env", .table = (const FovPlugin *const *)fov_envs, .fallback = type->plugin.name};
+  const FovPlugin *table[] = {&type->plugin, NULL};
+  FovSlot slot = {.key = "env", .table = table, .fallback = type->plugin.name};
   FovConfig config = {.slots = &slot, .slot_count = 1};
   FovSettings *settings;
   char data[FOV_STRING_SIZE];
@@ -50,75 +178,72 @@ static FovStatus create(FovEnv *env, const FovEnvType *type, FovSplit split, con
   return status;
 }
 
-static FovEnv create_or_fail(const FovEnvType *type, FovSplit split) {
-  FovEnv env;
-  if (create(&env, type, split, NULL) != FOV_OK)
-    fail_msg("%s: %s", type->plugin.name, fov_error_message());
+static const FovEnv *create_or_give_up(const FovEnvType *type, FovSplit split) {
+  FovEnv *env = &run.envs[run.env_count];
+  expect(create(env, type, split, NULL) == FOV_OK, "%s", fov_error_message());
+  run.env_count++;
   return env;
 }
 
-/** All of a pen's memory starts as `filling`, so what a reset forgets to write shows. */
-static Pen make_pen(const FovEnv *env, int filling) {
+/** All of the array starts as `filling`, so what a reset forgets to write shows. */
+static Fenced make_fenced(size_t size, int filling) {
+  Fenced array = {.size = size};
+  if (!size) return array;
+  array.block = malloc(size + 2 * GUARD);
+  expect(array.block, "no memory for the test");
+  memset(array.block, GUARD_BYTE, size + 2 * GUARD);
+  memset(array.block + GUARD, filling, size);
+  return array;
+}
+
+static void *inside(const Fenced *array) {
+  return array->block ? array->block + GUARD : NULL;
+}
+
+static Pen *make_pen(const FovEnv *env, int filling) {
   const FovEnvSpec *s = &env->spec;
-  Pen pen = {.image_size = (size_t)s->height * (size_t)s->width * (size_t)s->channels,
-             .state_size = s->state_size};
-  pen.image = malloc(pen.image_size + 2 * GUARD);
-  pen.state = malloc(pen.state_size + 2 * GUARD);
-  assert_non_null(pen.image);
-  assert_non_null(pen.state);
-  memset(pen.image, GUARD_BYTE, pen.image_size + 2 * GUARD);
-  memset(pen.state, GUARD_BYTE, pen.state_size + 2 * GUARD);
-  memset(pen.image + GUARD, filling, pen.image_size);
-  memset(pen.state + GUARD, filling, pen.state_size);
-  pen.lane = (FovEnvLane){.image = pen.image + GUARD,
-                          .state = pen.state + GUARD,
-                          .label = filling,
-                          .reward = -1,
-                          .terminated = true,
-                          .truncated = true,
-                          .taken = filling};
+  Pen *pen = &run.pens[run.pen_count++];
+  size_t vector = s->answer == FOV_ANSWER_VECTOR ? (size_t)s->actions * sizeof(float) : 0;
+  *pen = (Pen){.observation = make_fenced(fov_observation_bytes(&s->observation), filling)};
+  pen->cue = make_fenced(fov_observation_bytes(&s->cue), filling);
+  pen->state = make_fenced(s->state_size, filling);
+  pen->target = make_fenced(vector, filling);
+  pen->vector = make_fenced(vector, filling);
+  pen->lane = (FovEnvLane){.observation = inside(&pen->observation),
+                           .cue = inside(&pen->cue),
+                           .state = inside(&pen->state),
+                           .target = inside(&pen->target),
+                           .label = filling,
+                           .reward = -1,
+                           .terminated = true,
+                           .truncated = true,
+                           .taken = filling};
   return pen;
-}
-
-static void assert_fenced(const uint8_t *memory, size_t size) {
-  for (int i = 0; i < GUARD; i++) {
-    assert_int_equal(memory[i], GUARD_BYTE);
-    assert_int_equal(memory[GUARD + size + (size_t)i], GUARD_BYTE);
-  }
-}
-
-static void free_pen(Pen *pen) {
-  assert_fenced(pen->image, pen->image_size);
-  assert_fenced(pen->state, pen->state_size);
-  assert_ptr_equal(pen->lane.image, pen->image + GUARD);
-  assert_ptr_equal(pen->lane.state, pen->state + GUARD);
-  free(pen->image);
-  free(pen->state);
 }
 
 static bool ended(const Pen *pen) {
   return fov_env_over(&pen->lane);
 }
 
-static void assert_same_moment(const Pen *a, const Pen *b) {
-  assert_memory_equal(a->lane.image, b->lane.image, a->image_size);
-  if (a->state_size) assert_memory_equal(a->lane.state, b->lane.state, a->state_size);
-  assert_int_equal(a->lane.label, b->lane.label);
-  assert_true(a->lane.reward == b->lane.reward);
-  assert_int_equal(a->lane.terminated, b->lane.terminated);
-  assert_int_equal(a->lane.truncated, b->lane.truncated);
-  assert_int_equal(a->lane.taken, b->lane.taken);
+static void expect_same_array(const Fenced *a, const Fenced *b, const char *what, const char *why) {
+  expect(!a->size || memcmp(inside(a), inside(b), a->size) == 0, "the %s differs %s", what, why);
 }
 
-/** What is promised of a lane between resets. */
-static void assert_lane(const FovEnv *env, const Pen *pen) {
-  const FovEnvLane *lane = &pen->lane;
-  assert_true(isfinite(lane->reward));
-  assert_false(lane->terminated && lane->truncated);
-  assert_in_range(lane->taken, 0, env->spec.steps);
-  assert_int_equal(lane->truncated, !lane->terminated && lane->taken == env->spec.steps);
-  if (env->spec.control) assert_int_equal(lane->label, -1);
-  if (!env->spec.control && !ended(pen)) assert_in_range(lane->label, 0, env->spec.actions - 1);
+/** A right answer is expected only until the end. */
+static void expect_same(const Pen *a, const Pen *b, const char *why) {
+  expect_same_array(&a->observation, &b->observation, "observation", why);
+  expect_same_array(&a->cue, &b->cue, "cue", why);
+  expect_same_array(&a->state, &b->state, "state", why);
+  if (!ended(a)) expect_same_array(&a->target, &b->target, "target", why);
+  expect(a->lane.label == b->lane.label, "the label differs %s", why);
+  expect(a->lane.reward == b->lane.reward, "the reward differs %s", why);
+  expect(a->lane.terminated == b->lane.terminated && a->lane.truncated == b->lane.truncated &&
+             a->lane.taken == b->lane.taken,
+         "the end differs %s", why);
+}
+
+static void expect_same_draws(const FovRng *a, const FovRng *b, const char *why) {
+  expect(memcmp(a, b, sizeof *a) == 0, "the number of draws differs %s", why);
 }
 
 static FovRng case_rng(int64_t index) {
@@ -127,196 +252,254 @@ static FovRng case_rng(int64_t index) {
 
 static void reset(const FovEnv *env, Pen *pen, int64_t index, FovRng *rng) {
   *rng = case_rng(index);
-  fov_env_reset(env, &pen->lane, index, rng);
+  expect(fov_env_try_reset(env, &pen->lane, index, rng) == FOV_OK, "reset: %s",
+         fov_error_message());
 }
 
-/** Some action for every step, the same whenever asked. */
-static int some_action(const FovEnv *env, int64_t index, int step) {
-  return (int)((index * 7 + step * 3) % env->spec.actions);
+/** Some answer for every step, the same whenever asked. */
+static FovAnswer some_answer(const FovEnv *env, Pen *pen, int64_t index, int step) {
+  int64_t number = index * 7 + step * 3;
+  float *vector = inside(&pen->vector);
+  for (int i = 0; vector && i < env->spec.actions; i++) vector[i] = (float)((number + i) % 5) - 2;
+  return (FovAnswer){.action = vector ? -1 : (int)(number % env->spec.actions), .vector = vector};
 }
+
+static FovStatus try_step(const FovEnv *env, Pen *pen, int64_t index, int step, FovRng *rng) {
+  FovAnswer answer = some_answer(env, pen, index, step);
+  return fov_env_try_step(env, &pen->lane, &answer, rng);
+}
+
+static void step_some(const FovEnv *env, Pen *pen, int64_t index, int step, FovRng *rng) {
+  expect(try_step(env, pen, index, step, rng) == FOV_OK, "step: %s", fov_error_message());
+}
+
+/* ---- the clauses ---- */
 
 static void is_complete(const FovEnvType *type) {
-  assert_true(strlen(type->plugin.name) > 0);
-  assert_true(strlen(type->plugin.help) > 0);
-  assert_ptr_equal(fov_plugin_find((const FovPlugin *const *)fov_envs, type->plugin.name), type);
-  assert_true(type->create && type->destroy && type->reset && type->step);
+  expect(strlen(type->plugin.name) > 0 && strlen(type->plugin.help) > 0, "has no name or help");
+  expect(type->create && type->destroy && type->reset && type->step,
+         "lacks create, destroy, reset or step");
   type->destroy(NULL);
 }
 
 static void promises_what_can_be_kept(const FovEnvType *type) {
   for (FovSplit split = FOV_SPLIT_TRAIN; split <= FOV_SPLIT_TEST; split++) {
-    FovEnv env = create_or_fail(type, split);
-    const FovEnvSpec *s = &env.spec;
-    assert_true(s->height > 0 && s->width > 0 && (s->channels == 1 || s->channels == 3));
-    assert_in_range(s->actions, 1, FOV_MAX_ACTIONS);
-    assert_in_range(s->steps, 1, FOV_MAX_STEPS);
-    assert_true(s->cases > 0 && isfinite(s->goal));
-    for (int i = 0; s->names && i < s->actions; i++) assert_true(strlen(s->names[i]) > 0);
+    const FovEnvSpec *spec = &create_or_give_up(type, split)->spec;
+    for (int i = 0; spec->names && i < spec->actions; i++)
+      expect(strlen(spec->names[i]) > 0, "action %d has an empty name", i);
+  }
+}
+
+static void frees_what_it_allocates(const FovEnvType *type) {
+  for (int i = 0; i < 3; i++) {
+    FovEnv env;
+    long before = allocated;
+    expect(create(&env, type, FOV_SPLIT_TRAIN, NULL) == FOV_OK, "%s", fov_error_message());
     fov_env_finish(&env);
     fov_env_finish(&env);
+    expect(allocated <= before, "%ld blocks are not freed by destroy", allocated - before);
   }
 }
 
 static void a_reset_is_a_pure_function(const FovEnvType *type) {
-  FovEnv env = create_or_fail(type, FOV_SPLIT_TRAIN), again = create_or_fail(type, FOV_SPLIT_TRAIN);
-  Pen a = make_pen(&env, 0x00), b = make_pen(&again, 0xff);
+  const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
+  const FovEnv *again = create_or_give_up(type, FOV_SPLIT_TRAIN);
+  Pen *a = make_pen(env, 0x00), *b = make_pen(again, 0xff);
   for (int64_t k = 0; k < 20; k++) {
     FovRng rng_a, rng_b;
-    int64_t index = k * (env.spec.cases - 1) / 19;
-    reset(&env, &a, index, &rng_a);
-    reset(&again, &b, index, &rng_b);
-    assert_same_moment(&a, &b);
-    assert_memory_equal(&rng_a, &rng_b, sizeof rng_a);
-    assert_true(a.lane.reward == 0 && a.lane.taken == 0 && !ended(&a));
-    assert_lane(&env, &a);
+    int64_t index = k * (env->spec.cases - 1) / 19;
+    reset(env, a, index, &rng_a);
+    reset(again, b, index, &rng_b);
+    expect_same(a, b, "after two resets to one case");
+    expect_same_draws(&rng_a, &rng_b, "in two resets to one case");
+    expect(a->lane.reward == 0 && a->lane.taken == 0 && !ended(a), "a reset rewards or ends");
   }
-  free_pen(&a), free_pen(&b);
-  fov_env_finish(&env), fov_env_finish(&again);
+}
+
+static bool look_same(const Pen *a, const Pen *b) {
+  return memcmp(inside(&a->observation), inside(&b->observation), a->observation.size) == 0 &&
+         (!a->cue.size || memcmp(inside(&a->cue), inside(&b->cue), a->cue.size) == 0);
 }
 
 static void cases_differ(const FovEnvType *type) {
-  FovEnv env = create_or_fail(type, FOV_SPLIT_TRAIN);
-  Pen a = make_pen(&env, 0), b = make_pen(&env, 0);
-  for (int64_t index = 1; index < env.spec.cases && index < 10; index++) {
+  const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
+  Pen *a = make_pen(env, 0), *b = make_pen(env, 0);
+  for (int64_t index = 1; index < env->spec.cases && index < 10; index++) {
     FovRng rng;
-    reset(&env, &a, index - 1, &rng);
-    reset(&env, &b, index, &rng);
+    reset(env, a, index - 1, &rng);
+    reset(env, b, index, &rng);
     // Two games may look alike at first; what is to come is in the state.
-    assert_true(memcmp(a.lane.image, b.lane.image, a.image_size) != 0 ||
-                memcmp(a.lane.state, b.lane.state, a.state_size) != 0);
+    expect(!look_same(a, b) ||
+               (a->state.size && memcmp(a->lane.state, b->lane.state, a->state.size) != 0),
+           "cases %lld and %lld are the same", (long long)index - 1, (long long)index);
   }
-  free_pen(&a), free_pen(&b);
-  fov_env_finish(&env);
 }
 
-/** The same case is the same episode under the same actions, whatever the memory held before. */
+static bool same_right_answer(const Pen *a, const Pen *b) {
+  return a->target.size ? memcmp(a->lane.target, b->lane.target, a->target.size) == 0
+                        : a->lane.label == b->lane.label;
+}
+
+/** Cases whose right answers differ must look different, even if all draws are the same. */
+static void what_is_asked_can_be_seen(const FovEnvType *type) {
+  const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
+  Pen *a = make_pen(env, 0), *b = make_pen(env, 0);
+  for (int64_t index = 1; index < env->spec.cases && index < 30; index++) {
+    FovRng rng;
+    reset(env, a, 0, &rng);
+    rng = case_rng(0);
+    expect(fov_env_try_reset(env, &b->lane, index, &rng) == FOV_OK, "%s", fov_error_message());
+    expect(same_right_answer(a, b) || !look_same(a, b),
+           "cases 0 and %lld have different right answers and look the same", (long long)index);
+  }
+}
+
+/** The same case is the same episode under the same answers, whatever the memory held before. */
 static void a_step_is_a_pure_function(const FovEnvType *type) {
-  FovEnv env = create_or_fail(type, FOV_SPLIT_TRAIN), again = create_or_fail(type, FOV_SPLIT_TRAIN);
-  Pen a = make_pen(&env, 0x00), b = make_pen(&again, 0xff);
-  for (int64_t index = 0; index < env.spec.cases && index < 20; index++) {
+  const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
+  const FovEnv *again = create_or_give_up(type, FOV_SPLIT_TRAIN);
+  Pen *a = make_pen(env, 0x00), *b = make_pen(again, 0xff);
+  for (int64_t index = 0; index < env->spec.cases && index < 20; index++) {
     FovRng rng_a, rng_b;
-    reset(&env, &a, index, &rng_a);
-    reset(&again, &b, index, &rng_b);
-    for (int step = 0; !ended(&a); step++) {
-      fov_env_step(&env, &a.lane, some_action(&env, index, step), &rng_a);
-      fov_env_step(&again, &b.lane, some_action(&env, index, step), &rng_b);
-      assert_same_moment(&a, &b);
-      assert_memory_equal(&rng_a, &rng_b, sizeof rng_a);
+    reset(env, a, index, &rng_a);
+    reset(again, b, index, &rng_b);
+    for (int step = 0; !ended(a); step++) {
+      step_some(env, a, index, step, &rng_a);
+      step_some(again, b, index, step, &rng_b);
+      expect_same(a, b, "after the same steps from the same case");
+      expect_same_draws(&rng_a, &rng_b, "in the same steps from the same case");
     }
   }
-  free_pen(&a), free_pen(&b);
-  fov_env_finish(&env), fov_env_finish(&again);
 }
 
-/** An end comes after N steps at the latest, by one of both; until then a label is due, unless the
- * task is about control. */
+/** An end comes after N steps at the latest; only moves may be cut. */
 static void every_episode_ends(const FovEnvType *type) {
-  FovEnv env = create_or_fail(type, FOV_SPLIT_TEST);
-  Pen pen = make_pen(&env, 0);
-  for (int64_t index = 0; index < env.spec.cases && index < 50; index++) {
+  const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TEST);
+  Pen *pen = make_pen(env, 0);
+  for (int64_t index = 0; index < env->spec.cases && index < 50; index++) {
     FovRng rng;
-    reset(&env, &pen, index, &rng);
-    for (int step = 0; !ended(&pen); step++) {
-      assert_int_equal(pen.lane.taken, step);
-      assert_lane(&env, &pen);
-      fov_env_step(&env, &pen.lane, some_action(&env, index, step), &rng);
+    reset(env, pen, index, &rng);
+    for (int step = 0; !ended(pen); step++) {
+      expect(pen->lane.taken == step && step < env->spec.steps, "%d steps are counted as %d", step,
+             pen->lane.taken);
+      step_some(env, pen, index, step, &rng);
     }
-    assert_lane(&env, &pen);
-    assert_true(pen.lane.terminated != pen.lane.truncated);
+    expect(pen->lane.terminated != pen->lane.truncated, "an episode ends in two ways");
+    expect(env->spec.answer == FOV_ANSWER_MOVE || pen->lane.terminated,
+           "case %lld does not end by itself within its %d steps", (long long)index,
+           env->spec.steps);
   }
-  free_pen(&pen);
-  fov_env_finish(&env);
 }
 
-/** A step writes into the image only if that was said; what a game shows does change. */
-static void an_image_changes_only_if_it_may(const FovEnvType *type) {
-  FovEnv env = create_or_fail(type, FOV_SPLIT_TRAIN);
-  Pen pen = make_pen(&env, 0);
-  uint8_t *before = malloc(pen.image_size);
+/** A step writes into the observation only if that was promised, and never into the cue; what a
+ * game shows does change. */
+static void an_observation_changes_only_if_it_may(const FovEnvType *type) {
+  const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
+  Pen *pen = make_pen(env, 0), *before = make_pen(env, 0);
   bool changed = false;
-  assert_non_null(before);
-  for (int64_t index = 0; index < env.spec.cases && index < 20; index++) {
+  for (int64_t index = 0; index < env->spec.cases && index < 20; index++) {
     FovRng rng;
-    reset(&env, &pen, index, &rng);
-    memcpy(before, pen.lane.image, pen.image_size);
-    for (int step = 0; !ended(&pen); step++) {
-      fov_env_step(&env, &pen.lane, some_action(&env, index, step), &rng);
-      changed = changed || memcmp(before, pen.lane.image, pen.image_size) != 0;
+    reset(env, before, index, &rng);
+    reset(env, pen, index, &rng);
+    for (int step = 0; !ended(pen); step++) {
+      step_some(env, pen, index, step, &rng);
+      expect_same_array(&pen->cue, &before->cue, "cue", "after a step");
+      changed = changed || !look_same(pen, before);
     }
   }
-  assert_int_equal(changed, env.spec.changes);
-  free(before);
-  free_pen(&pen);
-  fov_env_finish(&env);
+  expect(!changed || env->spec.changes, "a step changes the observation, which it did not promise");
+  expect(changed || !env->spec.changes, "promises observations that change, and never changes one");
 }
 
 static const FovEnv *ended_env;
 static FovEnvLane ended_lane;
+static FovAnswer ended_answer;
 
 static void step_ended_lane(void) {
   FovRng rng = case_rng(0);
-  fov_env_step(ended_env, &ended_lane, 0, &rng);
+  fov_env_step(ended_env, &ended_lane, &ended_answer, &rng);
+}
+
+static void copy_pen(Pen *to, const Pen *from) {
+  FovEnvLane lane = to->lane;
+  memcpy(lane.observation, from->lane.observation, from->observation.size);
+  if (from->cue.size) memcpy(lane.cue, from->lane.cue, from->cue.size);
+  if (from->state.size) memcpy(lane.state, from->lane.state, from->state.size);
+  to->lane = from->lane;
+  to->lane.observation = lane.observation;
+  to->lane.cue = lane.cue, to->lane.state = lane.state, to->lane.target = lane.target;
+}
+
+static void play(const FovEnv *env, Pen *pen, int64_t index) {
+  FovRng rng;
+  reset(env, pen, index, &rng);
+  for (int step = 0; !ended(pen); step++) step_some(env, pen, index, step, &rng);
 }
 
 /** An episode's end stays as it is: others may go on, and a further step is the caller's mistake.
  */
 static void nothing_resets_itself(const FovEnvType *type) {
-  FovEnv env = create_or_fail(type, FOV_SPLIT_TRAIN);
-  Pen pen = make_pen(&env, 0), end = make_pen(&env, 1), other = make_pen(&env, 2);
-  FovRng rng;
-  reset(&env, &pen, 0, &rng);
-  for (int step = 0; !ended(&pen); step++)
-    fov_env_step(&env, &pen.lane, some_action(&env, 0, step), &rng);
-  memcpy(end.lane.image, pen.lane.image, pen.image_size);
-  memcpy(end.lane.state, pen.lane.state, pen.state_size);
-  uint8_t *image = end.lane.image;
-  void *memory = end.lane.state;
-  end.lane = pen.lane, end.lane.image = image, end.lane.state = memory;
-  reset(&env, &other, env.spec.cases - 1, &rng);
-  for (int step = 0; !ended(&other); step++)
-    fov_env_step(&env, &other.lane, some_action(&env, 1, step), &rng);
-  assert_same_moment(&pen, &end);
-  ended_env = &env, ended_lane = pen.lane;
-  assert_true(aborts(step_ended_lane));
-  free_pen(&pen), free_pen(&end), free_pen(&other);
-  fov_env_finish(&env);
+  const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
+  Pen *pen = make_pen(env, 0), *end = make_pen(env, 1), *other = make_pen(env, 2);
+  play(env, pen, 0);
+  copy_pen(end, pen);
+  play(env, other, env->spec.cases - 1);
+  expect_same(pen, end, "after another lane's episode");
+  ended_env = env, ended_lane = pen->lane, ended_answer = some_answer(env, pen, 0, 0);
+  expect(aborts(step_ended_lane), "steps an episode that is over");
 }
 
-/** Of all answers to the first label due, that label alone earns the reward, of 1. */
-static void the_label_alone_earns_the_reward(const FovEnvType *type) {
-  FovEnv env = create_or_fail(type, FOV_SPLIT_TEST);
-  Pen pen = make_pen(&env, 0);
-  for (int action = 0; !env.spec.control && action < env.spec.actions; action++) {
+/** Of all classes the first label alone earns the reward, of 1. */
+static void the_label_earns_one(const FovEnv *env, Pen *pen) {
+  for (int action = 0; action < env->spec.actions; action++) {
     FovRng rng;
-    reset(&env, &pen, 0, &rng);
-    int label = pen.lane.label;
-    fov_env_step(&env, &pen.lane, action, &rng);
-    assert_true(pen.lane.reward == (action == label));
+    reset(env, pen, 0, &rng);
+    int label = pen->lane.label;
+    FovStatus status = fov_env_try_step(env, &pen->lane, &(FovAnswer){.action = action}, &rng);
+    expect(status == FOV_OK, "step: %s", fov_error_message());
+    expect(pen->lane.reward == (action == label), "answer %d to label %d earns %g", action, label,
+           (double)pen->lane.reward);
   }
-  free_pen(&pen);
-  fov_env_finish(&env);
+}
+
+/** What the target plus `error` earns. */
+static float earn(const FovEnv *env, Pen *pen, float error) {
+  FovRng rng;
+  reset(env, pen, 0, &rng);
+  float *vector = inside(&pen->vector);
+  for (int i = 0; i < env->spec.actions; i++) vector[i] = pen->lane.target[i] + error;
+  FovAnswer answer = {.action = -1, .vector = vector};
+  expect(fov_env_try_step(env, &pen->lane, &answer, &rng) == FOV_OK, "step: %s",
+         fov_error_message());
+  return pen->lane.reward;
+}
+
+static void the_right_answer_earns_most(const FovEnvType *type) {
+  const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TEST);
+  Pen *pen = make_pen(env, 0);
+  if (env->spec.answer == FOV_ANSWER_CLASS) the_label_earns_one(env, pen);
+  if (env->spec.answer != FOV_ANSWER_VECTOR) return;
+  float right = earn(env, pen, 0), wrong = earn(env, pen, 10);
+  expect(right > wrong, "the target earns %g, far from it earns %g", (double)right, (double)wrong);
 }
 
 /** Two lanes stepped in turns, of which one is reset in the middle of the other's episode, go
- * through the same moments as each of them alone. */
+ * through the same states as each of them alone. */
 static void lanes_share_nothing(const FovEnvType *type) {
-  FovEnv env = create_or_fail(type, FOV_SPLIT_TRAIN);
-  Pen alone = make_pen(&env, 0), mine = make_pen(&env, 1), other = make_pen(&env, 2);
+  const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
+  Pen *alone = make_pen(env, 0), *mine = make_pen(env, 1), *other = make_pen(env, 2);
   FovRng rng_alone, rng_mine, rng_other;
-  reset(&env, &mine, 0, &rng_mine);
-  reset(&env, &other, env.spec.cases - 1, &rng_other);
-  reset(&env, &alone, 0, &rng_alone);
-  assert_same_moment(&alone, &mine);
-  for (int step = 0; !ended(&alone); step++) {
-    int action = some_action(&env, 0, step);
-    if (ended(&other) || step % 3 == 2) reset(&env, &other, step % env.spec.cases, &rng_other);
-    fov_env_step(&env, &other.lane, some_action(&env, 1, step), &rng_other);
-    fov_env_step(&env, &mine.lane, action, &rng_mine);
-    fov_env_step(&env, &alone.lane, action, &rng_alone);
-    assert_same_moment(&alone, &mine);
+  reset(env, mine, 0, &rng_mine);
+  reset(env, other, env->spec.cases - 1, &rng_other);
+  reset(env, alone, 0, &rng_alone);
+  expect_same(alone, mine, "if another lane is reset");
+  for (int step = 0; !ended(alone); step++) {
+    if (ended(other) || step % 3 == 2) reset(env, other, step % env->spec.cases, &rng_other);
+    step_some(env, other, 1, step, &rng_other);
+    step_some(env, mine, 0, step, &rng_mine);
+    step_some(env, alone, 0, step, &rng_alone);
+    expect_same(alone, mine, "if another lane is stepped");
   }
-  free_pen(&alone), free_pen(&mine), free_pen(&other);
-  fov_env_finish(&env);
 }
 
 enum { CROWD = 24 };
@@ -324,91 +507,196 @@ enum { CROWD = 24 };
 /** Lanes of one environment, each with a case of its own, and what became of them. */
 typedef struct Crowd {
   const FovEnv *env;
-  Pen pens[CROWD];
+  Pen *pens[CROWD];
   FovRng rng[CROWD];
   double earned[CROWD];
+  char failure[CROWD][256]; // a worker must not leave the clause
 } Crowd;
 
 static void play_one(void *context, int lane, int worker) {
   (void)worker;
   Crowd *crowd = context;
   const FovEnv *env = crowd->env;
-  Pen *pen = &crowd->pens[lane];
+  Pen *pen = crowd->pens[lane];
+  FovRng *rng = &crowd->rng[lane];
   int64_t index = lane % env->spec.cases;
-  crowd->rng[lane] = case_rng(index);
-  fov_env_reset(env, &pen->lane, index, &crowd->rng[lane]);
-  for (int step = 0; !ended(pen); step++) {
-    fov_env_step(env, &pen->lane, some_action(env, index, step), &crowd->rng[lane]);
+  *rng = case_rng(index);
+  FovStatus status = fov_env_try_reset(env, &pen->lane, index, rng);
+  for (int step = 0; status == FOV_OK && !ended(pen); step++) {
+    status = try_step(env, pen, index, step, rng);
     crowd->earned[lane] += (step + 1) * (double)pen->lane.reward;
   }
+  if (status != FOV_OK) snprintf(crowd->failure[lane], 256, "%s", fov_error_message());
+}
+
+static void play_all(Crowd *crowd, int threads) {
+  fov_team_run(threads, CROWD, play_one, crowd);
+  for (int i = 0; i < CROWD; i++) expect(!*crowd->failure[i], "%s", crowd->failure[i]);
 }
 
 /** As many threads as there are may play lanes of one environment: the same ends as one by one. */
 static void threads_do_not_meet(const FovEnvType *type) {
-  FovEnv env = create_or_fail(type, FOV_SPLIT_TRAIN);
-  Crowd crowds[2] = {{.env = &env}, {.env = &env}};
-  for (int i = 0; i < CROWD; i++)
-    crowds[0].pens[i] = make_pen(&env, 0), crowds[1].pens[i] = make_pen(&env, i);
-  fov_team_run(1, CROWD, play_one, &crowds[0]);
-  fov_team_run(4, CROWD, play_one, &crowds[1]);
-  for (int i = 0; i < CROWD; i++) {
-    assert_same_moment(&crowds[0].pens[i], &crowds[1].pens[i]);
-    assert_memory_equal(&crowds[0].rng[i], &crowds[1].rng[i], sizeof(FovRng));
-    assert_true(crowds[0].earned[i] == crowds[1].earned[i]);
-    free_pen(&crowds[0].pens[i]), free_pen(&crowds[1].pens[i]);
+  const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
+  static Crowd crowds[2];
+  for (int k = 0; k < 2; k++) {
+    crowds[k] = (Crowd){.env = env};
+    for (int i = 0; i < CROWD; i++) crowds[k].pens[i] = make_pen(env, k * i);
   }
-  fov_env_finish(&env);
+  play_all(&crowds[0], 1);
+  play_all(&crowds[1], 4);
+  for (int i = 0; i < CROWD; i++) {
+    expect_same(crowds[0].pens[i], crowds[1].pens[i], "with four threads");
+    expect_same_draws(&crowds[0].rng[i], &crowds[1].rng[i], "with four threads");
+    expect(crowds[0].earned[i] == crowds[1].earned[i], "the return differs with four threads");
+  }
 }
 
 static void refuses_missing_data(const FovEnvType *type) {
   if (!has_option(type, "data")) return;
   FovEnv env;
-  assert_int_not_equal(create(&env, type, FOV_SPLIT_TRAIN, "env.data=/nonexistent"), FOV_OK);
-  assert_null(env.impl);
-  assert_non_null(strstr(fov_error_message(), "/nonexistent"));
+  FovStatus status = create(&env, type, FOV_SPLIT_TRAIN, "env.data=/nonexistent");
+  bool left = env.impl != NULL;
   fov_env_finish(&env);
+  expect(status != FOV_OK && !left, "accepts data that are missing");
+  expect(strstr(fov_error_message(), "/nonexistent"), "'%s' lacks '/nonexistent'",
+         fov_error_message());
 }
 
-static void assert_setting_refused(const FovEnvType *type, const char *name, const char *value) {
+static void expect_refused(const FovEnvType *type, const char *name, const char *value) {
   FovEnv env;
   char setting[128], key[64];
   snprintf(key, sizeof key, "env.%s", name);
   snprintf(setting, sizeof setting, "%s=%s", key, value);
-  if (create(&env, type, FOV_SPLIT_TRAIN, setting) == FOV_OK)
-    fail_msg("%s: %s is accepted", type->plugin.name, setting);
-  if (!strstr(fov_error_message(), key)) fail_msg("'%s' lacks '%s'", fov_error_message(), key);
+  FovStatus status = create(&env, type, FOV_SPLIT_TRAIN, setting);
   fov_env_finish(&env);
+  expect(status != FOV_OK, "accepts %s", setting);
+  expect(strstr(fov_error_message(), key), "'%s' lacks '%s'", fov_error_message(), key);
 }
 
 /** Whatever the table lists has its range or its choices; whatever it does not list is unknown. */
 static void refuses_what_no_option_allows(const FovEnvType *type) {
-  assert_setting_refused(type, "nonsense", "1");
+  expect_refused(type, "nonsense", "1");
   for (const FovOption *o = type->plugin.options; o && o->name; o++) {
     char beyond[64];
     bool number =
         o->type == FOV_OPTION_INT || o->type == FOV_OPTION_LONG || o->type == FOV_OPTION_REAL;
-    if (o->type != FOV_OPTION_STRING) assert_setting_refused(type, o->name, "nonsense");
+    if (o->type != FOV_OPTION_STRING) expect_refused(type, o->name, "nonsense");
     if (!number) continue;
     snprintf(beyond, sizeof beyond, "%.0f", o->min - 1);
-    assert_setting_refused(type, o->name, beyond);
+    expect_refused(type, o->name, beyond);
     snprintf(beyond, sizeof beyond, "%.0f", o->max + 1);
-    assert_setting_refused(type, o->name, beyond);
+    expect_refused(type, o->name, beyond);
   }
 }
 
-/** Runs the clause that is this test's initial state over the whole table. */
-static void ask_all(void **state) {
-  void (*clause)(const FovEnvType *) = *(void (**)(const FovEnvType *)) * state;
-  assert_non_null(fov_envs[0]);
-  for (const FovEnvType *const *type = fov_envs; *type; type++) clause(*type);
-}
+/* ---- running them ---- */
+
+typedef struct Clause {
+  const char *name;
+  void (*check)(const FovEnvType *);
+} Clause;
 
 #define CLAUSE(name)                                                                               \
-  {                                                                                                \
-#name, ask_all, NULL, NULL, &(void (*[])(const FovEnvType *)) {                                \
-      name                                                                                         \
-    }                                                                                              \
+  { #name, name }
+
+static const Clause clauses[] = {CLAUSE(is_complete),
+                                 CLAUSE(promises_what_can_be_kept),
+                                 CLAUSE(frees_what_it_allocates),
+                                 CLAUSE(a_reset_is_a_pure_function),
+                                 CLAUSE(a_step_is_a_pure_function),
+                                 CLAUSE(cases_differ),
+                                 CLAUSE(what_is_asked_can_be_seen),
+                                 CLAUSE(every_episode_ends),
+                                 CLAUSE(an_observation_changes_only_if_it_may),
+                                 CLAUSE(nothing_resets_itself),
+                                 CLAUSE(the_right_answer_earns_most),
+                                 CLAUSE(lanes_share_nothing),
+                                 CLAUSE(threads_do_not_meet),
+                                 CLAUSE(refuses_missing_data),
+                                 CLAUSE(refuses_what_no_option_allows)};
+enum { CLAUSES = sizeof clauses / sizeof *clauses };
+
+static int ask_table(const FovEnvType *const *table, const Clause *clause) {
+  int broken = 0;
+  for (; *table; table++)
+    if (!keeps(*table, clause->check)) {
+      print_error("%s\n", run.report);
+      broken++;
+    }
+  return broken;
+}
+
+/** Asks the clause that is this test's initial state of every environment, and names each that
+ * breaks it. */
+static void ask_all(void **state) {
+  const Clause *clause = *state;
+  assert_non_null(fov_envs[0]);
+  int broken = ask_table(fov_envs, clause) + ask_table(kind_envs, clause);
+  if (broken) fail_msg("%d environments break the contract: %s", broken, clause->name);
+}
+
+static const Clause *find_clause(const char *name) {
+  for (int i = 0; i < CLAUSES; i++)
+    if (!strcmp(clauses[i].name, name)) return &clauses[i];
+  fail_msg("no clause is called %s", name);
+  return NULL;
+}
+
+static void planted_mistakes_are_caught(void **state) {
+  (void)state;
+  for (const BrokenEnv *broken = broken_envs; broken->clause; broken++) {
+    const char *name = broken->type.plugin.name;
+    if (keeps(&broken->type, find_clause(broken->clause)->check))
+      fail_msg("%s does not catch %s", broken->clause, name);
+    if (strncmp(run.report, name, strlen(name)) != 0 || !strstr(run.report, broken->words))
+      fail_msg("'%s' lacks '%s' or '%s'", run.report, name, broken->words);
   }
+}
+
+static void the_table_finds_each_by_its_name(void **state) {
+  (void)state;
+  for (const FovEnvType *const *type = fov_envs; *type; type++)
+    assert_ptr_equal(fov_plugin_find((const FovPlugin *const *)fov_envs, (*type)->plugin.name),
+                     *type);
+}
+
+/* ---- what an agent can look at and learn ---- */
+
+static void refuses_kinds_that_no_agent_learns(void **state) {
+  (void)state;
+  static const char *const messages[] = {
+      "env = spectrum: expected an image of bytes, found an image of 6 x 6 x 5 floats",
+      "env = largest: expected an image of bytes, found a vector of 4 numbers",
+      "env = remember: expected an image of bytes, found 3 tokens of a vocabulary of 7",
+      "env = find: expected a class or a move as the answer, found a vector of 2 numbers"};
+  for (int i = 0; kind_envs[i]; i++) {
+    FovEnv env;
+    const char *name = kind_envs[i]->plugin.name;
+    assert_int_equal(fov_env_create(&env, kind_envs[i], NULL, FOV_SPLIT_TRAIN), FOV_OK);
+    assert_int_equal(fov_spec_check(&env.spec, name), FOV_ERR_USAGE);
+    assert_string_equal(fov_error_message(), messages[i]);
+    fov_env_finish(&env);
+  }
+}
+
+static void a_lane_has_all_its_arrays(void **state) {
+  (void)state;
+  static const size_t bytes[] = {6 * 6 * 5 * 4, 4 * 4, 3 * 4 + 3 * 4, 6 * 6 + 2 * 2 + 2 * 4};
+  FovArena arena = {0};
+  for (int i = 0; kind_envs[i]; i++) {
+    FovEnv env;
+    assert_int_equal(fov_env_create(&env, kind_envs[i], NULL, FOV_SPLIT_TRAIN), FOV_OK);
+    assert_int_equal(fov_env_lane_bytes(&env.spec), bytes[i]);
+    FovEnvLane lane = fov_env_lane(&arena, &env.spec);
+    assert_int_equal(lane.cue != NULL, i == 3);
+    assert_int_equal(lane.target != NULL, i == 3);
+    assert_int_equal(lane.state != NULL, i == 2);
+    FovRng rng = case_rng(1);
+    fov_env_reset(&env, &lane, 1, &rng);
+    fov_env_finish(&env);
+  }
+  fov_arena_finish(&arena);
+}
 
 /* ---- what fov_env_step adds, on a world that never ends by itself ---- */
 
@@ -419,7 +707,7 @@ static FovStatus create_endless(void **impl, FovEnvSpec *spec, const void *optio
   (void)options, (void)split;
   *impl = NULL;
   *spec = (FovEnvSpec){
-      .height = 1, .width = 1, .channels = 1, .actions = 2, .steps = ENOUGH, .cases = 3};
+      .observation = fov_byte_image(1, 1, 1), .actions = 2, .steps = ENOUGH, .cases = 3};
   return FOV_OK;
 }
 
@@ -429,14 +717,14 @@ static void destroy_endless(void *impl) {
 
 static void reset_endless(const void *impl, FovEnvLane *lane, int64_t index, FovRng *rng) {
   (void)impl, (void)index, (void)rng;
-  lane->image[0] = 0;
+  fov_lane_pixels(lane)[0] = 0;
   lane->label = 1;
 }
 
 /** Ends where the label is missed, which nobody does who answers 1. */
-static void step_endless(const void *impl, FovEnvLane *lane, int action, FovRng *rng) {
+static void step_endless(const void *impl, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
   (void)impl, (void)rng;
-  lane->terminated = action == 0;
+  lane->terminated = answer->action == 0;
 }
 
 static const FovEnvType endless_type = {.plugin = {.name = "endless", .help = "goes on"},
@@ -448,22 +736,44 @@ static const FovEnvType endless_type = {.plugin = {.name = "endless", .help = "g
 static FovEnv endless;
 static FovRng endless_rng;
 static uint8_t pixel;
-static FovEnvLane endless_lane = {.image = &pixel};
+static FovEnvLane endless_lane = {.observation = &pixel};
 
 static void step_beyond(void) {
-  fov_env_step(&endless, &endless_lane, 1, &endless_rng);
+  fov_env_step(&endless, &endless_lane, &(FovAnswer){.action = 1}, &endless_rng);
 }
 
 static void act_beyond(void) {
-  fov_env_step(&endless, &endless_lane, 2, &endless_rng);
+  fov_env_step(&endless, &endless_lane, &(FovAnswer){.action = 2}, &endless_rng);
 }
 
 static void reset_beyond(void) {
   fov_env_reset(&endless, &endless_lane, 3, &endless_rng);
 }
 
+static void answer_with_a_vector(void) {
+  fov_env_step(&endless, &endless_lane, &(FovAnswer){.action = 1, .vector = &(float){0}},
+               &endless_rng);
+}
+
+static void answer_vector_with(float number) {
+  endless.spec.answer = FOV_ANSWER_VECTOR;
+  endless_lane.label = -1;
+  fov_env_step(&endless, &endless_lane, &(FovAnswer){.action = -1, .vector = (float[]){0, number}},
+               &endless_rng);
+}
+
+static void answer_with_nan(void) {
+  answer_vector_with(NAN);
+}
+
+static void answer_with_class_too(void) {
+  endless.spec.answer = FOV_ANSWER_VECTOR;
+  fov_env_step(&endless, &endless_lane, &(FovAnswer){.action = 0, .vector = (float[]){0, 0}},
+               &endless_rng);
+}
+
 static void forget_the_label(void) {
-  endless.spec.control = true;
+  endless.spec.answer = FOV_ANSWER_MOVE;
   fov_env_reset(&endless, &endless_lane, 0, &endless_rng);
 }
 
@@ -474,7 +784,7 @@ static void an_endless_episode_is_truncated(void **state) {
     fov_env_reset(&endless, &endless_lane, 0, &endless_rng);
     for (int step = 1; step <= ENOUGH; step++) {
       assert_false(fov_env_over(&endless_lane));
-      fov_env_step(&endless, &endless_lane, 1, &endless_rng);
+      fov_env_step(&endless, &endless_lane, &(FovAnswer){.action = 1}, &endless_rng);
       assert_int_equal(endless_lane.taken, step);
     }
     assert_true(endless_lane.truncated && !endless_lane.terminated);
@@ -488,7 +798,7 @@ static void an_end_at_the_last_step_is_no_cut(void **state) {
   assert_int_equal(fov_env_create(&endless, &endless_type, NULL, FOV_SPLIT_TRAIN), FOV_OK);
   fov_env_reset(&endless, &endless_lane, 0, &endless_rng);
   for (int step = 1; step <= ENOUGH; step++)
-    fov_env_step(&endless, &endless_lane, step < ENOUGH, &endless_rng);
+    fov_env_step(&endless, &endless_lane, &(FovAnswer){.action = step < ENOUGH}, &endless_rng);
   assert_true(endless_lane.terminated && !endless_lane.truncated);
   fov_env_finish(&endless);
 }
@@ -501,27 +811,24 @@ static void a_callers_mistakes_abort(void **state) {
   assert_true(aborts(act_beyond));
   assert_true(aborts(reset_beyond));
   assert_true(aborts(forget_the_label));
+  assert_true(aborts(answer_with_a_vector));
+  assert_true(aborts(answer_with_nan));
+  assert_true(aborts(answer_with_class_too));
   fov_env_finish(&endless);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      CLAUSE(is_complete),
-      CLAUSE(promises_what_can_be_kept),
-      CLAUSE(a_reset_is_a_pure_function),
-      CLAUSE(a_step_is_a_pure_function),
-      CLAUSE(cases_differ),
-      CLAUSE(every_episode_ends),
-      CLAUSE(an_image_changes_only_if_it_may),
-      CLAUSE(nothing_resets_itself),
-      CLAUSE(the_label_alone_earns_the_reward),
-      CLAUSE(lanes_share_nothing),
-      CLAUSE(threads_do_not_meet),
-      CLAUSE(refuses_missing_data),
-      CLAUSE(refuses_what_no_option_allows),
+  struct CMUnitTest tests[CLAUSES + 7] = {
+      cmocka_unit_test(planted_mistakes_are_caught),
+      cmocka_unit_test(the_table_finds_each_by_its_name),
+      cmocka_unit_test(refuses_kinds_that_no_agent_learns),
+      cmocka_unit_test(a_lane_has_all_its_arrays),
       cmocka_unit_test(an_endless_episode_is_truncated),
       cmocka_unit_test(an_end_at_the_last_step_is_no_cut),
       cmocka_unit_test(a_callers_mistakes_abort),
   };
+  for (int i = 0; i < CLAUSES; i++)
+    tests[7 + i] = (struct CMUnitTest){
+        .name = clauses[i].name, .test_func = ask_all, .initial_state = (void *)&clauses[i]};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

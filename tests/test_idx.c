@@ -9,10 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include "envs/idx.h"
+#include "envs/datasets/idx.h"
 
 enum { HEADER = 16, DATA = 2 * 3 * 4, FILE_SIZE = HEADER + DATA };
 
@@ -197,6 +198,30 @@ static void names_what_cannot_be_opened(void **state) {
   assert_non_null(strstr(fov_error_message(), folder));
 }
 
+/** Nobody writes into the pipe: to open it as a file is opened would take for ever. */
+static void refuses_a_pipe_without_waiting(void **state) {
+  (void)state;
+  unlink(path);
+  assert_int_equal(mkfifo(path, 0666), 0);
+  alarm(10); // ends this program if it waits
+  assert_refuses(3, FOV_ERR_IO, "expected a regular file, found a pipe");
+  alarm(0);
+  unlink(path);
+}
+
+static void counts_from_the_header_alone(void **state) {
+  (void)state;
+  uint8_t bytes[FILE_SIZE];
+  int count = -1;
+  make_file(bytes);
+  write_plain(bytes, 16); // the header, without data
+  assert_int_equal(fov_idx_count(&count, path, 3), FOV_OK);
+  assert_int_equal(count, bytes[7]);
+  write_plain(bytes, 15);
+  assert_int_equal(fov_idx_count(&count, path, 3), FOV_ERR_FORMAT);
+  assert_int_equal(count, 0);
+}
+
 static int make_folder(void **state) {
   (void)state;
   const char *base = getenv("TMPDIR");
@@ -224,6 +249,8 @@ int main(void) {
       cmocka_unit_test(bounds_before_it_allocates),
       cmocka_unit_test(refuses_other_types_and_shapes),
       cmocka_unit_test(names_what_cannot_be_opened),
+      cmocka_unit_test(refuses_a_pipe_without_waiting),
+      cmocka_unit_test(counts_from_the_header_alone),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

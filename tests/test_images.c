@@ -14,12 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "envs/digits.h"
+#include "envs/canvas.h"
 
 enum { CENTRE, ANYWHERE };
 
 typedef struct Options {
-  FovDigitsOptions digits;
+  FovCanvasOptions canvas;
   int place;
 } Options;
 
@@ -89,8 +89,8 @@ static const FovEnvType *find(const char *name) {
 }
 
 static Options options_for(const char *data) {
-  Options options = {.digits.pictures.classes = 10};
-  snprintf(options.digits.pictures.data, FOV_STRING_SIZE, "%s", data);
+  Options options = {.canvas.pictures.classes = 10};
+  snprintf(options.canvas.pictures.data, FOV_STRING_SIZE, "%s", data);
   return options;
 }
 
@@ -119,7 +119,7 @@ static const char *tell(FovSplit split) {
   for (int64_t i = 0; i < env.spec.cases; i++)
     length +=
         (size_t)snprintf(text + length, sizeof text - length, "%s%d:%d", i ? " " : "",
-                         fov_digits_image(env.impl, i).pixels[0], fov_digits_label(env.impl, i));
+                         fov_canvas_picture(env.impl, i).pixels[0], fov_canvas_label(env.impl, i));
   fov_env_finish(&env);
   return text;
 }
@@ -127,8 +127,9 @@ static const char *tell(FovSplit split) {
 /** What the environment shows of case `index`; [H, W, C]. */
 static const uint8_t *show(const FovEnv *env, int64_t index) {
   static uint8_t image[1 << 16];
-  assert_true((size_t)(env->spec.height * env->spec.width * env->spec.channels) <= sizeof image);
-  FovEnvLane lane = {.image = image};
+  assert_true((size_t)(env->spec.observation.height * env->spec.observation.width *
+                       env->spec.observation.channels) <= sizeof image);
+  FovEnvLane lane = {.observation = image};
   FovRng rng = fov_rng_stream(5, FOV_STREAM_ENV, (uint64_t)index);
   fov_env_reset(env, &lane, index, &rng);
   return image;
@@ -137,9 +138,9 @@ static const uint8_t *show(const FovEnv *env, int64_t index) {
 static void assert_shows(Options options, int height, int width, int channels, int64_t index,
                          const uint8_t *expected) {
   FovEnv env = open_split(options, FOV_SPLIT_TRAIN);
-  assert_int_equal(env.spec.height, height);
-  assert_int_equal(env.spec.width, width);
-  assert_int_equal(env.spec.channels, channels);
+  assert_int_equal(env.spec.observation.height, height);
+  assert_int_equal(env.spec.observation.width, width);
+  assert_int_equal(env.spec.observation.channels, channels);
   assert_memory_equal(show(&env, index), expected, (size_t)(height * width * channels));
   fov_env_finish(&env);
 }
@@ -233,8 +234,21 @@ static void refuses_folders_without_classes(void **state) {
   assert_refused(options_for(folder), "/b: expected the PNG pictures of a class, found none");
   write_grey(below("b/0.png"), 1, 1, 0);
   assert_refused(options_for(folder), "/b: expected 6 pictures or more");
+  write_text(below("b/notes.txt"), "");
   assert_int_equal(symlink("loop.png", below("b/loop.png")), 0);
   assert_refused(options_for(folder), "/b/loop.png: Too many levels of symbolic links");
+}
+
+static void names_pictures_of_another_format(void **state) {
+  (void)state;
+  for (int i = 0; i < 7; i++) write_text(below("%d.jpg", i), "a JPEG");
+  assert_refused(options_for(folder), "and 0 folders, but 7 .jpg files: convert them to PNG");
+  write_class(below("a"), 6, 0);
+  make(below("b"));
+  write_text(below("b/0.JPEG"), "a JPEG"), write_text(below("b/notes.txt"), "not a picture");
+  assert_refused(options_for(folder), "/b: expected the PNG pictures of a class, found 1 .JPEG "
+                                      "file: convert them to PNG, with ImageMagick: mogrify "
+                                      "-format png *.JPEG");
 }
 
 static void refuses_parts_of_other_classes(void **state) {
@@ -255,6 +269,52 @@ static void names_a_damaged_picture(void **state) {
   write_class(below("b"), 6, 0);
   write_text(below("b/005.png"), "\x89PNG\r\n\x1a\n");
   assert_refused(options_for(folder), "/b/005.png: expected a sound PNG");
+}
+
+/** Changes one byte of a picture in its middle. */
+static void damage(const char *path) {
+  FILE *file = fopen(path, "r+b");
+  assert_non_null(file);
+  assert_int_equal(fseek(file, 0, SEEK_END), 0);
+  assert_int_equal(fseek(file, ftell(file) / 2 + 8, SEEK_SET), 0);
+  int byte = fgetc(file);
+  assert_int_equal(fseek(file, -1, SEEK_CUR), 0);
+  fputc(byte ^ 0x10, file);
+  assert_int_equal(fclose(file), 0);
+}
+
+/** The pixels of the test part are checked when the training part is loaded. */
+static void checks_the_test_part_before_a_training(void **state) {
+  (void)state;
+  write_class(below("a"), 6, 0);
+  write_class(below("b"), 6, 0);
+  Options options = options_for(folder);
+  FovEnv env = open_split(options, FOV_SPLIT_TRAIN);
+  fov_env_finish(&env);
+  damage(below("b/005.png"));
+  assert_int_equal(fov_env_create(&env, find("images"), &options, FOV_SPLIT_TRAIN), FOV_ERR_FORMAT);
+  assert_non_null(strstr(fov_error_message(), "/b/005.png: expected a sound PNG"));
+  fov_env_finish(&env);
+  env = open_split(options, FOV_SPLIT_VALID);
+  fov_env_finish(&env);
+}
+
+static void assert_division(int64_t train, int64_t valid, int64_t test) {
+  for (FovSplit split = FOV_SPLIT_TRAIN; split <= FOV_SPLIT_TEST; split++) {
+    FovEnv env = open_split(options_for(folder), split);
+    assert_int_equal(env.spec.division[FOV_SPLIT_TRAIN], train);
+    assert_int_equal(env.spec.division[FOV_SPLIT_VALID], valid);
+    assert_int_equal(env.spec.division[FOV_SPLIT_TEST], test);
+    assert_int_equal(env.spec.cases, env.spec.division[split]);
+    fov_env_finish(&env);
+  }
+}
+
+static void counts_the_parts(void **state) {
+  (void)state;
+  write_class(below("a"), 13, 0);
+  write_class(below("b"), 7, 0);
+  assert_division(9 + 5, 2 + 1, 2 + 1);
 }
 
 /** Files that promise much are refused before there is any room for it. */
@@ -293,15 +353,15 @@ static void colour_is_found_or_chosen(void **state) {
   Options options = options_for(folder);
   write_around(below("a/000.png"), 1, 1, 1, (uint8_t[]){60});
   assert_shows(options, 1, 1, 1, 0, (uint8_t[]){60});
-  options.digits.pictures.colour = FOV_COLOUR_RGB;
+  options.canvas.pictures.colour = FOV_COLOUR_RGB;
   assert_shows(options, 1, 1, 3, 0, (uint8_t[]){60, 60, 60});
   // One of colour in the test, and all have three channels.
   write_pixels(below("b/005.png"), 1, 1, 3, red);
-  options.digits.pictures.colour = FOV_COLOUR_AUTO;
+  options.canvas.pictures.colour = FOV_COLOUR_AUTO;
   assert_shows(options, 1, 1, 3, 0, (uint8_t[]){60, 60, 60});
   write_pixels(below("a/000.png"), 1, 1, 3, red);
   assert_shows(options, 1, 1, 3, 0, red);
-  options.digits.pictures.colour = FOV_COLOUR_GREY;
+  options.canvas.pictures.colour = FOV_COLOUR_GREY;
   assert_shows(options, 1, 1, 1, 0, (uint8_t[]){60});
 }
 
@@ -314,9 +374,9 @@ static void pads_to_the_largest(void **state) {
   assert_shows(options, 3, 4, 1, 0, (uint8_t[]){0, 10, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0});
   assert_shows(options, 3, 4, 1, 1, (uint8_t[]){0, 30, 0, 0, 0, 30, 0, 0, 0, 30, 0, 0});
   // The canvas may be larger still.
-  options.digits.size = 4;
+  options.canvas.size = 4;
   assert_shows(options, 4, 4, 1, 0, (uint8_t[]){0, 10, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
-  options.digits.size = 3;
+  options.canvas.size = 3;
   assert_refused(options, "set it to 4 or more");
 }
 
@@ -324,7 +384,7 @@ static void pads_to_the_largest(void **state) {
 static void scales_by_means(void **state) {
   (void)state;
   Options options = options_for(folder);
-  options.digits.pictures.picture = 2;
+  options.canvas.pictures.picture = 2;
   write_around(below("a/000.png"), 4, 4, 1,
                (uint8_t[]){0, 4, 100, 101, 8, 12, 102, 103, 255, 255, 1, 0, 255, 255, 0, 0});
   assert_shows(options, 2, 2, 1, 0, (uint8_t[]){6, 102, 255, 0});
@@ -338,11 +398,11 @@ static void scales_all_alike_or_each(void **state) {
   write_around(below("a/000.png"), 2, 1, 1, (uint8_t[]){10, 20});
   write_grey(below("a/001.png"), 4, 4, 7);
   Options options = options_for(folder);
-  options.digits.pictures.picture = 2;
+  options.canvas.pictures.picture = 2;
   assert_shows(options, 2, 2, 1, 0, (uint8_t[]){15, 0, 0, 0});
-  options.digits.pictures.fit = FOV_FIT_SCALE;
+  options.canvas.pictures.fit = FOV_FIT_SCALE;
   assert_shows(options, 2, 2, 1, 0, (uint8_t[]){10, 0, 20, 0});
-  options.digits.pictures.picture = 0;
+  options.canvas.pictures.picture = 0;
   assert_shows(options, 4, 4, 1, 0,
                (uint8_t[]){0, 10, 10, 0, 0, 10, 10, 0, 0, 20, 20, 0, 0, 20, 20, 0});
 }
@@ -366,16 +426,16 @@ static void does_what_the_others_do(void **state) {
                 {"cluttered", 60, 4, ANYWHERE}};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     Options options = options_for(subset());
-    options.digits.size = others[i].size;
-    options.digits.pieces = others[i].pieces;
+    options.canvas.size = others[i].size;
+    options.canvas.pieces = others[i].pieces;
     options.place = others[i].place;
     FovEnv mine = open_split(options, FOV_SPLIT_TEST), other;
-    assert_int_equal(fov_env_create(&other, find(others[i].name), &options.digits, FOV_SPLIT_TEST),
+    assert_int_equal(fov_env_create(&other, find(others[i].name), &options.canvas, FOV_SPLIT_TEST),
                      FOV_OK);
     assert_int_equal(mine.spec.digest, other.spec.digest);
     for (int64_t n = 0; n < 50; n++) {
       uint8_t copy[60 * 60];
-      size_t size = (size_t)(mine.spec.height * mine.spec.width);
+      size_t size = (size_t)(mine.spec.observation.height * mine.spec.observation.width);
       memcpy(copy, show(&mine, n), size);
       assert_memory_equal(show(&other, n), copy, size);
     }
@@ -387,12 +447,14 @@ static void scales_and_colours_idx_too(void **state) {
   (void)state;
   Options options = options_for(subset());
   FovEnv plain = open_split(options, FOV_SPLIT_TEST);
-  options.digits.pictures.colour = FOV_COLOUR_RGB;
-  options.digits.pictures.picture = 14;
+  options.canvas.pictures.colour = FOV_COLOUR_RGB;
+  options.canvas.pictures.picture = 14;
   FovEnv small = open_split(options, FOV_SPLIT_TEST);
-  assert_int_equal(small.spec.height * small.spec.width * small.spec.channels, 14 * 14 * 3);
-  const uint8_t *large = fov_digits_image(plain.impl, 3).pixels;
-  const uint8_t *pixels = fov_digits_image(small.impl, 3).pixels;
+  assert_int_equal(small.spec.observation.height * small.spec.observation.width *
+                       small.spec.observation.channels,
+                   14 * 14 * 3);
+  const uint8_t *large = fov_canvas_picture(plain.impl, 3).pixels;
+  const uint8_t *pixels = fov_canvas_picture(small.impl, 3).pixels;
   for (int i = 0; i < 14 * 14 * 3; i++) {
     const uint8_t *corner = large + i / 3 / 14 * 2 * 28 + i / 3 % 14 * 2;
     assert_int_equal(pixels[i], (corner[0] + corner[1] + corner[28] + corner[29] + 2) / 4);
@@ -403,7 +465,7 @@ static void scales_and_colours_idx_too(void **state) {
 enum { SIDE = 9, CANVAS = 20, PIECES = 5 };
 
 /** The generator of clutter written out, one channel at a time. */
-static void add_slowly(int canvas[CANVAS][CANVAS][3], FovPatch from, int y0, int x0, int side,
+static void add_slowly(int canvas[CANVAS][CANVAS][3], FovCrop from, int y0, int x0, int side,
                        FovRng *rng) {
   int left = (int)fov_rng_below(rng, (uint32_t)(CANVAS - side + 1));
   int top = (int)fov_rng_below(rng, (uint32_t)(CANVAS - side + 1));
@@ -426,18 +488,18 @@ static void clutters_in_colour(void **state) {
   }
   Options options = options_for(folder);
   options.place = ANYWHERE;
-  options.digits.size = CANVAS;
-  options.digits.pieces = PIECES;
+  options.canvas.size = CANVAS;
+  options.canvas.pieces = PIECES;
   FovEnv env = open_split(options, FOV_SPLIT_TRAIN);
   for (int64_t index = 0; index < env.spec.cases; index++) {
     int canvas[CANVAS][CANVAS][3] = {0};
     FovRng rng = fov_rng_stream(5, FOV_STREAM_ENV, (uint64_t)index);
     for (int i = 0; i < PIECES; i++) {
-      FovPatch from = fov_digits_image(env.impl, fov_rng_below(&rng, (uint32_t)env.spec.cases));
+      FovCrop from = fov_canvas_picture(env.impl, fov_rng_below(&rng, (uint32_t)env.spec.cases));
       int x0 = (int)fov_rng_below(&rng, 2), y0 = (int)fov_rng_below(&rng, 2);
       add_slowly(canvas, from, y0, x0, 8, &rng);
     }
-    add_slowly(canvas, fov_digits_image(env.impl, index), 0, 0, SIDE, &rng);
+    add_slowly(canvas, fov_canvas_picture(env.impl, index), 0, 0, SIDE, &rng);
     const uint8_t *image = show(&env, index);
     for (int i = 0; i < CANVAS * CANVAS * 3; i++)
       assert_int_equal(image[i], canvas[i / 3 / CANVAS][i / 3 % CANVAS][i % 3]);
@@ -473,6 +535,9 @@ int main(void) {
       TEST(refuses_folders_without_classes),
       TEST(refuses_parts_of_other_classes),
       TEST(names_a_damaged_picture),
+      TEST(names_pictures_of_another_format),
+      TEST(checks_the_test_part_before_a_training),
+      TEST(counts_the_parts),
       TEST(bounds_before_it_allocates),
       TEST(colour_is_found_or_chosen),
       TEST(pads_to_the_largest),

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "envs/png.h"
+#include "envs/datasets/png.h"
 
 enum { H = 11, W = 13, LIMIT = 1 << 16, IHDR = 8 };
 

@@ -47,14 +47,14 @@ static size_t place_of(const FovVar *y, int i) {
   return (size_t)(i / y->cols) * (size_t)y->stride + (size_t)(i % y->cols);
 }
 
-static real add_loss(const FovVar *y, int output) {
+static real loss_of(const FovVar *y, int output) {
   real loss = 0;
   for (int i = 0; i < y->rows * y->cols; i++)
     loss += weight_of(output, i) * y->value[place_of(y, i)];
   return loss;
 }
 
-static void seed_loss(FovTape *tape, FovVar *y, int output) {
+static void add_loss_grad(FovTape *tape, FovVar *y, int output) {
   real *grad = fov_grad(tape, y);
   for (int i = 0; i < y->rows * y->cols; i++) grad[place_of(y, i)] += weight_of(output, i);
 }
@@ -72,8 +72,8 @@ static real run(const Subject *subject, FovArena *arena, const real *values, rea
   subject->forward(y, &tape, x, subject->context);
   real loss = 0;
   for (int i = 0; y[i]; i++) {
-    loss += add_loss(y[i], i);
-    if (y[i]->wants_grad) seed_loss(&tape, y[i], i);
+    loss += loss_of(y[i], i);
+    if (y[i]->wants_grad) add_loss_grad(&tape, y[i], i);
     assert_false(y[i]->wants_grad && !gradient);
   }
   if (gradient)
@@ -332,10 +332,121 @@ static void gather_twice(FovVar *y[], FovTape *tape, FovVar *x[], const void *co
   y[1] = fov_gather(tape, x[0], (int[]){2, 1}, 2);
 }
 
+static void gather_lanes(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  FovVar *two = fov_gather_lanes(tape, x[0], 3, (int[]){2, 0}, 2);
+  y[0] = fov_gather_lanes(tape, two, 2, (int[]){1, 1, 0}, 3);
+  y[1] = two;
+}
+
+static void embedding(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_embedding(tape, x[0], (int[]){2, 0, 2, 1, 2}, 5);
+}
+
+/** A table that is also a weight, whose product is put off. */
+static void embedding_and_weight(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_linear(tape, fov_embedding(tape, x[0], (int[]){2, 0, 2}, 3), x[0], NULL, FOV_TANH);
+}
+
+static void multiply(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_multiply(tape, x[0], x[1]);
+}
+
+static void multiply_by_itself(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  FovVar *square = fov_multiply(tape, x[0], x[0]);
+  y[0] = fov_multiply(tape, square, x[0]);
+  y[1] = square;
+}
+
+/** Also on a result that is used again. */
+static void activate(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  const Case *c = context;
+  y[0] = fov_activate(tape, x[0], c->activation);
+  y[1] = fov_activate(tape, y[0], c->activation);
+}
+
+static void concat(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_concat(tape, (FovVar *[]){x[0], x[1], x[2]}, 3);
+}
+
+static void concat_again(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  FovVar *twice = fov_concat(tape, (FovVar *[]){x[0], x[0]}, 2);
+  y[0] = fov_concat(tape, (FovVar *[]){twice, x[0]}, 2);
+  y[1] = twice;
+}
+
+static void columns(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  FovVar *middle = fov_columns(tape, x[0], 1, x[0]->cols - 1);
+  y[0] = fov_columns(tape, middle, 0, 2);
+  y[1] = fov_columns(tape, x[0], 0, x[0]->cols);
+  y[2] = middle;
+}
+
+/** A memory of three rows a lane, each of which is used beside it. */
+static void append(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  FovVar *memory = NULL;
+  for (int t = 0; t < 3; t++) memory = y[t] = fov_append(tape, memory, x[t]);
+}
+
+static void append_block(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_append(tape, x[0], x[1]);
+}
+
+static void softmax(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_softmax(tape, x[0], 1);
+  y[1] = fov_softmax(tape, x[0], 2);
+}
+
+static void dot_sites(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_dot_sites(tape, x[0], x[1], 2, 0.75);
+  y[1] = fov_dot_sites(tape, x[0], x[1], 1, -1.5);
+}
+
+/** A query that is its own key. */
+static void dot_itself(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_dot_sites(tape, x[0], x[0], 2, 0.5);
+}
+
+static void weigh_sites(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_weigh_sites(tape, x[0], x[1], 2);
+}
+
+/** Scaled dot-product attention to one's own past, with the residual and the norm. */
+static void attend(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  FovVar *e = fov_dot_sites(tape, x[0], x[1], 2, sqrt(0.5));
+  FovVar *z = fov_weigh_sites(tape, fov_softmax(tape, e, 2), x[1], 2);
+  y[0] = fov_layer_norm(tape, fov_add(tape, x[0], z), x[2], x[3]);
+}
+
+static void layer_norm(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_layer_norm(tape, x[0], x[1], x[2]);
+}
+
+static void entropy(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_softmax_entropy(tape, x[0]);
+}
+
 static const Case cases[] = {
     {"fov_linear", "linear", linear, FOV_LINEAR, {{3, 4}, {5, 4}, {1, 5}}},
     {"fov_linear", "relu", linear, FOV_RELU, {{3, 4}, {5, 4}, {1, 5}}},
     {"fov_linear", "tanh", linear, FOV_TANH, {{3, 4}, {5, 4}, {1, 5}}},
+    {"fov_linear", "sigmoid", linear, FOV_SIGMOID, {{3, 4}, {5, 4}, {1, 5}}},
     {"fov_linear", "without bias", linear, FOV_LINEAR, {{3, 4}, {5, 4}}},
     {"fov_linear", "relu without bias", linear, FOV_RELU, {{3, 4}, {5, 4}}},
     {"fov_linear", "twice, linear", linear_twice, FOV_LINEAR, {{3, 4}, {4, 4}, {1, 4}}},
@@ -386,6 +497,39 @@ static const Case cases[] = {
     {"fov_gather", "twice", gather_twice, 0, {{3, 4}}},
     {"fov_gather", "64 wide", gather_twice, 0, {{3, 64}}},
     {"fov_squared_error", "two targets", squared_error, 0, {{3, 1}}},
+    {"fov_gather_lanes", "two rows a lane, twice", gather_lanes, 0, {{6, 4}}},
+    {"fov_gather_lanes", "64 wide", gather_lanes, 0, {{6, 64}}},
+    {"fov_embedding", "one again and again", embedding, 0, {{3, 4}}},
+    {"fov_embedding", "64 wide", embedding, 0, {{3, 64}}},
+    {"fov_embedding", "its table as a weight", embedding_and_weight, 0, {{4, 5}}},
+    {"fov_multiply", "two", multiply, 0, {{3, 4}, {3, 4}}},
+    {"fov_multiply", "by itself", multiply_by_itself, 0, {{3, 4}}},
+    {"fov_multiply", "64 wide", multiply_by_itself, 0, {{3, 64}}},
+    {"fov_activate", "linear", activate, FOV_LINEAR, {{3, 4}}},
+    {"fov_activate", "relu", activate, FOV_RELU, {{3, 4}}},
+    {"fov_activate", "tanh", activate, FOV_TANH, {{3, 4}}},
+    {"fov_activate", "sigmoid", activate, FOV_SIGMOID, {{3, 4}}},
+    {"fov_activate", "64 wide", activate, FOV_SIGMOID, {{3, 64}}},
+    {"fov_concat", "three", concat, 0, {{3, 4}, {3, 1}, {3, 2}}},
+    {"fov_concat", "64 wide", concat, 0, {{2, 64}, {2, 3}, {2, 61}}},
+    {"fov_concat", "one again and again", concat_again, 0, {{3, 4}}},
+    {"fov_columns", "some of some", columns, 0, {{3, 4}}},
+    {"fov_columns", "64 wide", columns, 0, {{3, 65}}},
+    {"fov_append", "three steps", append, 0, {{2, 4}, {2, 4}, {2, 4}}},
+    {"fov_append", "64 wide", append, 0, {{2, 64}, {2, 64}, {2, 64}}},
+    {"fov_append", "to two rows a lane", append_block, 0, {{6, 4}, {3, 4}}},
+    {"fov_softmax", "two groups", softmax, 0, {{3, 6}}},
+    {"fov_softmax", "64 wide", softmax, 0, {{2, 64}}},
+    {"fov_dot_sites", "two heads", dot_sites, 0, {{2, 4}, {6, 4}}},
+    {"fov_dot_sites", "64 wide", dot_sites, 0, {{2, 64}, {4, 64}}},
+    {"fov_dot_sites", "its own key", dot_itself, 0, {{3, 4}}},
+    {"fov_weigh_sites", "two heads", weigh_sites, 0, {{2, 6}, {6, 4}}},
+    {"fov_weigh_sites", "64 wide", weigh_sites, 0, {{2, 64}, {64, 4}}},
+    {"fov_weigh_sites", "attention", attend, 0, {{2, 4}, {6, 4}, {1, 4}, {1, 4}}},
+    {"fov_layer_norm", "some", layer_norm, 0, {{3, 4}, {1, 4}, {1, 4}}},
+    {"fov_layer_norm", "64 wide", layer_norm, 0, {{3, 64}, {1, 64}, {1, 64}}},
+    {"fov_softmax_entropy", "some", entropy, 0, {{3, 4}}},
+    {"fov_softmax_entropy", "64 classes", entropy, 0, {{3, 64}}},
 };
 
 enum { CASES = sizeof cases / sizeof *cases };
@@ -410,6 +554,127 @@ static void every_operation_has_its_gradient(void **state) {
       assert_gradient(&subject);
     }
     fov_params_finish(&subject.params);
+  }
+}
+
+/* ---- Inputs, and second passes ---- */
+
+/** Inputs of a case that are no parameters have the gradients that parameters would have. */
+static void assert_inputs_have_gradients(const Case *c, FovArena *arena) {
+  Subject subject = {.name = c->op, .forward = c->forward, .context = c, .only = ALL};
+  add_inputs(&subject.params, c);
+  const FovParams *params = &subject.params;
+  real *values = fov_params_block(params), *gradient = fov_params_block(params);
+  assert_true(values && gradient);
+  fill_params(values, params);
+  run(&subject, arena, values, gradient);
+  FovTape tape;
+  FovVar *x[MAX_INPUTS + 1] = {NULL}, *y[MAX_OUTPUTS + 1] = {NULL};
+  fov_tape_begin(&tape, arena, params, values, NULL);
+  for (int i = 0; i < params->count; i++) {
+    x[i] = fov_input(&tape, params->list[i].rows, params->list[i].cols);
+    for (int j = 0; j < x[i]->rows * x[i]->cols; j++)
+      x[i]->value[place_of(x[i], j)] = values[params->list[i].offset + (size_t)j];
+  }
+  c->forward(y, &tape, x, c);
+  for (int i = 0; y[i]; i++) add_loss_grad(&tape, y[i], i);
+  fov_tape_backward(&tape);
+  for (int i = 0; i < params->count; i++)
+    for (int j = 0; j < x[i]->rows * x[i]->cols; j++)
+      assert_near(x[i]->grad[place_of(x[i], j)], gradient[params->list[i].offset + (size_t)j],
+                  1e-12, "%s (%s): gradient of input %d[%d]", c->op, c->use, i, j);
+  free(values), free(gradient);
+  fov_params_finish(&subject.params);
+}
+
+static void an_input_has_a_gradient(void **state) {
+  (void)state;
+  FovArena arena = {0};
+  for (int i = 0; i < CASES; i++) {
+    fov_arena_rewind(&arena);
+    assert_inputs_have_gradients(&cases[i], &arena);
+  }
+  fov_arena_finish(&arena);
+}
+
+/** A tape on which a case has run forwards; its first operand is the sum of a parameter and an
+ * fov_input. */
+typedef struct Pass {
+  FovTape tape;
+  FovParams params;
+  real *values, *gradient;
+  FovVar *input, *y[MAX_OUTPUTS + 1];
+} Pass;
+
+static void pass_begin(Pass *pass, FovArena *arena, const Case *c) {
+  *pass = (Pass){0};
+  add_inputs(&pass->params, c);
+  pass->values = fov_params_block(&pass->params);
+  pass->gradient = fov_params_block(&pass->params);
+  assert_true(pass->values && pass->gradient);
+  fill_params(pass->values, &pass->params);
+  fov_tape_begin(&pass->tape, arena, &pass->params, pass->values, pass->gradient);
+  FovVar *x[MAX_INPUTS + 1] = {NULL};
+  for (int i = 0; i < pass->params.count; i++) x[i] = &pass->tape.params[i];
+  pass->input = fov_input(&pass->tape, x[0]->rows, x[0]->cols);
+  for (int j = 0; j < x[0]->rows * x[0]->cols; j++)
+    pass->input->value[place_of(pass->input, j)] = x[0]->value[j];
+  x[0] = fov_add(&pass->tape, pass->input, x[0]);
+  c->forward(pass->y, &pass->tape, x, c);
+}
+
+static void pass_finish(Pass *pass) {
+  free(pass->values), free(pass->gradient);
+  fov_params_finish(&pass->params);
+}
+
+/** Backward from number `j` of result `i` alone. */
+static void backward_from(Pass *pass, int i, int j) {
+  FovVar *y = pass->y[i];
+  real *one = calloc((size_t)y->rows * y->cols, sizeof *one);
+  assert_non_null(one);
+  one[j] = 1;
+  fov_tape_add_grad(&pass->tape, y, one);
+  fov_tape_backward(&pass->tape);
+  free(one);
+}
+
+/** A further pass from number j of result i has the bits of a first pass on a fresh tape. */
+static void assert_row_of_jacobian(Pass *again, const Case *c, int i, int j) {
+  FovArena arena = {0};
+  Pass fresh;
+  pass_begin(&fresh, &arena, c);
+  backward_from(&fresh, i, j);
+  fov_tape_clear_grads(&again->tape);
+  backward_from(again, i, j);
+  const FovVar *input = fresh.input;
+  if (memcmp(again->gradient, fresh.gradient, fresh.params.size * sizeof(real)) ||
+      again->input->has_grad != input->has_grad)
+    fail_msg("%s (%s): another gradient of result %d[%d]", c->op, c->use, i, j);
+  for (int b = 0; input->has_grad && b < input->rows; b++)
+    assert_memory_equal(fov_grad_row(again->input, b), fov_grad_row(input, b),
+                        (size_t)input->cols * sizeof(real));
+  pass_finish(&fresh);
+  fov_arena_finish(&arena);
+}
+
+/** All rows of the Jacobian from one tape; memory is taken by the first pass only. */
+static void further_passes_are_exact_and_take_no_memory(void **state) {
+  (void)state;
+  for (int n = 0; n < CASES; n++) {
+    FovArena arena = {0};
+    Pass pass;
+    pass_begin(&pass, &arena, &cases[n]);
+    for (int i = 0; pass.y[i]; i++) fov_grad(&pass.tape, pass.y[i]);
+    fov_tape_backward(&pass.tape);
+    size_t used = arena.used, blocks = arena.blocks;
+    for (int i = 0; pass.y[i]; i++) {
+      int numbers = pass.y[i]->rows * pass.y[i]->cols, step = numbers > 24 ? numbers / 12 : 1;
+      for (int j = 0; j < numbers; j += step) assert_row_of_jacobian(&pass, &cases[n], i, j);
+    }
+    assert_true(arena.used == used && arena.blocks == blocks);
+    pass_finish(&pass);
+    fov_arena_finish(&arena);
   }
 }
 
@@ -1329,6 +1594,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_operation_has_its_gradient),
       cmocka_unit_test(every_operation_has_a_case),
+      cmocka_unit_test(an_input_has_a_gradient),
+      cmocka_unit_test(further_passes_are_exact_and_take_no_memory),
       cmocka_unit_test(every_core_has_its_gradient),
       cmocka_unit_test(every_core_keeps_its_contract),
       cmocka_unit_test(every_core_remembers),

@@ -386,7 +386,7 @@ static void test_context_and_second_layer_answer_by_the_eye_alone(void **state) 
 static double replay(const Toy *toy, const FovRollout *r, int b, FovRng rng) {
   uint8_t image[TOY_SIDE * TOY_SIDE];
   int x;
-  FovEnvLane lane = {.image = image, .state = &x};
+  FovEnvLane lane = {.observation = image, .state = &x};
   double earned = 0;
   fov_env_reset(&toy->env, &lane, b, &rng);
   for (int t = 1; t < r->time_steps; t++) {
@@ -397,7 +397,7 @@ static double replay(const Toy *toy, const FovRollout *r, int b, FovRng rng) {
     assert_int_equal(step->labels[i], -1);
     assert_memory_equal(step->frames[i], image, sizeof image);
     if (step->actions[i] < 0) continue;
-    fov_env_step(&toy->env, &lane, step->actions[i], &rng);
+    fov_env_step(&toy->env, &lane, &(FovAnswer){.action = step->actions[i]}, &rng);
     earned += (double)lane.reward;
     assert_true(r->rewards[t * r->lanes + b] == lane.reward);
   }
@@ -666,7 +666,8 @@ static double surrogate(const Toy *toy, const real *values) {
   plan.choice = fov_task_choice(&toy->task, 0, false);
   fov_rollout_run(&r, &tape, &toy->task, &plan);
   for (int t = 1; t < r.time_steps; t++)
-    for (int i = 0; i < r.at[t].count; i++) loss += loss_at(&r, t, i, toy->env.spec.control);
+    for (int i = 0; i < r.at[t].count; i++)
+      loss += loss_at(&r, t, i, toy->env.spec.answer == FOV_ANSWER_MOVE);
   fov_arena_finish(&arena);
   return loss / plan.lanes;
 }
@@ -1606,7 +1607,7 @@ static void assert_agent_refuses(const char *settings, int height, int width, co
   FovExperiment *experiment = &toy.experiment;
   assert_int_equal(fov_settings_parse(experiment->settings, settings, "the test"), FOV_OK);
   assert_int_equal(fov_experiment_resolve(experiment), FOV_OK);
-  const FovEnvSpec spec = {.height = height, .width = width, .channels = 1, .actions = 2};
+  const FovEnvSpec spec = {.observation = fov_byte_image(height, width, 1), .actions = 2};
   assert_int_equal(fov_experiment_build(experiment, &spec), FOV_ERR_USAGE);
   assert_message(message);
   toy_finish(&toy);

@@ -78,9 +78,9 @@ static World *make_world(const char *settings) {
   World *world = calloc(1, sizeof *world);
   assert_non_null(world);
   if (create(&world->env, settings) != FOV_OK) fail_msg("%s", fov_error_message());
-  assert_true(world->env.spec.width <= MOST && world->env.spec.height <= MOST);
+  assert_true(world->env.spec.observation.width <= MOST && world->env.spec.observation.height <= MOST);
   assert_true(world->env.spec.state_size <= sizeof world->state);
-  world->lane = (FovEnvLane){.image = world->image, .state = world->state};
+  world->lane = (FovEnvLane){.observation = world->image, .state = world->state};
   return world;
 }
 
@@ -104,11 +104,11 @@ static void start(World *world, int number) {
 }
 
 static void step(World *world, int action) {
-  fov_env_step(&world->env, &world->lane, action, &world->rng);
+  fov_env_step(&world->env, &world->lane, &(FovAnswer){.action = action}, &world->rng);
 }
 
 static uint8_t pixel(const World *world, int y, int x) {
-  return world->image[y * world->env.spec.width + x];
+  return world->image[y * world->env.spec.observation.width + x];
 }
 
 /** Σ (seen − expected)² / expected over equally likely outcomes. */
@@ -127,7 +127,7 @@ typedef struct Box {
 
 /** Takes the first digit off the canvas, column by column; it must be whole. digit: −1: none is. */
 static Box take_box(World *world) {
-  int width = world->env.spec.width, height = world->env.spec.height;
+  int width = world->env.spec.observation.width, height = world->env.spec.observation.height;
   for (int x = 0; x < width; x++)
     for (int y = 0; y < height; y++) {
       int value = pixel(world, y, x);
@@ -186,7 +186,7 @@ static void pairs_may_be_summed(void **state) {
 /** Pixels that both digits lie on. */
 static int overlap_of(const World *world) {
   int lit = 0;
-  for (int i = 0; i < world->env.spec.height * world->env.spec.width; i++)
+  for (int i = 0; i < world->env.spec.observation.height * world->env.spec.observation.width; i++)
     lit += world->image[i] != 0;
   return 2 * H * W - lit;
 }
@@ -206,7 +206,7 @@ static void pairs_are_apart_unless_they_need_not_be(void **state) {
     overlapping += overlap > 0;
   }
   assert_in_range(overlapping, 400, 999);
-  assert_refused("env = pairs\nenv.size = 5", "expected room for two images of 3 x 4 pixels");
+  assert_refused("env = pairs\nenv.size = 5", "expected a canvas on which two images of 3 x 4 pixels");
   // One above the other is no room either where they are wider than high.
   free_world(make_world("env = pairs\nenv.size = 6"));
   free_world(make_world("env = pairs\nenv.size = 5\nenv.apart = no"));
@@ -280,7 +280,7 @@ enum { LEFT, STAY, RIGHT };
 
 /** Column of the paddle's left end, before the ball is in its row. */
 static int find_paddle(const World *world, int width) {
-  int side = world->env.spec.width;
+  int side = world->env.spec.observation.width;
   for (int x = 0; x + width <= side; x++) {
     int lit = 0;
     for (int i = 0; i < width; i++) lit += pixel(world, side - 1, x + i) == 255;
@@ -292,7 +292,7 @@ static int find_paddle(const World *world, int width) {
 
 /** Column of the one lit pixel in a row above the bottom. */
 static int find_ball(const World *world, int row) {
-  int side = world->env.spec.width, found = -1;
+  int side = world->env.spec.observation.width, found = -1;
   for (int i = 0; i < side * (side - 1); i++) {
     if (world->image[i] == 0) continue;
     assert_int_equal(world->image[i], 255);
@@ -323,7 +323,7 @@ static int clamp(int x, int most) {
 /** One episode, move by move: the ball falls `speed` rows a step along its line, the paddle moves a
  * column and stays on the screen, and what lies under the ball at the end decides the reward. */
 static void check_fall(World *world, int number, int speed, int width) {
-  int side = world->env.spec.width, row = 0, paddle = (side - width) / 2;
+  int side = world->env.spec.observation.width, row = 0, paddle = (side - width) / 2;
   double x, drift;
   FovRng rng = fov_rng_stream(5, FOV_STREAM_ENV, (uint64_t)number);
   draw_ball(&x, &drift, &rng, side);
@@ -391,7 +391,7 @@ static void catch_can_be_won(void **state) {
     }
     assert_true(world->lane.reward == 1);
   }
-  assert_true(world->env.spec.control && world->env.spec.goal == 1);
+  assert_true(world->env.spec.answer == FOV_ANSWER_MOVE && world->env.spec.goal == 1);
   assert_string_equal(world->env.spec.names[LEFT], "left");
   assert_string_equal(world->env.spec.names[STAY], "stay");
   assert_string_equal(world->env.spec.names[RIGHT], "right");

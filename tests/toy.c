@@ -21,9 +21,7 @@ enum { PATCH = 4, CENTRE = TOY_SIDE / 2, REACH = 6 };
 static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
   (void)split;
   *env = NULL;
-  *spec = (FovEnvSpec){.height = TOY_SIDE,
-                       .width = TOY_SIDE,
-                       .channels = 1,
+  *spec = (FovEnvSpec){.observation = fov_byte_image(TOY_SIDE, TOY_SIDE, 1),
                        .actions = TOY_ACTIONS,
                        .steps = 1,
                        .cases = ((const Options *)options)->cases};
@@ -45,7 +43,7 @@ static void draw_patch(uint8_t *image, int x, int pattern) {
 /** Lights the first pixel as the generator has it, and notes the reset. */
 static void note_reset(FovEnvLane *lane, int64_t index, FovRng *rng) {
   uint32_t draw = fov_rng_u32(rng);
-  lane->image[0] = (uint8_t)draw;
+  fov_lane_pixels(lane)[0] = (uint8_t)draw;
   if (toy_resets < TOY_LOG) toy_log[toy_resets] = (ToyReset){.index = index, .draw = draw};
   toy_resets++;
 }
@@ -55,15 +53,15 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   (void)env;
   bool right = index / TOY_ACTIONS % 2;
   lane->label = (int)(index % TOY_ACTIONS);
-  memset(lane->image, 0, TOY_SIDE * TOY_SIDE);
-  draw_patch(lane->image, CENTRE + (right ? REACH : -REACH), lane->label);
-  if (right) draw_patch(lane->image, CENTRE, 0);
+  memset(fov_lane_pixels(lane), 0, TOY_SIDE * TOY_SIDE);
+  draw_patch(fov_lane_pixels(lane), CENTRE + (right ? REACH : -REACH), lane->label);
+  if (right) draw_patch(fov_lane_pixels(lane), CENTRE, 0);
   note_reset(lane, index, rng);
 }
 
-static void step(const void *env, FovEnvLane *lane, int action, FovRng *rng) {
+static void step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
   (void)env, (void)rng;
-  lane->reward = action == lane->label;
+  lane->reward = answer->action == lane->label;
   lane->terminated = true;
 }
 
@@ -102,19 +100,19 @@ static FovStatus create_turns(void **env, FovEnvSpec *spec, const void *options,
 /** The patterns stand side by side, all of them, however many are to be named. */
 static void reset_turns(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
   (void)env;
-  memset(lane->image, 0, TOY_SIDE * TOY_SIDE);
+  memset(fov_lane_pixels(lane), 0, TOY_SIDE * TOY_SIDE);
   for (int turn = 0; turn < TOY_TURNS; turn++)
-    draw_patch(lane->image, CENTRE + (turn - 1) * REACH, toy_turns_label(index, turn));
+    draw_patch(fov_lane_pixels(lane), CENTRE + (turn - 1) * REACH, toy_turns_label(index, turn));
   memset(lane->state, 0, sizeof(Reader));
   ((Reader *)lane->state)->index = index;
   lane->label = toy_turns_label(index, 0);
   note_reset(lane, index, rng);
 }
 
-static void step_turns(const void *env, FovEnvLane *lane, int action, FovRng *rng) {
+static void step_turns(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
   (void)env, (void)rng;
   Reader *reader = lane->state;
-  lane->reward = action == lane->label;
+  lane->reward = answer->action == lane->label;
   lane->terminated = ++reader->read == toy_turns_count(reader->index);
   lane->label = lane->terminated ? -1 : toy_turns_label(reader->index, reader->read);
 }
@@ -128,15 +126,16 @@ typedef struct Game {
 static FovStatus create_game(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
   FovStatus status = create(env, spec, options, split);
   spec->steps = TOY_MOVES;
-  spec->control = spec->changes = true;
+  spec->answer = FOV_ANSWER_MOVE;
+  spec->changes = true;
   spec->goal = 0.5f;
   spec->state_size = sizeof(Game);
   return status;
 }
 
 static void draw_game(FovEnvLane *lane) {
-  memset(lane->image, 0, TOY_SIDE * TOY_SIDE);
-  draw_patch(lane->image, ((const Game *)lane->state)->x, 0);
+  memset(fov_lane_pixels(lane), 0, TOY_SIDE * TOY_SIDE);
+  draw_patch(fov_lane_pixels(lane), ((const Game *)lane->state)->x, 0);
 }
 
 static void reset_game(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
@@ -149,10 +148,10 @@ static void reset_game(const void *env, FovEnvLane *lane, int64_t index, FovRng 
 
 /** Two columns left, none, two right; one move in four slips. A move costs 1/16, the middle pays.
  */
-static void step_game(const void *env, FovEnvLane *lane, int action, FovRng *rng) {
+static void step_game(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
   (void)env;
   Game *game = lane->state;
-  int x = game->x + (fov_rng_below(rng, 4) == 0 ? 0 : 2 * (action - 1));
+  int x = game->x + (fov_rng_below(rng, 4) == 0 ? 0 : 2 * (answer->action - 1));
   game->x = x < PATCH ? PATCH : x > TOY_SIDE - PATCH ? TOY_SIDE - PATCH : x;
   lane->terminated = game->x == CENTRE;
   lane->reward = (lane->terminated ? 1 : 0) - 0.0625f;

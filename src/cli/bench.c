@@ -86,7 +86,7 @@ static void print_subject(const char *name, const FovSubject *subject) {
   printf("\n%s: %d glimpses of %d x %d at %d scales from %d x %d, core %s, %zu parameters, batch "
          "%d\n",
          name, fov_task_glimpses(&subject->training.task), glimpse.side, glimpse.side,
-         glimpse.scales, subject->env.spec.width, subject->env.spec.height,
+         glimpse.scales, subject->env.spec.observation.width, subject->env.spec.observation.height,
          e->slots[FOV_SLOT_CORE].plugin->name, fov_params_learned(&e->agent.params),
          e->train.batch);
 }

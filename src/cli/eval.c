@@ -50,10 +50,11 @@ static void print_text(const FovTrained *trained, const Report *report, const Re
   const FovEvalResult *result = &report->result;
   printf("%s (update %lld): %lld cases, %s\n", trained->path, (long long)trained->update,
          (long long)result->cases,
-         request->rollouts > 1 && trained->env.spec.control ? "each sampled rollout a case"
-         : request->rollouts > 1                            ? "sampled rollouts averaged"
-         : trained->task.policy->head.build                 ? "one deterministic rollout"
-                                                            : "one rollout");
+         request->rollouts > 1 && trained->env.spec.answer == FOV_ANSWER_MOVE
+             ? "each sampled rollout a case"
+         : request->rollouts > 1            ? "sampled rollouts averaged"
+         : trained->task.policy->head.build ? "one deterministic rollout"
+                                            : "one rollout");
   if (request->rollouts > 1) printf("rollouts     %d\n", request->rollouts);
   printf("error        %.2f %%   (95 %% interval %.2f to %.2f %%; %lld wrong)\n",
          100.0 * (double)result->wrong / (double)result->cases, 100 * report->low,

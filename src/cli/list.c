@@ -13,6 +13,7 @@ static const struct {
     {"attentions", FOV_SLOT_ATTENTION},
     {"encoders", FOV_SLOT_ENCODER},
     {"cores", FOV_SLOT_CORE},
+    {"scores", FOV_SLOT_SCORE},
     {"policies", FOV_SLOT_POLICY},
     {"stops", FOV_SLOT_STOP},
     {"rewards", FOV_SLOT_REWARD},

@@ -28,6 +28,8 @@ FovStatus fov_experiment_init(FovExperiment *experiment) {
               [FOV_SLOT_ENCODER] = {"encoder", "what a glimpse becomes", TABLE(fov_encoders),
                                     "linear", NULL, NULL},
               [FOV_SLOT_CORE] = {"core", "what remembers", TABLE(fov_cores), "rnn", NULL, NULL},
+              [FOV_SLOT_SCORE] = {"score", "match of key and query, for core = attention",
+                                  TABLE(fov_scores), "scaled_dot", NULL, NULL},
               [FOV_SLOT_POLICY] = {"policy", "chooses where to look", TABLE(fov_policies),
                                    "gaussian", NULL, NULL},
               [FOV_SLOT_STOP] = {"stop", "ends the looking early", TABLE(fov_stop_rules), "never",
@@ -73,6 +75,7 @@ FovStatus fov_experiment_resolve(FovExperiment *experiment) {
 #define CHOSEN(experiment, slot) ((const void *)(experiment)->slots[slot].plugin)
 
 FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec) {
+  FOV_TRY(fov_spec_check(spec, experiment->slots[FOV_SLOT_ENV].plugin->name));
   const FovPolicy *policy = CHOSEN(experiment, FOV_SLOT_POLICY);
   const FovStopRule *stop = CHOSEN(experiment, FOV_SLOT_STOP);
   const FovBaseline *baseline = CHOSEN(experiment, FOV_SLOT_BASELINE);
@@ -87,9 +90,11 @@ FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec
                          .encoder_options = slots[FOV_SLOT_ENCODER].values,
                          .core = CHOSEN(experiment, FOV_SLOT_CORE),
                          .core_options = slots[FOV_SLOT_CORE].values,
-                         .height = spec->height,
-                         .width = spec->width,
-                         .channels = spec->channels,
+                         .score = CHOSEN(experiment, FOV_SLOT_SCORE),
+                         .score_options = slots[FOV_SLOT_SCORE].values,
+                         .height = spec->observation.height,
+                         .width = spec->observation.width,
+                         .channels = spec->observation.channels,
                          .actions = spec->actions};
   parts.heads[FOV_READER_POLICY] = &policy->head;
   parts.heads[FOV_READER_STOP] = &stop->head;

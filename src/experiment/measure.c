@@ -285,12 +285,6 @@ typedef struct StageLoop {
   double rates[FOV_MAX_THREADS];
 } StageLoop;
 
-static FovEnvLane create_lane(FovArena *arena, const FovEnvSpec *spec) {
-  return (FovEnvLane){
-      .image = fov_arena_alloc(arena, (size_t)spec->height * spec->width * spec->channels),
-      .state = fov_arena_alloc(arena, spec->state_size)};
-}
-
 static void draw_case(const FovEnv *env, FovEnvLane *lane, uint64_t index) {
   FovRng rng = fov_rng_stream(0, FOV_STREAM_ENV, index);
   fov_env_reset(env, lane, (int64_t)fov_rng_below(&rng, (uint32_t)env->spec.cases), &rng);
@@ -300,7 +294,7 @@ static void loop_env(void *context, int task, int worker) {
   (void)worker;
   StageLoop *loop = context;
   const FovEnv *env = &loop->subject->env;
-  FovEnvLane lane = create_lane(&loop->arenas[task], &env->spec);
+  FovEnvLane lane = fov_env_lane(&loop->arenas[task], &env->spec);
   double start = fov_now(), seconds;
   uint64_t drawn = 0;
   do {
@@ -314,12 +308,16 @@ static void loop_sensor(void *context, int task, int worker) {
   (void)worker;
   StageLoop *loop = context;
   const FovEnvSpec *spec = &loop->subject->env.spec;
+  const FovObservation *shown = &spec->observation;
   FovArena *arena = &loop->arenas[task];
-  FovEnvLane lane = create_lane(arena, spec);
+  FovEnvLane lane = fov_env_lane(arena, spec);
   draw_case(&loop->subject->env, &lane, (uint64_t)task);
-  FovImage image = {lane.image, spec->height, spec->width, spec->channels};
+  FovImage image = {.bytes = lane.observation,
+                    .height = shown->height,
+                    .width = shown->width,
+                    .channels = shown->channels};
   FovGlimpseShape shape =
-      fov_sensor_glimpse(&loop->sensor, spec->height, spec->width, spec->channels);
+      fov_sensor_glimpse(&loop->sensor, shown->height, shown->width, shown->channels);
   real *glimpse = FOV_NEW(arena, real, fov_glimpse_features(shape));
   FovRng rng = fov_rng_stream(0, FOV_STREAM_POLICY, (uint64_t)task);
   double start = fov_now(), seconds;
@@ -336,7 +334,7 @@ static void loop_sensor(void *context, int task, int worker) {
 static FovStatus rate_stage(FovSample *rate, StageLoop *loop, FovWork *work, int threads,
                             int repeats) {
   const FovEnvSpec *spec = &loop->subject->env.spec;
-  double lane = (double)spec->height * spec->width * spec->channels + (double)spec->state_size;
+  double lane = (double)fov_env_lane_bytes(spec);
   FOV_TRY(fov_memory_check(threads * lane, "this measurement"));
   for (int r = 0; r < repeats; r++) {
     fov_team_run(threads, threads, work, loop);

@@ -218,7 +218,7 @@ static FovProgress make_row(const FovSession *session, const FovEvalResult *vali
               : NAN,
       .train_error = (double)sums->wrong / episodes,
       .train_reward = sums->reward / episodes,
-      .class_loss = task->env->spec.control ? NAN : sums->losses[0] / episodes,
+      .class_loss = task->env->spec.answer == FOV_ANSWER_MOVE ? NAN : sums->losses[0] / episodes,
       .baseline_loss =
           session->training.task.baseline->head.build ? sums->losses[1] / episodes : NAN,
       .gradient_norm = sums->gradient_norm / (double)sums->updates,

@@ -32,7 +32,7 @@ static FovStatus compare(const FovTrained *trained, const FovSafetensors *file) 
   const FovParam *first = &agent->params.list[0]; // It looks at the picture.
   const FovBlob *sees = fov_safetensors_find(file, first->name);
   const FovBlob *answers = fov_safetensors_find(file, "class.w");
-  int channels = trained->env.spec.channels, other = channels == 1 ? 3 : 1;
+  int channels = trained->env.spec.observation.channels, other = channels == 1 ? 3 : 1;
   if (sees && sees->dims == 2 && sees->shape[1] * channels == (int64_t)first->cols * other)
     return fov_fail(FOV_ERR_USAGE,
                     "%s, as of an agent that sees %d channel%s where these pictures have %d: "

@@ -37,7 +37,7 @@ static void count_answers(FovEvalResult *sums, const FovRollout *rollout, const 
 
 static void add_rollout(FovEvalResult *sums, real *log_p, const FovRollout *rollout,
                         const FovTask *task) {
-  bool control = task->env->spec.control;
+  bool control = task->env->spec.answer == FOV_ANSWER_MOVE;
   size_t numbers = control ? 0 : (size_t)rollout->lanes * answer_size(task);
   for (size_t i = 0; i < numbers; i++) log_p[i] += rollout->log_probabilities[i];
   for (int b = 0; b < rollout->lanes; b++) {
@@ -79,7 +79,7 @@ FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *request,
   FOV_CHECK(request->threads <= workspace->count, "%d threads, %d arenas", request->threads,
             workspace->count);
   int shards = (int)((request->cases + FOV_SHARD - 1) / FOV_SHARD);
-  bool control = request->task->env->spec.control;
+  bool control = request->task->env->spec.answer == FOV_ANSWER_MOVE;
   size_t answers = control ? 0 : (size_t)request->cases * answer_size(request->task);
   double kept = (double)answers * sizeof(real);
   double shard;

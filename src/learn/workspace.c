@@ -23,7 +23,7 @@ void fov_workspace_finish(FovWorkspace *workspace) {
 static int lanes_to_measure(const FovTask *task, int least) {
   enum { MANY = 16, LARGE = 1 << 20 };
   const FovEnvSpec *spec = &task->env->spec;
-  bool large = (double)spec->height * spec->width * spec->channels > LARGE;
+  bool large = fov_env_lane_bytes(spec) > LARGE;
   int lanes = large ? 1 : MANY;
   return lanes < least ? least : lanes;
 }

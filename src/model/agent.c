@@ -44,14 +44,16 @@ static FovStatus add_attention(FovAgent *agent, int *width, const FovAgentParts 
 static FovStatus add_cores(FovAgent *agent, const FovAgentParts *parts, int inputs) {
   const FovCore *core = parts->core;
   FovParams *params = &agent->params;
+  FovCoreParts seen = {
+      .inputs = inputs, .score = parts->score, .score_options = parts->score_options};
   FOV_TRY(create_layout(&agent->core_layout, core->layout_size));
-  FOV_TRY(core->build(agent->core_layout, &agent->width, params, parts->core_options, inputs));
+  FOV_TRY(core->build(agent->core_layout, &agent->width, params, parts->core_options, &seen));
   if (parts->options.layers < 2) return FOV_OK;
   int width;
   FOV_TRY(create_layout(&agent->gaze_layout, core->layout_size));
+  seen.inputs = agent->width;
   params->prefix = "gaze.";
-  FovStatus status =
-      core->build(agent->gaze_layout, &width, params, parts->core_options, agent->width);
+  FovStatus status = core->build(agent->gaze_layout, &width, params, parts->core_options, &seen);
   params->prefix = NULL;
   return status;
 }
@@ -149,11 +151,16 @@ FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts) {
   return status;
 }
 
+static void finish_core(const FovAgent *agent, void *layout) {
+  if (layout && agent->core->finish) agent->core->finish(layout);
+  free(layout);
+}
+
 void fov_agent_finish(FovAgent *agent) {
   if (agent->attention_layout) agent->attention->finish(agent->attention_layout);
   free(agent->attention_layout);
-  free(agent->core_layout);
-  free(agent->gaze_layout);
+  finish_core(agent, agent->core_layout);
+  finish_core(agent, agent->gaze_layout);
   for (int r = 0; r < FOV_READERS; r++) free(agent->heads[r]);
   fov_params_finish(&agent->params);
   *agent = (FovAgent){0};
@@ -202,14 +209,12 @@ void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *ag
   agent->core->step(&state->gaze, agent->gaze_layout, tape, h_t);
 }
 
-static void keep_rows(FovCoreState *state, FovTape *tape, const int *rows, int count) {
-  for (int i = 0; i < FOV_STATE_VARS; i++)
-    if (state->vars[i]) state->vars[i] = fov_gather(tape, state->vars[i], rows, count);
-}
-
-void fov_agent_keep(FovAgentState *state, FovTape *tape, const int *rows, int count) {
-  keep_rows(&state->core, tape, rows, count);
-  keep_rows(&state->gaze, tape, rows, count);
+void fov_agent_keep(FovAgentState *state, FovTape *tape, const int *lanes, int count) {
+  for (int i = 0; i < FOV_STATE_VARS; i++) {
+    FovVar **core = &state->core.vars[i], **gaze = &state->gaze.vars[i];
+    if (*core) *core = fov_gather_lanes(tape, *core, state->lanes, lanes, count);
+    if (*gaze) *gaze = fov_gather_lanes(tape, *gaze, state->lanes, lanes, count);
+  }
   state->lanes = count;
 }
 

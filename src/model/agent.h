@@ -61,7 +61,9 @@ typedef struct FovAgentParts {
   const FovEncoder *encoder;
   const void *encoder_options; /**< the encoder's struct */
   const FovCore *core;
-  const void *core_options;              /**< the core's struct */
+  const void *core_options; /**< the core's struct */
+  const FovScore *score;
+  const void *score_options;             /**< the score's struct */
   const FovHead *heads[FOV_READERS];     /**< but the answer's; NULL: none */
   const void *head_options[FOV_READERS]; /**< their plug-ins' structs */
   int height, width, channels;           /**< H, W, C of the images */
@@ -112,8 +114,8 @@ FovAgentState fov_agent_begin(const FovAgent *agent, FovTape *tape, const FovIma
 void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *agent, FovTape *tape,
                    const FovView *view);
 
-/** Goes on with rows rows[0 … count−1] of the state, each 0 … B−1: the lanes that still play. */
-void fov_agent_keep(FovAgentState *state, FovTape *tape, const int *rows, int count);
+/** Goes on with lanes[0 … count−1] of the state, each 0 … B−1: those that still play. */
+void fov_agent_keep(FovAgentState *state, FovTape *tape, const int *lanes, int count);
 
 /** The state as a reader's head receives it: [B, D], zeros before the first glimpse. Its gradient
  * stops where the options say so. */

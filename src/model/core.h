@@ -6,8 +6,7 @@
 #ifndef FOV_MODEL_CORE_H
 #define FOV_MODEL_CORE_H
 
-#include "base/option.h"
-#include "tensor/tape.h"
+#include "model/score.h"
 
 enum { FOV_STATE_VARS = 10 };
 
@@ -22,15 +21,25 @@ typedef struct FovCoreState {
   FovVar *vars[FOV_STATE_VARS];
 } FovCoreState;
 
+/** What a core is composed of. */
+typedef struct FovCoreParts {
+  int inputs;            /**< width of g_t */
+  const FovScore *score; /**< for cores that attend */
+  const void *score_options;
+} FovCoreParts;
+
 typedef struct FovCore {
   FovPlugin plugin;
   /** How many of the vars, from the first on, an episode may start from instead of zeros: all get
    * the same [B, D]. 0: h_t depends on g_t alone. */
   int starts;
   size_t layout_size; /**< bytes of the struct that `build` writes */
-  /** Adds the core's parameters, named "core.…", for inputs [B, inputs]. Writes the layout, const
-   * afterwards, and returns D. Fails if the options do not fit together. */
-  FovStatus (*build)(void *layout, int *width, FovParams *params, const void *options, int inputs);
+  /** Adds the core's parameters, named "core.…". Writes the layout, zeroed before and const
+   * afterwards, and D. Fails if the options do not fit together. */
+  FovStatus (*build)(void *layout, int *width, FovParams *params, const void *options,
+                     const FovCoreParts *parts);
+  /** Frees what the layout owns; NULL: nothing. */
+  void (*finish)(void *layout);
   /** Takes g_t [B, inputs] and moves `state` from t−1 to t. */
   void (*step)(FovCoreState *state, const void *layout, FovTape *tape, FovVar *g_t);
 } FovCore;

@@ -9,7 +9,11 @@ extern const FovAttention fov_attention_gaze;
 
 const FovAttention *const fov_attentions[] = {&fov_attention_gaze, NULL};
 
-extern const FovCore fov_core_rnn, fov_core_lstm, fov_core_gru, fov_core_none;
+extern const FovScore fov_score_scaled_dot;
 
-const FovCore *const fov_cores[] = {&fov_core_rnn, &fov_core_lstm, &fov_core_gru, &fov_core_none,
-                                    NULL};
+const FovScore *const fov_scores[] = {&fov_score_scaled_dot, NULL};
+
+extern const FovCore fov_core_rnn, fov_core_lstm, fov_core_gru, fov_core_attention, fov_core_none;
+
+const FovCore *const fov_cores[] = {&fov_core_rnn,       &fov_core_lstm, &fov_core_gru,
+                                    &fov_core_attention, &fov_core_none, NULL};

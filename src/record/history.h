@@ -14,8 +14,8 @@
 enum { FOV_HISTORY_SNAPSHOTS = 32, FOV_HISTORY_BYTES = 1 << 20 };
 
 /** Whether evaluation `index` (from 1) of `count` is kept: the first, the last, and others evenly
- * spaced, at most FOV_HISTORY_SNAPSHOTS + 1 in all. It depends on nothing else, so an interrupted run
- * keeps the same ones. */
+ * spaced, at most FOV_HISTORY_SNAPSHOTS + 1 in all. It depends on nothing else, so an interrupted
+ * run keeps the same ones. */
 bool fov_history_keeps(int64_t index, int64_t count);
 
 /** Keeps the first episodes of a trace: as many as fit FOV_HISTORY_BYTES, at least one. */

@@ -76,7 +76,7 @@ static void copy_rollout(FovTrace *trace, const FovRollout *rollout, FovArena *a
 static double frames_bytes(const FovTask *task) {
   const FovEnvSpec *spec = &task->env->spec;
   double frames = spec->changes ? fov_task_glimpses(task) : 1;
-  return frames * spec->height * spec->width * spec->channels;
+  return frames * (double)fov_observation_bytes(&spec->observation);
 }
 
 static double episode_bytes(const FovTask *task) {
@@ -151,14 +151,14 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *request,
   *trace = (FovTrace){.episodes = episodes,
                       .glimpses = T,
                       .frames = spec->changes ? T : 1,
-                      .height = spec->height,
-                      .width = spec->width,
-                      .channels = spec->channels,
+                      .height = spec->observation.height,
+                      .width = spec->observation.width,
+                      .channels = spec->observation.channels,
                       .actions = agent->actions,
                       .side = agent->glimpse.side,
                       .scales = agent->glimpse.scales,
                       .whole = agent->sensor.whole,
-                      .control = spec->control,
+                      .control = spec->answer == FOV_ANSWER_MOVE,
                       .update = request->update};
   FOV_TRY(fov_record_check(request));
   describe(trace, request);

@@ -1,11 +1,16 @@
-/** The operations of the tape; each is a forward and a backward function side by side in ops_*.c.
+/**
+ * The operations of the tape; each is a forward and a backward function side by side in ops_*.c.
+ * HOWTO.md shows how to write one.
+ *
+ * B: rows, one a lane; D, E, F: columns; A: classes or actions; N: sites that attention chooses
+ * among; t: rows of a memory. A matrix of several rows a lane is lane-major: [B·N, D].
  */
 #ifndef FOV_TENSOR_OPS_H
 #define FOV_TENSOR_OPS_H
 
 #include "tensor/tape.h"
 
-typedef enum FovActivation { FOV_LINEAR, FOV_RELU, FOV_TANH } FovActivation;
+typedef enum FovActivation { FOV_LINEAR, FOV_RELU, FOV_TANH, FOV_SIGMOID } FovActivation;
 
 /** act(x Wᵀ + b). x: [B, D]; w: [E, D]; bias: [1, E] or NULL. Result: [B, E]. */
 FovVar *fov_linear(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, FovActivation activation);
@@ -15,8 +20,8 @@ FovVar *fov_linear(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, FovActivat
 FovVar *fov_linear2(FovTape *tape, FovVar *x, FovVar *w, FovVar *h, FovVar *u, FovVar *bias,
                     FovActivation activation);
 
-/** Where the filters of a convolution stand: on every `stride`th pixel, down and across, of S
- * pictures [H, W, C] that lie side by side in a row of x, as far as they fit. */
+/** Where the filters of a convolution are applied: at every `stride`th pixel, down and across,
+ * where they fit, of S pictures [H, W, C] that lie side by side in a row of x. */
 typedef struct FovConv {
   int pictures;                /**< S */
   int height, width, channels; /**< H, W, C of each */
@@ -24,14 +29,14 @@ typedef struct FovConv {
   int stride;                  /**< 1 or more */
 } FovConv;
 
-/** Windows that fit in `extent` pixels, the height or width of a picture: H', W'. */
+/** Windows that fit in `extent` pixels, the height or width of a picture: H' or W'. */
 int fov_conv_fitting(const FovConv *conv, int extent);
 
 /** Places of a filter on all pictures: S·H'·W', where H' = (H − K) / stride + 1, rounded down, and
  * W' likewise. */
 int fov_conv_places(const FovConv *conv);
 
-/** Numbers of the scratch that one use of fov_conv with F filters takes, however many the lanes. */
+/** Scratch memory of one use of fov_conv with F filters, in numbers; independent of the lanes. */
 double fov_conv_scratch(const FovConv *conv, int filters);
 
 /**
@@ -44,11 +49,74 @@ double fov_conv_scratch(const FovConv *conv, int filters);
 FovVar *fov_conv(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, const FovConv *conv,
                  FovActivation activation);
 
+/* Each number by itself. */
+
 /** a + b, both [B, D]. */
 FovVar *fov_add(FovTape *tape, FovVar *a, FovVar *b);
 
-/** Rows rows[0 … count−1] of x [B, D], each 0 … B−1, as a result of their own: [count, D]. */
+/** a ∘ b, the product of each number with its counterpart; both [B, D]. */
+FovVar *fov_multiply(FovTape *tape, FovVar *a, FovVar *b);
+
+/** act(x). x: [B, D]. Result: [B, D]. */
+FovVar *fov_activate(FovTape *tape, FovVar *x, FovActivation activation);
+
+/* Rows and columns. */
+
+/** y[i] = x[rows[i]]. x: [B, D]; rows: [count], each 0 … B−1, copied. Result: [count, D]. */
 FovVar *fov_gather(FovTape *tape, FovVar *x, const int *rows, int count);
+
+/**
+ * The same for all rows of a lane: y[i·t + k] = x[kept[i]·t + k].
+ *
+ * x: [B·t, D], B being `lanes`; kept: [count], each 0 … B−1, copied. Result: [count·t, D].
+ */
+FovVar *fov_gather_lanes(FovTape *tape, FovVar *x, int lanes, const int *kept, int count);
+
+/** The vectors of symbols: y[b] = table[indices[b]]. table: [V, D], usually a parameter; indices:
+ * [count], each 0 … V−1, copied. Result: [count, D]. */
+FovVar *fov_embedding(FovTape *tape, FovVar *table, const int *indices, int count);
+
+/** Columns side by side. parts: [count], each [B, D_i]. Result: [B, Σ_i D_i]. */
+FovVar *fov_concat(FovTape *tape, FovVar *const *parts, int count);
+
+/** Columns first … first+count−1. x: [B, D]. Result: [B, count]. */
+FovVar *fov_columns(FovTape *tape, FovVar *x, int first, int count);
+
+/** Adds a row to the memory of each lane, after its t others. memory: [B·t, D], NULL for t = 0; x:
+ * [B, D]. Result: [B·(t+1), D]; x itself if there is no memory. */
+FovVar *fov_append(FovTape *tape, FovVar *memory, FovVar *x);
+
+/* Attention (Bahdanau et al. 2015; with several heads, Vaswani et al. 2017). D = heads · d. */
+
+/**
+ * Scores of sites by dot products.
+ *
+ * e[b, h·N + i] = scale · Σ_j q[b, h·d + j] k[b·N + i, h·d + j].
+ * query: [B, D]; keys: [B·N, D]. Result: [B, heads·N].
+ */
+FovVar *fov_dot_sites(FovTape *tape, FovVar *query, FovVar *keys, int heads, real scale);
+
+/** Softmax of each of `groups` equal groups of columns, of any numbers that are finite. x: [B,
+ * groups·N]. Result: the same shape; each group of a row sums to 1. */
+FovVar *fov_softmax(FovTape *tape, FovVar *x, int groups);
+
+/**
+ * The read-out: weighted sums over sites.
+ *
+ * z[b, h·d + j] = Σ_i w[b, h·N + i] v[b·N + i, h·d + j].
+ * weights: [B, heads·N]; values: [B·N, D]. Result: [B, D].
+ */
+FovVar *fov_weigh_sites(FovTape *tape, FovVar *weights, FovVar *values, int heads);
+
+/**
+ * Layer normalisation (Ba, Kiros and Hinton 2016).
+ *
+ * y = gain ∘ (x − μ) / √(σ² + 1e−5) + bias, with mean μ and variance σ² of each row.
+ * x: [B, D]; gain, bias: [1, D]. Result: [B, D].
+ */
+FovVar *fov_layer_norm(FovTape *tape, FovVar *x, FovVar *gain, FovVar *bias);
+
+/* Recurrent cells. */
 
 /**
  * One LSTM cell (Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000).
@@ -68,6 +136,8 @@ void fov_lstm_cell(FovVar **h_t, FovVar **c_t, FovTape *tape, FovVar *gates, Fov
  */
 FovVar *fov_gru_cell(FovTape *tape, FovVar *x, FovVar *h, FovVar *h_prev);
 
+/* Losses and log-probabilities. */
+
 /**
  * Cross-entropy of a softmax, in nats. logits: [B, A]; labels: [B], each 0 … A−1.
  * Result: [B, 1]. log_probabilities: [B, A], written unless NULL.
@@ -75,12 +145,12 @@ FovVar *fov_gru_cell(FovTape *tape, FovVar *x, FovVar *h, FovVar *h_prev);
 FovVar *fov_cross_entropy(FovTape *tape, real *log_probabilities, FovVar *logits,
                           const int *labels);
 
-/** log softmax(logits)_a of an action a. logits: [B, A]; actions: [B], each 0 … A−1. Result: [B,
- * 1].
- */
+/** log softmax(logits)_a of an action a. logits: [B, A]; actions: [B], each 0 … A−1, copied.
+ * Result: [B, 1]. */
 FovVar *fov_categorical_log_prob(FovTape *tape, FovVar *logits, const int *actions);
 
-/** Entropy of softmax(logits), in nats: −Σ_a p_a log p_a. logits: [B, A]. Result: [B, 1]. */
+/** Entropy of a softmax, in nats: −Σ_a p_a log p_a, where p = softmax(logits). logits: [B, A].
+ * Result: [B, 1]. */
 FovVar *fov_softmax_entropy(FovTape *tape, FovVar *logits);
 
 /**

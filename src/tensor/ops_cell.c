@@ -1,4 +1,5 @@
 #include "tensor/ops.h"
+#include "tensor/rows.h"
 
 /** Row b of a var's values; NULL of NULL. */
 static const real *row_of(const FovVar *x, int b) {
@@ -10,23 +11,26 @@ static real *grad_row(const FovVar *x, int b) {
   return x && x->has_grad ? x->grad + (size_t)b * x->stride : NULL;
 }
 
-/** A var whose gradient has room; NULL if it needs none. */
+/** A var with its gradient ready to be added to; NULL if it wants none. */
 static FovVar *with_grad(FovTape *tape, FovVar *x) {
   if (!x || !x->wants_grad) return NULL;
   fov_grad(tape, x);
   return x;
 }
 
-/** y += a b, element by element */
+FOV_KERNEL static void add_row(real *restrict y, const real *restrict x, int cols) {
+  fov_row_add(y, x, cols);
+}
+
 FOV_KERNEL static void add_product(real *restrict y, const real *restrict a, const real *restrict b,
                                    int cols) {
-  for (int j = 0; j < cols; j++) y[j] += a[j] * b[j];
+  fov_row_add_product(y, a, b, cols);
 }
 
 typedef struct Lstm {
   FovVar *gates, *c_prev, *h_t, *c_t;
   real *act;  /**< [B, 5D]: σ(i) σ(f) tanh(g) σ(o) tanh(c_t) */
-  real *dc_t; /**< [D]: of one row on the way back */
+  real *dc_t; /**< [D]: of one row in the backward pass */
 } Lstm;
 
 FOV_KERNEL static void lstm_forward(real *restrict h_t, real *restrict c_t, real *restrict act,
@@ -45,9 +49,10 @@ FOV_KERNEL static void lstm_forward(real *restrict h_t, real *restrict c_t, real
   }
 }
 
-// The way back is cut into loops of few conditions each, which the compiler can make wide.
+// The backward pass is split into loops of few conditions each, which compilers can vectorise.
 
-/** dc_t: of the state, by way of h_t too. dh, dc: of the results, NULL where nothing flowed. */
+/** dc_t: the gradient of the cell state, through h_t too. dh, dc: of the results, NULL where
+ * nothing has flowed. */
 FOV_KERNEL static void lstm_state_backward(real *restrict dc_t, const real *restrict dh,
                                            const real *restrict dc, const real *restrict act,
                                            int cols) {
@@ -56,7 +61,7 @@ FOV_KERNEL static void lstm_state_backward(real *restrict dc_t, const real *rest
     dc_t[j] = (dc ? dc[j] : 0) + (dh ? dh[j] : 0) * o[j] * (1 - tanh_c[j] * tanh_c[j]);
 }
 
-/** dgates: times beta, 0 or 1, and added to. */
+/** dgates: overwritten if beta is 0, added to if it is 1. */
 FOV_KERNEL static void lstm_gates_backward(real *restrict dgates, const real *restrict dc_t,
                                            const real *restrict dh, const real *restrict act,
                                            const real *restrict c_prev, real beta, int cols) {
@@ -108,7 +113,7 @@ void fov_lstm_cell(FovVar **h_t, FovVar **c_t, FovTape *tape, FovVar *gates, Fov
 typedef struct Gru {
   FovVar *x, *h, *h_prev, *h_t;
   real *act;   /**< [B, 3D]: σ(r) σ(z) tanh(n) */
-  real *gates; /**< [3D]: gradients of what those are of, of one row on the way back */
+  real *gates; /**< [3D]: gradients before the activations, of one row in the backward pass */
 } Gru;
 
 FOV_KERNEL static void gru_forward(real *restrict h_t, real *restrict act, const real *restrict x,
@@ -122,7 +127,7 @@ FOV_KERNEL static void gru_forward(real *restrict h_t, real *restrict act, const
   }
 }
 
-/** gates: set */
+/** gates: written. */
 FOV_KERNEL static void gru_gates_backward(real *restrict gates, const real *restrict dh_t,
                                           const real *restrict act, const real *restrict h,
                                           const real *restrict h_prev, int cols) {
@@ -133,10 +138,6 @@ FOV_KERNEL static void gru_gates_backward(real *restrict gates, const real *rest
     gates[cols + j] = dh_t[j] * ((h_prev ? h_prev[j] : 0) - n[j]) * z[j] * (1 - z[j]);
     gates[2 * cols + j] = dn;
   }
-}
-
-FOV_KERNEL static void add_row(real *restrict y, const real *restrict x, int cols) {
-  for (int j = 0; j < cols; j++) y[j] += x[j];
 }
 
 static void gru_backward(FovTape *tape, void *saved) {

@@ -1,8 +1,10 @@
 #include <limits.h>
 
 #include "tensor/activation.h"
+#include "tensor/ops.h"
+#include "tensor/rows.h"
 
-/** Numbers of pixels that are unfolded at a time; the products then find them in the second-level
+/** Pixels that are unfolded at a time: the matrix products then find them in the second-level
  * cache, and memory grows neither with the lanes nor with the pictures. */
 enum { ROOM = 1 << 15 };
 
@@ -12,7 +14,7 @@ typedef struct Conv {
   FovActivation activation;
   size_t places, places_down, places_across; /**< S·H'·W', H', W' */
   FovMatrix windows; /**< [group, K·K·C]: the pixels under a filter at each place of a group */
-  FovMatrix sums;    /**< [group, F]: what the filters make of them, or its gradient */
+  FovMatrix sums;    /**< [group, F]: what the filters give for them, or its gradient */
 } Conv;
 
 int fov_conv_fitting(const FovConv *conv, int extent) {
@@ -28,7 +30,7 @@ static int window_size(const FovConv *conv) {
   return conv->side * conv->side * conv->channels;
 }
 
-/** Places that are worked on at a time, if there are as many. */
+/** Places that are processed at a time, unless there are fewer. */
 static int group_size(const FovConv *conv, int filters) {
   int window = window_size(conv), most = window > filters ? window : filters;
   return most < ROOM ? ROOM / most : 1;
@@ -65,14 +67,13 @@ FOV_KERNEL static void unfold(const Conv *op, FovMatrix windows, size_t first) {
   }
 }
 
-/** The way back of unfold: adds the windows' gradients to dx, where windows overlap too. */
+/** The backward pass of unfold: adds the windows' gradients to dx; windows may overlap. */
 FOV_KERNEL static void fold(const Conv *op, FovMatrix windows, size_t first) {
   int line = op->shape.side * op->shape.channels, row = op->shape.width * op->shape.channels;
   for (int n = 0; n < windows.rows; n++) {
     real *to = op->x->grad + window_at(op, first + n);
     const real *from = windows.at + (size_t)n * windows.stride;
-    for (int k = 0; k < op->shape.side; k++, from += line, to += row)
-      for (int i = 0; i < line; i++) to[i] += from[i];
+    for (int k = 0; k < op->shape.side; k++, from += line, to += row) fov_row_add(to, from, line);
   }
 }
 
@@ -81,7 +82,7 @@ FOV_KERNEL static void activate_group(const Conv *op, FovMatrix sums, size_t fir
   const real *bias = op->bias ? op->bias->value : NULL;
   for (int n = 0; n < sums.rows; n++) {
     real *sum = sums.at + (size_t)n * sums.stride;
-    fov_activate(sum, bias, op->activation, sums.cols);
+    fov_activate_row(sum, bias, op->activation, sums.cols);
     memcpy(op->y->value + result_at(op, first + n), sum, (size_t)sums.cols * sizeof *sum);
   }
 }
@@ -92,12 +93,12 @@ FOV_KERNEL static void deactivate_group(const Conv *op, FovMatrix sums, real *db
     real *dsum = sums.at + (size_t)n * sums.stride;
     size_t at = result_at(op, first + n);
     memcpy(dsum, op->y->grad + at, (size_t)sums.cols * sizeof *dsum);
-    fov_deactivate(dsum, dbias, op->y->value + at, op->activation, sums.cols);
+    fov_deactivate_row(dsum, dbias, op->y->value + at, op->activation, sums.cols);
   }
 }
 
-/** Cuts the scratch to the group from `first` on; the last one may be short. False: none is left.
- */
+/** Cuts the scratch memory to the group from `first` on, of which the last may be short. False if
+ * no place is left. */
 static bool take_group(FovMatrix *windows, FovMatrix *sums, const Conv *op, size_t first) {
   size_t left = op->places * op->y->rows - first;
   *windows = op->windows, *sums = op->sums;

@@ -31,7 +31,7 @@ static void categorical_backward(FovTape *tape, void *saved) {
   }
 }
 
-/** log softmax(logits) at what was chosen, times `sign`. */
+/** sign · log softmax(logits) at the chosen classes. */
 static FovVar *log_prob_of(FovTape *tape, real *log_probabilities, FovVar *logits,
                            const int *chosen, real sign) {
   int rows = logits->rows, cols = logits->cols;
@@ -66,14 +66,14 @@ typedef struct Entropy {
   const real *log_probabilities;
 } Entropy;
 
-/** dH/dlogit_a = −p_a (log p_a + H). */
+/** dlogits_j −= dH p_j (log p_j + H) */
 static void entropy_backward(FovTape *tape, void *saved) {
   Entropy *op = saved;
   int cols = op->logits->cols;
-  real *dlogits = fov_grad(tape, op->logits);
-  for (int b = 0; b < op->y->rows; b++, dlogits += op->logits->stride) {
+  fov_grad(tape, op->logits);
+  for (int b = 0; b < op->y->rows; b++) {
     const real *log_p = op->log_probabilities + (size_t)b * cols;
-    real dy = op->y->grad[b], entropy = op->y->value[b];
+    real *dlogits = fov_grad_row(op->logits, b), entropy = op->y->value[b], dy = op->y->grad[b];
     for (int j = 0; j < cols; j++) dlogits[j] -= dy * fov_exp(log_p[j]) * (log_p[j] + entropy);
   }
 }
@@ -85,8 +85,7 @@ FovVar *fov_softmax_entropy(FovTape *tape, FovVar *logits) {
   FovVar *y = fov_result(tape, rows, 1, logits->wants_grad);
   for (int b = 0; b < rows; b++) {
     y->value[b] = 0;
-    for (int j = 0; j < cols; j++)
-      y->value[b] -= fov_exp(log_p[(size_t)b * cols + j]) * log_p[(size_t)b * cols + j];
+    for (int j = b * cols; j < (b + 1) * cols; j++) y->value[b] -= fov_exp(log_p[j]) * log_p[j];
   }
   Entropy *op = FOV_NEW(tape->arena, Entropy, 1);
   *op = (Entropy){.logits = logits, .y = y, .log_probabilities = log_p};
@@ -113,7 +112,7 @@ static void gaussian_backward(FovTape *tape, void *saved) {
                   (op->sigma[j] * op->sigma[j]);
 }
 
-/** A constant's copy in the arena, since the caller's may be gone when the tape goes back. */
+/** A copy in the arena: the caller's numbers may be gone before the backward pass. */
 static const real *keep(FovTape *tape, const real *values, size_t count) {
   return memcpy(FOV_NEW(tape->arena, real, count), values, count * sizeof(real));
 }

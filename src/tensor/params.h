@@ -43,11 +43,12 @@ typedef struct FovParams {
 int fov_params_add(FovParams *params, const char *name, int rows, int cols, FovInit init,
                    real scale);
 
+/** Releases the list; `params` is empty afterwards. */
+void fov_params_finish(FovParams *params);
+
 /** Leaves out `count` parameters: what is added later draws the same initial values as if they were
  * there. */
 void fov_params_skip(FovParams *params, int count);
-/** Releases the list; `params` is empty afterwards. */
-void fov_params_finish(FovParams *params);
 
 /** Numbers that are learned: the block without its padding. */
 size_t fov_params_learned(const FovParams *params);

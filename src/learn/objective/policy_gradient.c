@@ -11,7 +11,7 @@ const char *const fov_policy_gradient_losses[] = {
 static void add_answer_loss(FovTape *tape, double *sum, const FovObjectiveInput *input) {
   const FovTask *task = input->task;
   double weight = 1.0 / input->batch / (input->every ? task->options.glimpses : 1);
-  if (task->env->spec.control) return;
+  if (task->env->spec.answer != FOV_ANSWER_CLASS) return;
   for (int t = 1; t < input->rollout->time_steps; t++) {
     const FovTimeStep *step = &input->rollout->at[t];
     if (!step->logits) continue;

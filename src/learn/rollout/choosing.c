@@ -94,7 +94,7 @@ static int choose_action(const real *log_p, Play *play, int i, int lane, bool sa
 /** A control task's actions are sampled, for REINFORCE; answers are learned from their labels. */
 static void choose_actions(FovTimeStep *step, const real *log_p, const bool *due, Play *play) {
   int A = play->task->agent->actions, *sampled = FOV_NEW(play->tape->arena, int, step->count);
-  bool sample = play->task->env->spec.control && !play->plan->deterministic;
+  bool sample = play->task->env->spec.answer == FOV_ANSWER_MOVE && !play->plan->deterministic;
   for (int i = 0; i < step->count; i++, log_p += A) {
     int lane = step->lanes[i];
     sampled[i] = 0;
@@ -117,11 +117,11 @@ static real step_lane(const FovTimeStep *step, const real *log_p, Play *play, in
   rollout->answers[at] = action;
   if (rollout->log_probabilities)
     memcpy(rollout->log_probabilities + at * A, log_p, (size_t)A * sizeof(real));
-  fov_env_step(task->env, &play->env[i], action, &play->env_rng[i]);
+  fov_env_step(task->env, &play->env[i], &(FovAnswer){.action = action}, &play->env_rng[i]);
   play->looked[i] = 0;
   play->earned[i] += play->env[i].reward;
-  rollout->wrong[b] = task->env->spec.control ? play->earned[i] < task->env->spec.goal
-                                              : rollout->wrong[b] || action != label;
+  rollout->wrong[b] = rollout->log_probabilities ? rollout->wrong[b] || action != label
+                                                 : play->earned[i] < task->env->spec.goal;
   return task->reward->value(play->env[i].reward, log_p, label);
 }
 
@@ -171,13 +171,13 @@ static void add_columns(FovPolicyOutput *output, const FovTimeStep *step, const 
 void fov_play_choose_place(FovTimeStep *step, Play *play) {
   const FovTask *task = play->task;
   const FovPolicy *policy = task->policy;
-  const FovEnvSpec *spec = &task->env->spec;
+  const FovObservation *shown = &task->env->spec.observation;
   int n = step->count;
   FovPolicyInput input = {.places = play->places,
                           .forced = forced_places(step, play),
                           .rng = play->policy_rng,
-                          .width = spec->width,
-                          .height = spec->height,
+                          .width = shown->width,
+                          .height = shown->height,
                           .progress = play->plan->progress,
                           .deterministic = play->plan->deterministic,
                           .lanes = n};

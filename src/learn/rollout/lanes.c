@@ -1,23 +1,18 @@
 #include "base/profile.h"
 #include "learn/rollout/play.h"
 
-static size_t image_size(const FovEnvSpec *spec) {
-  return (size_t)spec->height * spec->width * spec->channels;
-}
-
 void fov_play_start(Play *play) {
   const FovEnv *env = play->task->env;
-  const FovEnvSpec *spec = &env->spec;
+  const FovObservation *shown = &env->spec.observation;
   FovArena *arena = play->tape->arena;
   FovPhase before = fov_profile_enter(FOV_PHASE_ENV);
   for (int b = 0; b < play->count; b++) {
     play->lanes[b] = b;
-    play->env[b] = (FovEnvLane){.image = fov_arena_alloc(arena, image_size(spec)),
-                                .state = fov_arena_alloc(arena, spec->state_size)};
-    play->images[b] = (FovImage){.bytes = play->env[b].image,
-                                 .height = spec->height,
-                                 .width = spec->width,
-                                 .channels = spec->channels};
+    play->env[b] = fov_env_lane(arena, &env->spec);
+    play->images[b] = (FovImage){.bytes = play->env[b].observation,
+                                 .height = shown->height,
+                                 .width = shown->width,
+                                 .channels = shown->channels};
     fov_env_reset(env, &play->env[b], play->plan->cases[b], &play->env_rng[b]);
   }
   fov_profile_enter(before);

@@ -2,8 +2,7 @@
 
 /** Keeps the images as they are now, before an action changes them. */
 static void keep_frames(FovTimeStep *step, const Play *play) {
-  const FovImage *image = &play->images[0];
-  size_t size = (size_t)image->height * image->width * image->channels;
+  size_t size = fov_observation_bytes(&play->task->env->spec.observation);
   for (int i = 0; i < step->count; i++)
     step->frames[i] = memcpy(fov_arena_alloc(play->tape->arena, size), step->frames[i], size);
 }

@@ -30,7 +30,7 @@ static FovRollout make_rollout(FovArena *arena, const FovTask *task, int lanes) 
                         .glimpses = fov_play_zeros(arena, B * sizeof(int)),
                         .wrong = fov_play_zeros(arena, B * sizeof(bool))};
   for (size_t i = 0; i < B * N; i++) rollout.labels[i] = rollout.answers[i] = -1;
-  if (!spec->control)
+  if (spec->answer == FOV_ANSWER_CLASS)
     rollout.log_probabilities = fov_play_zeros(arena, B * N * spec->actions * sizeof(real));
   return rollout;
 }
@@ -66,7 +66,7 @@ static FovTimeStep *begin_step(Play *play) {
                         .actions = FOV_NEW(arena, int, n),
                         .events = fov_play_zeros(arena, (size_t)n)};
   for (int i = 0; i < n; i++) {
-    step->frames[i] = play->env[i].image;
+    step->frames[i] = play->env[i].observation;
     step->labels[i] = play->env[i].label;
     step->actions[i] = -1;
   }

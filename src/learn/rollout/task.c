@@ -9,8 +9,22 @@ const FovOption fov_task_options[] = {
     FOV_OPTIONS_END,
 };
 
+FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env) {
+  const FovObservation *shown = &spec->observation;
+  char found[FOV_DESCRIPTION];
+  fov_observation_describe(found, shown);
+  if (shown->kind != FOV_OBSERVATION_IMAGE || shown->floats)
+    return fov_fail(FOV_ERR_USAGE, "env = %s: expected an image of bytes, found %s", env, found);
+  if (spec->answer != FOV_ANSWER_VECTOR) return FOV_OK;
+  return fov_fail(
+      FOV_ERR_USAGE,
+      "env = %s: expected a class or a move as the answer, found a vector of %d numbers", env,
+      spec->actions);
+}
+
 FovStatus fov_task_check(const FovTask *task) {
-  if (!task->env->spec.control || !task->reward->labelled) return FOV_OK;
+  FOV_TRY(fov_spec_check(&task->env->spec, task->env->type->plugin.name));
+  if (task->env->spec.answer != FOV_ANSWER_MOVE || !task->reward->labelled) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE, "reward = %s needs labels, and env = %s has none",
                   task->reward->plugin.name, task->env->type->plugin.name);
 }

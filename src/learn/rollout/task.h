@@ -38,7 +38,11 @@ typedef struct FovTask {
   const FovBaseline *baseline;
 } FovTask;
 
-/** Fails if the reward needs labels and the environment has none. */
+/** Fails unless an agent can look at what the environment shows, an image of bytes, and learn its
+ * answers, classes or moves. env: its name. */
+FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env);
+
+/** Fails as fov_spec_check does, or if the reward needs labels and the environment has none. */
 FovStatus fov_task_check(const FovTask *task);
 
 /** The most glimpses of an episode: those before an action, times the actions. */

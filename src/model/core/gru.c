@@ -24,10 +24,10 @@ typedef struct Layout {
 enum { H };
 
 static FovStatus build(void *layout, int *width, FovParams *params, const void *values,
-                       int inputs) {
+                       const FovCoreParts *parts) {
   Layout *l = layout;
   int D = l->width = *width = ((const Options *)values)->width, gates = 3 * D;
-  l->w = fov_params_add(params, "core.w", gates, inputs, FOV_INIT_UNIFORM, 1);
+  l->w = fov_params_add(params, "core.w", gates, parts->inputs, FOV_INIT_UNIFORM, 1);
   l->u = fov_params_add(params, "core.u", gates, D, FOV_INIT_UNIFORM, 1);
   l->bias = fov_params_add(params, "core.bias", 1, gates, FOV_INIT_ZERO, 0);
   l->state_bias = fov_params_add(params, "core.state_bias", 1, gates, FOV_INIT_ZERO, 0);

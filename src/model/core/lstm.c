@@ -23,10 +23,10 @@ typedef struct Layout {
 enum { H, C, STATES };
 
 static FovStatus build(void *layout, int *width, FovParams *params, const void *values,
-                       int inputs) {
+                       const FovCoreParts *parts) {
   Layout *l = layout;
   int D = *width = ((const Options *)values)->width, gates = 4 * D;
-  l->w = fov_params_add(params, "core.w", gates, inputs, FOV_INIT_UNIFORM, 1);
+  l->w = fov_params_add(params, "core.w", gates, parts->inputs, FOV_INIT_UNIFORM, 1);
   l->u = fov_params_add(params, "core.u", gates, D, FOV_INIT_UNIFORM, 1);
   l->bias = fov_params_add(params, "core.bias", 1, gates, FOV_INIT_FORGET, 1);
   return FOV_OK;

@@ -3,9 +3,9 @@
 #include "model/core.h"
 
 static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
-                       int inputs) {
+                       const FovCoreParts *parts) {
   (void)layout, (void)params, (void)options;
-  *width = inputs;
+  *width = parts->inputs;
   return FOV_OK;
 }
 

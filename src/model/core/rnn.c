@@ -22,12 +22,12 @@ typedef struct Layout {
 enum { H };
 
 static FovStatus build(void *layout, int *width, FovParams *params, const void *values,
-                       int inputs) {
+                       const FovCoreParts *parts) {
   const Options *o = values;
   Layout *l = layout;
   int D = *width = o->width;
   FovInit init = o->init == IDENTITY ? FOV_INIT_IDENTITY : FOV_INIT_UNIFORM;
-  l->w = fov_params_add(params, "core.w", D, inputs, FOV_INIT_UNIFORM, 1);
+  l->w = fov_params_add(params, "core.w", D, parts->inputs, FOV_INIT_UNIFORM, 1);
   l->u = fov_params_add(params, "core.u", D, D, init, 1);
   l->bias = fov_params_add(params, "core.bias", 1, D, FOV_INIT_ZERO, 0);
   return FOV_OK;

@@ -1,4 +1,4 @@
-#include "envs/folder.h"
+#include "envs/datasets/png_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,13 +13,13 @@ typedef struct Names {
   int count;
 } Names;
 
-void fov_folder_free_names(char **names, int count) {
+void fov_free_names(char **names, int count) {
   for (int i = 0; names && i < count; i++) free(names[i]);
   free(names);
 }
 
 static void free_names(Names *names) {
-  fov_folder_free_names(names->list, names->count);
+  fov_free_names(names->list, names->count);
   *names = (Names){0};
 }
 
@@ -40,6 +40,19 @@ static int is_visible(const struct dirent *entry) {
 static int is_png(const struct dirent *entry) {
   size_t length = strlen(entry->d_name);
   return is_visible(entry) && length > 4 && strcasecmp(entry->d_name + length - 4, ".png") == 0;
+}
+
+static const char *extension_of(const char *name) {
+  const char *dot = strrchr(name, '.');
+  return dot ? dot : "";
+}
+
+static int is_other_picture(const struct dirent *entry) {
+  static const char *const others[] = {".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp"};
+  const char *extension = extension_of(entry->d_name);
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (is_visible(entry) && strcasecmp(extension, others[i]) == 0) return 1;
+  return 0;
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b) {
@@ -78,6 +91,25 @@ static FovStatus list_names(Names *names, const char *folder, mode_t kind) {
   return status;
 }
 
+enum { OTHERS = 160 };
+
+/** Describes the pictures of another format in a folder, and the remedy; false: it has none. */
+static bool describe_others(char text[OTHERS], const char *folder) {
+  struct dirent **entries;
+  int count = scandir(folder, &entries, is_other_picture, by_name), same = 0;
+  text[0] = '\0';
+  if (count < 0) return false;
+  const char *first = count > 0 ? extension_of(entries[0]->d_name) : "";
+  for (int i = 0; i < count; i++) same += strcmp(extension_of(entries[i]->d_name), first) == 0;
+  if (count > 0)
+    snprintf(text, OTHERS,
+             "%d %s file%s: convert them to PNG, with ImageMagick: mogrify -format png *%s", same,
+             first, same == 1 ? "" : "s", first);
+  for (int i = 0; i < count; i++) free(entries[i]);
+  free(entries);
+  return count > 0;
+}
+
 static bool has_folder(const char *folder, const char *name) {
   char path[PATH_MAX];
   struct stat found;
@@ -87,10 +119,10 @@ static bool has_folder(const char *folder, const char *name) {
 
 /* ---- pictures ---- */
 
-/** A part of the data: what it is for, and how many sixths of each class go elsewhere. */
+/** A part of the data: its split, and how many sixths of each class go to other splits. */
 typedef struct Part {
   FovSplit split;
-  int sixths; // 0; 1: to validate; 2: to validate and, the last, to test
+  int sixths; // 0; 1: the last validates; 2: the last tests, the one before it validates
 } Part;
 
 static FovSplit split_of(Part part, int index, int count) {
@@ -99,21 +131,21 @@ static FovSplit split_of(Part part, int index, int count) {
   return sixth < part.sixths ? parts[part.sixths][sixth] : part.split;
 }
 
-static FovStatus make_room(FovFolder *folder) {
-  if (folder->count < folder->room) return FOV_OK;
-  size_t room = folder->room ? 2 * folder->room : 256;
-  FovFolderFile *files = realloc(folder->files, room * sizeof *files);
-  if (!files) return fov_fail(FOV_ERR_MEMORY, "no memory for %zu pictures", room);
+static FovStatus grow(FovPngFolder *folder) {
+  if (folder->count < folder->capacity) return FOV_OK;
+  size_t capacity = folder->capacity ? 2 * folder->capacity : 256;
+  FovPngFile *files = realloc(folder->files, capacity * sizeof *files);
+  if (!files) return fov_fail(FOV_ERR_MEMORY, "no memory for %zu pictures", capacity);
   folder->files = files;
-  folder->room = room;
+  folder->capacity = capacity;
   return FOV_OK;
 }
 
-static FovStatus add_file(FovFolder *folder, const char *path, int label, FovSplit split) {
+static FovStatus add_file(FovPngFolder *folder, const char *path, int label, FovSplit split) {
   FovPngHeader header;
-  FOV_TRY(make_room(folder));
+  FOV_TRY(grow(folder));
   FOV_TRY(fov_png_header(&header, path));
-  FovFolderFile file = {strdup(path), header, label, split};
+  FovPngFile file = {strdup(path), header, label, split};
   if (!file.path) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its name", path);
   folder->files[folder->count++] = file;
   if (header.height > folder->height) folder->height = header.height;
@@ -122,14 +154,21 @@ static FovStatus add_file(FovFolder *folder, const char *path, int label, FovSpl
   return FOV_OK;
 }
 
-static FovStatus add_files(FovFolder *folder, const char *path, const Names *names, int label,
+/** Whether a class has PNGs, and enough to divide them. */
+static FovStatus check_count(const char *path, int count, Part part) {
+  char others[OTHERS];
+  if (count == 0)
+    return fov_fail(FOV_ERR_FORMAT, "%s: expected the PNG pictures of a class, found %s", path,
+                    describe_others(others, path) ? others : "none");
+  if (part.sixths == 0 || count >= 6) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT,
+                  "%s: expected 6 pictures or more, a sixth to validate%s, found %d", path,
+                  part.sixths == 2 ? " and a sixth to test" : "", count);
+}
+
+static FovStatus add_files(FovPngFolder *folder, const char *path, const Names *names, int label,
                            Part part) {
-  if (names->count == 0)
-    return fov_fail(FOV_ERR_FORMAT, "%s: expected the PNG pictures of a class, found none", path);
-  if (part.sixths > 0 && names->count < 6)
-    return fov_fail(FOV_ERR_FORMAT,
-                    "%s: expected 6 pictures or more, a sixth to validate%s, found %d", path,
-                    part.sixths == 2 ? " and a sixth to test" : "", names->count);
+  FOV_TRY(check_count(path, names->count, part));
   for (int i = 0; i < names->count; i++) {
     char file[PATH_MAX];
     FOV_TRY(fov_path_join(file, path, "/", names->list[i]));
@@ -140,21 +179,23 @@ static FovStatus add_files(FovFolder *folder, const char *path, const Names *nam
 
 /* ---- classes ---- */
 
-static FovStatus list_classes(FovFolder *folder, const char *path) {
+static FovStatus list_classes(FovPngFolder *folder, const char *path) {
   Names names;
+  char others[OTHERS];
   FOV_TRY(list_names(&names, path, S_IFDIR));
   folder->classes = names.list;
   folder->class_count = names.count;
-  if (names.count >= 2 && names.count <= FOV_FOLDER_MAX_CLASSES) return FOV_OK;
+  if (names.count >= 2 && names.count <= FOV_PNG_MAX_CLASSES) return FOV_OK;
+  const char *but = describe_others(others, path) ? ", but " : "";
   return fov_fail(FOV_ERR_FORMAT,
                   "%s: expected MNIST's files (train-images-idx3-ubyte, plain or .gz, and the "
                   "others) or 2 to %d folders of PNGs, one a class; found no such file and %d "
-                  "folder%s",
-                  path, FOV_FOLDER_MAX_CLASSES, names.count, names.count == 1 ? "" : "s");
+                  "folder%s%s%s",
+                  path, FOV_PNG_MAX_CLASSES, names.count, names.count == 1 ? "" : "s", but, others);
 }
 
 /** Whether a part has the classes of the first. */
-static FovStatus check_classes(const FovFolder *folder, const char *path) {
+static FovStatus check_classes(const FovPngFolder *folder, const char *path) {
   Names names;
   FOV_TRY(list_names(&names, path, S_IFDIR));
   int same = 0;
@@ -171,7 +212,7 @@ static FovStatus check_classes(const FovFolder *folder, const char *path) {
   return status;
 }
 
-static FovStatus add_class(FovFolder *folder, const char *path, int label, Part part) {
+static FovStatus add_class(FovPngFolder *folder, const char *path, int label, Part part) {
   char below[PATH_MAX];
   Names names;
   FOV_TRY(fov_path_join(below, path, "/", folder->classes[label]));
@@ -181,7 +222,7 @@ static FovStatus add_class(FovFolder *folder, const char *path, int label, Part 
   return status;
 }
 
-static FovStatus add_part(FovFolder *folder, const char *path, const char *name, Part part) {
+static FovStatus add_part(FovPngFolder *folder, const char *path, const char *name, Part part) {
   char below[PATH_MAX];
   FOV_TRY(fov_path_join(below, path, *name ? "/" : "", name));
   FOV_TRY(folder->classes ? check_classes(folder, below) : list_classes(folder, below));
@@ -189,7 +230,7 @@ static FovStatus add_part(FovFolder *folder, const char *path, const char *name,
   return FOV_OK;
 }
 
-static FovStatus add_parts(FovFolder *folder, const char *path) {
+static FovStatus add_parts(FovPngFolder *folder, const char *path) {
   if (!has_folder(path, "train") || !has_folder(path, "test"))
     return add_part(folder, path, "", (Part){FOV_SPLIT_TRAIN, 2});
   bool valid = has_folder(path, "valid");
@@ -198,16 +239,16 @@ static FovStatus add_parts(FovFolder *folder, const char *path) {
   return add_part(folder, path, "test", (Part){FOV_SPLIT_TEST, 0});
 }
 
-FovStatus fov_folder_read(FovFolder *folder, const char *path) {
-  *folder = (FovFolder){0};
+FovStatus fov_png_folder_read(FovPngFolder *folder, const char *path) {
+  *folder = (FovPngFolder){0};
   FovStatus status = add_parts(folder, path);
-  if (status != FOV_OK) fov_folder_finish(folder);
+  if (status != FOV_OK) fov_png_folder_finish(folder);
   return status;
 }
 
-void fov_folder_finish(FovFolder *folder) {
+void fov_png_folder_finish(FovPngFolder *folder) {
   for (size_t i = 0; i < folder->count; i++) free(folder->files[i].path);
   free(folder->files);
-  fov_folder_free_names(folder->classes, folder->class_count);
-  *folder = (FovFolder){0};
+  fov_free_names(folder->classes, folder->class_count);
+  *folder = (FovPngFolder){0};
 }

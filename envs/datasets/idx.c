@@ -1,8 +1,12 @@
-#include "envs/idx.h"
+#include "envs/datasets/idx.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 enum { TYPE_U8 = 0x08, MAX_DIM = 65536, MAX_SIZE = 1 << 30 };
@@ -11,7 +15,7 @@ enum { TYPE_U8 = 0x08, MAX_DIM = 65536, MAX_SIZE = 1 << 30 };
 static FovStatus read_some(size_t *got, void *out, size_t size, gzFile file, const char *path) {
   int count = gzread(file, out, (unsigned)size), code;
   const char *reason = gzerror(file, &code);
-  // zlib hands out the bytes before a premature end and only then reports it, as Z_BUF_ERROR.
+  // zlib returns the bytes before a premature end and only then reports it, as Z_BUF_ERROR.
   if (code == Z_ERRNO) return fov_fail(FOV_ERR_IO, "cannot read %s", reason);
   if (count < 0 || code != Z_OK)
     return fov_fail(FOV_ERR_FORMAT, "%s: damaged gzip file (%s); fetch it again", path, reason);
@@ -77,16 +81,46 @@ static FovStatus read_data(FovIdx *idx, gzFile file, const char *path) {
                   idx->size);
 }
 
-FovStatus fov_idx_read(FovIdx *idx, const char *path, int ndim) {
+/** Opens a regular file only: opening a pipe, or reading one, would wait for a writer. */
+static FovStatus open_file(gzFile *file, const char *path) {
+  *file = NULL;
+  int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return fov_fail(FOV_ERR_IO, "cannot open %s: %s", path, strerror(errno));
+  struct stat found;
+  FovStatus status = FOV_OK;
+  if (fstat(fd, &found) != 0)
+    status = fov_fail(FOV_ERR_IO, "cannot read %s: %s", path, strerror(errno));
+  else if (!S_ISREG(found.st_mode))
+    status = fov_fail(FOV_ERR_IO, "%s: expected a regular file, found a %s", path,
+                      S_ISDIR(found.st_mode) ? "folder" : "pipe or a device");
+  else if (!(*file = gzdopen(fd, "rb")))
+    status = fov_fail(FOV_ERR_MEMORY, "%s: no memory to read it", path);
+  if (status != FOV_OK) close(fd);
+  return status;
+}
+
+/** Reads the header and, if `whole`, the data. */
+static FovStatus read_file(FovIdx *idx, const char *path, int ndim, bool whole) {
   FOV_CHECK(ndim >= 1 && ndim <= FOV_IDX_MAX_NDIM, "%d dimensions", ndim);
   *idx = (FovIdx){0};
-  gzFile file = gzopen(path, "rbe");
-  if (!file) return fov_fail(FOV_ERR_IO, "cannot open %s: %s", path, strerror(errno));
+  gzFile file;
+  FOV_TRY(open_file(&file, path));
   FovStatus status = read_magic(file, path, ndim);
   if (status == FOV_OK) status = read_shape(idx, file, path, ndim);
-  if (status == FOV_OK) status = read_data(idx, file, path);
-  gzclose_r(file); // What it could report, read_some has reported.
+  if (status == FOV_OK && whole) status = read_data(idx, file, path);
+  gzclose_r(file); // read_some has already reported what this could report.
   if (status != FOV_OK) fov_idx_finish(idx);
+  return status;
+}
+
+FovStatus fov_idx_read(FovIdx *idx, const char *path, int ndim) {
+  return read_file(idx, path, ndim, true);
+}
+
+FovStatus fov_idx_count(int *count, const char *path, int ndim) {
+  FovIdx idx;
+  FovStatus status = read_file(&idx, path, ndim, false);
+  *count = idx.dims[0];
   return status;
 }
 
@@ -97,7 +131,7 @@ void fov_idx_keep(FovIdx *idx, int first, int count) {
   idx->dims[0] = count;
   idx->size = (size_t)count * entry;
   memmove(idx->data, idx->data + (size_t)first * entry, idx->size);
-  // Where it cannot shrink it stays as large as it was.
+  // If realloc fails, the block stays as large as it was.
   uint8_t *shrunk = realloc(idx->data, idx->size);
   if (shrunk) idx->data = shrunk;
 }

@@ -1,12 +1,13 @@
-#include "envs/png.h"
+#include "envs/datasets/png.h"
 
 #include <errno.h>
 #include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
-enum { MAX_CHUNK = 8 << 20, MAX_KEPT_CHUNKS = 16 }; // bytes, of what is skipped too; chunks
+enum { MAX_CHUNK = 8 << 20, MAX_KEPT_CHUNKS = 16 }; // bytes, of skipped chunks too; chunks
 
 typedef struct Reader {
   const char *path;
@@ -18,7 +19,8 @@ typedef struct Reader {
   char warning[128]; // what libpng noticed before it gave up
 } Reader;
 
-/** Of a wrong header libpng says why in a warning, and then only that it is wrong. */
+/** For a wrong header libpng gives the reason in a warning; its error only states that it is wrong.
+ */
 static void on_warning(png_structp png, png_const_charp message) {
   Reader *reader = png_get_error_ptr(png);
   snprintf(reader->warning, sizeof reader->warning, "%s: ", message);
@@ -37,14 +39,14 @@ static void read_bytes(png_structp png, png_bytep out, size_t size) {
     png_error(png, ferror(file) ? strerror(errno) : "the file is cut short");
 }
 
-/** Whatever is damaged is an error, and no chunk can ask for more than it has a right to. */
+/** All damage is an error, and no chunk can ask for more memory than a limit. */
 static void set_limits(png_structp png) {
   png_set_user_limits(png, FOV_PNG_MAX_SIDE, FOV_PNG_MAX_SIDE);
   png_set_chunk_malloc_max(png, MAX_CHUNK);
   png_set_chunk_cache_max(png, MAX_KEPT_CHUNKS);
   png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
   png_set_benign_errors(png, 0);
-  // All but the palette, transparency and pixels: text and profiles are never unpacked.
+  // Skip all chunks except palette, transparency and pixels: text and profiles are not unpacked.
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
 }
 
@@ -72,7 +74,7 @@ static void read_rgba(Reader *reader) {
   png_read_end(png, NULL);
 }
 
-/** Calls what may end in on_error. */
+/** Calls a function that may end in on_error. */
 static FovStatus attempt(void (*work)(Reader *), Reader *reader) {
   if (setjmp(png_jmpbuf(reader->png))) return FOV_ERR_FORMAT;
   work(reader);
@@ -104,6 +106,40 @@ FovStatus fov_png_header(FovPngHeader *header, const char *path) {
   return status;
 }
 
+/* ---- checksums ---- */
+
+static uint32_t big_endian(const uint8_t b[4]) {
+  return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+/** Reads the next chunk: u32 length, type[4], data, u32 checksum of type and data. */
+static bool check_chunk(uint8_t type[4], FILE *file) {
+  uint8_t head[8], data[4096], sum[4];
+  if (fread(head, sizeof head, 1, file) != 1) return false;
+  uLong found = crc32(0, head + 4, 4);
+  for (size_t left = big_endian(head), part; left > 0; left -= part) {
+    part = left < sizeof data ? left : sizeof data;
+    if (fread(data, 1, part, file) != part) return false;
+    found = crc32(found, data, (uInt)part);
+  }
+  memcpy(type, head + 4, 4);
+  return fread(sum, sizeof sum, 1, file) == 1 && found == big_endian(sum);
+}
+
+FovStatus fov_png_check(const char *path) {
+  FILE *file = fopen(path, "rbe");
+  if (!file) return fov_fail(FOV_ERR_IO, "cannot open %s: %s", path, strerror(errno));
+  uint8_t type[4] = {0}, signature[8];
+  bool sound = fread(signature, sizeof signature, 1, file) == 1 &&
+               png_sig_cmp(signature, 0, sizeof signature) == 0;
+  while (sound && memcmp(type, "IEND", 4) != 0) sound = check_chunk(type, file);
+  fclose(file);
+  if (sound) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT, "%s: expected a sound PNG: it is cut short or damaged", path);
+}
+
+/* ---- pixels ---- */
+
 static FovStatus decode(Reader *reader, const FovPngHeader *expected) {
   const FovPngHeader *found = &reader->header;
   if (found->height != expected->height || found->width != expected->width)
@@ -114,7 +150,7 @@ static FovStatus decode(Reader *reader, const FovPngHeader *expected) {
   return attempt(read_rgba, reader);
 }
 
-/** Lays a pixel over black, as grey or RGB. */
+/** Composes a pixel with black, as grey or RGB. */
 static void flatten(uint8_t *out, int channels, const uint8_t rgba[4]) {
   unsigned over[3];
   for (int c = 0; c < 3; c++) over[c] = (rgba[c] * rgba[3] + 127u) / 255;

@@ -1,4 +1,4 @@
-/** Environments of digits: what they load, what they refuse, and exactly what they draw. */
+/** The canvas: what it loads, what it refuses, and exactly what it shows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "envs/digits.h"
+#include "envs/canvas.h"
 
 enum { N = 12, H = 10, W = 9 }; // A small data set: digit n has label n % 10.
 
@@ -33,13 +33,13 @@ static const FovEnvType *find(const char *name) {
   return *type;
 }
 
-static FovDigitsOptions make_options(const char *data, int size) {
-  FovDigitsOptions options = {.pictures.classes = 10, .size = size};
+static FovCanvasOptions make_options(const char *data, int size) {
+  FovCanvasOptions options = {.pictures.classes = 10, .size = size};
   snprintf(options.pictures.data, sizeof options.pictures.data, "%s", data);
   return options;
 }
 
-static FovStatus create_cluttered(FovEnv *env, FovDigitsOptions options, int pieces,
+static FovStatus create_cluttered(FovEnv *env, FovCanvasOptions options, int pieces,
                                   FovSplit split) {
   options.pieces = pieces;
   return fov_env_create(env, find("cluttered"), &options, split);
@@ -79,7 +79,7 @@ static void poke(const char *name, long offset, uint8_t byte) {
   assert_int_equal(fclose(file), 0);
 }
 
-static void assert_refused(const char *name, FovDigitsOptions options, FovSplit split,
+static void assert_refused(const char *name, FovCanvasOptions options, FovSplit split,
                            const char *words) {
   FovEnv env;
   assert_int_not_equal(fov_env_create(&env, find(name), &options, split), FOV_OK);
@@ -92,13 +92,14 @@ static void splits_the_train_files(void **state) {
   static const int64_t counts[] = {10, 2, 5}, firsts[] = {0, 10, 0};
   for (FovSplit split = FOV_SPLIT_TRAIN; split <= FOV_SPLIT_TEST; split++) {
     FovEnv env;
-    FovDigitsOptions options = make_options(folder, 0);
+    FovCanvasOptions options = make_options(folder, 0);
     assert_int_equal(fov_env_create(&env, find("centred"), &options, split), FOV_OK);
     assert_int_equal(env.spec.cases, counts[split]);
+    for (int i = 0; i < 3; i++) assert_int_equal(env.spec.division[i], counts[i]);
     for (int64_t i = 0; i < env.spec.cases; i++) {
       int n = (int)(firsts[split] + i);
-      assert_int_equal(fov_digits_label(env.impl, i), n % 10);
-      assert_int_equal(fov_digits_image(env.impl, i).pixels[0], pixel(n, 0, 0));
+      assert_int_equal(fov_canvas_label(env.impl, i), n % 10);
+      assert_int_equal(fov_canvas_picture(env.impl, i).pixels[0], pixel(n, 0, 0));
     }
     fov_env_finish(&env);
   }
@@ -111,10 +112,10 @@ static void the_subset_keeps_the_full_sets_order(void **state) {
       {5, 0, 4}, {3, 8, 6}, {7, 2, 1}}; // Of digits 0, 50,000 and test 0.
   for (FovSplit split = FOV_SPLIT_TRAIN; split <= FOV_SPLIT_TEST; split++) {
     FovEnv env;
-    FovDigitsOptions options = make_options(subset(), 28);
+    FovCanvasOptions options = make_options(subset(), 28);
     assert_int_equal(fov_env_create(&env, find("centred"), &options, split), FOV_OK);
     assert_int_equal(env.spec.cases, counts[split]);
-    for (int i = 0; i < 3; i++) assert_int_equal(fov_digits_label(env.impl, i), labels[split][i]);
+    for (int i = 0; i < 3; i++) assert_int_equal(fov_canvas_label(env.impl, i), labels[split][i]);
     fov_env_finish(&env);
   }
 }
@@ -124,7 +125,7 @@ static void looks_where_get_mnist_puts_it(void **state) {
   char path[600];
   setenv("FOVEA_DATA", folder, 1);
   FovEnv env;
-  FovDigitsOptions options = make_options("", 0);
+  FovCanvasOptions options = make_options("", 0);
   assert_int_equal(fov_env_create(&env, find("centred"), &options, FOV_SPLIT_TEST), FOV_OK);
   fov_env_finish(&env);
 
@@ -144,8 +145,8 @@ static void looks_where_get_mnist_puts_it(void **state) {
 }
 
 /** Options that name one of the small data set's pairs. */
-static FovDigitsOptions make_pair_options(const char *images, const char *labels) {
-  FovDigitsOptions options = make_options("", 0);
+static FovCanvasOptions make_pair_options(const char *images, const char *labels) {
+  FovCanvasOptions options = make_options("", 0);
   options.pictures.divide = true;
   if (*images)
     snprintf(options.pictures.images, sizeof options.pictures.images, "%.400s/%s", folder, images);
@@ -155,14 +156,15 @@ static FovDigitsOptions make_pair_options(const char *images, const char *labels
 }
 
 /** Opens every split; pairs of how many pictures it has and of which its first is. */
-static void assert_splits(FovDigitsOptions options, const int expected[][2]) {
+static void assert_splits(FovCanvasOptions options, const int expected[][2]) {
   for (FovSplit split = FOV_SPLIT_TRAIN; split <= FOV_SPLIT_TEST; split++) {
     FovEnv env;
     assert_int_equal(fov_env_create(&env, find("centred"), &options, split), FOV_OK);
     assert_int_equal(env.spec.cases, expected[split][0]);
-    assert_int_equal(env.spec.height, H);
-    assert_int_equal(env.spec.width, W);
-    assert_int_equal(fov_digits_image(env.impl, 0).pixels[0], pixel(expected[split][1], 0, 0));
+    for (int i = 0; i < 3; i++) assert_int_equal(env.spec.division[i], expected[i][0]);
+    assert_int_equal(env.spec.observation.height, H);
+    assert_int_equal(env.spec.observation.width, W);
+    assert_int_equal(fov_canvas_picture(env.impl, 0).pixels[0], pixel(expected[split][1], 0, 0));
     fov_env_finish(&env);
   }
 }
@@ -171,13 +173,13 @@ static void assert_splits(FovDigitsOptions options, const int expected[][2]) {
 static void reads_one_pair_for_every_split(void **state) {
   (void)state;
   enum { SIXTH = N / 6, TRAIN = N - 2 * SIXTH };
-  FovDigitsOptions options = make_pair_options(names[0], names[1]);
+  FovCanvasOptions options = make_pair_options(names[0], names[1]);
   assert_splits(options, (int[][2]){{TRAIN, 0}, {SIXTH, TRAIN}, {SIXTH, N - SIXTH}});
   options.pictures.divide = false;
   assert_splits(options, (int[][2]){{N, 0}, {N, 0}, {N, 0}});
 }
 
-static uint64_t digest_of(FovDigitsOptions options) {
+static uint64_t digest_of(FovCanvasOptions options) {
   FovEnv env;
   assert_int_equal(fov_env_create(&env, find("centred"), &options, FOV_SPLIT_TRAIN), FOV_OK);
   uint64_t digest = env.spec.digest;
@@ -208,7 +210,7 @@ static void refuses_what_does_not_match(void **state) {
   assert_refused("centred", make_pair_options(names[0], names[3]), FOV_SPLIT_TEST,
                  "each of the 12 images");
 
-  FovDigitsOptions few = make_options(folder, 0);
+  FovCanvasOptions few = make_options(folder, 0);
   few.pictures.classes = 4;
   assert_refused("centred", few, FOV_SPLIT_TEST, "label 4: expected 0 to 3, found 4");
   assert_refused("translated", make_options(folder, H - 1), FOV_SPLIT_TEST, "set it to 10 or more");
@@ -216,7 +218,7 @@ static void refuses_what_does_not_match(void **state) {
   write_images("five", 5, H, W);
   write_labels("five-labels", 5);
   FovEnv env;
-  FovDigitsOptions small = make_pair_options("five", "five-labels");
+  FovCanvasOptions small = make_pair_options("five", "five-labels");
   assert_refused("centred", small, FOV_SPLIT_VALID, "expected 6 pictures or more");
   small.pictures.divide = false;
   assert_int_equal(fov_env_create(&env, find("centred"), &small, FOV_SPLIT_TEST), FOV_OK);
@@ -240,10 +242,10 @@ static void centres_the_digit(void **state) {
   (void)state;
   enum { SIDE = 15, TOP = (SIDE - H) / 2, LEFT = (SIDE - W) / 2 };
   FovEnv env;
-  FovDigitsOptions options = make_options(folder, SIDE);
+  FovCanvasOptions options = make_options(folder, SIDE);
   assert_int_equal(fov_env_create(&env, find("centred"), &options, FOV_SPLIT_TRAIN), FOV_OK);
   uint8_t image[SIDE][SIDE];
-  FovEnvLane lane = {.image = *image};
+  FovEnvLane lane = {.observation = *image};
   FovRng rng = fov_rng_stream(1, FOV_STREAM_ENV, 0), before = rng;
   fov_env_reset(&env, &lane, 3, &rng);
   assert_memory_equal(&rng, &before, sizeof rng);
@@ -259,9 +261,9 @@ static void adds_and_clamps(void **state) {
   (void)state;
   static const uint8_t bright[] = {0, 100, 155, 200, 255, 255};
   uint8_t image[2][4] = {{10, 10, 10, 10}, {10, 155, 101, 255}};
-  FovDigits canvas = {.height = 2, .width = 4, .channels = 1};
-  FovPatch patch = {bright, 2, 2, 3}; // The stride skips bright[2] and bright[5].
-  fov_digits_paste(&canvas, *image, patch, 1, 0);
+  FovCanvas canvas = {.height = 2, .width = 4, .channels = 1};
+  FovCrop patch = {bright, 2, 2, 3}; // The stride skips bright[2] and bright[5].
+  fov_canvas_paste(&canvas, *image, patch, 1, 0);
   assert_memory_equal(*image, ((uint8_t[]){10, 10, 110, 10, 10, 255, 255, 255}), 8);
 }
 
@@ -283,10 +285,10 @@ static void translates_uniformly_and_whole(void **state) {
   (void)state;
   enum { SIDE = 12, PLACES = (SIDE - H + 1) * (SIDE - W + 1), DRAWS = 6000 };
   FovEnv env;
-  FovDigitsOptions options = make_options(folder, SIDE);
+  FovCanvasOptions options = make_options(folder, SIDE);
   assert_int_equal(fov_env_create(&env, find("translated"), &options, FOV_SPLIT_TRAIN), FOV_OK);
   uint8_t image[SIDE * SIDE];
-  FovEnvLane lane = {.image = image};
+  FovEnvLane lane = {.observation = image};
   int seen[PLACES] = {0};
   for (int i = 0; i < DRAWS; i++) {
     FovRng rng = fov_rng_stream(7, FOV_STREAM_ENV, (uint64_t)i);
@@ -303,10 +305,10 @@ static void translates_uniformly_and_whole(void **state) {
 
 enum { SIDE = 60, MNIST = 28 };
 
-/** REFERENCES' generator written out in floats: add, clamp at 1. */
-static void add_slowly(float canvas[SIDE][SIDE], const FovDigits *digits, int64_t n, int y0, int x0,
-                       int side, int top, int left) {
-  const uint8_t *digit = digits->pictures.pixels + n * MNIST * MNIST;
+/** The generator of Mnih et al. written out in floats: add, clamp at 1. */
+static void add_slowly(float canvas[SIDE][SIDE], const FovPictures *pictures, int64_t n, int y0,
+                       int x0, int side, int top, int left) {
+  const uint8_t *digit = pictures->pixels + n * MNIST * MNIST;
   for (int y = 0; y < side; y++)
     for (int x = 0; x < side; x++) {
       float sum = canvas[top + y][left + x] + (float)digit[(y0 + y) * MNIST + x0 + x] / 255.0f;
@@ -314,18 +316,23 @@ static void add_slowly(float canvas[SIDE][SIDE], const FovDigits *digits, int64_
     }
 }
 
-static void draw_slowly(float canvas[SIDE][SIDE], const FovDigits *digits, int64_t index,
-                        int pieces, FovRng *rng) {
-  memset(canvas, 0, sizeof(float[SIDE][SIDE]));
+static void clutter_slowly(float canvas[SIDE][SIDE], const FovPictures *pictures, int pieces,
+                           FovRng *rng) {
   for (int i = 0; i < pieces; i++) {
-    uint32_t source = fov_rng_below(rng, (uint32_t)digits->pictures.count);
+    uint32_t source = fov_rng_below(rng, (uint32_t)pictures->count);
     int x0 = (int)fov_rng_below(rng, 21), y0 = (int)fov_rng_below(rng, 21);
     int left = (int)fov_rng_below(rng, SIDE - 8 + 1), top = (int)fov_rng_below(rng, SIDE - 8 + 1);
-    add_slowly(canvas, digits, source, y0, x0, 8, top, left);
+    add_slowly(canvas, pictures, source, y0, x0, 8, top, left);
   }
+}
+
+static void draw_slowly(float canvas[SIDE][SIDE], const FovPictures *pictures, int64_t index,
+                        int pieces, FovRng *rng) {
+  memset(canvas, 0, sizeof(float[SIDE][SIDE]));
+  clutter_slowly(canvas, pictures, pieces, rng);
   int left = (int)fov_rng_below(rng, SIDE - MNIST + 1);
   int top = (int)fov_rng_below(rng, SIDE - MNIST + 1);
-  add_slowly(canvas, digits, index, 0, 0, MNIST, top, left);
+  add_slowly(canvas, pictures, index, 0, 0, MNIST, top, left);
 }
 
 static void clutters_exactly(void **state) {
@@ -337,12 +344,12 @@ static void clutters_exactly(void **state) {
     assert_int_equal(create_cluttered(&env, make_options(subset(), SIDE), pieces[k], split),
                      FOV_OK);
     uint8_t image[SIDE][SIDE];
-    FovEnvLane lane = {.image = *image};
+    FovEnvLane lane = {.observation = *image};
     for (int64_t index = 0; index < 50; index++) {
       float expected[SIDE][SIDE];
       FovRng rng = fov_rng_stream(3, FOV_STREAM_ENV, (uint64_t)index), slow = rng;
       fov_env_reset(&env, &lane, index, &rng);
-      draw_slowly(expected, env.impl, index, pieces[k], &slow);
+      draw_slowly(expected, &((const FovCanvas *)env.impl)->pictures, index, pieces[k], &slow);
       assert_memory_equal(&rng, &slow, sizeof rng);
       for (int i = 0; i < SIDE * SIDE; i++) {
         int y = i / SIDE, x = i % SIDE;
@@ -353,10 +360,47 @@ static void clutters_exactly(void **state) {
   }
 }
 
+typedef struct PairsOptions {
+  FovCanvasOptions canvas;
+  int answer;
+  bool apart;
+} PairsOptions;
+
+static FovEnv open_pairs(int pieces) {
+  FovEnv env;
+  PairsOptions options = {.canvas = make_options(subset(), SIDE), .apart = true};
+  options.canvas.pieces = pieces;
+  assert_int_equal(find("pairs")->plugin.options_size, sizeof options);
+  assert_int_equal(fov_env_create(&env, find("pairs"), &options, FOV_SPLIT_TRAIN), FOV_OK);
+  return env;
+}
+
+/** Pairs with clutter are the pairs without, and then what the generator of clutter adds. */
+static void clutters_pairs(void **state) {
+  (void)state;
+  enum { PIECES = 20 };
+  FovEnv plain = open_pairs(0), cluttered = open_pairs(PIECES);
+  uint8_t image[SIDE * SIDE], noisy[SIDE * SIDE];
+  FovEnvLane a = {.observation = image}, b = {.observation = noisy};
+  for (int64_t index = 0; index < 50; index++) {
+    float expected[SIDE][SIDE];
+    FovRng rng = fov_rng_stream(3, FOV_STREAM_ENV, (uint64_t)index), slow = rng;
+    fov_env_reset(&plain, &a, index, &slow);
+    fov_env_reset(&cluttered, &b, index, &rng);
+    assert_int_equal(a.label, b.label);
+    for (int i = 0; i < SIDE * SIDE; i++) expected[i / SIDE][i % SIDE] = (float)image[i] / 255.0f;
+    clutter_slowly(expected, &((const FovCanvas *)plain.impl)->pictures, PIECES, &slow);
+    assert_memory_equal(&rng, &slow, sizeof rng);
+    for (int i = 0; i < SIDE * SIDE; i++)
+      assert_int_equal(noisy[i], lrintf(255.0f * expected[i / SIDE][i % SIDE]));
+  }
+  fov_env_finish(&plain), fov_env_finish(&cluttered);
+}
+
 static int make_folder(void **state) {
   (void)state;
   const char *base = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%.400s/fovea-digits-XXXXXX", base && *base ? base : "/tmp");
+  snprintf(folder, sizeof folder, "%.400s/fovea-canvas-XXXXXX", base && *base ? base : "/tmp");
   if (!mkdtemp(folder)) return -1;
   write_images(names[0], N, H, W);
   write_labels(names[1], N);
@@ -394,6 +438,7 @@ int main(void) {
       cmocka_unit_test(adds_and_clamps),
       cmocka_unit_test(translates_uniformly_and_whole),
       cmocka_unit_test(clutters_exactly),
+      cmocka_unit_test(clutters_pairs),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,0 +1,156 @@
+#include "envs/canvas.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/real.h"
+
+enum { CROP = 8 };
+
+static FovStatus set_size(FovCanvas *canvas, int size) {
+  int height = canvas->pictures.height, width = canvas->pictures.width;
+  canvas->height = size ? size : height;
+  canvas->width = size ? size : width;
+  canvas->channels = canvas->pictures.channels;
+  if (height <= canvas->height && width <= canvas->width) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "env.size = %d: expected a canvas on which images of %d x %d pixels fit: set it "
+                  "to %d or more",
+                  size, width, height, height > width ? height : width);
+}
+
+static FovStatus check_pieces(const FovCanvas *canvas) {
+  int height = canvas->pictures.height, width = canvas->pictures.width;
+  if (canvas->pieces == 0 || (height >= CROP && width >= CROP)) return FOV_OK;
+  return fov_fail(
+      FOV_ERR_FORMAT,
+      "clutter is cut in pieces of %d x %d pixels: expected images at least as large, found "
+      "%d x %d: make them larger or set env.pieces = 0",
+      CROP, CROP, width, height);
+}
+
+FovStatus fov_canvas_create(void **env, size_t bytes, FovEnvSpec *spec,
+                            const FovCanvasOptions *options, FovSplit split) {
+  FOV_CHECK(bytes >= sizeof(FovCanvas), "%zu bytes cannot start with a FovCanvas", bytes);
+  *env = NULL;
+  FovCanvas *canvas = calloc(1, bytes);
+  if (!canvas) return fov_fail(FOV_ERR_MEMORY, "no memory for an environment of pictures");
+  canvas->pieces = options->pieces;
+  FovStatus status = fov_pictures_load(&canvas->pictures, &options->pictures, split);
+  if (status == FOV_OK) status = set_size(canvas, options->size);
+  if (status == FOV_OK) status = check_pieces(canvas);
+  if (status != FOV_OK) {
+    fov_canvas_destroy(canvas);
+    return status;
+  }
+  *env = canvas;
+  *spec =
+      (FovEnvSpec){.observation = fov_byte_image(canvas->height, canvas->width, canvas->channels),
+                   .actions = canvas->pictures.classes,
+                   .names = (const char *const *)canvas->pictures.names,
+                   .steps = 1,
+                   .cases = canvas->pictures.count,
+                   .digest = canvas->pictures.digest};
+  memcpy(spec->division, canvas->pictures.division, sizeof spec->division);
+  return FOV_OK;
+}
+
+void fov_canvas_destroy(void *env) {
+  FovCanvas *canvas = env;
+  if (!canvas) return;
+  fov_pictures_finish(&canvas->pictures);
+  free(canvas->names);
+  free(canvas);
+}
+
+void fov_canvas_step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
+  (void)env, (void)rng;
+  lane->reward = answer->action == lane->label;
+  lane->terminated = true;
+}
+
+static void check_index(const FovCanvas *canvas, int64_t index) {
+  FOV_CHECK(index >= 0 && index < canvas->pictures.count, "picture %lld of %lld", (long long)index,
+            (long long)canvas->pictures.count);
+}
+
+FovCrop fov_canvas_picture(const FovCanvas *canvas, int64_t index) {
+  check_index(canvas, index);
+  const FovPictures *pictures = &canvas->pictures;
+  int stride = pictures->width * pictures->channels;
+  size_t offset = (size_t)index * (size_t)pictures->height * (size_t)stride;
+  return (FovCrop){pictures->pixels + offset, pictures->height, pictures->width, stride};
+}
+
+int fov_canvas_label(const FovCanvas *canvas, int64_t index) {
+  check_index(canvas, index);
+  return canvas->pictures.labels[index];
+}
+
+void fov_canvas_clear(const FovCanvas *canvas, uint8_t *image) {
+  memset(image, 0, (size_t)canvas->height * (size_t)canvas->width * (size_t)canvas->channels);
+}
+
+/** Adds rows of `length` bytes, `from_stride` apart, to rows `stride` apart, clamped at 255. */
+FOV_KERNEL static void add_bytes(uint8_t *restrict pixels, int stride, const uint8_t *restrict from,
+                                 int from_stride, int rows, int length) {
+  for (; rows > 0; rows--, pixels += stride, from += from_stride)
+    for (int i = 0; i < length; i++) {
+      uint16_t sum = (uint16_t)(pixels[i] + from[i]);
+      pixels[i] = (uint8_t)(sum < 255 ? sum : 255);
+    }
+}
+
+void fov_canvas_paste(const FovCanvas *canvas, uint8_t *image, FovCrop crop, int x, int y) {
+  FOV_CHECK(x >= 0 && y >= 0 && crop.width <= canvas->width - x &&
+                crop.height <= canvas->height - y,
+            "%d x %d at (%d, %d) leaves %d x %d", crop.width, crop.height, x, y, canvas->width,
+            canvas->height);
+  size_t corner = ((size_t)y * (size_t)canvas->width + (size_t)x) * (size_t)canvas->channels;
+  add_bytes(image + corner, canvas->width * canvas->channels, crop.pixels, crop.stride, crop.height,
+            crop.width * canvas->channels);
+}
+
+void fov_canvas_centre(const FovCanvas *canvas, uint8_t *image, FovCrop crop) {
+  fov_canvas_paste(canvas, image, crop, (canvas->width - crop.width) / 2,
+                   (canvas->height - crop.height) / 2);
+}
+
+void fov_canvas_place(const FovCanvas *canvas, int *x, int *y, FovCrop crop, FovRng *rng) {
+  *x = (int)fov_rng_below(rng, (uint32_t)(canvas->width - crop.width + 1));
+  *y = (int)fov_rng_below(rng, (uint32_t)(canvas->height - crop.height + 1));
+}
+
+void fov_canvas_scatter(const FovCanvas *canvas, uint8_t *image, FovCrop crop, FovRng *rng) {
+  int x, y;
+  fov_canvas_place(canvas, &x, &y, crop, rng);
+  fov_canvas_paste(canvas, image, crop, x, y);
+}
+
+FovStatus fov_canvas_name(FovCanvas *canvas, FovEnvSpec *spec,
+                          void (*write)(char name[FOV_CANVAS_NAME], int answer, int classes)) {
+  int count = spec->actions;
+  // One block: the pointers, then what they point to.
+  char **block = canvas->names = malloc((size_t)count * (sizeof *block + FOV_CANVAS_NAME));
+  if (!block) return fov_fail(FOV_ERR_MEMORY, "no memory for %d names", count);
+  for (int i = 0; i < count; i++) {
+    block[i] = (char *)(block + count) + (size_t)i * FOV_CANVAS_NAME;
+    write(block[i], i, canvas->pictures.classes);
+  }
+  spec->names = (const char *const *)block;
+  return FOV_OK;
+}
+
+static FovCrop draw_piece(const FovCanvas *canvas, FovRng *rng) {
+  FovCrop source = fov_canvas_picture(canvas, fov_rng_below(rng, (uint32_t)canvas->pictures.count));
+  uint32_t x = fov_rng_below(rng, (uint32_t)(source.width - CROP + 1));
+  uint32_t y = fov_rng_below(rng, (uint32_t)(source.height - CROP + 1));
+  const uint8_t *corner =
+      source.pixels + (size_t)y * (size_t)source.stride + x * (size_t)canvas->channels;
+  return (FovCrop){corner, CROP, CROP, source.stride};
+}
+
+void fov_canvas_clutter(const FovCanvas *canvas, uint8_t *image, FovRng *rng) {
+  for (int i = 0; i < canvas->pieces; i++)
+    fov_canvas_scatter(canvas, image, draw_piece(canvas, rng), rng);
+}

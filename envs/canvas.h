@@ -1,0 +1,94 @@
+/** A canvas: loads pictures and pastes them; shared by all environments of digits or pictures. */
+#ifndef FOV_ENVS_CANVAS_H
+#define FOV_ENVS_CANVAS_H
+
+#include "env.h"
+#include "envs/datasets/pictures.h"
+
+/** Options that these environments share; the first member of each one's own. */
+typedef struct FovCanvasOptions {
+  FovPicturesOptions pictures;
+  int size;   /**< side of the canvas, pixels; 0: the pictures' own height and width */
+  int pieces; /**< of clutter */
+} FovCanvasOptions;
+
+/** Rows of an option table that all these environments have; each adds its own. */
+#define FOV_CANVAS_OPTIONS                                                                         \
+  FOV_STRING(FovPicturesOptions, data, "",                                                         \
+             "folder with MNIST's files, or with one folder of PNGs for each class; default "      \
+             "$FOVEA_DATA, then ~/.cache/fovea"),                                                  \
+      FOV_STRING(FovPicturesOptions, images, "", "IDX file of images, instead of data"),           \
+      FOV_STRING(FovPicturesOptions, labels, "", "IDX file of the labels of env.images"),          \
+      FOV_BOOL(FovPicturesOptions, divide, "yes",                                                  \
+               "yes: the last sixth of env.images is the test part and the sixth before it the "   \
+               "validation part; no: every part is all of it"),                                    \
+      FOV_INT(FovPicturesOptions, classes, "10", 2, 256,                                           \
+              "classes of IDX files, whose labels are 0 to classes - 1; PNGs have as many as "     \
+              "folders")
+
+#define FOV_CANVAS_PIECES(fallback)                                                                \
+  FOV_INT(FovCanvasOptions, pieces, fallback, 0, 1000, "pieces of clutter, 8 x 8 pixels each")
+
+/** Read-only once created; the first member of an environment that needs more. */
+typedef struct FovCanvas {
+  FovPictures pictures;        /**< of this split */
+  int height, width, channels; /**< of the canvas */
+  int pieces;
+  char **names; /**< of answers that are no single picture's class; NULL: none; owned */
+} FovCanvas;
+
+/** A rectangle of pixels inside a larger picture. */
+typedef struct FovCrop {
+  const uint8_t *pixels; /**< its top left corner; not owned */
+  int height, width;     /**< in pixels, of the canvas's channels each */
+  int stride;            /**< bytes from one row to the next */
+} FovCrop;
+
+/**
+ * Loads a split and fills `spec`: `create` of an environment whose struct has `bytes` bytes.
+ *
+ * What follows the FovCanvas is zero. Fails as fov_pictures_load does, if the pictures do not fit
+ * in the canvas, or if they are too small to cut pieces of clutter from.
+ */
+FovStatus fov_canvas_create(void **env, size_t bytes, FovEnvSpec *spec,
+                            const FovCanvasOptions *options, FovSplit split);
+
+/** Accepts NULL. */
+void fov_canvas_destroy(void *env);
+
+/** Reward 1 for the label, 0 otherwise; one answer ends the episode. */
+void fov_canvas_step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng);
+
+/** Picture `index` of the split, 0 … count−1, and its class. */
+FovCrop fov_canvas_picture(const FovCanvas *canvas, int64_t index);
+int fov_canvas_label(const FovCanvas *canvas, int64_t index);
+
+/** Makes the canvas black; image: [H, W, C]. */
+void fov_canvas_clear(const FovCanvas *canvas, uint8_t *image);
+
+/** Adds a crop to the canvas, clamped at 255, its top left corner at column x, row y. */
+void fov_canvas_paste(const FovCanvas *canvas, uint8_t *image, FovCrop crop, int x, int y);
+
+/** Draws a place uniformly from all that keep the crop inside: x, then y. */
+void fov_canvas_place(const FovCanvas *canvas, int *x, int *y, FovCrop crop, FovRng *rng);
+
+/** Pastes in the middle; an odd pixel that is left over goes to the right or below. */
+void fov_canvas_centre(const FovCanvas *canvas, uint8_t *image, FovCrop crop);
+
+/** Pastes at a place drawn uniformly from all that keep the crop inside; draws x, then y. */
+void fov_canvas_scatter(const FovCanvas *canvas, uint8_t *image, FovCrop crop, FovRng *rng);
+
+enum { FOV_CANVAS_NAME = 16 };
+
+/** Names the environment's answers with `write`; the names are freed with the environment. */
+FovStatus fov_canvas_name(FovCanvas *canvas, FovEnvSpec *spec,
+                          void (*write)(char name[FOV_CANVAS_NAME], int answer, int classes));
+
+/**
+ * Pastes the pieces of clutter (Mnih et al. 2014, section 4.1). Draws, for each piece in turn: the
+ * picture of the split that it is cut from (which may be the target itself), x and y of the 8×8
+ * crop in that picture, x and y of its place on the canvas. All are uniform.
+ */
+void fov_canvas_clutter(const FovCanvas *canvas, uint8_t *image, FovRng *rng);
+
+#endif

@@ -1,0 +1,245 @@
+/** Operations of attention: weights from scores, read-outs by weight, and the norm between layers.
+ */
+#include "tensor/ops.h"
+#include "tensor/rows.h"
+
+typedef struct Softmax {
+  FovVar *x, *y;
+  int groups;
+} Softmax;
+
+/** y = softmax(x), [cols] each: e^(x_j − max x), whose sum is at least 1. */
+FOV_KERNEL static void softmax_forward(real *restrict y, const real *restrict x, int cols) {
+  real top = x[0];
+  for (int j = 1; j < cols; j++) top = x[j] > top ? x[j] : top;
+  for (int j = 0; j < cols; j++) y[j] = fov_exp(x[j] - top);
+  real sum = fov_row_sum(y, cols);
+  for (int j = 0; j < cols; j++) y[j] /= sum;
+}
+
+/** dx += y ∘ (dy − Σ_k dy_k y_k) */
+FOV_KERNEL static void softmax_to(real *restrict dx, const real *restrict dy,
+                                  const real *restrict y, int cols) {
+  real mean = fov_row_dot(dy, y, cols);
+  for (int j = 0; j < cols; j++) dx[j] += y[j] * (dy[j] - mean);
+}
+
+static void softmax_backward(FovTape *tape, void *saved) {
+  Softmax *op = saved;
+  int cols = op->x->cols / op->groups;
+  fov_grad(tape, op->x);
+  for (int b = 0; b < op->x->rows; b++)
+    for (int j = 0; j < op->x->cols; j += cols)
+      softmax_to(fov_grad_row(op->x, b) + j, fov_grad_row(op->y, b) + j,
+                 fov_value_row(op->y, b) + j, cols);
+}
+
+FovVar *fov_softmax(FovTape *tape, FovVar *x, int groups) {
+  FOV_CHECK(groups > 0 && x->cols % groups == 0, "%d groups of columns of [%d, %d]", groups,
+            x->rows, x->cols);
+  int cols = x->cols / groups;
+  FovVar *y = fov_result(tape, x->rows, x->cols, x->wants_grad);
+  for (int b = 0; b < x->rows; b++)
+    for (int j = 0; j < x->cols; j += cols)
+      softmax_forward(fov_value_row(y, b) + j, fov_value_row(x, b) + j, cols);
+  Softmax *op = FOV_NEW(tape->arena, Softmax, 1);
+  *op = (Softmax){.x = x, .y = y, .groups = groups};
+  fov_note(tape, y, NULL, softmax_backward, op);
+  return y;
+}
+
+/*
+ * Scores and read-outs are the same form, linear in each of three matrices:
+ *
+ *   F = scale · Σ_bhij w[b, h·N + i] q[b, h·d + j] k[b·N + i, h·d + j],
+ *
+ * so that scores are dF/dw, a read-out is dF/dq, and the gradient of the one uses the other.
+ */
+
+/** How the matrices of this form are divided. */
+typedef struct Sites {
+  int heads, sites, width; /**< of a head: N sites, d columns */
+  real scale;
+} Sites;
+
+/** w += dF/dw: scale · Σ_j q[h·d + j] k[i, h·d + j] for each head h and site i. */
+FOV_KERNEL static void add_scores(FovMatrix w, FovMatrix q, FovMatrix k, Sites s) {
+  for (int b = 0; b < w.rows; b++)
+    for (int h = 0; h < s.heads; h++) {
+      real *to = w.at + (size_t)b * w.stride + h * s.sites;
+      const real *query = q.at + (size_t)b * q.stride + h * s.width;
+      const real *key = k.at + (size_t)b * s.sites * k.stride + h * s.width;
+      for (int i = 0; i < s.sites; i++, key += k.stride)
+        to[i] += s.scale * fov_row_dot(query, key, s.width);
+    }
+}
+
+/** q += dF/dq: scale · Σ_i w[h·N + i] k[i, h·d + j] for each head h and column j. */
+FOV_KERNEL static void add_read_out(FovMatrix q, FovMatrix w, FovMatrix k, Sites s) {
+  for (int b = 0; b < w.rows; b++)
+    for (int h = 0; h < s.heads; h++) {
+      real *to = q.at + (size_t)b * q.stride + h * s.width;
+      const real *weight = w.at + (size_t)b * w.stride + h * s.sites;
+      const real *value = k.at + (size_t)b * s.sites * k.stride + h * s.width;
+      for (int i = 0; i < s.sites; i++, value += k.stride)
+        fov_row_add_scaled(to, value, s.scale * weight[i], s.width);
+    }
+}
+
+/** k += dF/dk: scale · w[h·N + i] q[h·d + j] for each site i, head h and column j. */
+FOV_KERNEL static void add_outer(FovMatrix k, FovMatrix w, FovMatrix q, Sites s) {
+  for (int b = 0; b < w.rows; b++)
+    for (int h = 0; h < s.heads; h++) {
+      const real *weight = w.at + (size_t)b * w.stride + h * s.sites;
+      const real *from = q.at + (size_t)b * q.stride + h * s.width;
+      real *to = k.at + (size_t)b * s.sites * k.stride + h * s.width;
+      for (int i = 0; i < s.sites; i++, to += k.stride)
+        fov_row_add_scaled(to, from, s.scale * weight[i], s.width);
+    }
+}
+
+/** A result of zeros to add to. */
+static FovVar *zero_result(FovTape *tape, int rows, int cols, bool wants_grad) {
+  FovVar *y = fov_result(tape, rows, cols, wants_grad);
+  memset(y->value, 0, (size_t)rows * y->stride * sizeof *y->value);
+  return y;
+}
+
+typedef struct DotSites {
+  FovVar *query, *keys, *y;
+  Sites shape;
+} DotSites;
+
+static void dot_sites_backward(FovTape *tape, void *saved) {
+  DotSites *op = saved;
+  if (op->query->wants_grad) {
+    fov_grad(tape, op->query);
+    add_read_out(fov_grads(op->query), fov_grads(op->y), fov_values(op->keys), op->shape);
+  }
+  if (op->keys->wants_grad) {
+    fov_grad(tape, op->keys);
+    add_outer(fov_grads(op->keys), fov_grads(op->y), fov_values(op->query), op->shape);
+  }
+}
+
+FovVar *fov_dot_sites(FovTape *tape, FovVar *query, FovVar *keys, int heads, real scale) {
+  int B = query->rows, D = query->cols, N = keys->rows / B;
+  FOV_CHECK(heads > 0 && D % heads == 0 && keys->rows == B * N && keys->cols == D,
+            "%d heads of query [%d, %d] against keys [%d, %d]", heads, B, D, keys->rows,
+            keys->cols);
+  FovVar *y = zero_result(tape, B, heads * N, query->wants_grad || keys->wants_grad);
+  DotSites *op = FOV_NEW(tape->arena, DotSites, 1);
+  *op = (DotSites){.query = query, .keys = keys, .y = y};
+  op->shape = (Sites){.heads = heads, .sites = N, .width = D / heads, .scale = scale};
+  add_scores(fov_values(y), fov_values(query), fov_values(keys), op->shape);
+  fov_note(tape, y, NULL, dot_sites_backward, op);
+  return y;
+}
+
+typedef struct WeighSites {
+  FovVar *weights, *values, *y;
+  Sites shape;
+} WeighSites;
+
+static void weigh_sites_backward(FovTape *tape, void *saved) {
+  WeighSites *op = saved;
+  if (op->weights->wants_grad) {
+    fov_grad(tape, op->weights);
+    add_scores(fov_grads(op->weights), fov_grads(op->y), fov_values(op->values), op->shape);
+  }
+  if (op->values->wants_grad) {
+    fov_grad(tape, op->values);
+    add_outer(fov_grads(op->values), fov_values(op->weights), fov_grads(op->y), op->shape);
+  }
+}
+
+FovVar *fov_weigh_sites(FovTape *tape, FovVar *weights, FovVar *values, int heads) {
+  int B = weights->rows, D = values->cols, N = values->rows / B;
+  FOV_CHECK(heads > 0 && D % heads == 0 && values->rows == B * N && weights->cols == heads * N,
+            "%d heads of weights [%d, %d] on values [%d, %d]", heads, B, weights->cols,
+            values->rows, D);
+  FovVar *y = zero_result(tape, B, D, weights->wants_grad || values->wants_grad);
+  WeighSites *op = FOV_NEW(tape->arena, WeighSites, 1);
+  *op = (WeighSites){.weights = weights, .values = values, .y = y};
+  op->shape = (Sites){.heads = heads, .sites = N, .width = D / heads, .scale = 1};
+  add_read_out(fov_values(y), fov_values(weights), fov_values(values), op->shape);
+  fov_note(tape, y, NULL, weigh_sites_backward, op);
+  return y;
+}
+
+/** Added to a variance, so that a constant row has a finite norm. */
+static const real LAYER_NORM_EPSILON = (real)1e-5;
+
+typedef struct LayerNorm {
+  FovVar *x, *gain, *bias, *y;
+  FovMatrix normal; /**< [B, D]: (x − μ) / σ */
+  real *factor;     /**< [B]: 1 / σ */
+  real *dnormal;    /**< [D]: of one row in the backward pass */
+} LayerNorm;
+
+/** normal = (x − μ) / σ and y = gain ∘ normal + bias; returns 1 / σ. */
+FOV_KERNEL static real layer_norm_forward(real *restrict y, real *restrict normal,
+                                          const real *restrict x, const real *restrict gain,
+                                          const real *restrict bias, int cols) {
+  real mean = fov_row_sum(x, cols) / cols;
+  for (int j = 0; j < cols; j++) normal[j] = x[j] - mean;
+  real variance = fov_row_dot(normal, normal, cols) / cols;
+  real factor = 1 / (real)sqrt(variance + LAYER_NORM_EPSILON);
+  for (int j = 0; j < cols; j++) {
+    normal[j] *= factor;
+    y[j] = gain[j] * normal[j] + bias[j];
+  }
+  return factor;
+}
+
+/** dx += (dn − mean(dn) − n mean(dn ∘ n)) / σ, where n is `normal` and dn = gain ∘ dy. */
+FOV_KERNEL static void layer_norm_to(real *restrict dx, real *restrict dn, const real *restrict dy,
+                                     const real *restrict gain, const real *restrict n, real factor,
+                                     int cols) {
+  for (int j = 0; j < cols; j++) dn[j] = gain[j] * dy[j];
+  real mean = fov_row_sum(dn, cols) / cols, slope = fov_row_dot(dn, n, cols) / cols;
+  for (int j = 0; j < cols; j++) dx[j] += factor * (dn[j] - mean - n[j] * slope);
+}
+
+/** dgain += dy ∘ normal, summed over rows. */
+FOV_KERNEL static void layer_norm_gain(real *dgain, FovMatrix dy, FovMatrix normal) {
+  for (int b = 0; b < dy.rows; b++)
+    fov_row_add_product(dgain, dy.at + (size_t)b * dy.stride, normal.at + (size_t)b * normal.stride,
+                        dy.cols);
+}
+
+/** dbias += dy, summed over rows. */
+FOV_KERNEL static void layer_norm_bias(real *dbias, FovMatrix dy) {
+  for (int b = 0; b < dy.rows; b++) fov_row_add(dbias, dy.at + (size_t)b * dy.stride, dy.cols);
+}
+
+static void layer_norm_backward(FovTape *tape, void *saved) {
+  LayerNorm *op = saved;
+  FovVar *x = op->x, *y = op->y;
+  if (op->gain->wants_grad) layer_norm_gain(fov_grad(tape, op->gain), fov_grads(y), op->normal);
+  if (op->bias->wants_grad) layer_norm_bias(fov_grad(tape, op->bias), fov_grads(y));
+  if (!x->wants_grad) return;
+  fov_grad(tape, x);
+  for (int b = 0; b < x->rows; b++)
+    layer_norm_to(fov_grad_row(x, b), op->dnormal, fov_grad_row(y, b), op->gain->value,
+                  op->normal.at + (size_t)b * op->normal.stride, op->factor[b], x->cols);
+}
+
+FovVar *fov_layer_norm(FovTape *tape, FovVar *x, FovVar *gain, FovVar *bias) {
+  int rows = x->rows, cols = x->cols;
+  FOV_CHECK(gain->rows == 1 && gain->cols == cols && bias->rows == 1 && bias->cols == cols,
+            "x [%d, %d] with gain [%d, %d] and bias [%d, %d]", rows, cols, gain->rows, gain->cols,
+            bias->rows, bias->cols);
+  FovVar *y =
+      fov_result_of(tape, x, 0, rows, cols, x->wants_grad || gain->wants_grad || bias->wants_grad);
+  LayerNorm *op = FOV_NEW(tape->arena, LayerNorm, 1);
+  *op = (LayerNorm){.x = x, .gain = gain, .bias = bias, .y = y};
+  op->normal = (FovMatrix){FOV_NEW(tape->arena, real, (size_t)rows * cols), rows, cols, cols};
+  op->factor = FOV_NEW(tape->arena, real, rows);
+  op->dnormal = FOV_NEW(tape->arena, real, cols);
+  for (int b = 0; b < rows; b++)
+    op->factor[b] = layer_norm_forward(fov_value_row(y, b), op->normal.at + (size_t)b * cols,
+                                       fov_value_row(x, b), gain->value, bias->value, cols);
+  fov_note(tape, y, NULL, layer_norm_backward, op);
+  return y;
+}
