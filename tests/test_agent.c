@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "check.h"
 #include "toy_play.h"
 
 /** Fails unless an agent of these settings is refused for images of a size, with that message. */

@@ -219,24 +219,6 @@ static void test_every_rollout_of_every_case_has_its_own_policy_draws(void **sta
   assert_distinct(draws, count);
 }
 
-static void test_wilson_s_interval(void **state) {
-  (void)state;
-  const struct {
-    int64_t wrong, cases;
-    double low, high;
-  } known[] = {{10, 100, 0.05523, 0.17437},
-               {0, 50, 0, 0.07135},
-               {50, 50, 0.92865, 1},
-               {1, 1, 0.20654, 1},
-               {5, 10, 0.23659, 0.76341}};
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-    double low, high;
-    fov_interval(&low, &high, known[i].wrong, known[i].cases);
-    assert_close(low, known[i].low, 1e-5);
-    assert_close(high, known[i].high, 1e-5);
-  }
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_evaluation_does_not_depend_on_the_threads),
@@ -246,7 +228,6 @@ int main(void) {
       cmocka_unit_test(test_rollouts_of_a_game_count_each),
       cmocka_unit_test(test_no_two_splits_share_a_draw),
       cmocka_unit_test(test_every_rollout_of_every_case_has_its_own_policy_draws),
-      cmocka_unit_test(test_wilson_s_interval),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,7 +139,8 @@ static void test_a_context_chooses_the_first_glimpse(void **state) {
   toy_play(&p, &toy, values, 16);
   for (int b = 0; b < 16; b++) {
     double coarse[9], hidden[7], start[12], mean[2], baseline[1];
-    const FovImage image = {p.rollout.at[0].frames[b], TOY_SIDE, TOY_SIDE, 1};
+    const FovImage image = {
+        .bytes = p.rollout.at[0].frames[b], .height = TOY_SIDE, .width = TOY_SIDE, .channels = 1};
     real view[9];
     fov_sensor_shrink(view, &image, 3);
     for (int i = 0; i < 9; i++) coarse[i] = (double)view[i];

@@ -442,7 +442,14 @@ static void entropy(FovVar *y[], FovTape *tape, FovVar *x[], const void *context
   y[0] = fov_softmax_entropy(tape, x[0]);
 }
 
+#ifdef WITH_HOWTO // the example of HOWTO.md
+#include "leaky_case.h"
+#endif
+
 static const Case cases[] = {
+#ifdef WITH_HOWTO
+#include "leaky_row.h"
+#endif
     {"fov_linear", "linear", linear, FOV_LINEAR, {{3, 4}, {5, 4}, {1, 5}}},
     {"fov_linear", "relu", linear, FOV_RELU, {{3, 4}, {5, 4}, {1, 5}}},
     {"fov_linear", "tanh", linear, FOV_TANH, {{3, 4}, {5, 4}, {1, 5}}},
@@ -541,7 +548,7 @@ static void add_inputs(FovParams *params, const Case *c) {
   }
 }
 
-/** Every input learned at once, then each alone among constants. */
+/** With a gradient for every input at once, then for each alone among constants. */
 static void every_operation_has_its_gradient(void **state) {
   (void)state;
   for (int i = 0; i < CASES; i++) {
@@ -549,7 +556,7 @@ static void every_operation_has_its_gradient(void **state) {
     Subject subject = {.name = name, .forward = cases[i].forward, .context = &cases[i]};
     add_inputs(&subject.params, &cases[i]);
     for (subject.only = ALL; subject.only < subject.params.count; subject.only++) {
-      snprintf(name, sizeof name, "%s (%s; learned: %s)", cases[i].op, cases[i].use,
+      snprintf(name, sizeof name, "%s (%s; gradient of %s)", cases[i].op, cases[i].use,
                subject.only == ALL ? "all" : subject.params.list[subject.only].name);
       assert_gradient(&subject);
     }
@@ -741,6 +748,9 @@ static void set_default(void *values, const FovOption *option) {
     break;
   case FOV_OPTION_STRING:
     snprintf(field, FOV_STRING_SIZE, "%s", text);
+    break;
+  case FOV_OPTION_TEXT:
+    *(const char **)field = text;
     break;
   }
 }
@@ -969,14 +979,17 @@ static real sigmoid(real x) {
 }
 
 static real activated(real x, FovActivation activation) {
-  return activation == FOV_RELU ? fmax(x, 0) : activation == FOV_TANH ? tanh(x) : x;
+  return activation == FOV_RELU      ? fmax(x, 0)
+         : activation == FOV_TANH    ? tanh(x)
+         : activation == FOV_SIGMOID ? sigmoid(x)
+                                     : x;
 }
 
 static void linear_computes_its_equation(void **state) {
   (void)state;
   FovVar *x = constant(3, 4, 1), *w = constant(5, 4, 2), *bias = constant(1, 5, 3);
   FovVar *h = constant(3, 2, 4), *u = constant(5, 2, 5);
-  for (FovActivation act = FOV_LINEAR; act <= FOV_TANH; act++) {
+  for (FovActivation act = FOV_LINEAR; act <= FOV_SIGMOID; act++) {
     FovVar *y = fov_linear(&tape, x, w, bias, act);
     FovVar *y2 = fov_linear2(&tape, x, w, h, u, bias, act);
     assert_true(y->rows == 3 && y->cols == 5 && y2->rows == 3 && y2->cols == 5);
@@ -1206,6 +1219,133 @@ static void squared_error_is_half_the_square(void **state) {
   assert_true(y->value[0] == 2 && y->value[1] == 12.5);
 }
 
+static void elementwise_operations_compute_their_equations(void **state) {
+  (void)state;
+  FovVar *a = constant(2, 3, 1), *b = constant(2, 3, 2), *y = fov_multiply(&tape, a, b);
+  for (int i = 0; i < 6; i++) assert_true(y->value[i] == a->value[i] * b->value[i]);
+  for (FovActivation act = FOV_LINEAR; act <= FOV_SIGMOID; act++) {
+    y = fov_activate(&tape, a, act);
+    for (int i = 0; i < 6; i++)
+      assert_near(y->value[i], activated(a->value[i], act), 1e-14, "number %d", i);
+  }
+}
+
+static void concat_and_columns_are_inverse(void **state) {
+  (void)state;
+  FovVar *a = constant(3, 2, 1), *b = constant(3, 64, 2);
+  FovVar *y = fov_concat(&tape, (FovVar *[]){a, b, a}, 3);
+  assert_true(y->rows == 3 && y->cols == 68);
+  FovVar *first = fov_columns(&tape, y, 0, 2), *second = fov_columns(&tape, y, 2, 64);
+  for (int i = 0; i < 3; i++) {
+    assert_memory_equal(fov_value_row(first, i), fov_value_row(a, i), 2 * sizeof(real));
+    assert_memory_equal(fov_value_row(second, i), fov_value_row(b, i), 64 * sizeof(real));
+    assert_memory_equal(fov_value_row(y, i) + 66, fov_value_row(a, i), 2 * sizeof(real));
+  }
+}
+
+/** Row k of lane b is what that lane got at step k, also where lanes have left. */
+static void a_memory_grows_by_a_row_a_lane(void **state) {
+  (void)state;
+  enum { T = 4, B = 3, D = 2 };
+  FovVar *x[T], *memory = NULL;
+  for (int t = 0; t < T; t++) {
+    x[t] = constant(B, D, (uint64_t)t);
+    memory = fov_append(&tape, memory, x[t]);
+    assert_true(memory->rows == B * (t + 1) && memory->cols == D);
+  }
+  FovVar *kept = fov_gather_lanes(&tape, memory, B, (int[]){2, 0}, 2);
+  assert_true(kept->rows == 2 * T && kept->cols == D);
+  for (int t = 0; t < T; t++)
+    for (int j = 0; j < D; j++) {
+      for (int b = 0; b < B; b++) assert_true(at(memory, b * T + t, j) == at(x[t], b, j));
+      assert_true(at(kept, t, j) == at(x[t], 2, j) && at(kept, T + t, j) == at(x[t], 0, j));
+    }
+}
+
+static void embedding_looks_up_its_rows(void **state) {
+  (void)state;
+  static const int indices[] = {4, 0, 4};
+  FovVar *table = constant(5, 3, 1), *y = fov_embedding(&tape, table, indices, 3);
+  assert_true(y->rows == 3 && y->cols == 3);
+  for (int i = 0; i < 9; i++) assert_true(at(y, i / 3, i % 3) == at(table, indices[i / 3], i % 3));
+}
+
+static void softmax_computes_its_equation(void **state) {
+  (void)state;
+  enum { GROUPS = 3, N = 20 };
+  FovVar *x = constant(2, GROUPS * N, 1);
+  // Shifts that no exponential survives change nothing.
+  for (int j = 0; j < N; j++) x->value[j] += 1e4, x->value[N + j] -= 1e4;
+  FovVar *y = fov_softmax(&tape, x, GROUPS);
+  for (int b = 0; b < 2; b++)
+    for (int g = 0; g < GROUPS * N; g += N) {
+      real sum = 0;
+      for (int j = 0; j < N; j++) sum += exp(at(x, b, g + j) - at(x, b, g));
+      for (int j = 0; j < N; j++)
+        assert_near(at(y, b, g + j), exp(at(x, b, g + j) - at(x, b, g)) / sum, 1e-11, "[%d, %d]", b,
+                    g + j);
+    }
+}
+
+/** With more columns than sums are kept side by side, and not a multiple of them. */
+static void sites_compute_their_equations(void **state) {
+  (void)state;
+  enum { B = 2, N = 3, HEADS = 2, WIDTH_OF_HEAD = 19, D = HEADS * WIDTH_OF_HEAD };
+  FovVar *query = constant(B, D, 1), *sites = constant(B * N, D, 2);
+  FovVar *weights = constant(B, HEADS * N, 3);
+  FovVar *e = fov_dot_sites(&tape, query, sites, HEADS, 0.25);
+  FovVar *z = fov_weigh_sites(&tape, weights, sites, HEADS);
+  assert_true(e->rows == B && e->cols == HEADS * N && z->rows == B && z->cols == D);
+  for (int b = 0; b < B; b++) {
+    for (int i = 0; i < HEADS * N; i++) {
+      real sum = 0;
+      for (int j = i / N * WIDTH_OF_HEAD; j < (i / N + 1) * WIDTH_OF_HEAD; j++)
+        sum += at(query, b, j) * at(sites, b * N + i % N, j);
+      assert_near(at(e, b, i), 0.25 * sum, 1e-14, "e[%d, %d]", b, i);
+    }
+    for (int j = 0; j < D; j++) {
+      real sum = 0;
+      for (int i = 0; i < N; i++)
+        sum += at(weights, b, j / WIDTH_OF_HEAD * N + i) * at(sites, b * N + i, j);
+      assert_near(at(z, b, j), sum, 1e-14, "z[%d, %d]", b, j);
+    }
+  }
+}
+
+static void layer_norm_computes_its_equation(void **state) {
+  (void)state;
+  enum { D = 37 };
+  FovVar *x = constant(2, D, 1), *gain = constant(1, D, 2), *bias = constant(1, D, 3);
+  for (int j = 0; j < D; j++) x->value[D + j] = 3; // a row without variance
+  FovVar *y = fov_layer_norm(&tape, x, gain, bias);
+  for (int b = 0; b < 2; b++) {
+    real mean = 0, variance = 0;
+    for (int j = 0; j < D; j++) mean += at(x, b, j) / D;
+    for (int j = 0; j < D; j++) variance += pow(at(x, b, j) - mean, 2) / D;
+    for (int j = 0; j < D; j++)
+      assert_near(at(y, b, j),
+                  at(gain, 0, j) * (at(x, b, j) - mean) / sqrt(variance + 1e-5) + at(bias, 0, j),
+                  1e-12, "[%d, %d]", b, j);
+  }
+}
+
+static void softmax_entropy_computes_its_equation(void **state) {
+  (void)state;
+  FovVar *logits = constant(3, 8, 1);
+  for (int j = 0; j < 8; j++) logits->value[j] = 1e4, logits->value[8 + j] = j ? -1e4 : 1e4;
+  FovVar *y = fov_softmax_entropy(&tape, logits);
+  assert_true(y->rows == 3 && y->cols == 1);
+  real sum = 0, entropy = 0;
+  for (int j = 0; j < 8; j++) sum += exp(at(logits, 2, j));
+  for (int j = 0; j < 8; j++) {
+    real p = exp(at(logits, 2, j)) / sum;
+    entropy -= p * log(p);
+  }
+  assert_near(y->value[0], log(8), 1e-11, "the entropy of equal logits");
+  assert_near(y->value[1], 0, 0, "the entropy of a certain choice");
+  assert_near(y->value[2], entropy, 1e-14, "an entropy");
+}
+
 /* ---- The tape ---- */
 
 /** Two parameters, x [2, 1] = (3, 5) and w [1, 1] = 2, and their gradient. */
@@ -1330,6 +1470,23 @@ static void a_weights_gradient_is_one_product(void **state) {
   fov_arena_finish(&arena);
 }
 
+/** Also to a matrix whose rows lie apart; two gradients add up. */
+static void a_gradient_is_added_number_by_number(void **state) {
+  (void)state;
+  enum { B = 3, D = 64 };
+  real grad[B * D];
+  for (int i = 0; i < B * D; i++) grad[i] = i + 1;
+  FovVar *x = fov_input(&tape, B, D), *constant_one = fov_constant(&tape, B, D);
+  assert_true(x->stride > D && !x->has_grad);
+  fov_tape_add_grad(&tape, x, grad);
+  fov_tape_add_grad(&tape, x, grad);
+  fov_tape_add_grad(&tape, constant_one, grad);
+  assert_true(x->has_grad && !constant_one->has_grad);
+  for (int i = 0; i < B * D; i++) assert_true(x->grad[place_of(x, i)] == 2 * (i + 1));
+  fov_tape_clear_grads(&tape);
+  assert_false(x->has_grad);
+}
+
 static void what_depends_on_constants_alone_is_not_noted(void **state) {
   (void)state;
   Small small;
@@ -1426,8 +1583,71 @@ static void row_beyond(void) {
   fov_gather(&tape, constant(2, 3, 1), (int[]){0, 2}, 2);
 }
 
+static void lane_beyond(void) {
+  fov_gather_lanes(&tape, constant(6, 2, 1), 3, (int[]){3}, 1);
+}
+
+static void rows_of_no_lane(void) {
+  fov_gather_lanes(&tape, constant(6, 2, 1), 4, (int[]){0}, 1);
+}
+
+static void concat_misfits(void) {
+  fov_concat(&tape, (FovVar *[]){constant(2, 3, 1), constant(3, 3, 1)}, 2);
+}
+
+static void columns_beyond(void) {
+  fov_columns(&tape, constant(2, 3, 1), 1, 3);
+}
+
+static void append_misfits(void) {
+  fov_append(&tape, constant(3, 4, 1), constant(2, 4, 1));
+}
+
+static void softmax_of_uneven_groups(void) {
+  fov_softmax(&tape, constant(2, 6, 1), 4);
+}
+
+static void keys_misfit(void) {
+  fov_dot_sites(&tape, constant(2, 4, 1), constant(3, 4, 1), 2, 1);
+}
+
+static void heads_misfit(void) {
+  fov_dot_sites(&tape, constant(2, 4, 1), constant(4, 4, 1), 3, 1);
+}
+
+static void weights_misfit(void) {
+  fov_weigh_sites(&tape, constant(2, 4, 1), constant(6, 4, 1), 2);
+}
+
+static void norm_misfits(void) {
+  fov_layer_norm(&tape, constant(2, 4, 1), constant(1, 3, 1), constant(1, 4, 1));
+}
+
+static void backward_twice(void) {
+  fov_tape_backward(&tape);
+  fov_tape_backward(&tape);
+}
+
+static void add_grad_after_backward(void) {
+  FovVar *x = fov_input(&tape, 1, 1);
+  fov_tape_backward(&tape);
+  fov_tape_add_grad(&tape, x, (real[]){1});
+}
+
 static void misfits_abort(void **state) {
   (void)state;
+  assert_true(aborts(lane_beyond));
+  assert_true(aborts(rows_of_no_lane));
+  assert_true(aborts(concat_misfits));
+  assert_true(aborts(columns_beyond));
+  assert_true(aborts(append_misfits));
+  assert_true(aborts(softmax_of_uneven_groups));
+  assert_true(aborts(keys_misfit));
+  assert_true(aborts(heads_misfit));
+  assert_true(aborts(weights_misfit));
+  assert_true(aborts(norm_misfits));
+  assert_true(aborts(backward_twice));
+  assert_true(aborts(add_grad_after_backward));
   assert_true(aborts(multiply_misfits));
   assert_false(aborts(conv_fits));
   assert_true(aborts(conv_misfits_x));
@@ -1646,9 +1866,19 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_hopeless_logit_costs_what_it_is, begin, finish),
       cmocka_unit_test_setup_teardown(gaussian_computes_its_density, begin, finish),
       cmocka_unit_test_setup_teardown(squared_error_is_half_the_square, begin, finish),
+      cmocka_unit_test_setup_teardown(elementwise_operations_compute_their_equations, begin,
+                                      finish),
+      cmocka_unit_test_setup_teardown(concat_and_columns_are_inverse, begin, finish),
+      cmocka_unit_test_setup_teardown(a_memory_grows_by_a_row_a_lane, begin, finish),
+      cmocka_unit_test_setup_teardown(embedding_looks_up_its_rows, begin, finish),
+      cmocka_unit_test_setup_teardown(softmax_computes_its_equation, begin, finish),
+      cmocka_unit_test_setup_teardown(sites_compute_their_equations, begin, finish),
+      cmocka_unit_test_setup_teardown(layer_norm_computes_its_equation, begin, finish),
+      cmocka_unit_test_setup_teardown(softmax_entropy_computes_its_equation, begin, finish),
       cmocka_unit_test_setup_teardown(stop_gradient_keeps_the_value_and_stops, begin, finish),
       cmocka_unit_test(a_stopped_copy_has_a_gradient_of_its_own),
       cmocka_unit_test(a_weights_gradient_is_one_product),
+      cmocka_unit_test_setup_teardown(a_gradient_is_added_number_by_number, begin, finish),
       cmocka_unit_test_setup_teardown(what_depends_on_constants_alone_is_not_noted, begin, finish),
       cmocka_unit_test_setup_teardown(seeds_add_up_and_unseeded_results_are_skipped, begin, finish),
       cmocka_unit_test_setup_teardown(operations_keep_their_own_constants, begin, finish),

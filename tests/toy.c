@@ -180,10 +180,6 @@ static const char base[] = "glimpses = 3\n"
                            "train.episodes = 10000\n"
                            "train.batch = 32\n";
 
-void assert_message(const char *part) {
-  if (!strstr(fov_error_message(), part)) fail_msg("'%s' lacks '%s'", fov_error_message(), part);
-}
-
 static void assert_ok(FovStatus status) {
   if (status != FOV_OK) fail_msg("%s", fov_error_message());
 }

@@ -79,7 +79,4 @@ typedef struct ToyReset {
 extern _Thread_local ToyReset toy_log[TOY_LOG];
 extern _Thread_local int toy_resets;
 
-/** Fails the test unless the last error message contains `part`. */
-void assert_message(const char *part);
-
 #endif
