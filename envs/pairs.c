@@ -4,8 +4,8 @@
  *
  * The squares of the digits do not overlap, unless env.apart = no, and the background is empty,
  * unless env.pieces is set. In the paper the sums have an empty background and the pairs have
- * distracting noise in theirs, which it does not specify; env.pieces of the clutter of Mnih et al.
- * 2014 (see fov_canvas_clutter) is our reading of it. Clutter may lie on the digits.
+ * distracting noise in theirs, of which we found no specification; env.pieces puts the clutter of
+ * Mnih et al. 2014 there (see fov_canvas_clutter). Clutter may lie on the digits.
  *
  * A reset draws the second digit; then x and y of the first and of the second, both uniformly from
  * all places that keep them inside, again until they are apart; then the clutter.

@@ -1,4 +1,4 @@
-/** What viz/ offers to the command line, which joins it at link time. */
+/** The functions of viz/ that the command line calls; linked to viz/ or to no_draw.c. */
 #ifndef FOV_DRAW_H
 #define FOV_DRAW_H
 
@@ -16,7 +16,7 @@
  */
 FovStatus fov_draw_curves(const char *path, const char *const *runs, size_t count);
 
-/** Fails unless a plot can be drawn to `path`: its ending says how, and the program can draw. */
+/** Fails unless a plot can be drawn to `path`: a known ending, in a program built with drawing. */
 FovStatus fov_draw_check(const char *path);
 
 /** One line of a plot, and the dots on it; all x and y > 0. */
@@ -26,24 +26,24 @@ typedef struct FovDrawLine {
   int count;
 } FovDrawLine;
 
-/** Draws lines over one another, both axes logarithmic. path: as above. */
+/** Draws all lines into one plot with logarithmic axes. path: as above. */
 FovStatus fov_draw_lines(const char *path, const FovDrawLine *lines, int count, const char *x_label,
                          const char *y_label);
 
 /** Which episode of a trace to draw, and how. */
 typedef struct FovDrawEpisode {
   int episode;       /**< 0 … E−1 */
-  bool wrong;        /**< counted among the episodes that went wrong */
+  bool wrong;        /**< `episode` counts wrong episodes only */
   int width, height; /**< pixels; 0: the default, 1280 × 720 */
-  bool light;        /**< on light ground; otherwise dark */
+  bool light;        /**< light background; otherwise dark */
 } FovDrawEpisode;
 
-/** Draws an episode of a trace: a .png of its last moment, a .gif or .mp4 of all of it. The latter
- * needs ffmpeg on the PATH. */
+/** Draws an episode of a trace: a .png of its last glimpse, or a .gif or .mp4 of all of it. The
+ * latter needs ffmpeg on the PATH. */
 FovStatus fov_draw_episode(const char *path, const char *trace, const FovDrawEpisode *what);
 
-/** Opens a window on a run directory or a trace, and returns when it is closed. Fails at once where
- * there is no display or the program was built without SDL: there is never a window nobody sees. */
+/** Opens a window on a run directory or a trace, and returns when it is closed. Fails at once if
+ * there is no display or the program was built without SDL. */
 FovStatus fov_draw_window(const char *source, const FovDrawEpisode *what);
 
 #endif

@@ -1,4 +1,4 @@
-/** Stands in for viz/ in a program that is built without it. */
+/** Replaces viz/ in a program that is built without drawing. */
 #include "draw.h"
 
 static FovStatus refuse(const char *path) {

@@ -6,9 +6,12 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/error.h"
 
 /** Fails unless |actual − expected| <= tolerance, which no NaN is; the rest says, as printf does,
  * which number it is. */
@@ -21,6 +24,10 @@
                (double)(tolerance));                                                               \
     }                                                                                              \
   } while (0)
+
+/** The same for an expression, which names itself. */
+#define assert_close(actual, expected, tolerance)                                                  \
+  assert_near(actual, expected, tolerance, "%s", #actual)
 
 /** Whether `work` aborts; it runs in a process of its own, whose complaint nobody sees. */
 static inline bool aborts(void (*work)(void)) {
@@ -36,6 +43,11 @@ static inline bool aborts(void (*work)(void)) {
   int status;
   assert_int_equal(waitpid(child, &status, 0), child);
   return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+/** Fails the test unless the last error message contains `part`. */
+static inline void assert_message(const char *part) {
+  if (!strstr(fov_error_message(), part)) fail_msg("'%s' lacks '%s'", fov_error_message(), part);
 }
 
 #endif

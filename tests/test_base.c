@@ -12,11 +12,51 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/digest.h"
 #include "base/gemm.h"
 #include "base/profile.h"
 #include "base/rng.h"
 #include "base/team.h"
 #include "tests/check.h"
+
+static void messages_have_no_control_characters(void **state) {
+  (void)state;
+  assert_int_equal(fov_fail(FOV_ERR_IO, "a\x1b]0;b\a\n\r\t\x7f: %s", "gr\xc3\xbc\xc3\x9f"),
+                   FOV_ERR_IO);
+  assert_string_equal(fov_error_message(), "a?]0;b?????: gr\xc3\xbc\xc3\x9f");
+  fov_fail(FOV_ERR_IO, "%s again", fov_error_message());
+  assert_message("?????: gr\xc3\xbc\xc3\x9f again");
+}
+
+static uint64_t digest_of(const void *data, size_t size) {
+  FovDigest digest = FOV_DIGEST_START;
+  fov_digest_add(&digest, data, size);
+  return fov_digest_value(&digest);
+}
+
+static void digest_gives_the_published_values(void **state) {
+  (void)state;
+  static const char text[] = "Nobody inspects the spammish repetition";
+  char digits[FOV_DIGEST_SIZE + 1];
+  assert_string_equal(fov_digest_print(digits, digest_of("", 0)), "ef46db3751d8e999");
+  assert_string_equal(fov_digest_print(digits, digest_of("a", 1)), "d24ec4f1a98c6e5b");
+  assert_string_equal(fov_digest_print(digits, digest_of("abc", 3)), "44bc2cf5ad770999");
+  assert_string_equal(fov_digest_print(digits, digest_of(text, sizeof text - 1)),
+                      "fbcea83c8a378bf1");
+}
+
+static void digest_does_not_depend_on_the_pieces(void **state) {
+  (void)state;
+  uint8_t bytes[200];
+  for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i * i);
+  for (size_t size = 0; size <= sizeof bytes; size++)
+    for (size_t piece = 1; piece < 70; piece++) {
+      FovDigest digest = FOV_DIGEST_START;
+      for (size_t at = 0; at < size; at += piece)
+        fov_digest_add(&digest, bytes + at, size - at < piece ? size - at : piece);
+      assert_true(fov_digest_value(&digest) == digest_of(bytes, size));
+    }
+}
 
 static void pcg32_gives_the_published_numbers(void **state) {
   (void)state;
@@ -383,7 +423,7 @@ static void gemm_follows_the_definition(void **state) {
   assert_true(*fov_gemm_library());
 }
 
-static void rows_of_products_miss_each_other(void **state) {
+static void rows_of_operands_fall_on_different_sets(void **state) {
   (void)state;
   for (int cols = 1; cols <= 2048; cols++) {
     int stride = fov_gemm_stride(cols);
@@ -397,8 +437,8 @@ static void wait_a_while(void) {
   usleep(3000);
 }
 
-/** Does two things, one within the other, and a product. */
-static void do_stages(void *context, int task, int worker) {
+/** Two phases, one inside the other, and a matrix product. */
+static void do_phases(void *context, int task, int worker) {
   (void)context, (void)task, (void)worker;
   real numbers[6] = {0};
   FovMatrix a = {numbers, 1, 2, 2}, b = {numbers + 2, 2, 1, 1}, c = {numbers + 4, 1, 1, 1};
@@ -416,14 +456,14 @@ static void a_profile_counts_what_is_done(void **state) {
   FovProfile *profiles = aligned_alloc(64, FOV_MAX_THREADS * sizeof *profiles);
   assert_non_null(profiles);
   memset(profiles, 0, FOV_MAX_THREADS * sizeof *profiles);
-  fov_team_run(1, 1, do_stages, NULL); // not asked for
+  fov_team_run(1, 1, do_phases, NULL); // while off
   fov_profile_into(profiles);
   double start = fov_now();
-  fov_team_run(1, 2, do_stages, NULL);
+  fov_team_run(1, 2, do_phases, NULL);
   double wall = fov_now() - start, sum = 0;
   fov_profile_into(NULL);
   const FovProfile *p = &profiles[0];
-  for (int stage = 0; stage < FOV_PHASES; stage++) sum += p->seconds[stage];
+  for (int phase = 0; phase < FOV_PHASES; phase++) sum += p->seconds[phase];
   assert_true(p->seconds[FOV_PHASE_ENV] >= 0.006 && p->seconds[FOV_PHASE_SENSOR] >= 0.006);
   assert_true(p->seconds[FOV_PHASE_PRODUCTS] > 0 && sum <= wall);
   assert_true(p->shapes == 1 && p->calls[0] == 2 && p->flops == 8);
@@ -582,6 +622,9 @@ static void far_arguments_are_clamped_and_nan_stays(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(messages_have_no_control_characters),
+      cmocka_unit_test(digest_gives_the_published_values),
+      cmocka_unit_test(digest_does_not_depend_on_the_pieces),
       cmocka_unit_test(pcg32_gives_the_published_numbers),
       cmocka_unit_test(neighbouring_streams_are_uncorrelated),
       cmocka_unit_test(no_two_streams_start_alike),
@@ -599,7 +642,7 @@ int main(void) {
       cmocka_unit_test(arena_holds_what_was_reserved),
       cmocka_unit_test(arena_grows_by_blocks),
       cmocka_unit_test(gemm_follows_the_definition),
-      cmocka_unit_test(rows_of_products_miss_each_other),
+      cmocka_unit_test(rows_of_operands_fall_on_different_sets),
       cmocka_unit_test(a_profile_counts_what_is_done),
       cmocka_unit_test(team_does_every_task_once),
       cmocka_unit_test(no_signal_reaches_a_team),

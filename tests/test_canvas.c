@@ -144,7 +144,7 @@ static void looks_where_get_mnist_puts_it(void **state) {
   assert_refused("centred", options, FOV_SPLIT_TEST, "set env.data or FOVEA_DATA");
 }
 
-/** Options that name one of the small data set's pairs. */
+/** Options for one pair of the small data set's files. */
 static FovCanvasOptions make_pair_options(const char *images, const char *labels) {
   FovCanvasOptions options = make_options("", 0);
   options.pictures.divide = true;
@@ -155,7 +155,7 @@ static FovCanvasOptions make_pair_options(const char *images, const char *labels
   return options;
 }
 
-/** Opens every split; pairs of how many pictures it has and of which its first is. */
+/** Opens every split; expected: number of pictures and index of the first, for each split. */
 static void assert_splits(FovCanvasOptions options, const int expected[][2]) {
   for (FovSplit split = FOV_SPLIT_TRAIN; split <= FOV_SPLIT_TEST; split++) {
     FovEnv env;
@@ -169,7 +169,7 @@ static void assert_splits(FovCanvasOptions options, const int expected[][2]) {
   }
 }
 
-/** No picture of a pair is in two splits, unless it is not to be divided. */
+/** No picture of a pair is in two splits, unless env.divide = no. */
 static void reads_one_pair_for_every_split(void **state) {
   (void)state;
   enum { SIXTH = N / 6, TRAIN = N - 2 * SIXTH };
@@ -187,7 +187,7 @@ static uint64_t digest_of(FovCanvasOptions options) {
   return digest;
 }
 
-/** One pixel or one label more or less is other data, wherever the files lie. */
+/** The digest depends on every pixel and label, and not on the path of the files. */
 static void digests_the_data(void **state) {
   (void)state;
   uint64_t digest = digest_of(make_options(folder, 0));
@@ -249,6 +249,7 @@ static void centres_the_digit(void **state) {
   FovRng rng = fov_rng_stream(1, FOV_STREAM_ENV, 0), before = rng;
   fov_env_reset(&env, &lane, 3, &rng);
   assert_memory_equal(&rng, &before, sizeof rng);
+  assert_int_equal(lane.label, 3);
   for (int y = 0; y < SIDE; y++)
     for (int x = 0; x < SIDE; x++) {
       bool inside = y >= TOP && y < TOP + H && x >= LEFT && x < LEFT + W;
@@ -293,6 +294,7 @@ static void translates_uniformly_and_whole(void **state) {
   for (int i = 0; i < DRAWS; i++) {
     FovRng rng = fov_rng_stream(7, FOV_STREAM_ENV, (uint64_t)i);
     fov_env_reset(&env, &lane, i % 10, &rng);
+    assert_int_equal(lane.label, i % 10);
     int place = find_digit(image, SIDE, SIDE, i % 10);
     assert_in_range(place, 0, PLACES - 1);
     seen[place]++;
@@ -351,6 +353,7 @@ static void clutters_exactly(void **state) {
       fov_env_reset(&env, &lane, index, &rng);
       draw_slowly(expected, &((const FovCanvas *)env.impl)->pictures, index, pieces[k], &slow);
       assert_memory_equal(&rng, &slow, sizeof rng);
+      assert_int_equal(lane.label, fov_canvas_label(env.impl, index));
       for (int i = 0; i < SIDE * SIDE; i++) {
         int y = i / SIDE, x = i % SIDE;
         assert_int_equal(image[y][x], lrintf(255.0f * expected[y][x]));

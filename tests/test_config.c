@@ -70,6 +70,11 @@ static const FovPlugin *const policies[] = {&gaussian, &uniform, NULL};
 
 enum { CORE, POLICY };
 
+static const FovRename renames[] = {
+    {"memory", "core"},        {"memory.units", "core.width"}, {"memory.", "core."},
+    {"sigma", "policy.sigma"}, {"pace", "train.rate"},         {NULL, NULL},
+};
+
 /** A configuration of two groups and two slots, with the settings for it. */
 typedef struct Fixture {
   Task task;
@@ -86,7 +91,7 @@ static int enter(void **state) {
   f->groups[1] = (FovGroup){"train", train_options, &f->task};
   f->slots[CORE] = (FovSlot){"core", "the memory", cores, "rnn", NULL, NULL};
   f->slots[POLICY] = (FovSlot){"policy", "where to look", policies, "gaussian", NULL, NULL};
-  f->config = (FovConfig){f->groups, 2, f->slots, 2};
+  f->config = (FovConfig){f->groups, 2, f->slots, 2, renames};
   *state = f;
   return 0;
 }
@@ -442,6 +447,80 @@ static void test_bounds(void **state) {
   free(text);
 }
 
+/** Joins the notes. */
+static void join_note(void *context, const char *line) {
+  strcat(strcat(context, line), "\n");
+}
+
+static void assert_notes(const Fixture *f, const char *expected) {
+  char notes[1024] = "";
+  fov_settings_notes(f->settings, join_note, notes);
+  assert_string_equal(notes, expected);
+}
+
+static void test_old_keys_are_understood(void **state) {
+  Fixture *f = *state;
+  parse(f, "memory = lstm\n[memory]\nunits = 7\nforget = 3\n");
+  add(f, "pace=0.5");
+  resolve(f);
+  resolve(f); // renames nothing twice
+  assert_ptr_equal(f->slots[CORE].plugin, &lstm);
+  assert_int_equal(core_of(f)->width, 7);
+  assert_true(core_of(f)->forget == 3);
+  assert_true(f->task.rate == 0.5);
+  // What a program wrote is not worth a note.
+  assert_notes(f, "command line: 'pace' is now called 'train.rate'\n");
+  size_t count;
+  const FovSetting *list = fov_settings_list(&count, f->settings);
+  assert_int_equal(count, 4);
+  assert_string_equal(list[1].key, "core.width");
+  assert_string_equal(list[1].old_key, "memory.units");
+  assert_int_equal(list[3].origin, FOV_ORIGIN_COMMAND);
+}
+
+static void test_old_keys_in_a_file_are_noted(void **state) {
+  Fixture *f = *state;
+  char path[] = "/tmp/fovea-config-XXXXXX", notes[256];
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  const char text[] = "glimpses = 3\n[memory]\nunits = 7\n";
+  assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
+  close(fd);
+  assert_int_equal(fov_settings_read(f->settings, path), FOV_OK);
+  unlink(path);
+  resolve(f);
+  snprintf(notes, sizeof notes, "%s:3: 'memory.units' is now called 'core.width'\n", path);
+  assert_notes(f, notes);
+}
+
+static void test_old_and_new_key_are_one(void **state) {
+  Fixture *f = *state;
+  parse(f, "core.width = 3\nmemory.units = 4\n");
+  assert_unresolved(f, "x.ini:2: 'core.width' is set twice, first at x.ini:1; remove one of them");
+}
+
+static void test_later_new_key_overrides_old(void **state) {
+  Fixture *f = *state;
+  parse(f, "memory.units = 4\n");
+  add(f, "core.width=5");
+  resolve(f);
+  assert_int_equal(core_of(f)->width, 5);
+}
+
+/** An option that used to be there whatever the plug-in. */
+static void test_old_key_of_another_plugin_is_dropped(void **state) {
+  Fixture *f = *state;
+  parse(f, "policy = random\nsigma = 4\n");
+  resolve(f);
+  assert_ptr_equal(f->slots[POLICY].plugin, &uniform);
+}
+
+static void test_old_key_still_needs_an_owner(void **state) {
+  Fixture *f = *state;
+  parse(f, "memory.depth = 4\n");
+  assert_unresolved(f, "x.ini:1: unknown key 'core.depth'; did you mean 'core.width'?");
+}
+
 static char *print_help(const Fixture *f) {
   char *text;
   size_t size;
@@ -537,7 +616,7 @@ static void test_help_tells_shared_options_once(void **state) {
                             "  width = 8                       units (an integer from 1 to 64)\n"
                             "  forget = 1                      bias (a number from 0 to 9)\n"
                             "second                            two\n"
-                            "  width, forget                   as of first\n"
+                            "  width, forget                   the same as for first\n"
                             "third                             three\n"
                             "  width = 8                       units (an integer from 1 to 65)\n"
                             "  forget = 1                      bias (a number from 0 to 9)\n");
@@ -589,6 +668,12 @@ int main(void) {
       TEST(test_switch_drops_earlier_options),
       TEST(test_switch_keeps_refusing_what_never_fitted),
       TEST(test_switch_checks_the_new_range),
+      TEST(test_old_keys_are_understood),
+      TEST(test_old_keys_in_a_file_are_noted),
+      TEST(test_old_and_new_key_are_one),
+      TEST(test_later_new_key_overrides_old),
+      TEST(test_old_key_of_another_plugin_is_dropped),
+      TEST(test_old_key_still_needs_an_owner),
       TEST(test_dump_text),
       TEST(test_dump_reads_back),
       TEST(test_reads_files),

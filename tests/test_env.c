@@ -483,8 +483,8 @@ static void the_right_answer_earns_most(const FovEnvType *type) {
   expect(right > wrong, "the target earns %g, far from it earns %g", (double)right, (double)wrong);
 }
 
-/** Two lanes stepped in turns, of which one is reset in the middle of the other's episode, go
- * through the same states as each of them alone. */
+/** A lane that is stepped in turns with another one, which is also reset in the middle, goes
+ * through the same states as alone. */
 static void lanes_share_nothing(const FovEnvType *type) {
   const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
   Pen *alone = make_pen(env, 0), *mine = make_pen(env, 1), *other = make_pen(env, 2);
@@ -534,7 +534,7 @@ static void play_all(Crowd *crowd, int threads) {
   for (int i = 0; i < CROWD; i++) expect(!*crowd->failure[i], "%s", crowd->failure[i]);
 }
 
-/** As many threads as there are may play lanes of one environment: the same ends as one by one. */
+/** Four threads that play lanes of one environment give the same episodes as one thread. */
 static void threads_do_not_meet(const FovEnvType *type) {
   const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
   static Crowd crowds[2];
@@ -573,7 +573,7 @@ static void expect_refused(const FovEnvType *type, const char *name, const char 
   expect(strstr(fov_error_message(), key), "'%s' lacks '%s'", fov_error_message(), key);
 }
 
-/** Whatever the table lists has its range or its choices; whatever it does not list is unknown. */
+/** Every option of the table has a range or choices; every other name is unknown. */
 static void refuses_what_no_option_allows(const FovEnvType *type) {
   expect_refused(type, "nonsense", "1");
   for (const FovOption *o = type->plugin.options; o && o->name; o++) {
@@ -675,6 +675,10 @@ static void refuses_kinds_that_no_agent_learns(void **state) {
     assert_int_equal(fov_env_create(&env, kind_envs[i], NULL, FOV_SPLIT_TRAIN), FOV_OK);
     assert_int_equal(fov_spec_check(&env.spec, name), FOV_ERR_USAGE);
     assert_string_equal(fov_error_message(), messages[i]);
+    env.spec.observation = fov_byte_image(2, 2, 1);
+    env.spec.answer = FOV_ANSWER_CLASS;
+    assert_int_equal(fov_spec_check(&env.spec, name), i == 3 ? FOV_ERR_USAGE : FOV_OK);
+    if (i == 3) assert_non_null(strstr(fov_error_message(), "env = find: expected no cue"));
     fov_env_finish(&env);
   }
 }

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,22 +17,51 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "tests/folder.h"
 
-static char folder[256], path[512];
+/* ---- system calls that fail when asked to, by the linker's --wrap ---- */
+
+/** The next call of each kind fails with this errno, if it is not 0. */
+static struct {
+  int fail_open, fail_read, fail_write, fail_fsync;
+  size_t write_at_most; /**< bytes of a call; 0: any */
+} calls;
+
+static bool fails(int *cause) {
+  errno = *cause;
+  *cause = 0;
+  return errno != 0;
+}
+
+int __real_open64(const char *name, int flags, ...);
+int __wrap_open64(const char *name, int flags, mode_t mode);
+ssize_t __real_read(int fd, void *data, size_t size);
+ssize_t __wrap_read(int fd, void *data, size_t size);
+ssize_t __real_write(int fd, const void *data, size_t size);
+ssize_t __wrap_write(int fd, const void *data, size_t size);
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+
+int __wrap_open64(const char *name, int flags, mode_t mode) {
+  return fails(&calls.fail_open) ? -1 : __real_open64(name, flags, mode);
+}
+
+ssize_t __wrap_read(int fd, void *data, size_t size) {
+  return fails(&calls.fail_read) ? -1 : __real_read(fd, data, size);
+}
+
+ssize_t __wrap_write(int fd, const void *data, size_t size) {
+  if (calls.write_at_most > 0 && size > calls.write_at_most) size = calls.write_at_most;
+  return fails(&calls.fail_write) ? -1 : __real_write(fd, data, size);
+}
+
+int __wrap_fsync(int fd) {
+  return fails(&calls.fail_fsync) ? -1 : __real_fsync(fd);
+}
 
 static int enter(void **state) {
   (void)state;
-  const char *tmp = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/fovea-file-XXXXXX", tmp ? tmp : "/tmp");
-  if (!mkdtemp(folder)) return -1;
-  snprintf(path, sizeof path, "%s/x.txt", folder);
-  return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  unlink(path);
-  return rmdir(folder); // fails if a test left a file behind
+  return make_folder("x.txt");
 }
 
 static int count_files(void) {
@@ -50,10 +80,6 @@ static void assert_content(const char *expected) {
   assert_int_equal(size, strlen(expected));
   assert_string_equal(data, expected);
   free(data);
-}
-
-static void assert_message(const char *part) {
-  if (!strstr(fov_error_message(), part)) fail_msg("'%s' lacks '%s'", fov_error_message(), part);
 }
 
 static void test_write_replaces(void **state) {
@@ -130,6 +156,101 @@ static void test_a_full_disk_keeps_the_old_file(void **state) {
   assert_message("x.txt: cannot write: File too large");
   assert_content("old");
   assert_int_equal(count_files(), 1);
+}
+
+/** The first failure is reported, even if a later write would succeed. */
+static void test_the_first_failed_write_gives_the_reason(void **state) {
+  (void)state;
+  const int causes[] = {ENOSPC, EDQUOT, EIO};
+  assert_int_equal(fov_file_write(path, "old", 3), FOV_OK);
+  for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+    char expected[100];
+    snprintf(expected, sizeof expected, "x.txt: cannot write: %s", strerror(causes[i]));
+    calls.fail_write = causes[i];
+    assert_int_equal(fov_file_write(path, "new", 3), FOV_ERR_IO);
+    assert_message(expected);
+    assert_content("old");
+  }
+  calls.fail_fsync = ENOSPC;
+  assert_int_equal(fov_file_write(path, "new", 3), FOV_ERR_IO);
+  assert_message("x.txt: cannot write: No space left on device");
+  assert_content("old");
+  assert_int_equal(count_files(), 1);
+}
+
+static void test_interrupted_calls_are_repeated(void **state) {
+  (void)state;
+  calls.fail_open = calls.fail_write = calls.fail_fsync = EINTR;
+  assert_int_equal(fov_file_write(path, "new", 3), FOV_OK);
+  assert_int_equal(calls.fail_open | calls.fail_write | calls.fail_fsync, 0);
+  calls.fail_open = calls.fail_read = EINTR;
+  assert_content("new");
+  assert_int_equal(calls.fail_open | calls.fail_read, 0);
+}
+
+static void test_partial_writes_are_completed(void **state) {
+  (void)state;
+  calls.write_at_most = 1;
+  assert_int_equal(fov_file_write(path, "byte by byte", 12), FOV_OK);
+  calls.write_at_most = 0;
+  assert_content("byte by byte");
+}
+
+static void end_process(int signal_number) {
+  (void)signal_number;
+  fov_replace_abort_all();
+  _exit(3);
+}
+
+static void test_a_signal_removes_what_is_unfinished(void **state) {
+  (void)state;
+  assert_int_equal(fov_file_write(path, "old", 3), FOV_OK);
+  pid_t child = fork();
+  if (child == 0) {
+    FovReplace first, second;
+    char other[600];
+    snprintf(other, sizeof other, "%s/y.txt", folder);
+    signal(SIGTERM, end_process);
+    if (fov_replace_begin(&first, path) || fov_replace_begin(&second, other)) _exit(1);
+    if (count_files() != 3) _exit(2);
+    raise(SIGTERM);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(WEXITSTATUS(status), 3);
+  assert_content("old");
+  assert_int_equal(count_files(), 1);
+}
+
+static void test_abort_all_leaves_other_files_alone(void **state) {
+  (void)state;
+  FovReplace replace;
+  assert_int_equal(fov_file_write(path, "old", 3), FOV_OK);
+  fov_replace_abort_all();
+  assert_int_equal(count_files(), 1);
+  assert_int_equal(fov_replace_begin(&replace, path), FOV_OK);
+  fov_replace_abort_all();
+  assert_int_equal(count_files(), 1);
+  assert_int_equal(fov_replace_commit(&replace), FOV_ERR_IO);
+  assert_message("x.txt: cannot write: No such file or directory");
+  assert_content("old");
+}
+
+/** More at once than fov_replace_abort_all knows of are still written. */
+static void test_many_replacements_at_once(void **state) {
+  (void)state;
+  FovReplace many[40];
+  char name[600];
+  for (int i = 0; i < 40; i++) {
+    snprintf(name, sizeof name, "%s/%d", folder, i);
+    assert_int_equal(fov_replace_begin(&many[i], name), FOV_OK);
+  }
+  for (int i = 0; i < 40; i++) {
+    snprintf(name, sizeof name, "%s/%d", folder, i);
+    assert_int_equal(fov_replace_commit(&many[i]), FOV_OK);
+    assert_int_equal(unlink(name), 0);
+  }
+  assert_int_equal(count_files(), 0);
 }
 
 static void test_a_missing_folder_is_named(void **state) {
@@ -211,7 +332,7 @@ static void test_read_refuses_what_is_no_file(void **state) {
   assert_message("not a regular file");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, remove_folder)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -221,6 +342,12 @@ int main(void) {
       TEST(test_abort_leaves_nothing),
       TEST(test_a_stale_file_or_planted_link_is_not_followed),
       TEST(test_a_full_disk_keeps_the_old_file),
+      TEST(test_the_first_failed_write_gives_the_reason),
+      TEST(test_interrupted_calls_are_repeated),
+      TEST(test_partial_writes_are_completed),
+      TEST(test_a_signal_removes_what_is_unfinished),
+      TEST(test_abort_all_leaves_other_files_alone),
+      TEST(test_many_replacements_at_once),
       TEST(test_a_missing_folder_is_named),
       TEST(test_a_folder_is_not_replaced),
       TEST(test_a_device_is_not_replaced),

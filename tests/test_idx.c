@@ -1,4 +1,4 @@
-/** The reader of IDX files: what it reads, and all that it must refuse. */
+/** The reader of IDX files: what it reads, and what it must refuse. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,10 +14,9 @@
 #include <zlib.h>
 
 #include "envs/datasets/idx.h"
+#include "tests/folder.h"
 
 enum { HEADER = 16, DATA = 2 * 3 * 4, FILE_SIZE = HEADER + DATA };
-
-static char folder[512], path[600];
 
 /** An array of [2, 3, 4] bytes. */
 static void make_file(uint8_t bytes[FILE_SIZE]) {
@@ -115,7 +114,7 @@ static void refuses_every_flipped_header_bit(void **state) {
   }
 }
 
-/** Bits of the gzip header say nothing about the data; any other must not go unnoticed. */
+/** Bits of the gzip header do not affect the data; every other flipped bit must be noticed. */
 static void never_reads_wrong_data_from_a_damaged_gzip(void **state) {
   (void)state;
   uint8_t bytes[FILE_SIZE], packed[256];
@@ -198,7 +197,7 @@ static void names_what_cannot_be_opened(void **state) {
   assert_non_null(strstr(fov_error_message(), folder));
 }
 
-/** Nobody writes into the pipe: to open it as a file is opened would take for ever. */
+/** The pipe has no writer, so a plain open would never return. */
 static void refuses_a_pipe_without_waiting(void **state) {
   (void)state;
   unlink(path);
@@ -222,19 +221,9 @@ static void counts_from_the_header_alone(void **state) {
   assert_int_equal(count, 0);
 }
 
-static int make_folder(void **state) {
+static int enter(void **state) {
   (void)state;
-  const char *base = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/fovea-idx-XXXXXX", base && *base ? base : "/tmp");
-  if (!mkdtemp(folder)) return -1;
-  snprintf(path, sizeof path, "%s/file", folder);
-  return 0;
-}
-
-static int remove_folder(void **state) {
-  (void)state;
-  unlink(path);
-  return rmdir(folder);
+  return make_folder("file");
 }
 
 int main(void) {
@@ -252,5 +241,5 @@ int main(void) {
       cmocka_unit_test(refuses_a_pipe_without_waiting),
       cmocka_unit_test(counts_from_the_header_alone),
   };
-  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+  return cmocka_run_group_tests(tests, enter, remove_folder);
 }

@@ -1,5 +1,4 @@
-/** The environment images: which pictures of a folder are whose, and exactly what becomes of them.
- */
+/** The environment images: how a folder is divided, and the exact pixels of each picture. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +78,7 @@ static void write_class(const char *path, int count, int first) {
   }
 }
 
-/* ---- looking at them ---- */
+/* ---- reading them ---- */
 
 static const FovEnvType *find(const char *name) {
   const FovEnvType *const *type = fov_envs;
@@ -112,7 +111,7 @@ static void assert_refused(Options options, const char *words) {
 }
 
 /** A split's pictures of one pixel, each as value:label. */
-static const char *tell(FovSplit split) {
+static const char *describe(FovSplit split) {
   static char text[1024];
   size_t length = 0;
   FovEnv env = open_split(options_for(folder), split);
@@ -151,13 +150,13 @@ static void cuts_each_class(void **state) {
   (void)state;
   write_class(below("b"), 6, 100);
   write_class(below("a"), 13, 0);
-  assert_string_equal(tell(FOV_SPLIT_TRAIN),
+  assert_string_equal(describe(FOV_SPLIT_TRAIN),
                       "0:0 1:0 2:0 3:0 4:0 5:0 6:0 7:0 8:0 100:1 101:1 102:1 103:1");
-  assert_string_equal(tell(FOV_SPLIT_VALID), "9:0 10:0 104:1");
-  assert_string_equal(tell(FOV_SPLIT_TEST), "11:0 12:0 105:1");
+  assert_string_equal(describe(FOV_SPLIT_VALID), "9:0 10:0 104:1");
+  assert_string_equal(describe(FOV_SPLIT_TEST), "11:0 12:0 105:1");
 }
 
-/** Two classes, so that what a test adds decides. */
+/** Two classes that are complete; a test adds to them. */
 static void write_parts(void) {
   make(below("train")), make(below("test"));
   write_class(below("train/a"), 6, 0);
@@ -169,24 +168,25 @@ static void write_parts(void) {
 static void takes_parts_as_they_are(void **state) {
   (void)state;
   write_parts();
-  assert_string_equal(tell(FOV_SPLIT_TRAIN), "0:0 1:0 2:0 3:0 4:0 10:1 11:1 12:1 13:1 14:1 15:1");
-  assert_string_equal(tell(FOV_SPLIT_VALID), "5:0 16:1");
-  assert_string_equal(tell(FOV_SPLIT_TEST), "20:0 30:1 31:1");
+  assert_string_equal(describe(FOV_SPLIT_TRAIN),
+                      "0:0 1:0 2:0 3:0 4:0 10:1 11:1 12:1 13:1 14:1 15:1");
+  assert_string_equal(describe(FOV_SPLIT_VALID), "5:0 16:1");
+  assert_string_equal(describe(FOV_SPLIT_TEST), "20:0 30:1 31:1");
   make(below("valid"));
   write_class(below("valid/a"), 1, 40);
   write_class(below("valid/b"), 1, 50);
-  assert_string_equal(tell(FOV_SPLIT_TRAIN),
+  assert_string_equal(describe(FOV_SPLIT_TRAIN),
                       "0:0 1:0 2:0 3:0 4:0 5:0 10:1 11:1 12:1 13:1 14:1 15:1 16:1");
-  assert_string_equal(tell(FOV_SPLIT_VALID), "40:0 50:1");
-  assert_string_equal(tell(FOV_SPLIT_TEST), "20:0 30:1 31:1");
+  assert_string_equal(describe(FOV_SPLIT_VALID), "40:0 50:1");
+  assert_string_equal(describe(FOV_SPLIT_TEST), "20:0 30:1 31:1");
 }
 
-/** A train is a vehicle too: without a test beside it, it is a class. */
+/** A folder train without a folder test beside it is a class. */
 static void a_class_may_be_called_train(void **state) {
   (void)state;
   write_class(below("car"), 6, 0);
   write_class(below("train"), 6, 10);
-  assert_string_equal(tell(FOV_SPLIT_TEST), "5:0 15:1");
+  assert_string_equal(describe(FOV_SPLIT_TEST), "5:0 15:1");
 }
 
 static void only_visible_png_files_count(void **state) {
@@ -200,9 +200,9 @@ static void only_visible_png_files_count(void **state) {
   assert_int_equal(mkfifo(below("b/pipe.png"), 0666), 0);
   write_grey(below("a/9.PNG"), 1, 1, 99);
   assert_int_equal(symlink(below("a/9.PNG"), below("b/link.png")), 0);
-  assert_string_equal(tell(FOV_SPLIT_TRAIN), "0:0 1:0 2:0 3:0 4:0 10:1 11:1 12:1 13:1 14:1");
-  assert_string_equal(tell(FOV_SPLIT_VALID), "5:0 15:1");
-  assert_string_equal(tell(FOV_SPLIT_TEST), "99:0 99:1");
+  assert_string_equal(describe(FOV_SPLIT_TRAIN), "0:0 1:0 2:0 3:0 4:0 10:1 11:1 12:1 13:1 14:1");
+  assert_string_equal(describe(FOV_SPLIT_VALID), "5:0 15:1");
+  assert_string_equal(describe(FOV_SPLIT_TEST), "99:0 99:1");
 }
 
 static void digests_what_is_shown(void **state) {
@@ -262,7 +262,7 @@ static void refuses_parts_of_other_classes(void **state) {
                                       "train, found no 'a'");
 }
 
-/** A training does not begin with a test that cannot be made: every header is read. */
+/** The headers of all parts are read, whichever part is loaded. */
 static void names_a_damaged_picture(void **state) {
   (void)state;
   write_class(below("a"), 6, 0);
@@ -317,7 +317,7 @@ static void counts_the_parts(void **state) {
   assert_division(9 + 5, 2 + 1, 2 + 1);
 }
 
-/** Files that promise much are refused before there is any room for it. */
+/** Files whose headers promise too many pixels are refused before any memory is allocated. */
 static void bounds_before_it_allocates(void **state) {
   (void)state;
   static const char header[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x10\0\0\0\x10\0\x08\0\0\0\0"
@@ -337,9 +337,9 @@ static void bounds_before_it_allocates(void **state) {
                                       "pictures, each 4096 x 4096 x 1 bytes");
 }
 
-/* ---- what becomes of them ---- */
+/* ---- colour and size ---- */
 
-/** Two classes, all black but for the first picture. */
+/** Two classes of black pictures, except for the first picture. */
 static void write_around(const char *path, int height, int width, int channels,
                          const uint8_t *pixels) {
   write_class(below("a"), 6, 0);
@@ -355,7 +355,7 @@ static void colour_is_found_or_chosen(void **state) {
   assert_shows(options, 1, 1, 1, 0, (uint8_t[]){60});
   options.canvas.pictures.colour = FOV_COLOUR_RGB;
   assert_shows(options, 1, 1, 3, 0, (uint8_t[]){60, 60, 60});
-  // One of colour in the test, and all have three channels.
+  // One coloured picture in the test part gives all of them three channels.
   write_pixels(below("b/005.png"), 1, 1, 3, red);
   options.canvas.pictures.colour = FOV_COLOUR_AUTO;
   assert_shows(options, 1, 1, 3, 0, (uint8_t[]){60, 60, 60});
@@ -368,19 +368,20 @@ static void colour_is_found_or_chosen(void **state) {
 static void pads_to_the_largest(void **state) {
   (void)state;
   write_around(below("a/000.png"), 2, 1, 1, (uint8_t[]){10, 20});
-  write_grey(below("b/005.png"), 2, 4, 1); // The widest is in the test; the highest is not.
+  write_grey(below("b/005.png"), 2, 4,
+             1); // The widest picture is in the test part; the highest is not.
   write_grey(below("a/001.png"), 3, 1, 30);
   Options options = options_for(folder);
   assert_shows(options, 3, 4, 1, 0, (uint8_t[]){0, 10, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0});
   assert_shows(options, 3, 4, 1, 1, (uint8_t[]){0, 30, 0, 0, 0, 30, 0, 0, 0, 30, 0, 0});
-  // The canvas may be larger still.
+  // The canvas may be larger.
   options.canvas.size = 4;
   assert_shows(options, 4, 4, 1, 0, (uint8_t[]){0, 10, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
   options.canvas.size = 3;
   assert_refused(options, "set it to 4 or more");
 }
 
-/** Means of what a pixel covers: of whole pixels, of parts of them, of one pixel stretched. */
+/** A pixel is the mean of what it covers: whole pixels, parts of pixels, or a part of one pixel. */
 static void scales_by_means(void **state) {
   (void)state;
   Options options = options_for(folder);
@@ -389,7 +390,7 @@ static void scales_by_means(void **state) {
                (uint8_t[]){0, 4, 100, 101, 8, 12, 102, 103, 255, 255, 1, 0, 255, 255, 0, 0});
   assert_shows(options, 2, 2, 1, 0, (uint8_t[]){6, 102, 255, 0});
   write_pixels(below("a/000.png"), 3, 3, 1, (uint8_t[]){90, 90, 0, 90, 90, 0, 0, 0, 9});
-  // Of 3 x 3, a corner pixel of 2 x 2 covers 4/9, 2/9, 2/9 and 1/9.
+  // From 3 x 3 to 2 x 2, a corner pixel covers 4/9, 2/9, 2/9 and 1/9 of itself.
   assert_shows(options, 2, 2, 1, 0, (uint8_t[]){90, 30, 30, 14});
 }
 
@@ -414,7 +415,7 @@ static const char *subset(void) {
   return path ? path : "envs/mnist-subset";
 }
 
-/** With the same settings it draws what centred, translated and cluttered draw, bit for bit. */
+/** With the same settings it shows the same bytes as centred, translated and cluttered. */
 static void does_what_the_others_do(void **state) {
   (void)state;
   static const struct {
@@ -507,7 +508,7 @@ static void clutters_in_colour(void **state) {
   fov_env_finish(&env);
 }
 
-/* ---- a folder for each ---- */
+/* ---- a folder for each test ---- */
 
 static int make_folder(void **state) {
   (void)state;

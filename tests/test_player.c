@@ -170,7 +170,7 @@ static void type(FovPlayer *player, const char *keys) {
   for (; *keys; keys++) fov_player_type(player, *keys);
 }
 
-static void test_a_typed_number_is_gone_to(void **state) {
+static void test_a_typed_number_opens_its_episode(void **state) {
   FovPlayer *player = player_of(state);
   type(player, "1x9\b2");
   assert_string_equal(player->entry, "12");
@@ -227,7 +227,7 @@ static void test_another_trace_keeps_the_moment(void **state) {
   fov_trace_finish(&shorter);
 }
 
-static void test_the_eye_rests_then_eases_over(void **state) {
+static void test_the_gaze_rests_then_moves(void **state) {
   (void)state;
   FovScene scene = fov_scene(&fixture.trace, 640, 360, &fov_theme_dark);
   double before = 0;
@@ -325,7 +325,7 @@ static void test_entropy_is_of_the_probabilities(void **state) {
   assert_near(fov_entropy(trace, 0, 1), 1.5, 1e-12, "entropy of a half and two quarters");
 }
 
-static void test_the_finest_and_newest_glimpse_is_known(void **state) {
+static void test_the_reconstruction_has_the_finest_and_newest_glimpse(void **state) {
   (void)state;
   FovTrace *trace = &fixture.trace;
   uint8_t pixels[SIZE * SIZE], scales[SIZE * SIZE];
@@ -348,7 +348,7 @@ static void test_the_finest_and_newest_glimpse_is_known(void **state) {
   assert_int_equal(pixels[0], 20);
 }
 
-static void test_of_a_moving_image_the_newest_glimpse_is_known(void **state) {
+static void test_a_changing_image_shows_the_newest_glimpse(void **state) {
   (void)state;
   FovTrace trace = make_up_game(1);
   uint8_t pixels[SIZE * SIZE], scales[SIZE * SIZE];
@@ -390,16 +390,16 @@ int main(void) {
       TEST(test_speed_has_bounds),
       TEST(test_filters_select_wrong_right_and_class),
       TEST(test_an_empty_selection_is_left_where_it_was_entered),
-      TEST(test_a_typed_number_is_gone_to),
+      TEST(test_a_typed_number_opens_its_episode),
       TEST(test_overlays_and_modes_toggle),
       TEST(test_another_trace_keeps_the_moment),
-      TEST(test_the_eye_rests_then_eases_over),
+      TEST(test_the_gaze_rests_then_moves),
       TEST(test_episodes_end_where_they_stopped),
       TEST(test_filters_of_sequences_and_games),
       TEST(test_an_answer_is_that_of_its_turn),
       TEST(test_entropy_is_of_the_probabilities),
-      TEST(test_the_finest_and_newest_glimpse_is_known),
-      TEST(test_of_a_moving_image_the_newest_glimpse_is_known),
+      TEST(test_the_reconstruction_has_the_finest_and_newest_glimpse),
+      TEST(test_a_changing_image_shows_the_newest_glimpse),
       TEST(test_patches_that_reach_beyond_the_image_stay_inside),
   };
   return cmocka_run_group_tests_name("player", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/** The reader of PNG files: exact pixels of every kind there is, and all that it must refuse. */
+/** The reader of PNG files: exact pixels of every kind of PNG, and what it must refuse. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +15,7 @@
 #include <zlib.h>
 
 #include "envs/datasets/png.h"
+#include "tests/folder.h"
 
 enum { H = 11, W = 13, LIMIT = 1 << 16, IHDR = 8 };
 
@@ -32,8 +33,6 @@ static const struct {
     {PNG_COLOR_TYPE_PALETTE, {1, 2, 4, 8}, true},  {PNG_COLOR_TYPE_GRAY_ALPHA, {8, 16}, false},
     {PNG_COLOR_TYPE_RGB_ALPHA, {8, 16}, false},
 };
-
-static char folder[512], path[600];
 
 /* ---- writing them, and what they should become ---- */
 
@@ -71,7 +70,7 @@ static void write_row(uint8_t *row, Kind kind, int y) {
   }
 }
 
-/** Tells what is transparent: pixel (2, 3)'s grey or colour, or alphas of the first entries. */
+/** Sets what is transparent: the grey or colour of pixel (2, 3), or the first palette entries. */
 static void set_transparency(png_structp png, png_infop info, Kind kind) {
   uint8_t alphas[2] = {palette_alpha(0), palette_alpha(1)};
   png_color_16 colour = {.gray = (uint16_t)sample(kind, 2, 3, 0),
@@ -165,12 +164,13 @@ static void reads_every_kind(void **state) {
         Kind kind = {types[t].type, *depth, flags & 1, flags & 2};
         if (kind.transparent && !types[t].may_be_transparent) continue;
         write_png(kind);
+        assert_int_equal(fov_png_check(path), FOV_OK);
         assert_reads(kind, 1);
         assert_reads(kind, 3);
       }
 }
 
-/** Whatever comes of it, a refusal names the file. */
+/** Reads any file; a refusal must name it. */
 static FovStatus read_whatever(void) {
   FovPngHeader header;
   FovStatus status = fov_png_header(&header, path);
@@ -219,7 +219,7 @@ static uint32_t get_u32(const uint8_t *b) {
   return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
-/** Makes the check sum of the chunk at `offset` right again. */
+/** Corrects the checksum of the chunk at `offset`. */
 static void sign(size_t offset) {
   uint32_t length = get_u32(bytes + offset);
   put_u32(bytes + offset + 8 + length, (uint32_t)crc32(0, bytes + offset + 4, length + 4));
@@ -231,30 +231,37 @@ static const Kind some_kinds[] = {
     {PNG_COLOR_TYPE_GRAY, 16, true, true},
 };
 
+/** Both the decoder and the check of the checksums refuse the file. */
+static void assert_found_damaged(void) {
+  assert_refused(path);
+  assert_int_equal(fov_png_check(path), FOV_ERR_FORMAT);
+  assert_non_null(strstr(fov_error_message(), path));
+}
+
 static void refuses_every_truncation(void **state) {
   (void)state;
   for (size_t k = 0; k < sizeof some_kinds / sizeof *some_kinds; k++) {
     size_t whole = load(some_kinds[k]);
     for (size_t size = 0; size < whole; size++) {
       store(size);
-      assert_refused(path);
+      assert_found_damaged();
     }
   }
 }
 
-/** Every byte is under some check. */
+/** Some check covers every byte. */
 static void refuses_every_flipped_bit(void **state) {
   (void)state;
   size_t size = load(some_kinds[1]);
   for (size_t bit = 0; bit < 8 * size; bit++) {
     bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
     store(size);
-    assert_refused(path);
+    assert_found_damaged();
     bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
   }
 }
 
-/** A forger makes the check sums right: another picture may come of it, or a refusal. */
+/** With bits flipped and checksums corrected, the result is another picture or a refusal. */
 static void survives_forged_bits(void **state) {
   (void)state;
   for (size_t k = 0; k < sizeof some_kinds / sizeof *some_kinds; k++) {
@@ -305,7 +312,7 @@ static size_t insert_chunk(size_t size, const char *type, const void *data, uint
   return size + 12 + length;
 }
 
-/** Text and profiles that unpack to 64 MiB, or to nothing but an error, are not unpacked. */
+/** Text and profiles that would unpack to 64 MiB, or to an error, are not unpacked. */
 static void skips_what_is_not_pixels(void **state) {
   (void)state;
   enum { BOMB = 64 << 20 };
@@ -314,7 +321,7 @@ static void skips_what_is_not_pixels(void **state) {
   assert_non_null(zeros);
   z_stream z = {.next_in = zeros, .avail_in = BOMB, .next_out = packed, .avail_out = sizeof packed};
   assert_int_equal(deflateInit(&z, 9), Z_OK);
-  deflate(&z, Z_FINISH); // As much of it as there is room for.
+  deflate(&z, Z_FINISH); // As much as fits.
   for (size_t k = 0; k < 2; k++) {
     Kind kind = {PNG_COLOR_TYPE_RGB, 8, false, false};
     memcpy(data + 6, packed, sizeof data - 6);
@@ -394,19 +401,9 @@ static void notices_that_a_file_has_changed(void **state) {
   assert_non_null(strstr(fov_error_message(), "expected 1 x 1 pixels, found 13 x 11"));
 }
 
-static int make_folder(void **state) {
+static int enter(void **state) {
   (void)state;
-  const char *base = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%.400s/fovea-png-XXXXXX", base && *base ? base : "/tmp");
-  if (!mkdtemp(folder)) return -1;
-  snprintf(path, sizeof path, "%s/picture.png", folder);
-  return 0;
-}
-
-static int remove_folder(void **state) {
-  (void)state;
-  unlink(path);
-  return rmdir(folder);
+  return make_folder("picture.png");
 }
 
 int main(void) {
@@ -423,5 +420,5 @@ int main(void) {
       cmocka_unit_test(refuses_what_is_no_png),
       cmocka_unit_test(notices_that_a_file_has_changed),
   };
-  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+  return cmocka_run_group_tests(tests, enter, remove_folder);
 }

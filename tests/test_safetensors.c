@@ -9,32 +9,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/digest.h"
 #include "base/file.h"
 #include "base/rng.h"
 #include "record/safetensors.h"
-
-static char folder[256], path[512];
+#include "tests/folder.h"
 
 static int enter(void **state) {
   (void)state;
-  const char *tmp = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/fovea-safetensors-XXXXXX", tmp ? tmp : "/tmp");
-  if (!mkdtemp(folder)) return -1;
-  snprintf(path, sizeof path, "%s/x.safetensors", folder);
-  return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  unlink(path);
-  return rmdir(folder);
-}
-
-static void assert_message(const char *part) {
-  if (!strstr(fov_error_message(), part)) fail_msg("'%s' lacks '%s'", fov_error_message(), part);
+  return make_folder("x.safetensors");
 }
 
 /** Plain writing: replacing with fsync would make thousands of hostile files slow, and some file
@@ -113,10 +100,10 @@ static void test_round_trip(void **state) {
 static void test_bytes_are_canonical(void **state) {
   (void)state;
   static const char expected[] =
-      "\x98\0\0\0\0\0\0\0"
-      "{\"__metadata__\":{\"a\":\"x\",\"b\":\"y\"},"
+      "\xb8\0\0\0\0\0\0\0"
+      "{\"__metadata__\":{\"digest\":\"xxh64:DDDDDDDDDDDDDDDD\",\"a\":\"x\",\"b\":\"y\"},"
       "\"labels\":{\"dtype\":\"I32\",\"shape\":[3],\"data_offsets\":[0,12]},"
-      "\"s\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[12,13]}}      "
+      "\"s\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[12,13]}}    "
       "\x01\0\0\0\xfe\xff\xff\xff\x03\0\0\0\xff";
   const FovBlob two[] = {{"labels", FOV_DTYPE_I32, 1, {3}, labels},
                          {"s", FOV_DTYPE_U8, 0, {0}, &pixels[4]}};
@@ -126,6 +113,14 @@ static void test_bytes_are_canonical(void **state) {
   size_t size;
   assert_int_equal(fov_file_read(&data, &size, path, 4096), FOV_OK);
   assert_int_equal(size, sizeof expected - 1);
+  const size_t digest = 8 + 33;
+  FovDigest whole = FOV_DIGEST_START;
+  char found[FOV_DIGEST_SIZE + 1] = "", right[FOV_DIGEST_SIZE + 1];
+  memcpy(found, data + digest, FOV_DIGEST_SIZE);
+  memset(data + digest, '0', FOV_DIGEST_SIZE);
+  fov_digest_add(&whole, data, size);
+  assert_string_equal(found, fov_digest_print(right, fov_digest_value(&whole)));
+  memset(data + digest, 'D', FOV_DIGEST_SIZE);
   assert_memory_equal(data, expected, size);
   free(data);
 }
@@ -263,7 +258,7 @@ static void test_a_long_name_is_refused(void **state) {
 
 static void test_header_length_is_bounded(void **state) {
   (void)state;
-  const uint64_t lengths[] = {0, 3, 100000001, UINT64_MAX, UINT64_MAX - 7, 1ull << 63};
+  const uint64_t lengths[] = {0, 3, (1 << 20) + 1, UINT64_MAX, UINT64_MAX - 7, 1ull << 63};
   for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
     char bytes[10];
     memcpy(bytes, &lengths[i], 8);
@@ -283,7 +278,43 @@ static void test_deep_nesting_is_refused(void **state) {
   memset(bytes + 13, '[', DEPTH);
   put_file(bytes, 13 + DEPTH);
   free(bytes);
-  assert_refused("header, byte");
+  assert_refused("a header of 1048581 bytes, expected at most 1048576");
+}
+
+/** Writes a file whose header is `start`, `item` until `size` bytes are full, and `end`. */
+static void put_repeated(const char *start, const char *item, const char *end, size_t size) {
+  char *bytes = malloc(8 + size + 64);
+  size_t length = (size_t)sprintf(bytes + 8, "%s", start), each = strlen(item);
+  for (; length + each + strlen(end) <= size; length += each)
+    memcpy(bytes + 8 + length, item, each);
+  length += (size_t)sprintf(bytes + 8 + length, "%s", end);
+  const uint64_t prefix = length;
+  memcpy(bytes, &prefix, 8);
+  put_file(bytes, 8 + length);
+  free(bytes);
+}
+
+static long peak_kilobytes(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+/** A parser needs up to 80 times the size of a header of small values. */
+static void test_a_header_of_many_values_is_refused_before_it_is_parsed(void **state) {
+  (void)state;
+  static const char *const items[] = {"{},", "[],", "0,", "\"\","};
+  static const size_t sizes[] = {1 << 20, 9 << 20};
+  static const char *const messages[] = {"or has too many values for its 1048",
+                                         "expected at most 1048576"};
+  for (size_t i = 0; i < 2 * sizeof items / sizeof *items; i++) {
+    put_repeated("{\"b\":[", items[i / 2], "{}]}", sizes[i % 2]);
+    long before = peak_kilobytes();
+    assert_refused(messages[i % 2]);
+    assert_in_range(peak_kilobytes() - before, 0, 4000);
+  }
+  put_repeated("{", "\"a\":[[[[]]]],", "\"b\":1}", 1000);
+  assert_refused("nests deeper than three levels");
 }
 
 static void test_every_truncation_is_refused(void **state) {
@@ -297,7 +328,7 @@ static void test_every_truncation_is_refused(void **state) {
     assert_refused("");
   }
   put_file(data, size + 1); // the reader's zero byte stands behind the end
-  assert_refused("but the entries end at");
+  assert_refused("the file is damaged; restore it from a copy");
   free(data);
 }
 
@@ -312,9 +343,58 @@ static unsigned touch(const FovSafetensors *file) {
   return sum;
 }
 
-static void test_flipped_bits_never_crash(void **state) {
+static void test_a_file_without_digest_opens_unchecked(void **state) {
+  (void)state;
+  FovSafetensors *file;
+  write_sample();
+  assert_int_equal(fov_safetensors_open(&file, path), FOV_OK);
+  assert_true(fov_safetensors_is_checked(file));
+  fov_safetensors_close(file);
+  put_header("{" ENTRY("a", "U8", "[4]", "[0,4]") "}", 4);
+  assert_int_equal(fov_safetensors_open(&file, path), FOV_OK);
+  assert_false(fov_safetensors_is_checked(file));
+  fov_safetensors_close(file);
+}
+
+static void test_a_digest_in_another_place_is_refused(void **state) {
+  (void)state;
+  put_header("{\"__metadata__\":{\"a\":\"\",\"digest\":\"xxh64:0123456789abcdef\"}}", 0);
+  assert_refused("remove 'digest' from its __metadata__ to accept it unchecked");
+}
+
+static void test_every_flipped_bit_is_refused(void **state) {
   (void)state;
   write_sample();
+  char *data;
+  size_t size;
+  assert_int_equal(fov_file_read(&data, &size, path, 1 << 20), FOV_OK);
+  for (size_t bit = 0; bit < 8 * size; bit++) {
+    data[bit / 8] ^= (char)(1 << bit % 8);
+    put_file(data, size);
+    FovSafetensors *file;
+    if (fov_safetensors_open(&file, path) != FOV_ERR_FORMAT) fail_msg("bit %zu is accepted", bit);
+    data[bit / 8] ^= (char)(1 << bit % 8);
+  }
+  data[size - 1] ^= 1;
+  put_file(data, size);
+  assert_refused("but its bytes have ");
+  assert_message("the file is damaged; restore it from a copy");
+  free(data);
+}
+
+/** Without a digest: it would refuse the file before the code under test reads it. */
+static void test_flipped_bits_never_crash(void **state) {
+  (void)state;
+  put_header("{\"__metadata__\":{\"k\":\"v\"}," ENTRY("step", "I64", "[]", "[0,8]") "," ENTRY(
+                 "loss", "F64", "[2]",
+                 "[8,24]") "," ENTRY("w", "F32", "[2,3]",
+                                     "[24,48]") "," ENTRY("n", "I32", "[3]",
+                                                          "[48,60]") "," ENTRY("pixel"
+                                                                               "s",
+                                                                               "U8", "[5]",
+                                                                               "[60,"
+                                                                               "65]") "}",
+             65);
   char *data;
   size_t size, opened = 0;
   assert_int_equal(fov_file_read(&data, &size, path, 1 << 20), FOV_OK);
@@ -351,7 +431,7 @@ static void test_what_is_no_file_is_refused(void **state) {
   fov_safetensors_close(NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, remove_folder)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -365,7 +445,11 @@ int main(void) {
       TEST(test_a_long_name_is_refused),
       TEST(test_header_length_is_bounded),
       TEST(test_deep_nesting_is_refused),
+      TEST(test_a_header_of_many_values_is_refused_before_it_is_parsed),
       TEST(test_every_truncation_is_refused),
+      TEST(test_a_file_without_digest_opens_unchecked),
+      TEST(test_a_digest_in_another_place_is_refused),
+      TEST(test_every_flipped_bit_is_refused),
       TEST(test_flipped_bits_never_crash),
       TEST(test_what_is_no_file_is_refused),
   };

@@ -271,8 +271,8 @@ static void a_large_image_is_seen_whole(void **state) {
   static uint8_t pixels[2048 * 2048];
   FovRng rng = fov_rng_stream(1, FOV_STREAM_ENV, 0);
   for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)fov_rng_below(&rng, 256);
-  assert_whole(&(FovImage){pixels, 2048, 2048, 1}, 0, 0);
-  assert_whole(&(FovImage){pixels, 1365, 1024, 3}, 0, 0);
+  assert_whole(&(FovImage){.bytes = pixels, .height = 2048, .width = 2048, .channels = 1}, 0, 0);
+  assert_whole(&(FovImage){.bytes = pixels, .height = 1365, .width = 1024, .channels = 3}, 0, 0);
 }
 
 /** How much of pixel `i` lies in cell `j`, of `side` cells over `extent` pixels. */
@@ -324,7 +324,8 @@ static void a_coarse_view_by_hand(void **state) {
   (void)state;
   static const uint8_t pixels[] = {0, 51, 255};
   real coarse[4];
-  fov_sensor_shrink(coarse, &(FovImage){pixels, 1, 3, 1}, 2);
+  fov_sensor_shrink(coarse, &(FovImage){.bytes = pixels, .height = 1, .width = 3, .channels = 1},
+                    2);
   const double cells[] = {51 / 2. / 1.5 / 255, (51 / 2. + 255) / 1.5 / 255};
   for (int i = 0; i < 4; i++) assert_near(coarse[i], cells[i % 2], 1e-7, "cell %d", i);
 }
@@ -338,25 +339,169 @@ static void a_large_white_image_shrinks_to_one(void **state) {
   memset(pixels, 255, (size_t)H * W);
   real coarse[9];
   for (int side = 1; side <= 3; side++) {
-    fov_sensor_shrink(coarse, &(FovImage){pixels, H, W, 1}, side);
+    fov_sensor_shrink(coarse, &(FovImage){.bytes = pixels, .height = H, .width = W, .channels = 1},
+                      side);
     for (int i = 0; i < side * side; i++) assert_true(coarse[i] == 1);
   }
   free(pixels);
 }
 
+/* ---- Images of floats, and the adjoints ---- */
+
+/** A sensor at a place, or a coarse view of `coarse` cells each way: a linear map A of an image. */
+typedef struct Map {
+  FovSensor sensor;
+  real x, y;
+  int coarse; /**< 0: the sensor */
+  int height, width, channels;
+} Map;
+
+static int outputs_of(const Map *m) {
+  if (m->coarse) return m->coarse * m->coarse * m->channels;
+  return fov_glimpse_features(fov_sensor_glimpse(&m->sensor, m->height, m->width, m->channels));
+}
+
+static void apply(real *y, const Map *m, const FovImage *image) {
+  if (m->coarse)
+    fov_sensor_shrink(y, image, m->coarse);
+  else
+    fov_sensor_look(y, &m->sensor, image, m->x, m->y);
+}
+
+static void apply_back(real *x, const Map *m, const real *y) {
+  if (m->coarse)
+    fov_sensor_shrink_back(x, y, m->coarse, m->height, m->width, m->channels);
+  else
+    fov_sensor_look_back(x, y, &m->sensor, m->x, m->y, m->height, m->width, m->channels);
+}
+
+static void fill_normal(FovRng *rng, float *x, int count) {
+  for (int i = 0; i < count; i++) x[i] = (float)fov_rng_normal(rng);
+}
+
+static double epsilon(void) {
+  return sizeof(real) == sizeof(double) ? 1e-13 : 1e-5;
+}
+
+/** ⟨A x, y⟩ = ⟨x, Aᵀ y⟩ for random x and y; Aᵀ y is added to what there was, and nothing else is
+ * written. */
+static void assert_adjoint(const Map *m) {
+  int inputs = m->height * m->width * m->channels, outputs = outputs_of(m);
+  FovRng rng = fov_rng_stream(5, FOV_STREAM_ENV, (uint64_t)(inputs * 1000 + outputs));
+  float *x = malloc((size_t)inputs * sizeof *x), *y = malloc((size_t)outputs * sizeof *y);
+  real *ax = malloc((size_t)(outputs + 1) * sizeof *ax), *g = malloc((size_t)outputs * sizeof *g);
+  real *aty = malloc((size_t)(inputs + 2) * sizeof *aty);
+  assert_true(x && y && ax && g && aty);
+  fill_normal(&rng, x, inputs), fill_normal(&rng, y, outputs);
+  for (int i = 0; i < outputs; i++) g[i] = y[i];
+  for (int i = 0; i < inputs + 2; i++) aty[i] = 2;
+  ax[outputs] = 7;
+  apply(ax, m,
+        &(FovImage){.height = m->height, .width = m->width, .channels = m->channels, .floats = x});
+  apply_back(aty + 1, m, g);
+  assert_true(aty[0] == 2 && aty[inputs + 1] == 2 && ax[outputs] == 7);
+  double left = 0, right = 0, size = 1;
+  for (int i = 0; i < outputs; i++)
+    left += (double)ax[i] * y[i], size += fabs((double)ax[i] * y[i]);
+  for (int i = 0; i < inputs; i++) right += ((double)aty[i + 1] - 2) * x[i];
+  assert_near(left, right, epsilon() * size, "side %d, scales %d, gain %g, coarse %d, at (%g, %g)",
+              m->sensor.side, m->sensor.scales, m->sensor.gain, m->coarse, (double)m->x,
+              (double)m->y);
+  free(x), free(y), free(ax), free(g), free(aty);
+}
+
+static const int adjoint_images[][3] = {{28, 28, 1}, {5, 3, 3},  {3, 5, 1},  {1, 1, 3},
+                                        {17, 40, 3}, {40, 9, 1}, {64, 64, 1}};
+
+enum { ADJOINT_IMAGES = sizeof adjoint_images / sizeof *adjoint_images };
+
+static Map map_of(const int image[3], FovSensor sensor, int coarse) {
+  return (Map){.sensor = sensor,
+               .coarse = coarse,
+               .height = image[0],
+               .width = image[1],
+               .channels = image[2]};
+}
+
+static void looking_back_is_the_adjoint_of_looking(void **state) {
+  (void)state;
+  static const FovSensor sensors[] = {
+      {.side = 1, .scales = 1, .gain = 1},   {.side = 2, .scales = 4, .gain = 2},
+      {.side = 5, .scales = 3, .gain = 1},   {.side = 12, .scales = 3, .gain = 4},
+      {.side = 7, .scales = 8, .gain = 1.5}, {.side = 3, .scales = 1, .gain = 1, .whole = true},
+  };
+  for (int i = 0; i < ADJOINT_IMAGES; i++)
+    for (size_t s = 0; s < sizeof sensors / sizeof *sensors; s++)
+      for (int place = 0; place < PLACES; place++) {
+        Map m = map_of(adjoint_images[i], sensors[s], 0);
+        m.x = places[place][0], m.y = places[place][1];
+        assert_adjoint(&m);
+      }
+}
+
+static void shrinking_back_is_the_adjoint_of_shrinking(void **state) {
+  (void)state;
+  static const int sides[] = {1, 2, 3, 5, 12, FOV_MAX_SIDE};
+  for (int i = 0; i < ADJOINT_IMAGES; i++)
+    for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
+      Map m = map_of(adjoint_images[i], (FovSensor){0}, sides[s]);
+      assert_adjoint(&m);
+    }
+}
+
+/** An image of floats gives what an image of bytes of the same brightness gives. */
+static void floats_are_seen_as_bytes_are(void **state) {
+  (void)state;
+  static Picture picture;
+  static float floats[LARGEST];
+  static real of_bytes[4 * 12 * 12 * 3 + 40 * 40 * 3], of_floats[4 * 12 * 12 * 3 + 40 * 40 * 3];
+  draw_picture(&picture, 40, 17, 3);
+  for (int i = 0; i < LARGEST; i++) floats[i] = picture.bytes[i] / 255.0f;
+  FovImage bytes = image_of(&picture), image = bytes;
+  image.bytes = NULL, image.floats = floats;
+  for (int kind = 0; kind < 3; kind++)
+    for (int place = 0; place < PLACES; place++) {
+      Map m = map_of((int[]){40, 17, 3},
+                     (FovSensor){.side = 12, .scales = 4, .gain = 2, .whole = kind == 1},
+                     kind == 2 ? 7 : 0);
+      m.x = places[place][0], m.y = places[place][1];
+      apply(of_bytes, &m, &bytes), apply(of_floats, &m, &image);
+      for (int i = 0; i < outputs_of(&m); i++)
+        assert_near(of_floats[i], of_bytes[i], 2e-6 * (1 + of_bytes[i]), "kind %d, place %d: %d",
+                    kind, place, i);
+    }
+}
+
 static void shrink_to_nothing(void) {
   static const uint8_t one_pixel[1];
-  fov_sensor_shrink(NULL, &(FovImage){one_pixel, 1, 1, 1}, 0);
+  fov_sensor_shrink(NULL, &(FovImage){.bytes = one_pixel, .height = 1, .width = 1, .channels = 1},
+                    0);
 }
 
 static void shrink_too_much(void) {
   static const uint8_t line[FOV_MAX_WHOLE + 1];
   real coarse[1];
-  fov_sensor_shrink(coarse, &(FovImage){line, 1, FOV_MAX_WHOLE + 1, 1}, 1);
+  fov_sensor_shrink(
+      coarse, &(FovImage){.bytes = line, .height = 1, .width = FOV_MAX_WHOLE + 1, .channels = 1},
+      1);
 }
 
 static void look_at_too_much(void) {
   fov_sensor_glimpse(&(FovSensor){.whole = true}, 1, FOV_MAX_WHOLE + 1, 1);
+}
+
+static void look_at_nothing(void) {
+  real glimpse[1];
+  FovImage image = {.height = 1, .width = 1, .channels = 1};
+  fov_sensor_look(glimpse, &(FovSensor){.side = 1, .scales = 1, .gain = 1}, &image, 0, 0);
+}
+
+static void shrink_bytes_and_floats(void) {
+  static const uint8_t byte[1];
+  static const float number[1];
+  real coarse[1];
+  FovImage image = {.bytes = byte, .height = 1, .width = 1, .channels = 1, .floats = number};
+  fov_sensor_shrink(coarse, &image, 1);
 }
 
 static void look_at_two_channels(void) {
@@ -369,6 +514,8 @@ static void look_at_two_channels(void) {
 static void a_callers_bug_aborts(void **state) {
   (void)state;
   assert_true(aborts(look_at_two_channels));
+  assert_true(aborts(look_at_nothing));
+  assert_true(aborts(shrink_bytes_and_floats));
   assert_true(aborts(look_at_too_much));
   assert_true(aborts(shrink_to_nothing));
   assert_true(aborts(shrink_too_much));
@@ -389,6 +536,9 @@ int main(void) {
       cmocka_unit_test(a_coarse_view_is_what_its_definition_says),
       cmocka_unit_test(a_coarse_view_by_hand),
       cmocka_unit_test(a_large_white_image_shrinks_to_one),
+      cmocka_unit_test(looking_back_is_the_adjoint_of_looking),
+      cmocka_unit_test(shrinking_back_is_the_adjoint_of_shrinking),
+      cmocka_unit_test(floats_are_seen_as_bytes_are),
       cmocka_unit_test(a_callers_bug_aborts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -442,7 +442,14 @@ static void entropy(FovVar *y[], FovTape *tape, FovVar *x[], const void *context
   y[0] = fov_softmax_entropy(tape, x[0]);
 }
 
+#ifdef WITH_HOWTO // the example of HOWTO.md
+#include "leaky_case.h"
+#endif
+
 static const Case cases[] = {
+#ifdef WITH_HOWTO
+#include "leaky_row.h"
+#endif
     {"fov_linear", "linear", linear, FOV_LINEAR, {{3, 4}, {5, 4}, {1, 5}}},
     {"fov_linear", "relu", linear, FOV_RELU, {{3, 4}, {5, 4}, {1, 5}}},
     {"fov_linear", "tanh", linear, FOV_TANH, {{3, 4}, {5, 4}, {1, 5}}},
@@ -541,7 +548,7 @@ static void add_inputs(FovParams *params, const Case *c) {
   }
 }
 
-/** Every input learned at once, then each alone among constants. */
+/** With a gradient for every input at once, then for each alone among constants. */
 static void every_operation_has_its_gradient(void **state) {
   (void)state;
   for (int i = 0; i < CASES; i++) {
@@ -549,7 +556,7 @@ static void every_operation_has_its_gradient(void **state) {
     Subject subject = {.name = name, .forward = cases[i].forward, .context = &cases[i]};
     add_inputs(&subject.params, &cases[i]);
     for (subject.only = ALL; subject.only < subject.params.count; subject.only++) {
-      snprintf(name, sizeof name, "%s (%s; learned: %s)", cases[i].op, cases[i].use,
+      snprintf(name, sizeof name, "%s (%s; gradient of %s)", cases[i].op, cases[i].use,
                subject.only == ALL ? "all" : subject.params.list[subject.only].name);
       assert_gradient(&subject);
     }
@@ -717,10 +724,11 @@ static void every_operation_has_a_case(void **state) {
 
 /* ---- The cores ---- */
 
-/** Sets options to their defaults, as config does from text, but `width` to 5. */
+/** Sets options to their defaults, as config does from text, except numbers of units: to 8. */
 static void set_default(void *values, const FovOption *option) {
   void *field = (char *)values + option->offset;
-  const char *text = strcmp(option->name, "width") == 0 ? "5" : option->fallback;
+  bool units = strcmp(option->name, "width") == 0 || strcmp(option->name, "hidden") == 0;
+  const char *text = units ? "8" : option->fallback;
   switch (option->type) {
   case FOV_OPTION_INT:
     *(int *)field = atoi(text);
@@ -741,18 +749,22 @@ static void set_default(void *values, const FovOption *option) {
   case FOV_OPTION_STRING:
     snprintf(field, FOV_STRING_SIZE, "%s", text);
     break;
+  case FOV_OPTION_TEXT:
+    *(const char **)field = text;
+    break;
   }
 }
 
-enum { STEPS = 3, LANES = 2, INPUTS = 4, WIDTH = 5 };
+enum { STEPS = 3, LANES = 2, INPUTS = 4, WIDTH = 8 };
 
 typedef struct CoreCase {
   const FovCore *core;
-  FovCoreLayout layout;
-  int start; /**< the parameter that the state starts from; 0: zeros */
+  void *layout; /**< owned */
+  int width;    /**< D */
+  int start;    /**< the parameter that the state starts from; 0: zeros */
 } CoreCase;
 
-/** A plug-in's options at their defaults but for `width`, to be freed. */
+/** A plug-in's options at their defaults, except numbers of units; to be freed. */
 static void *default_options(const FovPlugin *plugin) {
   void *options = calloc(1, plugin->options_size + 1);
   assert_non_null(options);
@@ -761,10 +773,9 @@ static void *default_options(const FovPlugin *plugin) {
 }
 
 /** What a plug-in's contract asks of its name, its help and its parameters from `first` on. */
-static void assert_plugin(const FovPlugin *plugin, const FovParams *params, int first, int most,
+static void assert_plugin(const FovPlugin *plugin, const FovParams *params, int first,
                           const char *prefix) {
   assert_true(*plugin->name && *plugin->help);
-  assert_in_range(params->count, first, first + most);
   for (int i = first; i < params->count; i++)
     assert_int_equal(strncmp(params->list[i].name, prefix, strlen(prefix)), 0);
 }
@@ -772,19 +783,38 @@ static void assert_plugin(const FovPlugin *plugin, const FovParams *params, int 
 /** Parameters x0, x1, x2 are the glimpses; then come the core's. */
 static void build_core(CoreCase *c, FovParams *params, const FovCore *core) {
   void *options = default_options(&core->plugin);
-  *c = (CoreCase){.core = core};
+  *c = (CoreCase){.core = core, .layout = calloc(1, core->layout_size + 1)};
+  assert_non_null(c->layout);
   add_inputs(params, &(Case){.shapes = {{LANES, INPUTS}, {LANES, INPUTS}, {LANES, INPUTS}}});
-  core->build(&c->layout, params, options, INPUTS);
+  const FovScore *score = fov_scores[0];
+  void *score_options = default_options(&score->plugin);
+  const FovCoreParts parts = {.inputs = INPUTS, .score = score, .score_options = score_options};
+  if (core->build(c->layout, &c->width, params, options, &parts) != FOV_OK)
+    fail_msg("%s: %s", core->plugin.name, fov_error_message());
   free(options);
+  free(score_options);
+}
+
+static void finish_core(CoreCase *c, FovParams *params) {
+  if (c->core->finish) c->core->finish(c->layout);
+  free(c->layout);
+  fov_params_finish(params);
+}
+
+/** A state whose vars are `start` where an episode may start from one. */
+static FovCoreState state_from(const FovCore *core, FovVar *start) {
+  FovCoreState state = {{NULL}};
+  assert_in_range(core->starts, 0, FOV_STATE_VARS);
+  for (int i = 0; i < core->starts; i++) state.vars[i] = start;
+  return state;
 }
 
 static void steps(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   const CoreCase *c = context;
-  FovVar *start = c->start ? &tape->params[c->start] : NULL;
-  FovCoreState core_state = {.h = start, .c = start};
+  FovCoreState core_state = state_from(c->core, c->start ? &tape->params[c->start] : NULL);
   for (int t = 0; t < STEPS; t++) {
-    c->core->step(&core_state, &c->layout, tape, x[t]);
-    y[t] = core_state.h;
+    c->core->step(&core_state, c->layout, tape, x[t]);
+    y[t] = core_state.vars[0];
   }
 }
 
@@ -795,11 +825,11 @@ static void every_core_has_its_gradient(void **state) {
     Subject subject = {.name = (*core)->plugin.name, .forward = steps, .context = &c, .only = ALL};
     build_core(&c, &subject.params, *core);
     assert_gradient(&subject);
-    if (!(*core)->memoryless) {
-      c.start = fov_params_add(&subject.params, "start", LANES, WIDTH, FOV_INIT_ZERO, 0);
+    if ((*core)->starts) {
+      c.start = fov_params_add(&subject.params, "start", LANES, c.width, FOV_INIT_ZERO, 0);
       assert_gradient(&subject);
     }
-    fov_params_finish(&subject.params);
+    finish_core(&c, &subject.params);
   }
 }
 
@@ -809,39 +839,51 @@ static void every_core_keeps_its_contract(void **state) {
     CoreCase c;
     FovParams params = {0};
     build_core(&c, &params, *core);
-    assert_plugin(&(*core)->plugin, &params, STEPS, FOV_CORE_PARAMS, "core.");
+    assert_plugin(&(*core)->plugin, &params, STEPS, "core.");
     // Only a core that learns a map of its own can have another width than the glimpse vector.
-    assert_int_equal(c.layout.width, params.count > STEPS ? WIDTH : INPUTS);
-    fov_params_finish(&params);
+    assert_int_equal(c.width, params.count > STEPS ? WIDTH : INPUTS);
+    finish_core(&c, &params);
   }
 }
 
 /** Fails unless h is `expected` [rows, D]; sums may be taken in another order. */
 static void assert_state(const FovVar *h, const real *expected, int rows, const CoreCase *c) {
   assert_int_equal(h->rows, rows);
-  assert_int_equal(h->cols, c->layout.width);
+  assert_int_equal(h->cols, c->width);
   for (int i = 0; i < rows * h->cols; i++)
     assert_near(h->value[i], expected[i], 1e-13, "%s", c->core->plugin.name);
 }
 
-/** A first step from a state of written zeros is one from NULL; a second one differs from it,
- * unless the core has no memory; and a lane's result depends on no other lane. */
+/** Whether a core keeps more than what an episode may start from, such as a memory that grows. */
+static bool keeps_more(const FovCoreState *state, const FovCore *core) {
+  for (int i = core->starts ? core->starts : 1; i < FOV_STATE_VARS; i++)
+    if (state->vars[i]) return true;
+  return false;
+}
+
+/** A first step from a state of written zeros is one from NULL, unless the zeros become part of a
+ * memory; a second one differs from it, unless the core has no memory; and a lane's result depends
+ * on no other lane. */
 static void assert_memory_of(const CoreCase *c, FovTape *tape) {
-  int width = c->layout.width;
-  FovCoreState first = {0}, zeros = {.h = fov_zeros(tape, LANES, width)}, alone = {0};
+  const FovCore *core = c->core;
+  int width = c->width;
+  FovCoreState first = {{NULL}}, alone = {{NULL}};
+  FovCoreState zeros = state_from(core, fov_zeros(tape, LANES, width));
   FovVar *g_t = &tape->params[0], *lane = fov_constant(tape, 1, INPUTS);
   memcpy(lane->value, g_t->value + INPUTS, INPUTS * sizeof(real));
-  c->core->step(&first, &c->layout, tape, g_t);
-  c->core->step(&zeros, &c->layout, tape, g_t);
-  c->core->step(&alone, &c->layout, tape, lane);
-  assert_state(zeros.h, first.h->value, LANES, c);
-  assert_state(alone.h, first.h->value + width, 1, c);
+  core->step(&first, c->layout, tape, g_t);
+  core->step(&zeros, c->layout, tape, g_t);
+  core->step(&alone, c->layout, tape, lane);
+  const real *h_1 = first.vars[0]->value;
+  if (!keeps_more(&first, core)) assert_state(zeros.vars[0], h_1, LANES, c);
+  assert_state(alone.vars[0], h_1 + width, 1, c);
   FovCoreState second = first;
-  c->core->step(&second, &c->layout, tape, g_t);
-  c->core->step(&alone, &c->layout, tape, lane);
-  bool same = !memcmp(second.h->value, first.h->value, (size_t)(LANES * width) * sizeof(real));
-  assert_int_equal(same, c->core->memoryless);
-  assert_state(alone.h, second.h->value + width, 1, c);
+  core->step(&second, c->layout, tape, g_t);
+  core->step(&alone, c->layout, tape, lane);
+  const real *h_2 = second.vars[0]->value;
+  bool same = !memcmp(h_2, h_1, (size_t)(LANES * width) * sizeof(real));
+  assert_int_equal(same, core->starts == 0);
+  assert_state(alone.vars[0], h_2 + width, 1, c);
 }
 
 static void every_core_remembers(void **state) {
@@ -858,7 +900,7 @@ static void every_core_remembers(void **state) {
     fov_tape_begin(&tape, &arena, &params, values, NULL);
     assert_memory_of(&c, &tape);
     free(values);
-    fov_params_finish(&params);
+    finish_core(&c, &params);
     fov_arena_finish(&arena);
   }
 }
@@ -870,22 +912,24 @@ static const FovGlimpseShape seen = {.scales = 2, .side = 15, .channels = 1};
 
 typedef struct EncoderCase {
   const FovEncoder *encoder;
-  FovEncoderLayout layout;
+  void *layout; /**< owned */
+  int width;    /**< of h_g */
 } EncoderCase;
 
 /** Parameter x0 is rho; then come the encoder's. */
 static void build_encoder(EncoderCase *c, FovParams *params, const FovEncoder *encoder) {
   void *options = default_options(&encoder->plugin);
-  *c = (EncoderCase){.encoder = encoder};
+  *c = (EncoderCase){.encoder = encoder, .layout = calloc(1, encoder->layout_size + 1)};
+  assert_non_null(c->layout);
   add_inputs(params, &(Case){.shapes = {{LANES, fov_glimpse_features(seen)}}});
-  assert_int_equal(encoder->build(&c->layout, params, options, seen), FOV_OK);
+  assert_int_equal(encoder->build(c->layout, &c->width, params, options, seen), FOV_OK);
   free(options);
 }
 
 static void encode(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   const EncoderCase *c = context;
-  y[0] = c->encoder->encode(&c->layout, tape, x[0]);
-  assert_true(y[0]->rows == LANES && y[0]->cols == c->layout.width);
+  y[0] = c->encoder->encode(c->layout, tape, x[0]);
+  assert_true(y[0]->rows == LANES && y[0]->cols == c->width);
 }
 
 static void every_encoder_keeps_its_contract(void **state) {
@@ -895,9 +939,9 @@ static void every_encoder_keeps_its_contract(void **state) {
     Subject subject = {
         .name = (*encoder)->plugin.name, .forward = encode, .context = &c, .only = ALL};
     build_encoder(&c, &subject.params, *encoder);
-    assert_plugin(&(*encoder)->plugin, &subject.params, 1, FOV_ENCODER_PARAMS, "encoder.");
-    assert_true(c.layout.scratch >= 0);
+    assert_plugin(&(*encoder)->plugin, &subject.params, 1, "encoder.");
     assert_gradient(&subject);
+    free(c.layout);
     fov_params_finish(&subject.params);
   }
 }
@@ -935,14 +979,17 @@ static real sigmoid(real x) {
 }
 
 static real activated(real x, FovActivation activation) {
-  return activation == FOV_RELU ? fmax(x, 0) : activation == FOV_TANH ? tanh(x) : x;
+  return activation == FOV_RELU      ? fmax(x, 0)
+         : activation == FOV_TANH    ? tanh(x)
+         : activation == FOV_SIGMOID ? sigmoid(x)
+                                     : x;
 }
 
 static void linear_computes_its_equation(void **state) {
   (void)state;
   FovVar *x = constant(3, 4, 1), *w = constant(5, 4, 2), *bias = constant(1, 5, 3);
   FovVar *h = constant(3, 2, 4), *u = constant(5, 2, 5);
-  for (FovActivation act = FOV_LINEAR; act <= FOV_TANH; act++) {
+  for (FovActivation act = FOV_LINEAR; act <= FOV_SIGMOID; act++) {
     FovVar *y = fov_linear(&tape, x, w, bias, act);
     FovVar *y2 = fov_linear2(&tape, x, w, h, u, bias, act);
     assert_true(y->rows == 3 && y->cols == 5 && y2->rows == 3 && y2->cols == 5);
@@ -1172,6 +1219,133 @@ static void squared_error_is_half_the_square(void **state) {
   assert_true(y->value[0] == 2 && y->value[1] == 12.5);
 }
 
+static void elementwise_operations_compute_their_equations(void **state) {
+  (void)state;
+  FovVar *a = constant(2, 3, 1), *b = constant(2, 3, 2), *y = fov_multiply(&tape, a, b);
+  for (int i = 0; i < 6; i++) assert_true(y->value[i] == a->value[i] * b->value[i]);
+  for (FovActivation act = FOV_LINEAR; act <= FOV_SIGMOID; act++) {
+    y = fov_activate(&tape, a, act);
+    for (int i = 0; i < 6; i++)
+      assert_near(y->value[i], activated(a->value[i], act), 1e-14, "number %d", i);
+  }
+}
+
+static void concat_and_columns_are_inverse(void **state) {
+  (void)state;
+  FovVar *a = constant(3, 2, 1), *b = constant(3, 64, 2);
+  FovVar *y = fov_concat(&tape, (FovVar *[]){a, b, a}, 3);
+  assert_true(y->rows == 3 && y->cols == 68);
+  FovVar *first = fov_columns(&tape, y, 0, 2), *second = fov_columns(&tape, y, 2, 64);
+  for (int i = 0; i < 3; i++) {
+    assert_memory_equal(fov_value_row(first, i), fov_value_row(a, i), 2 * sizeof(real));
+    assert_memory_equal(fov_value_row(second, i), fov_value_row(b, i), 64 * sizeof(real));
+    assert_memory_equal(fov_value_row(y, i) + 66, fov_value_row(a, i), 2 * sizeof(real));
+  }
+}
+
+/** Row k of lane b is what that lane got at step k, also where lanes have left. */
+static void a_memory_grows_by_a_row_a_lane(void **state) {
+  (void)state;
+  enum { T = 4, B = 3, D = 2 };
+  FovVar *x[T], *memory = NULL;
+  for (int t = 0; t < T; t++) {
+    x[t] = constant(B, D, (uint64_t)t);
+    memory = fov_append(&tape, memory, x[t]);
+    assert_true(memory->rows == B * (t + 1) && memory->cols == D);
+  }
+  FovVar *kept = fov_gather_lanes(&tape, memory, B, (int[]){2, 0}, 2);
+  assert_true(kept->rows == 2 * T && kept->cols == D);
+  for (int t = 0; t < T; t++)
+    for (int j = 0; j < D; j++) {
+      for (int b = 0; b < B; b++) assert_true(at(memory, b * T + t, j) == at(x[t], b, j));
+      assert_true(at(kept, t, j) == at(x[t], 2, j) && at(kept, T + t, j) == at(x[t], 0, j));
+    }
+}
+
+static void embedding_looks_up_its_rows(void **state) {
+  (void)state;
+  static const int indices[] = {4, 0, 4};
+  FovVar *table = constant(5, 3, 1), *y = fov_embedding(&tape, table, indices, 3);
+  assert_true(y->rows == 3 && y->cols == 3);
+  for (int i = 0; i < 9; i++) assert_true(at(y, i / 3, i % 3) == at(table, indices[i / 3], i % 3));
+}
+
+static void softmax_computes_its_equation(void **state) {
+  (void)state;
+  enum { GROUPS = 3, N = 20 };
+  FovVar *x = constant(2, GROUPS * N, 1);
+  // Shifts that no exponential survives change nothing.
+  for (int j = 0; j < N; j++) x->value[j] += 1e4, x->value[N + j] -= 1e4;
+  FovVar *y = fov_softmax(&tape, x, GROUPS);
+  for (int b = 0; b < 2; b++)
+    for (int g = 0; g < GROUPS * N; g += N) {
+      real sum = 0;
+      for (int j = 0; j < N; j++) sum += exp(at(x, b, g + j) - at(x, b, g));
+      for (int j = 0; j < N; j++)
+        assert_near(at(y, b, g + j), exp(at(x, b, g + j) - at(x, b, g)) / sum, 1e-11, "[%d, %d]", b,
+                    g + j);
+    }
+}
+
+/** With more columns than sums are kept side by side, and not a multiple of them. */
+static void sites_compute_their_equations(void **state) {
+  (void)state;
+  enum { B = 2, N = 3, HEADS = 2, WIDTH_OF_HEAD = 19, D = HEADS * WIDTH_OF_HEAD };
+  FovVar *query = constant(B, D, 1), *sites = constant(B * N, D, 2);
+  FovVar *weights = constant(B, HEADS * N, 3);
+  FovVar *e = fov_dot_sites(&tape, query, sites, HEADS, 0.25);
+  FovVar *z = fov_weigh_sites(&tape, weights, sites, HEADS);
+  assert_true(e->rows == B && e->cols == HEADS * N && z->rows == B && z->cols == D);
+  for (int b = 0; b < B; b++) {
+    for (int i = 0; i < HEADS * N; i++) {
+      real sum = 0;
+      for (int j = i / N * WIDTH_OF_HEAD; j < (i / N + 1) * WIDTH_OF_HEAD; j++)
+        sum += at(query, b, j) * at(sites, b * N + i % N, j);
+      assert_near(at(e, b, i), 0.25 * sum, 1e-14, "e[%d, %d]", b, i);
+    }
+    for (int j = 0; j < D; j++) {
+      real sum = 0;
+      for (int i = 0; i < N; i++)
+        sum += at(weights, b, j / WIDTH_OF_HEAD * N + i) * at(sites, b * N + i, j);
+      assert_near(at(z, b, j), sum, 1e-14, "z[%d, %d]", b, j);
+    }
+  }
+}
+
+static void layer_norm_computes_its_equation(void **state) {
+  (void)state;
+  enum { D = 37 };
+  FovVar *x = constant(2, D, 1), *gain = constant(1, D, 2), *bias = constant(1, D, 3);
+  for (int j = 0; j < D; j++) x->value[D + j] = 3; // a row without variance
+  FovVar *y = fov_layer_norm(&tape, x, gain, bias);
+  for (int b = 0; b < 2; b++) {
+    real mean = 0, variance = 0;
+    for (int j = 0; j < D; j++) mean += at(x, b, j) / D;
+    for (int j = 0; j < D; j++) variance += pow(at(x, b, j) - mean, 2) / D;
+    for (int j = 0; j < D; j++)
+      assert_near(at(y, b, j),
+                  at(gain, 0, j) * (at(x, b, j) - mean) / sqrt(variance + 1e-5) + at(bias, 0, j),
+                  1e-12, "[%d, %d]", b, j);
+  }
+}
+
+static void softmax_entropy_computes_its_equation(void **state) {
+  (void)state;
+  FovVar *logits = constant(3, 8, 1);
+  for (int j = 0; j < 8; j++) logits->value[j] = 1e4, logits->value[8 + j] = j ? -1e4 : 1e4;
+  FovVar *y = fov_softmax_entropy(&tape, logits);
+  assert_true(y->rows == 3 && y->cols == 1);
+  real sum = 0, entropy = 0;
+  for (int j = 0; j < 8; j++) sum += exp(at(logits, 2, j));
+  for (int j = 0; j < 8; j++) {
+    real p = exp(at(logits, 2, j)) / sum;
+    entropy -= p * log(p);
+  }
+  assert_near(y->value[0], log(8), 1e-11, "the entropy of equal logits");
+  assert_near(y->value[1], 0, 0, "the entropy of a certain choice");
+  assert_near(y->value[2], entropy, 1e-14, "an entropy");
+}
+
 /* ---- The tape ---- */
 
 /** Two parameters, x [2, 1] = (3, 5) and w [1, 1] = 2, and their gradient. */
@@ -1296,6 +1470,23 @@ static void a_weights_gradient_is_one_product(void **state) {
   fov_arena_finish(&arena);
 }
 
+/** Also to a matrix whose rows lie apart; two gradients add up. */
+static void a_gradient_is_added_number_by_number(void **state) {
+  (void)state;
+  enum { B = 3, D = 64 };
+  real grad[B * D];
+  for (int i = 0; i < B * D; i++) grad[i] = i + 1;
+  FovVar *x = fov_input(&tape, B, D), *constant_one = fov_constant(&tape, B, D);
+  assert_true(x->stride > D && !x->has_grad);
+  fov_tape_add_grad(&tape, x, grad);
+  fov_tape_add_grad(&tape, x, grad);
+  fov_tape_add_grad(&tape, constant_one, grad);
+  assert_true(x->has_grad && !constant_one->has_grad);
+  for (int i = 0; i < B * D; i++) assert_true(x->grad[place_of(x, i)] == 2 * (i + 1));
+  fov_tape_clear_grads(&tape);
+  assert_false(x->has_grad);
+}
+
 static void what_depends_on_constants_alone_is_not_noted(void **state) {
   (void)state;
   Small small;
@@ -1392,8 +1583,71 @@ static void row_beyond(void) {
   fov_gather(&tape, constant(2, 3, 1), (int[]){0, 2}, 2);
 }
 
+static void lane_beyond(void) {
+  fov_gather_lanes(&tape, constant(6, 2, 1), 3, (int[]){3}, 1);
+}
+
+static void rows_of_no_lane(void) {
+  fov_gather_lanes(&tape, constant(6, 2, 1), 4, (int[]){0}, 1);
+}
+
+static void concat_misfits(void) {
+  fov_concat(&tape, (FovVar *[]){constant(2, 3, 1), constant(3, 3, 1)}, 2);
+}
+
+static void columns_beyond(void) {
+  fov_columns(&tape, constant(2, 3, 1), 1, 3);
+}
+
+static void append_misfits(void) {
+  fov_append(&tape, constant(3, 4, 1), constant(2, 4, 1));
+}
+
+static void softmax_of_uneven_groups(void) {
+  fov_softmax(&tape, constant(2, 6, 1), 4);
+}
+
+static void keys_misfit(void) {
+  fov_dot_sites(&tape, constant(2, 4, 1), constant(3, 4, 1), 2, 1);
+}
+
+static void heads_misfit(void) {
+  fov_dot_sites(&tape, constant(2, 4, 1), constant(4, 4, 1), 3, 1);
+}
+
+static void weights_misfit(void) {
+  fov_weigh_sites(&tape, constant(2, 4, 1), constant(6, 4, 1), 2);
+}
+
+static void norm_misfits(void) {
+  fov_layer_norm(&tape, constant(2, 4, 1), constant(1, 3, 1), constant(1, 4, 1));
+}
+
+static void backward_twice(void) {
+  fov_tape_backward(&tape);
+  fov_tape_backward(&tape);
+}
+
+static void add_grad_after_backward(void) {
+  FovVar *x = fov_input(&tape, 1, 1);
+  fov_tape_backward(&tape);
+  fov_tape_add_grad(&tape, x, (real[]){1});
+}
+
 static void misfits_abort(void **state) {
   (void)state;
+  assert_true(aborts(lane_beyond));
+  assert_true(aborts(rows_of_no_lane));
+  assert_true(aborts(concat_misfits));
+  assert_true(aborts(columns_beyond));
+  assert_true(aborts(append_misfits));
+  assert_true(aborts(softmax_of_uneven_groups));
+  assert_true(aborts(keys_misfit));
+  assert_true(aborts(heads_misfit));
+  assert_true(aborts(weights_misfit));
+  assert_true(aborts(norm_misfits));
+  assert_true(aborts(backward_twice));
+  assert_true(aborts(add_grad_after_backward));
   assert_true(aborts(multiply_misfits));
   assert_false(aborts(conv_fits));
   assert_true(aborts(conv_misfits_x));
@@ -1612,9 +1866,19 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_hopeless_logit_costs_what_it_is, begin, finish),
       cmocka_unit_test_setup_teardown(gaussian_computes_its_density, begin, finish),
       cmocka_unit_test_setup_teardown(squared_error_is_half_the_square, begin, finish),
+      cmocka_unit_test_setup_teardown(elementwise_operations_compute_their_equations, begin,
+                                      finish),
+      cmocka_unit_test_setup_teardown(concat_and_columns_are_inverse, begin, finish),
+      cmocka_unit_test_setup_teardown(a_memory_grows_by_a_row_a_lane, begin, finish),
+      cmocka_unit_test_setup_teardown(embedding_looks_up_its_rows, begin, finish),
+      cmocka_unit_test_setup_teardown(softmax_computes_its_equation, begin, finish),
+      cmocka_unit_test_setup_teardown(sites_compute_their_equations, begin, finish),
+      cmocka_unit_test_setup_teardown(layer_norm_computes_its_equation, begin, finish),
+      cmocka_unit_test_setup_teardown(softmax_entropy_computes_its_equation, begin, finish),
       cmocka_unit_test_setup_teardown(stop_gradient_keeps_the_value_and_stops, begin, finish),
       cmocka_unit_test(a_stopped_copy_has_a_gradient_of_its_own),
       cmocka_unit_test(a_weights_gradient_is_one_product),
+      cmocka_unit_test_setup_teardown(a_gradient_is_added_number_by_number, begin, finish),
       cmocka_unit_test_setup_teardown(what_depends_on_constants_alone_is_not_noted, begin, finish),
       cmocka_unit_test_setup_teardown(seeds_add_up_and_unseeded_results_are_skipped, begin, finish),
       cmocka_unit_test_setup_teardown(operations_keep_their_own_constants, begin, finish),

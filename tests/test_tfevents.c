@@ -15,18 +15,15 @@
 
 #include "base/file.h"
 #include "record/tfevents.h"
-
-static char folder[256];
+#include "tests/folder.h"
 
 static int enter(void **state) {
   (void)state;
-  const char *tmp = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/fovea-tfevents-XXXXXX", tmp ? tmp : "/tmp");
-  return mkdtemp(folder) ? 0 : -1;
+  return make_folder("x");
 }
 
-/** Writes the path of the first file whose name ends with `suffix`; returns how many there are. */
-static int find_files(char path[600], const char *suffix) {
+/** Sets `path` to the first file whose name ends with `suffix`; returns how many there are. */
+static int find_files(const char *suffix) {
   DIR *dir = opendir(folder);
   int count = 0;
   for (struct dirent *entry; (entry = readdir(dir));) {
@@ -34,17 +31,10 @@ static int find_files(char path[600], const char *suffix) {
     if (entry->d_name[0] == '.' || length < end ||
         strcmp(entry->d_name + length - end, suffix) != 0)
       continue;
-    if (count++ == 0) snprintf(path, 600, "%s/%s", folder, entry->d_name);
+    if (count++ == 0) snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
   }
   closedir(dir);
   return count;
-}
-
-static int leave(void **state) {
-  (void)state;
-  char path[600];
-  while (find_files(path, "") > 0) unlink(path);
-  return rmdir(folder);
 }
 
 /** Checks the frame of the record at *at, moves past it and returns its message. */
@@ -95,10 +85,10 @@ static void test_records_byte_by_byte(void **state) {
   assert_int_equal(fov_tfevents_open(&events, folder, 1700000000.5, false, 0), FOV_OK);
   assert_int_equal(fov_tfevents_scalar(events, "a/b", 128, 1.5f, 1700000000.5), FOV_OK);
   assert_int_equal(fov_tfevents_scalar(events, "c", INT64_MAX, -0.0f, 1700000000.5), FOV_OK);
-  assert_int_equal(fov_tfevents_close(events), FOV_OK);
-  char path[600], *data;
+  fov_tfevents_close(events);
+  char *data;
   size_t size;
-  assert_int_equal(find_files(path, ".fovea"), 1);
+  assert_int_equal(find_files(".fovea"), 1);
   assert_non_null(strstr(path, "/events.out.tfevents.1700000000."));
   assert_int_equal(fov_file_read(&data, &size, path, 4096), FOV_OK);
   const uint8_t *at = (const uint8_t *)data, *end = at + size;
@@ -119,28 +109,27 @@ static void test_a_resumed_run_says_from_where(void **state) {
   (void)state;
   FovTfevents *events;
   assert_int_equal(fov_tfevents_open(&events, folder, 1700000000.5, true, 5), FOV_OK);
-  char path[600], *data;
+  char *data;
   size_t size;
-  assert_int_equal(find_files(path, ".fovea"), 1);
-  assert_int_equal(fov_file_read(&data, &size, path, 4096), FOV_OK); // flushed by open
+  assert_int_equal(find_files(".fovea"), 1);
+  assert_int_equal(fov_file_read(&data, &size, path, 4096), FOV_OK);
   const uint8_t *at = (const uint8_t *)data, *end = at + size;
   ASSERT_RECORD(START);
   ASSERT_RECORD("\x09" TIME "\x10\x05\x3a\x02\x08\x01");
   assert_ptr_equal(at, end);
   free(data);
-  assert_int_equal(fov_tfevents_close(events), FOV_OK);
+  fov_tfevents_close(events);
 }
 
-static void test_flush_shows_the_points(void **state) {
+static void test_points_are_shown_at_once(void **state) {
   (void)state;
   FovTfevents *events;
-  char path[600], *data;
+  char *data;
   size_t size;
   assert_int_equal(fov_tfevents_open(&events, folder, 1, false, 0), FOV_OK);
-  assert_int_equal(find_files(path, ".fovea"), 1);
+  assert_int_equal(find_files(".fovea"), 1);
   assert_non_null(strstr(path, "tfevents.0000000001."));
   assert_int_equal(fov_tfevents_scalar(events, "x", 0, 0, 1), FOV_OK);
-  assert_int_equal(fov_tfevents_flush(events), FOV_OK);
   assert_int_equal(fov_file_read(&data, &size, path, 4096), FOV_OK);
   const uint8_t *at = (const uint8_t *)data, *end = at + size;
   size_t length;
@@ -148,20 +137,48 @@ static void test_flush_shows_the_points(void **state) {
   next_record(&length, &at, end);
   assert_ptr_equal(at, end);
   free(data);
-  assert_int_equal(fov_tfevents_close(events), FOV_OK);
+  fov_tfevents_close(events);
+}
+
+/** Whether the file at `path` has a point of that tag. */
+static bool has_point(const char *tag) {
+  char *data, key[FOV_TAG_SIZE + 2];
+  size_t size, length = (size_t)snprintf(key, sizeof key, "\x0a%c%s\x15", (int)strlen(tag), tag);
+  assert_int_equal(fov_file_read(&data, &size, path, 4096), FOV_OK);
+  bool found = memmem(data, size, key, length);
+  free(data);
+  return found;
+}
+
+static void test_a_row_is_one_point_for_each_number(void **state) {
+  (void)state;
+  FovProgress row = {.update = 1, .valid_error = NAN};
+  fov_progress_add(&row, "policy_sigma", 1);
+  fov_progress_add(&row, "answer_loss", 2);
+  fov_progress_add(&row, "baseline_loss", INFINITY);
+  fov_progress_add(&row, "entropy", 3);
+  FovTfevents *events;
+  assert_int_equal(fov_tfevents_open(&events, folder, 1, false, 0), FOV_OK);
+  assert_int_equal(fov_tfevents_row(events, &row, 1), FOV_OK);
+  fov_tfevents_close(events);
+  assert_int_equal(find_files(".fovea"), 1);
+  assert_true(has_point("train/error") && has_point("valid/reward"));
+  assert_false(has_point("valid/error"));
+  assert_true(has_point("train/sigma") && has_point("train/class_loss"));
+  assert_false(has_point("train/baseline_loss"));
+  assert_true(has_point("extra/entropy"));
 }
 
 static void test_no_file_is_overwritten(void **state) {
   (void)state;
   FovTfevents *events[3];
-  char path[600];
   for (int i = 0; i < 3; i++)
     assert_int_equal(fov_tfevents_open(&events[i], folder, 1700000000, false, 0), FOV_OK);
-  assert_int_equal(find_files(path, ""), 3);
-  assert_int_equal(find_files(path, ".fovea"), 1);
-  assert_int_equal(find_files(path, ".fovea.1"), 1);
-  assert_int_equal(find_files(path, ".fovea.2"), 1);
-  for (int i = 0; i < 3; i++) assert_int_equal(fov_tfevents_close(events[i]), FOV_OK);
+  assert_int_equal(find_files(""), 3);
+  assert_int_equal(find_files(".fovea"), 1);
+  assert_int_equal(find_files(".fovea.1"), 1);
+  assert_int_equal(find_files(".fovea.2"), 1);
+  for (int i = 0; i < 3; i++) fov_tfevents_close(events[i]);
 }
 
 static void test_the_longest_tag_fits(void **state) {
@@ -171,7 +188,7 @@ static void test_the_longest_tag_fits(void **state) {
   FovTfevents *events;
   assert_int_equal(fov_tfevents_open(&events, folder, 1, false, 0), FOV_OK);
   assert_int_equal(fov_tfevents_scalar(events, tag, -1, 1, 1), FOV_OK);
-  assert_int_equal(fov_tfevents_close(events), FOV_OK);
+  fov_tfevents_close(events);
 }
 
 static void test_failures_name_the_file(void **state) {
@@ -182,35 +199,39 @@ static void test_failures_name_the_file(void **state) {
   assert_int_equal(fov_tfevents_open(&events, missing, 1, false, 0), FOV_ERR_IO);
   assert_null(events);
   assert_non_null(strstr(fov_error_message(), "/none/events.out.tfevents.0000000001."));
-  assert_int_equal(fov_tfevents_close(NULL), FOV_OK);
+  fov_tfevents_close(NULL);
 }
 
 static void test_a_full_disk_is_an_error(void **state) {
   (void)state;
   FovTfevents *events;
   assert_int_equal(fov_tfevents_open(&events, folder, 1, false, 0), FOV_OK);
-  assert_int_equal(fov_tfevents_scalar(events, "x", 1, 1, 1), FOV_OK);
   struct rlimit before, small;
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
   small = before;
   small.rlim_cur = 45;
   signal(SIGXFSZ, SIG_IGN);
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-  FovStatus flushed = fov_tfevents_flush(events);
+  FovStatus status = fov_tfevents_scalar(events, "x", 1, 1, 1);
   fov_tfevents_close(events);
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-  assert_int_equal(flushed, FOV_ERR_IO);
+  assert_int_equal(status, FOV_ERR_IO);
   assert_non_null(strstr(fov_error_message(), "cannot write: File too large"));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, remove_tree)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_crc32c_of_known_texts),         TEST(test_records_byte_by_byte),
-      TEST(test_a_resumed_run_says_from_where), TEST(test_flush_shows_the_points),
-      TEST(test_no_file_is_overwritten),        TEST(test_the_longest_tag_fits),
-      TEST(test_failures_name_the_file),        TEST(test_a_full_disk_is_an_error),
+      TEST(test_crc32c_of_known_texts),
+      TEST(test_records_byte_by_byte),
+      TEST(test_a_resumed_run_says_from_where),
+      TEST(test_points_are_shown_at_once),
+      TEST(test_a_row_is_one_point_for_each_number),
+      TEST(test_no_file_is_overwritten),
+      TEST(test_the_longest_tag_fits),
+      TEST(test_failures_name_the_file),
+      TEST(test_a_full_disk_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

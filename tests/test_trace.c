@@ -15,31 +15,16 @@
 #include "base/rng.h"
 #include "record/safetensors.h"
 #include "record/trace.h"
-
-static char folder[256], path[512];
+#include "tests/folder.h"
 
 static int enter(void **state) {
   (void)state;
-  const char *tmp = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/fovea-trace-XXXXXX", tmp ? tmp : "/tmp");
-  if (!mkdtemp(folder)) return -1;
-  snprintf(path, sizeof path, "%s/x.safetensors", folder);
-  return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  unlink(path);
-  return rmdir(folder);
-}
-
-static void assert_message(const char *part) {
-  if (!strstr(fov_error_message(), part)) fail_msg("'%s' lacks '%s'", fov_error_message(), part);
+  return make_folder("x.safetensors");
 }
 
 enum { E = 2, T = 3, F = T, H = 5, W = 7, C = 3, A = 4, G = 2, S = 2, K = 3 };
 
-/** A trace in which every number differs from its neighbours. */
+/** A trace in which adjacent numbers differ. */
 static FovTrace make_trace(void) {
   static const char *const names[A] = {"up", "", "down right", "3"};
   FovTrace trace = {.episodes = E,
@@ -159,7 +144,7 @@ static void test_round_trip(void **state) {
   fov_trace_finish(&trace);
 }
 
-static void test_the_file_speaks_for_itself(void **state) {
+static void test_the_file_describes_itself(void **state) {
   (void)state;
   FovTrace trace = make_trace();
   assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
@@ -179,7 +164,8 @@ static void test_the_file_speaks_for_itself(void **state) {
   fov_safetensors_close(file);
 }
 
-/** Lays `value` over element `index` of one array in the file of a good trace and reads it. */
+/** Overwrites element `index` of an array in the file of a good trace with `value`, and reads it.
+ */
 static void assert_poison_refused(const char *field, size_t index, const void *value, size_t size,
                                   const char *message) {
   FovTrace trace = make_trace();
@@ -193,6 +179,7 @@ static void assert_poison_refused(const char *field, size_t index, const void *v
   const char *base = fov_safetensors_at(file, 0)->data;
   const char *array = fov_safetensors_find(file, field)->data;
   uint64_t header;
+  drop_digest(data);
   memcpy(&header, data, 8);
   memcpy(data + 8 + header + (array - base) + index * size, value, size);
   fov_safetensors_close(file);
@@ -354,7 +341,7 @@ static void test_more_columns_than_fit_are_refused(void **state) {
   fov_trace_finish(&trace);
 }
 
-/** Writes the texts and the arrays that decide the sizes, with one text changed. */
+/** Writes the texts and the arrays that define the sizes, with one text changed. */
 static void assert_texts_refused(const char *key, const char *value, const char *message) {
   FovText texts[] = {{"format", "fovea-trace"}, {"version", "3"}, {"side", "2"},
                      {"scales", "2"},           {"update", "0"},  {"whole", "no"},
@@ -391,7 +378,7 @@ static void test_bad_texts_are_refused(void **state) {
   assert_texts_refused("none", "", "has no 'locations'");
 }
 
-/** Sizes of empty arrays cost nothing to claim, so they must not reach an allocation. */
+/** Empty arrays can claim any size, so their sizes must not reach an allocation. */
 static void test_huge_empty_sizes_are_refused(void **state) {
   (void)state;
   const FovText texts[] = {{"format", "fovea-trace"}, {"version", "3"}, {"side", "1"},
@@ -414,6 +401,7 @@ static void test_another_retina_is_refused(void **state) {
   char *data;
   size_t size;
   assert_int_equal(fov_file_read(&data, &size, path, 1 << 20), FOV_OK);
+  drop_digest(data);
   char *side = strstr(data + 8, "\"side\":\"1\"");
   assert_non_null(side);
   side[8] = '2';
@@ -431,6 +419,7 @@ static void assert_edit_refused(const char *before, const char *after, const cha
   char *data;
   size_t size;
   assert_int_equal(fov_file_read(&data, &size, path, 1 << 20), FOV_OK);
+  drop_digest(data);
   char *at = strstr(data + 8, before);
   assert_non_null(at);
   memcpy(at, after, strlen(after));
@@ -446,7 +435,7 @@ static void test_a_name_for_each_action_or_none(void **state) {
   assert_edit_refused("down right", "down\\nrigh", "5 names, expected one for each of 4 actions");
 }
 
-/** Fewer frames than glimpses, but for one, would be read beyond their end. */
+/** Frames must be one or as many as glimpses; others would be read beyond their end. */
 static void test_a_wrong_number_of_frames_is_refused(void **state) {
   (void)state;
   assert_edit_refused("[2,3,5,7,3]", "[3,2,5,7,3]", "2 frames an episode, expected 1 or 3");
@@ -460,6 +449,7 @@ static void test_flipped_bits_never_crash(void **state) {
   char *data;
   size_t size;
   assert_int_equal(fov_file_read(&data, &size, path, 1 << 20), FOV_OK);
+  drop_digest(data);
   FovRng rng;
   fov_rng_seed(&rng, 1, 1);
   for (int trial = 0; trial < 2000; trial++) {
@@ -476,13 +466,13 @@ static void test_flipped_bits_never_crash(void **state) {
   free(data);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, remove_folder)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_arrays_start_empty),
       TEST(test_round_trip),
-      TEST(test_the_file_speaks_for_itself),
+      TEST(test_the_file_describes_itself),
       TEST(test_numbers_out_of_range_are_refused),
       TEST(test_write_refuses_what_read_would),
       TEST(test_means_and_sigmas_of_version_2_become_columns),

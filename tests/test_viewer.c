@@ -117,7 +117,7 @@ static void assert_says(const char *part) {
   assert_null(strchr(viewer.message, '\n'));
 }
 
-/** Everything that moves the picture must have damaged all that it changed. */
+/** Whatever changes the picture must mark all of the changed area as damaged. */
 static void assert_damage_covers_every_change(const char *path, int ticks) {
   reopen(path);
   cairo_surface_t *kept = draw(NULL);
@@ -174,6 +174,67 @@ static void test_the_timeline_is_clicked_and_dragged(void **state) {
   assert_title("a.trace: episode 0, glimpse 4 of 4, all, 1x, paused");
 }
 
+static void click(FovBox box) {
+  fov_viewer_press(&viewer, box.x + box.w / 2, box.y + box.h / 2);
+  fov_viewer_release(&viewer);
+}
+
+static void test_filter_and_speed_are_buttons(void **state) {
+  (void)state;
+  FovWindowLayout layout = fov_window_layout(&viewer);
+  click(layout.speed);
+  assert_title("a.trace: episode 0, glimpse 1 of 4, all, 2x, paused");
+  for (int i = 0; i < 4; i++) click(layout.speed);
+  assert_title("a.trace: episode 0, glimpse 1 of 4, all, 0.25x, paused");
+  click(layout.filter);
+  assert_title("a.trace: episode 2, glimpse 1 of 4, wrong, 0.25x, paused");
+  fov_viewer_move(&viewer, layout.filter.x + 20, layout.filter.y + 20);
+  assert_string_equal(viewer.hint, "click: wrong, right answers");
+}
+
+static void test_a_key_of_an_overlay_names_it(void **state) {
+  (void)state;
+  fov_viewer_do(&viewer, fov_viewer_type(&viewer, '2'));
+  assert_says("path: hidden");
+  fov_viewer_do(&viewer, fov_viewer_type(&viewer, '5'));
+  assert_says("veil: shown");
+}
+
+/** The fewer the episodes, the larger their pictures; the page holds all of them if it can. */
+static void test_few_episodes_fill_the_contact_sheet(void **state) {
+  (void)state;
+  const FovPlayer *player = &viewer.player;
+  fov_viewer_do(&viewer, FOV_ACTION_SHEET);
+  cairo_surface_destroy(draw(NULL));
+  int many = player->columns;
+  assert_true(player->columns * player->rows < EPISODES);
+  reopen("a.trace");
+  viewer.opened.trace.episodes = 3;
+  assert_int_equal(fov_player_set_trace(&viewer.player, &viewer.opened.trace), FOV_OK);
+  fov_viewer_do(&viewer, FOV_ACTION_SHEET);
+  cairo_surface_destroy(draw(NULL));
+  assert_true(player->columns * player->rows >= 3 && player->columns * player->rows <= 4);
+  assert_true(player->columns < many - 2);
+}
+
+/** PgDn in the heat map turns its page and leaves the episode. */
+static void test_the_heat_map_has_pages(void **state) {
+  (void)state;
+  fov_viewer_do(&viewer, FOV_ACTION_HEAT);
+  cairo_surface_destroy(draw(NULL));
+  fov_viewer_do(&viewer, FOV_ACTION_NEXT);
+  assert_int_equal(viewer.heat.first, 1); // four maps are one page
+  fov_viewer_do(&viewer, FOV_ACTION_HEAT);
+  assert_title("a.trace: episode 0, glimpse 1 of 4, all, 1x, paused");
+  viewer.heat.maps = 24;
+  viewer.player.mode = FOV_MODE_HEAT;
+  fov_viewer_do(&viewer, FOV_ACTION_NEXT);
+  fov_viewer_do(&viewer, FOV_ACTION_NEXT);
+  assert_int_equal(viewer.heat.first, 13);
+  fov_viewer_do(&viewer, FOV_ACTION_FIRST);
+  assert_int_equal(viewer.heat.first, 1);
+}
+
 static void test_the_button_plays(void **state) {
   (void)state;
   FovWindowLayout frame = fov_window_layout(&viewer);
@@ -219,7 +280,7 @@ static void assert_hint(double x, double y, const char *expected) {
   assert_string_equal(viewer.hint, expected);
 }
 
-static void test_the_pointer_tells_values(void **state) {
+static void test_the_pointer_shows_values(void **state) {
   (void)state;
   char expected[64];
   double x, y;
@@ -235,13 +296,13 @@ static void test_the_pointer_tells_values(void **state) {
   assert_hint(3, 3, "");
 }
 
-/** Moves the pointer down the plots of the right column until something else is told. */
+/** Moves the pointer down the plots of the right column until the hint changes. */
 static void assert_told_below(double x, double y, const char *expected) {
   for (; y < 600 && strcmp(viewer.hint, expected) != 0; y += 5) fov_viewer_move(&viewer, x, y);
   assert_string_equal(viewer.hint, expected);
 }
 
-static void test_a_game_tells_actions_and_rewards(void **state) {
+static void test_a_game_shows_actions_and_rewards(void **state) {
   (void)state;
   reopen("game.trace");
   fov_viewer_do(&viewer, FOV_ACTION_NEXT);
@@ -364,7 +425,7 @@ static void test_following_shows_new_traces(void **state) {
   fov_viewer_tick(&viewer, 0.6);
   assert_int_equal(viewer.opened.trace.update, 50);
   assert_int_equal(viewer.opened.row_count, 4);
-  fov_viewer_do(&viewer, FOV_ACTION_EARLIER); // who looks back is left in peace
+  fov_viewer_do(&viewer, FOV_ACTION_EARLIER); // an earlier snapshot stays
   write_main("run", 60);
   fov_viewer_tick(&viewer, 1.1);
   assert_int_equal(viewer.opened.trace.update, 40);
@@ -433,7 +494,7 @@ static void test_a_run_without_a_trace_is_waited_for(void **state) {
   assert_int_equal(viewer.opened.trace.update, 10);
 }
 
-static void test_a_drop_opens_or_says_why_not(void **state) {
+static void test_a_drop_opens_or_shows_an_error(void **state) {
   (void)state;
   fov_viewer_drop(&viewer, "run");
   assert_title("run: episode 0, glimpse 1 of 4, all, 1x, paused, update 30");
@@ -452,7 +513,7 @@ static void test_a_drop_opens_or_says_why_not(void **state) {
   cairo_surface_destroy(draw(NULL));
 }
 
-static void test_pictures_are_saved_under_telling_names(void **state) {
+static void test_pictures_are_saved_under_descriptive_names(void **state) {
   (void)state;
   reopen("run");
   fov_viewer_do(&viewer, FOV_ACTION_LAST);
@@ -522,7 +583,21 @@ static void test_the_history_is_bounded(void **state) {
   fov_trace_finish(&large);
 }
 
-static void test_the_history_forgets_what_is_done_again(void **state) {
+/** A policy's columns count towards the size of a snapshot. */
+static void test_wide_columns_shorten_a_snapshot(void **state) {
+  (void)state;
+  char path[FOV_PATH_SIZE];
+  FovTrace trace = make_up_tiles(60, 32), kept; // 16 KiB of tiles per episode, and 1 KiB of image
+  assert_int_equal(fov_history_begin("run", 1000), FOV_OK);
+  assert_int_equal(fov_history_add("run", &trace), FOV_OK);
+  fov_history_path(path, "run", trace.update);
+  assert_int_equal(fov_trace_read(&kept, path), FOV_OK);
+  assert_in_range(kept.episodes, 50, 58);
+  fov_trace_finish(&kept);
+  fov_trace_finish(&trace);
+}
+
+static void test_the_history_drops_repeated_updates(void **state) {
   (void)state;
   int64_t *updates;
   size_t count;
@@ -546,10 +621,14 @@ int main(void) {
       TEST(test_it_is_idle_when_nothing_moves),
       TEST(test_the_timeline_is_clicked_and_dragged),
       TEST(test_the_button_plays),
+      TEST(test_filter_and_speed_are_buttons),
+      TEST(test_a_key_of_an_overlay_names_it),
+      TEST(test_few_episodes_fill_the_contact_sheet),
+      TEST(test_the_heat_map_has_pages),
       TEST(test_the_wheel_zooms_at_the_pointer_and_a_drag_moves),
-      TEST(test_the_pointer_tells_values),
+      TEST(test_the_pointer_shows_values),
       TEST(test_a_click_on_the_contact_sheet_opens),
-      TEST(test_a_game_tells_actions_and_rewards),
+      TEST(test_a_game_shows_actions_and_rewards),
       TEST(test_the_heat_map_counts_what_was_chosen),
       TEST(test_the_heat_map_leaves_out_what_was_never_looked_at),
       TEST(test_a_run_shows_its_training),
@@ -557,11 +636,12 @@ int main(void) {
       TEST(test_following_survives_damage),
       TEST(test_a_damaged_curve_does_not_hide_the_episodes),
       TEST(test_a_run_without_a_trace_is_waited_for),
-      TEST(test_a_drop_opens_or_says_why_not),
-      TEST(test_pictures_are_saved_under_telling_names),
+      TEST(test_a_drop_opens_or_shows_an_error),
+      TEST(test_pictures_are_saved_under_descriptive_names),
       TEST(test_any_keys_at_any_size),
       TEST(test_the_history_is_bounded),
-      TEST(test_the_history_forgets_what_is_done_again),
+      TEST(test_wide_columns_shorten_a_snapshot),
+      TEST(test_the_history_drops_repeated_updates),
   };
   return cmocka_run_group_tests_name("viewer", tests, NULL, NULL);
 }

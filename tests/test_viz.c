@@ -19,11 +19,12 @@
 #include "record/progress.h"
 #include "viz/scene/drawing.h"
 #include "viz/scene/episode.h"
+#include "viz/scene/heat.h"
 #include "viz/scene/layout.h"
 #include "viz/scene/reconstruction.h"
 #include "viz/scene/scene.h"
 
-/** fontconfig keeps its cache until the process ends; the leak checker need not say so. */
+/** fontconfig keeps its cache until the process ends; the leak checker shall ignore it. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
   return "leak:libfontconfig";
@@ -181,7 +182,7 @@ static void test_seeds_become_a_mean_and_student_band(void **state) {
   assert_band((const char *[]){"band-s0", "band-s1", "band-s12/"}, 2 * 1.242);
 }
 
-static void test_a_band_of_errors_ends_at_all(void **state) {
+static void test_a_band_of_errors_ends_at_100_percent(void **state) {
   (void)state;
   // The first mean is 95.3 ± 11.7 %; half way the band goes from (83.6 + 55) / 2 to (100 + 55) / 2.
   write_run("all-s0", 1000, (double[]){0.90, 0.55}, 2);
@@ -202,7 +203,8 @@ static void test_experiments_have_their_own_colours(void **state) {
   cairo_surface_destroy(picture);
 }
 
-/** Values that no training has, but a file may. A plot leaves out what no axis can show. */
+/** Values that no training produces but a file may have: the plot ends and leaves out what no axis
+ * can show. */
 static void test_curves_of_any_numbers_end(void **state) {
   (void)state;
   static const double errors[][3] = {{-0.5, -0.5, -0.5},     {-0.5, 0.5, 1},   {1e-300, 1e300, 0.5},
@@ -473,6 +475,21 @@ static void test_tiles_are_tinted_by_probability(void **state) {
   }
 }
 
+/** A uniform distribution leaves the image as clear as it can: a quarter of the full tint. */
+static void test_uniform_tiles_are_faint(void **state) {
+  (void)state;
+  FovTrace trace = make_tiles(9);
+  for (int i = 0; i < 9; i++) trace.column[0].values[9 + i] = 1 / 9.0f;
+  FovScene scene = make_scene(&trace);
+  scene.glimpse = 1;
+  scene.overlays = FOV_OVERLAY_POLICY;
+  cairo_surface_t *picture = draw(&scene);
+  FovBox image = fov_scene_image(&scene);
+  assert_int_equal(pixel(picture, image.x + 0.1 * image.w, image.y + 0.1 * image.h), 0x261306);
+  cairo_surface_destroy(picture);
+  fov_trace_finish(&trace);
+}
+
 static void test_a_wrong_answer_looks_different(void **state) {
   (void)state;
   FovTrace trace = make_trace(1);
@@ -488,7 +505,7 @@ static void test_a_wrong_answer_looks_different(void **state) {
   fov_trace_finish(&trace);
 }
 
-static void test_bars_tell_the_probability_after_each_glimpse(void **state) {
+static void test_bars_show_the_probability_after_each_glimpse(void **state) {
   (void)state;
   FovTrace trace = make_trace(1);
   for (int t = 0; t < GLIMPSES; t++) {
@@ -510,9 +527,71 @@ static void test_bars_tell_the_probability_after_each_glimpse(void **state) {
   fov_trace_finish(&trace);
 }
 
-/** Where there is no room for all classes the likeliest are shown, those asked and answered first.
+/** Probabilities that are all small fill the plot, and their axis ends just above them. */
+static void test_bars_of_small_probabilities_are_high(void **state) {
+  (void)state;
+  FovTrace trace = make_trace(1);
+  FovScene scene = make_scene(&trace);
+  FovBox column = {800, 320, 150, 170}; // where class 1 is
+  int heights[3];
+  static const float p[3] = {1, 0.019f, 0.02f}; // axes to 1, 0.02, 0.02
+  for (int i = 0; i < 3; i++) {
+    for (int t = 0; t < GLIMPSES; t++) trace.probabilities[t * CLASSES + 1] = p[i];
+    cairo_surface_t *picture = draw(&scene);
+    heights[i] = count_pixels(picture, column, rgb_of(fov_theme_dark.right));
+    cairo_surface_destroy(picture);
+  }
+  assert_int_equal(heights[2], heights[0]);
+  assert_in_range(100 * heights[1] / heights[0], 93, 97);
+  fov_trace_finish(&trace);
+}
+
+static void test_labels_have_nine_pixels_or_more(void **state) {
+  (void)state;
+  assert_true(0.85 * fov_em(320, 180) >= 9 - 1e-9);
+  assert_true(0.85 * fov_em(4000, 180) >= 9 - 1e-9);
+  assert_float_equal(fov_em(1280, 720), 16, 0);
+}
+
+static void test_heat_maps_of_all_glimpses_are_reachable(void **state) {
+  (void)state;
+  enum { MANY = 23 };
+  FovTrace trace = {.episodes = 1,
+                    .glimpses = MANY,
+                    .frames = 1,
+                    .height = SIZE,
+                    .width = SIZE,
+                    .channels = 1,
+                    .actions = CLASSES,
+                    .side = SIDE,
+                    .scales = SCALES};
+  assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
+  trace.lengths[0] = MANY;
+  trace.locations[2 * 12] = 0.99f; // the 13th looks to the right, the others to the middle
+  FovHeat heat;
+  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1), FOV_OK);
+  assert_int_equal(heat.maps, 1 + MANY);
+  char text[64];
+  int pages[2] = {0, 0};
+  for (int page = 0; page < 2; page++, fov_heat_turn(&heat, 1))
+    for (int i = 0; i < 640 * 200; i++)
+      pages[page] += fov_heat_describe(text, sizeof text, &heat, &trace, 1280, 720, 640 + i % 640,
+                                       80 + i / 640) &&
+                     strstr(text, "at 0.9") && strstr(text, ": 100.000 %");
+  assert_int_equal(pages[0], 0);
+  assert_true(pages[1] > 0);
+  fov_heat_turn(&heat, 1);
+  assert_int_equal(heat.first, 13);
+  fov_heat_turn(&heat, -1);
+  fov_heat_turn(&heat, -1);
+  assert_int_equal(heat.first, 1);
+  fov_heat_finish(&heat);
+  fov_trace_finish(&trace);
+}
+
+/** If not all classes fit, the likeliest are shown, labels and answers first.
  */
-static void test_of_many_classes_the_likeliest_are_told(void **state) {
+static void test_many_classes_show_the_likeliest(void **state) {
   (void)state;
   enum { MANY = 500, LABEL = 321, ANSWER = 7 };
   FovTrace trace = make_trace(1);
@@ -597,7 +676,7 @@ static void test_every_size_draws(void **state) {
   fov_trace_finish(&trace);
 }
 
-static void test_png_shows_the_last_moment(void **state) {
+static void test_png_shows_the_last_glimpse(void **state) {
   (void)state;
   FovTrace trace = make_trace(1);
   assert_int_equal(fov_trace_write(&trace, "last.trace"), FOV_OK);
@@ -617,7 +696,7 @@ static void test_png_shows_the_last_moment(void **state) {
   fov_trace_finish(&trace);
 }
 
-/** Lays a frame, which is only what has changed, over the picture so far. */
+/** Draws a frame, which has only what changed, over the picture before. */
 static void lay_frame(uint32_t *picture, const GifFileType *gif, int frame) {
   const SavedImage *image = &gif->SavedImages[frame];
   const GifImageDesc *box = &image->ImageDesc;
@@ -643,8 +722,8 @@ static void assert_shows_moment(const uint32_t *picture, const FovTrace *trace, 
   assert_near(picture[640 + 1], rgb_of(fov_theme_dark.paper), 1);
 }
 
-/** length: of the episode, which may have stopped before the trace's last glimpse. */
-static void assert_gif_holds_every_moment(int length) {
+/** length: of the episode, which may end before the last glimpse of the trace. */
+static void assert_gif_shows_every_glimpse(int length) {
   static uint32_t picture[640 * 360];
   FovTrace trace = make_trace(1);
   trace.lengths[0] = length;
@@ -674,11 +753,11 @@ static void assert_gif_holds_every_moment(int length) {
   fov_trace_finish(&trace);
 }
 
-static void test_gif_holds_every_moment(void **state) {
+static void test_gif_shows_every_glimpse(void **state) {
   (void)state;
-  assert_gif_holds_every_moment(GLIMPSES);
-  assert_gif_holds_every_moment(GLIMPSES - 1);
-  assert_gif_holds_every_moment(1);
+  assert_gif_shows_every_glimpse(GLIMPSES);
+  assert_gif_shows_every_glimpse(GLIMPSES - 1);
+  assert_gif_shows_every_glimpse(1);
 }
 
 static void test_episodes_refuse_what_they_cannot_draw(void **state) {
@@ -707,7 +786,7 @@ int main(void) {
       cmocka_unit_test(test_axis_maps_its_ends_and_middle),
       cmocka_unit_test(test_one_seed_is_a_line_without_a_band),
       cmocka_unit_test(test_seeds_become_a_mean_and_student_band),
-      cmocka_unit_test(test_a_band_of_errors_ends_at_all),
+      cmocka_unit_test(test_a_band_of_errors_ends_at_100_percent),
       cmocka_unit_test(test_experiments_have_their_own_colours),
       cmocka_unit_test(test_curves_of_any_numbers_end),
       cmocka_unit_test(test_wide_bands_are_shown_whole),
@@ -721,14 +800,18 @@ int main(void) {
       cmocka_unit_test(test_image_pixels_are_sharp_and_true),
       cmocka_unit_test(test_policy_and_baseline_appear_only_if_there_are_any),
       cmocka_unit_test(test_tiles_are_tinted_by_probability),
+      cmocka_unit_test(test_uniform_tiles_are_faint),
       cmocka_unit_test(test_a_wrong_answer_looks_different),
-      cmocka_unit_test(test_bars_tell_the_probability_after_each_glimpse),
-      cmocka_unit_test(test_of_many_classes_the_likeliest_are_told),
+      cmocka_unit_test(test_bars_show_the_probability_after_each_glimpse),
+      cmocka_unit_test(test_bars_of_small_probabilities_are_high),
+      cmocka_unit_test(test_labels_have_nine_pixels_or_more),
+      cmocka_unit_test(test_heat_maps_of_all_glimpses_are_reachable),
+      cmocka_unit_test(test_many_classes_show_the_likeliest),
       cmocka_unit_test(test_names_of_any_kind_draw),
       cmocka_unit_test(test_images_of_any_shape_draw_or_are_refused),
       cmocka_unit_test(test_every_size_draws),
-      cmocka_unit_test(test_png_shows_the_last_moment),
-      cmocka_unit_test(test_gif_holds_every_moment),
+      cmocka_unit_test(test_png_shows_the_last_glimpse),
+      cmocka_unit_test(test_gif_shows_every_glimpse),
       cmocka_unit_test(test_episodes_refuse_what_they_cannot_draw),
   };
   return cmocka_run_group_tests_name("viz", tests, make_folder, remove_folder);

@@ -1,4 +1,5 @@
-/** What each world does, exactly: catch's physics, what pairs and sequences draw and ask. */
+/** The rules of each world: the physics of catch, and the images and labels of pairs and sequence.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,8 +17,7 @@
 #include "config/config.h"
 #include "env.h"
 
-/* ---- digits that tell themselves: number n is a box of 4 x 3 pixels of brightness 10 + 11 n ----
- */
+/* ---- digits that a test can recognise: n is a box of 4 x 3 pixels of brightness 10 + 11 n ---- */
 
 enum { DIGITS = 10, H = 4, W = 3, MOST = 64 };
 
@@ -78,7 +78,8 @@ static World *make_world(const char *settings) {
   World *world = calloc(1, sizeof *world);
   assert_non_null(world);
   if (create(&world->env, settings) != FOV_OK) fail_msg("%s", fov_error_message());
-  assert_true(world->env.spec.observation.width <= MOST && world->env.spec.observation.height <= MOST);
+  assert_true(world->env.spec.observation.width <= MOST &&
+              world->env.spec.observation.height <= MOST);
   assert_true(world->env.spec.state_size <= sizeof world->state);
   world->lane = (FovEnvLane){.observation = world->image, .state = world->state};
   return world;
@@ -156,7 +157,7 @@ static void pairs_have_a_name_each(void **state) {
     Box a = take_box(world), b = take_box(world);
     char name[16];
     assert_int_equal(take_box(world).digit, -1);
-    // One of the two is the case's own.
+    // One of the two is the picture of the case.
     assert_true(a.digit == number % DIGITS || b.digit == number % DIGITS);
     snprintf(name, sizeof name, "%d %d", a.digit < b.digit ? a.digit : b.digit,
              a.digit < b.digit ? b.digit : a.digit);
@@ -183,7 +184,7 @@ static void pairs_may_be_summed(void **state) {
   free_world(world);
 }
 
-/** Pixels that both digits lie on. */
+/** Pixels that both digits cover. */
 static int overlap_of(const World *world) {
   int lit = 0;
   for (int i = 0; i < world->env.spec.observation.height * world->env.spec.observation.width; i++)
@@ -206,8 +207,9 @@ static void pairs_are_apart_unless_they_need_not_be(void **state) {
     overlapping += overlap > 0;
   }
   assert_in_range(overlapping, 400, 999);
-  assert_refused("env = pairs\nenv.size = 5", "expected a canvas on which two images of 3 x 4 pixels");
-  // One above the other is no room either where they are wider than high.
+  assert_refused("env = pairs\nenv.size = 5",
+                 "expected a canvas on which two images of 3 x 4 pixels");
+  // A canvas of 6 x 6 has space for two side by side, but not for one above the other.
   free_world(make_world("env = pairs\nenv.size = 6"));
   free_world(make_world("env = pairs\nenv.size = 5\nenv.apart = no"));
   free_world(apart), free_world(any);
@@ -230,7 +232,7 @@ static void sequences_are_read_from_left_to_right(void **state) {
     for (Box box; (box = take_box(world)).digit >= 0; count++) {
       if (count == 0) assert_int_equal(box.digit, number % DIGITS);
       assert_int_equal(world->lane.label, box.digit);
-      // A wrong answer ends nothing.
+      // A wrong answer does not end the episode.
       bool right = (number + count) % 2;
       step(world, right ? box.digit : 10);
       assert_true(world->lane.reward == right && !fov_env_over(&world->lane));
@@ -248,7 +250,7 @@ static void sequences_are_read_from_left_to_right(void **state) {
 
 static void sequences_are_anywhere_that_has_room(void **state) {
   (void)state;
-  // Two columns are left to lie before, between and after; each digit draws one of three.
+  // Two columns are free, before, between or after the digits; each digit draws one of 3 places.
   World *world = make_world("env = sequence\nenv.size = 8\nenv.length = 2");
   int columns[9] = {0}, rows[5 * 5] = {0};
   for (int number = 0; number < 9000; number++) {
@@ -256,7 +258,7 @@ static void sequences_are_anywhere_that_has_room(void **state) {
     Box a = take_box(world), b = take_box(world);
     int first = a.x, second = b.x - W;
     assert_true(first >= 0 && first <= second && second <= 2);
-    // What is drawn in either order comes twice as often.
+    // A combination that has two orders is twice as likely.
     bool swapped = number % 2 && first != second;
     columns[swapped ? 3 * second + first : 3 * first + second]++;
     rows[5 * a.y + b.y]++;
@@ -303,7 +305,7 @@ static int find_ball(const World *world, int row) {
   return found;
 }
 
-/** Where a ball is after some rows: a straight line, folded at the sides. */
+/** Column of a ball after some rows: a straight line, reflected at the sides. */
 static double fold(double x, double drift, int rows, int side) {
   double last = side - 1, at = fmod(x + drift * rows, 2 * last);
   if (at < 0) at += 2 * last;
@@ -321,7 +323,7 @@ static int clamp(int x, int most) {
 }
 
 /** One episode, move by move: the ball falls `speed` rows a step along its line, the paddle moves a
- * column and stays on the screen, and what lies under the ball at the end decides the reward. */
+ * column and stays on the screen, and the reward depends on what is under the ball at the end. */
 static void check_fall(World *world, int number, int speed, int width) {
   int side = world->env.spec.observation.width, row = 0, paddle = (side - width) / 2;
   double x, drift;
@@ -374,7 +376,7 @@ static void catch_falls_as_its_physics_say(void **state) {
   }
 }
 
-/** A paddle that goes to where the ball will land is there in time. */
+/** A paddle that moves to the column where the ball will land gets there in time. */
 static void catch_can_be_won(void **state) {
   (void)state;
   World *world = make_world("env = catch");
@@ -418,12 +420,12 @@ static void catch_has_as_many_balls_as_asked_for(void **state) {
     assert_true(world->lane.terminated);
     earned[(int)total]++;
   }
-  // Half of the columns are the paddle's.
+  // The paddle covers half of the columns.
   for (int i = 0; i < 4; i++) assert_in_range(earned[i], 5, 120);
   free_world(world);
 }
 
-/** Columns in which balls start: all, equally often. */
+/** Balls start in all columns equally often. */
 static void catch_starts_anywhere(void **state) {
   (void)state;
   World *world = make_world("env = catch");
@@ -436,7 +438,7 @@ static void catch_starts_anywhere(void **state) {
   free_world(world);
 }
 
-/** Distractors are lit anywhere, anew in every frame: as many as fall on pixels of their own. */
+/** Each frame has new distractors, anywhere; those that fall on the same pixel count once. */
 static void catch_distracts(void **state) {
   (void)state;
   enum { PIXELS = 24 * 24, LIGHTS = 50, FRAMES = 400 };

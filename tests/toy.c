@@ -180,10 +180,6 @@ static const char base[] = "glimpses = 3\n"
                            "train.episodes = 10000\n"
                            "train.batch = 32\n";
 
-void assert_message(const char *part) {
-  if (!strstr(fov_error_message(), part)) fail_msg("'%s' lacks '%s'", fov_error_message(), part);
-}
-
 static void assert_ok(FovStatus status) {
   if (status != FOV_OK) fail_msg("%s", fov_error_message());
 }
@@ -218,6 +214,40 @@ void toy_train(FovTrainer *trainer, int updates) {
 
 size_t toy_block_bytes(const Toy *toy) {
   return toy->experiment.agent.params.size * sizeof(real);
+}
+
+real *toy_copy(const Toy *toy, const real *block) {
+  real *copy = fov_params_block(&toy->experiment.agent.params);
+  assert_non_null(copy);
+  return memcpy(copy, block, toy_block_bytes(toy));
+}
+
+real *toy_lively_values(const Toy *toy) {
+  const FovParams *params = &toy->experiment.agent.params;
+  real *values = fov_params_block(params);
+  assert_non_null(values);
+  fov_params_init(values, params, 5);
+  FovRng rng = fov_rng_stream(5, FOV_STREAM_INIT, 1000);
+  for (int i = 0; i < params->count; i++)
+    for (size_t j = 0; j < toy_count(&params->list[i]); j++)
+      values[params->list[i].offset + j] += (real)0.4 * fov_rng_normal(&rng);
+  return values;
+}
+
+const FovParam *toy_param(const Toy *toy, const char *name) {
+  const FovParams *params = &toy->experiment.agent.params;
+  for (int i = 0; i < params->count; i++)
+    if (!strcmp(params->list[i].name, name)) return &params->list[i];
+  fail_msg("no parameter %s", name);
+  return NULL;
+}
+
+size_t toy_count(const FovParam *param) {
+  return (size_t)param->rows * (size_t)param->cols;
+}
+
+bool toy_is_of(const FovParam *param, const char *prefix) {
+  return !strncmp(param->name, prefix, strlen(prefix));
 }
 
 void assert_same_state(const Toy *toy, FovTrainer *a, FovTrainer *b) {

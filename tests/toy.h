@@ -7,6 +7,22 @@
 
 #include "experiment/experiment.h"
 
+/** Steps straight against the gradient. */
+#define TOY_DESCENT                                                                                \
+  "optimiser = sgd\noptimiser.momentum = 0\ntrain.schedule = constant\ntrain.warmup = 0\n"
+
+/** An update is exactly value −= gradient. */
+#define TOY_PLAIN TOY_DESCENT "train.rate = 1\ntrain.clip = 0\n"
+
+/** Filters for the toy's glimpses of 4 x 4 pixels. */
+#define TOY_SMALL_FILTERS "encoder.filters = 3\nencoder.side = 3\nencoder.stride = 1\n"
+
+/** The agent of Ba et al. 2015, on a coarse view of 3 x 3 cells. */
+#define TOY_TWO_LAYERS "layers = 2\ncontext.side = 3\ncontext.width = 7\n"
+
+/** Four shards, the last of them short, and more numbers than one task steps. */
+#define TOY_MANY "train.batch = 200\ncore.width = 150\n"
+
 enum { TOY_SIDE = 20, TOY_ACTIONS = 3, TOY_LOG = 1024, TOY_TURNS = 3, TOY_MOVES = 8 };
 
 /** The experiment that its settings describe, on the training split. It must not move. */
@@ -31,6 +47,21 @@ void toy_train(FovTrainer *trainer, int updates);
 /** Bytes of a block of its parameters. */
 size_t toy_block_bytes(const Toy *toy);
 
+/** A copy of a block, which the caller frees. */
+real *toy_copy(const Toy *toy, const real *block);
+
+/** Initial weights, made larger so that what is seen and where matters; freed by the caller. */
+real *toy_lively_values(const Toy *toy);
+
+/** The parameter of that name; fails the test if there is none. */
+const FovParam *toy_param(const Toy *toy, const char *name);
+
+/** Numbers of a parameter. */
+size_t toy_count(const FovParam *param);
+
+/** Whether its name starts so. */
+bool toy_is_of(const FovParam *param, const char *prefix);
+
 /** Fails the test unless two of its trainers are in the same state, bit for bit. */
 void assert_same_state(const Toy *toy, FovTrainer *a, FovTrainer *b);
 
@@ -47,8 +78,5 @@ typedef struct ToyReset {
 /** The resets of this thread since `toy_resets` was 0; the first TOY_LOG of them. */
 extern _Thread_local ToyReset toy_log[TOY_LOG];
 extern _Thread_local int toy_resets;
-
-/** Fails the test unless the last error message contains `part`. */
-void assert_message(const char *part);
 
 #endif

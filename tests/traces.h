@@ -12,7 +12,7 @@
 
 enum { GLIMPSES = 4, CLASSES = 4, SIZE = 32, SIDE = 8, SCALES = 2 };
 
-/** fontconfig keeps its cache until the process ends; the leak checker need not say so. */
+/** fontconfig keeps its cache until the process ends; the leak checker shall ignore it. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
   return "leak:libfontconfig";
@@ -66,7 +66,7 @@ static inline void make_up_retina(FovTrace *trace, int e, int t) {
       }
 }
 
-/** Where it looked at glimpse t, what it saw there, and how sure it became of `answer`. */
+/** Sets location, policy, probabilities and retina of glimpse t; `answer` becomes likelier. */
 static inline void make_up_glimpse(FovTrace *trace, int e, int t, int answer) {
   size_t m = (size_t)e * GLIMPSES + t;
   int A = trace->actions;
@@ -154,7 +154,7 @@ static inline FovTrace make_up_game(int episodes) {
   return trace;
 }
 
-/** Two glimpses a turn: class e, then "end". In episodes 1, 3, 5 … the first is answered wrongly,
+/** Two glimpses per turn: class e, then "end". In episodes 1, 3, 5 … the first is answered wrongly,
  * and the episode stops there. */
 static inline FovTrace make_up_sequence(int episodes) {
   static const char *const names[] = {"0", "1", "2", "end"};

@@ -231,7 +231,7 @@ static FovStatus load_folder(FovPictures *pictures, const FovPicturesOptions *op
   FovPngFolder folder;
   FOV_TRY(fov_png_folder_read(&folder, path));
   FovStatus status = load_files(pictures, &folder, options, path, split);
-  pictures->names = folder.classes; // which owns them from now on
+  pictures->names = folder.classes; // owned by pictures from now on
   pictures->classes = folder.class_count;
   folder.classes = NULL;
   fov_png_folder_finish(&folder);

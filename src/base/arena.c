@@ -12,7 +12,7 @@ struct FovArenaBlock {
   _Alignas(ALIGNMENT) char data[];
 };
 
-/** A block with room for `size` bytes, or NULL. */
+/** A block of at least `size` bytes, or NULL. */
 static FovArenaBlock *create_block(size_t size) {
   size = size > BLOCK_SIZE ? (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : BLOCK_SIZE;
   FovArenaBlock *block = aligned_alloc(ALIGNMENT, sizeof *block + size);
@@ -28,10 +28,11 @@ bool fov_arena_reserve(FovArena *arena, size_t size) {
 }
 
 void *fov_arena_alloc(FovArena *arena, size_t size) {
+  arena->total += size + ALIGNMENT;
   size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   FovArenaBlock **next = arena->current ? &arena->current->next : &arena->first;
   if (!arena->current || arena->used + size > arena->current->size) {
-    // A block too small for this request is skipped, in the same place each time round.
+    // A block too small for this request is skipped, at the same point in each repetition.
     while (*next && (*next)->size < size) next = &(*next)->next;
     if (!*next) {
       *next = create_block(size);
@@ -43,7 +44,6 @@ void *fov_arena_alloc(FovArena *arena, size_t size) {
   }
   void *memory = arena->current->data + arena->used;
   arena->used += size;
-  arena->total += size;
   return memory;
 }
 

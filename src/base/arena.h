@@ -1,4 +1,4 @@
-/** An arena: memory that is handed out forwards and taken back all at once. */
+/** An arena: memory that is allocated in sequence and released all at once. */
 #ifndef FOV_BASE_ARENA_H
 #define FOV_BASE_ARENA_H
 
@@ -7,24 +7,24 @@
 
 typedef struct FovArenaBlock FovArenaBlock;
 
-/** Zero-initialise. It grows by blocks and keeps them, so the same work done again allocates
- * nothing. */
+/** Zero-initialise. It grows by blocks and keeps them, so repeated work allocates nothing. */
 typedef struct FovArena {
   FovArenaBlock *first, *current;
   size_t used;   /**< bytes of the current block */
-  size_t blocks; /**< allocated so far: stands still once the work repeats itself */
-  size_t total;  /**< bytes handed out since it was rewound */
+  size_t blocks; /**< allocated so far: constant once the work repeats itself */
+  size_t total;  /**< bytes handed out since it was rewound, at most: what was asked for, without
+                      rounding, and a unit of alignment for each request */
 } FovArena;
 
 /** `size` bytes aligned to 64, uninitialised, valid until the arena is rewound; never NULL. Aborts
  * if the system has no memory left. */
 void *fov_arena_alloc(FovArena *arena, size_t size);
 
-/** Makes an arena that is still empty one block of at least `size` bytes; false, and it stays
- * empty, if the system has not so much. */
+/** Gives an empty arena one block of at least `size` bytes; false, and it stays empty, if the
+ * system does not have that much. */
 bool fov_arena_reserve(FovArena *arena, size_t size);
 
-/** Takes everything back. */
+/** Releases all pieces, keeps the blocks. */
 void fov_arena_rewind(FovArena *arena);
 
 /** Frees the blocks. */

@@ -6,6 +6,12 @@
 
 static _Thread_local char message[1024];
 
+/** Control characters would let a file's text drive the terminal that prints it. */
+static void remove_controls(char *text) {
+  for (; *text; text++)
+    if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
+}
+
 FovStatus fov_fail(FovStatus status, const char *format, ...) {
   // Formatted apart first: an argument may be the previous message itself.
   char next[sizeof message];
@@ -13,6 +19,7 @@ FovStatus fov_fail(FovStatus status, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(next, sizeof next, format, arguments);
   va_end(arguments);
+  remove_controls(next);
   snprintf(message, sizeof message, "%s", next);
   return status;
 }

@@ -1,5 +1,4 @@
-/** Errors: what the world does wrong is a status with a message, what the caller does wrong aborts.
- */
+/** Errors: a fault of the outside world is a status with a message, a caller's bug aborts. */
 #ifndef FOV_BASE_ERROR_H
 #define FOV_BASE_ERROR_H
 
@@ -17,7 +16,8 @@ typedef enum FovStatus {
  * Records a message for this thread and returns `status`, so that a failure is one statement.
  *
  * The message is one line that names the object, what was expected, what was found and, where
- * there is one, the remedy. Messages longer than 1023 bytes are cut.
+ * there is one, the remedy. Messages longer than 1023 bytes are cut; a control character becomes
+ * '?', so that no text of a file reaches the terminal as a command.
  */
 FovStatus fov_fail(FovStatus status, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
@@ -29,7 +29,7 @@ const char *fov_error_message(void);
 _Noreturn void fov_abort(const char *file, int line, const char *condition, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
 
-/** Aborts with the message if `condition` is false: for the caller's bugs only. */
+/** Aborts with the message if `condition` is false: only for bugs of the caller. */
 #define FOV_CHECK(condition, ...)                                                                  \
   do {                                                                                             \
     if (!(condition)) fov_abort(__FILE__, __LINE__, #condition, __VA_ARGS__);                      \

@@ -2,9 +2,11 @@
 #ifndef FOV_BASE_FIGURE_H
 #define FOV_BASE_FIGURE_H
 
+enum { FOV_FIGURE_NAME = 32 };
+
 typedef struct FovFigure {
-  char name[32]; /**< letters, digits and underscores */
-  double value;  /**< NaN: none */
+  char name[FOV_FIGURE_NAME]; /**< letters, digits, '_', '-' and '.' */
+  double value;               /**< NaN: none */
 } FovFigure;
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,9 +25,89 @@ static char *name_beside(const char *path) {
   return beside;
 }
 
+/** A new file before its commit. */
+struct FovPending {
+  char *path;    /**< that it will replace */
+  char *beside;  /**< its name until then */
+  int slot;      /**< of `unfinished`, or −1 */
+  int fd, cause; /**< cause: errno of the first failed write, or 0 */
+};
+
+enum { SLOTS = 16 };
+
+/** Names of new files, to be removed if a signal ends the process. Whoever takes a name out of its
+ * slot owns it, so that no handler reads one that is being freed. */
+static _Atomic(char *) unfinished[SLOTS];
+
+static int register_name(char *beside) {
+  for (int slot = 0; slot < SLOTS; slot++) {
+    char *none = NULL;
+    if (atomic_compare_exchange_strong(&unfinished[slot], &none, beside)) return slot;
+  }
+  return -1;
+}
+
+/** Frees a name, unless a handler took it. */
+static void free_name(const FovPending *pending) {
+  char *name =
+      pending->slot < 0 ? pending->beside : atomic_exchange(&unfinished[pending->slot], NULL);
+  free(name);
+}
+
+void fov_replace_abort_all(void) {
+  int before = errno;
+  for (int slot = 0; slot < SLOTS; slot++) {
+    char *name = atomic_exchange(&unfinished[slot], NULL), *none = NULL;
+    if (!name) continue;
+    unlink(name);
+    atomic_compare_exchange_strong(&unfinished[slot], &none, name);
+  }
+  errno = before;
+}
+
+bool fov_write_all(int fd, const void *data, size_t size) {
+  const char *at = data;
+  while (size > 0) {
+    ssize_t n = TEMP_FAILURE_RETRY(write(fd, at, size));
+    if (n < 0) return false;
+    at += n;
+    size -= (size_t)n;
+  }
+  return true;
+}
+
+/** stdio reports that a write failed, but not why: the reason is kept here. */
+static ssize_t write_stream(void *cookie, const char *data, size_t size) {
+  FovPending *pending = cookie;
+  if (pending->cause == 0 && !fov_write_all(pending->fd, data, size)) pending->cause = errno;
+  errno = pending->cause;
+  return pending->cause ? 0 : (ssize_t)size;
+}
+
+/** Opens the new file; false with errno set. */
+static bool open_stream(FovReplace *replace) {
+  FovPending *pending = replace->pending;
+  const cookie_io_functions_t functions = {.write = write_stream};
+  // A killed process that had our id may have left one; O_EXCL then also refuses planted links.
+  unlink(pending->beside);
+  int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+  pending->fd = TEMP_FAILURE_RETRY(open(pending->beside, flags, 0666));
+  if (pending->fd < 0) return false;
+  replace->stream = fopencookie(pending, "w", functions);
+  if (replace->stream) return true;
+  int cause = errno;
+  close(pending->fd);
+  unlink(pending->beside);
+  errno = cause;
+  return false;
+}
+
 static void forget(FovReplace *replace) {
-  free(replace->path);
-  free(replace->beside);
+  if (replace->pending) {
+    free_name(replace->pending);
+    free(replace->pending->path);
+    free(replace->pending);
+  }
   *replace = (FovReplace){0};
 }
 
@@ -36,39 +117,31 @@ FovStatus fov_replace_begin(FovReplace *replace, const char *path) {
   // The rename would put a file in the place of /dev/null.
   if (stat(path, &old) == 0 && !S_ISREG(old.st_mode))
     return fov_fail(FOV_ERR_IO, "%s: cannot write: not a regular file", path);
-  *replace = (FovReplace){.path = strdup(path), .beside = name_beside(path)};
-  if (!replace->path || !replace->beside) {
-    forget(replace);
-    return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its name", path);
-  }
-  // A killed process that had our id may have left one; O_EXCL then also refuses planted links.
-  unlink(replace->beside);
-  int fd = open(replace->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd >= 0 && (replace->stream = fdopen(fd, "w"))) return FOV_OK;
-  FovStatus status = fov_fail(FOV_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
-  if (fd >= 0) {
-    close(fd);
-    unlink(replace->beside);
+  FovPending *pending = replace->pending = malloc(sizeof *pending);
+  if (pending)
+    *pending = (FovPending){.path = strdup(path), .beside = name_beside(path), .slot = -1};
+  FovStatus status = FOV_OK;
+  if (!pending || !pending->path || !pending->beside)
+    status = fov_fail(FOV_ERR_MEMORY, "%s: no memory for its name", path);
+  if (status == FOV_OK) {
+    replace->path = pending->path;
+    replace->beside = pending->beside;
+    pending->slot = register_name(pending->beside);
+    if (open_stream(replace)) return FOV_OK;
+    status = fov_fail(FOV_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
   }
   forget(replace);
   return status;
 }
 
-/** Brings all that was written to the disk; false with errno set. */
-static bool settle(FILE *stream) {
-  if (fflush(stream) != 0) return false;
-  if (ferror(stream)) {
-    // stdio forgets why an earlier write failed; on a full disk one more byte fails alike.
-    if (write(fileno(stream), "", 1) == 1) errno = EIO;
-    return false;
-  }
-  return fsync(fileno(stream)) == 0;
-}
-
-/** Settles and closes; false with errno set by the first failure. */
-static bool settle_and_close(FILE *stream) {
-  int cause = settle(stream) ? 0 : errno;
-  if (fclose(stream) != 0 && cause == 0) cause = errno;
+/** Brings all that was written to the disk and closes; false with errno set to the first cause. */
+static bool settle(FovReplace *replace) {
+  FovPending *pending = replace->pending;
+  bool failed = fflush(replace->stream) != 0 || ferror(replace->stream);
+  int cause = failed ? pending->cause ? pending->cause : EIO : 0;
+  if (cause == 0 && TEMP_FAILURE_RETRY(fsync(pending->fd)) != 0) cause = errno;
+  fclose(replace->stream);
+  if (close(pending->fd) != 0 && cause == 0 && errno != EINTR) cause = errno;
   errno = cause;
   return cause == 0;
 }
@@ -77,33 +150,36 @@ static int open_folder(const char *path) {
   char *folder = strdup(path);
   if (!folder) return -1;
   folder[folder_length(path)] = '\0';
-  int fd = open(*folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+  int fd = TEMP_FAILURE_RETRY(open(*folder ? folder : ".", flags));
   int cause = errno;
   free(folder);
   errno = cause;
   return fd;
 }
 
-/** Renames over `path` and makes the new name last. */
-static FovStatus publish(const FovReplace *replace) {
-  int folder = open_folder(replace->path);
+/** Renames over `path` and syncs the folder, so that the new name survives a power cut. */
+static FovStatus publish(const FovPending *pending) {
+  int folder = open_folder(pending->path);
   FovStatus status = FOV_OK;
-  if (folder < 0 || rename(replace->beside, replace->path) != 0)
-    status = fov_fail(FOV_ERR_IO, "%s: cannot write: %s", replace->path, strerror(errno));
-  else if (fsync(folder) != 0 && errno != EINVAL) // EINVAL: a file system without such a thing
+  if (folder < 0 || rename(pending->beside, pending->path) != 0)
+    status = fov_fail(FOV_ERR_IO, "%s: cannot write: %s", pending->path, strerror(errno));
+  // EINVAL: the file system cannot sync a folder.
+  else if (TEMP_FAILURE_RETRY(fsync(folder)) != 0 && errno != EINVAL)
     status = fov_fail(FOV_ERR_IO, "%s: written, but a power cut may undo it: its folder: %s",
-                      replace->path, strerror(errno));
+                      pending->path, strerror(errno));
   if (folder >= 0) close(folder);
   return status;
 }
 
 FovStatus fov_replace_commit(FovReplace *replace) {
   FOV_CHECK(replace->stream, "commit without a begin");
+  const FovPending *pending = replace->pending;
   FovStatus status = FOV_OK;
-  if (!settle_and_close(replace->stream))
-    status = fov_fail(FOV_ERR_IO, "%s: cannot write: %s", replace->path, strerror(errno));
-  if (status == FOV_OK) status = publish(replace);
-  if (status != FOV_OK) unlink(replace->beside);
+  if (!settle(replace))
+    status = fov_fail(FOV_ERR_IO, "%s: cannot write: %s", pending->path, strerror(errno));
+  if (status == FOV_OK) status = publish(pending);
+  if (status != FOV_OK) unlink(pending->beside);
   forget(replace);
   return status;
 }
@@ -111,11 +187,12 @@ FovStatus fov_replace_commit(FovReplace *replace) {
 void fov_replace_abort(FovReplace *replace) {
   if (!replace->stream) return;
   fclose(replace->stream);
-  unlink(replace->beside);
+  close(replace->pending->fd);
+  unlink(replace->pending->beside);
   forget(replace);
 }
 
-/** Whether a name is one of name_beside's, and its process is no more. */
+/** Whether a name is one of name_beside's, whose process has ended. */
 static bool is_left_over(const char *name) {
   const char *end = strrchr(name, '.'), *id = end;
   if (*name != '.' || strcmp(end, ".tmp") != 0) return false;
@@ -128,7 +205,7 @@ static bool is_left_over(const char *name) {
 FovStatus fov_replace_sweep(const char *folder) {
   DIR *stream = opendir(folder);
   if (!stream) return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", folder, strerror(errno));
-  // One that cannot be removed does no harm.
+  // A file that cannot be removed does no harm.
   for (const struct dirent *entry; (entry = readdir(stream));)
     if (is_left_over(entry->d_name)) unlinkat(dirfd(stream), entry->d_name, 0);
   closedir(stream);
@@ -157,7 +234,7 @@ static FovStatus measure(size_t *size, int fd, const char *path, size_t limit) {
 
 static FovStatus read_exactly(char *data, size_t size, int fd, const char *path) {
   for (size_t done = 0; done < size;) {
-    ssize_t n = read(fd, data + done, size - done);
+    ssize_t n = TEMP_FAILURE_RETRY(read(fd, data + done, size - done));
     if (n < 0) return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
     if (n == 0)
       return fov_fail(FOV_ERR_IO, "%s: ends after %zu of %zu bytes: it shrank while being read",
@@ -184,7 +261,7 @@ static FovStatus read_open(char **data, size_t *size, int fd, const char *path, 
 FovStatus fov_file_read(char **data, size_t *size, const char *path, size_t limit) {
   *data = NULL;
   // Without O_NONBLOCK, opening a FIFO would wait for its writer.
-  int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  int fd = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (fd < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
   FovStatus status = read_open(data, size, fd, path, limit);
   close(fd);

@@ -9,24 +9,36 @@
 
 #include "base/error.h"
 
+typedef struct FovPending FovPending;
+
 /** A file being written beside the one it will replace. Zero-initialise before begin. */
 typedef struct FovReplace {
-  FILE *stream; /**< write here */
-  char *path, *beside;
+  FILE *stream;       /**< write here; it has no file descriptor */
+  const char *path;   /**< that it will replace */
+  const char *beside; /**< path of the new file, for another process that writes it */
+  FovPending *pending;
 } FovReplace;
 
 /** Opens a new file in the folder of `path`, under a name that starts with a dot. */
 FovStatus fov_replace_begin(FovReplace *replace, const char *path);
 
 /** Flushes, fsyncs, renames over `path`, fsyncs the folder. On failure `path` is untouched and
- * the new file is removed. Either way `replace` is finished. */
+ * the new file is removed; the message gives the reason of the first write that failed. Either way
+ * `replace` is finished. */
 FovStatus fov_replace_commit(FovReplace *replace);
 
 /** Removes the new file. Does nothing after a commit or before a begin. */
 void fov_replace_abort(FovReplace *replace);
 
+/** Removes the new files of all replacements between begin and commit (up to 16 of them), which
+ * can then only be aborted. Async-signal-safe: for a handler that ends the process. */
+void fov_replace_abort_all(void);
+
 /** Removes from a folder the new files of processes that were killed before their commit. */
 FovStatus fov_replace_sweep(const char *folder);
+
+/** Writes all `size` bytes, whatever signals arrive; false with errno set. */
+bool fov_write_all(int fd, const void *data, size_t size);
 
 /** Replaces `path` by `size` bytes of `data`. */
 FovStatus fov_file_write(const char *path, const void *data, size_t size);

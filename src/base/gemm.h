@@ -1,4 +1,4 @@
-/** Matrix products behind one function: oneDNN, OpenBLAS or a portable loop (meson -Dgemm=...). */
+/** Matrix products behind one function: by oneDNN, OpenBLAS or portable C (meson -Dgemm=...). */
 #ifndef FOV_BASE_GEMM_H
 #define FOV_BASE_GEMM_H
 
@@ -6,7 +6,7 @@
 
 #include "base/real.h"
 
-/** A matrix in memory, row after row; it does not own its numbers. */
+/** A matrix in memory, row by row; it does not own its numbers. */
 typedef struct FovMatrix {
   real *at; /**< [rows, cols] */
   int rows, cols;
@@ -14,8 +14,8 @@ typedef struct FovMatrix {
 } FovMatrix;
 
 /**
- * Numbers from one row to the next of a matrix that will be multiplied: a cache line more than
- * `cols` where rows would otherwise compete for a few sets of the cache. Measured on an AMD EPYC
+ * Numbers from one row to the next of a matrix that will be multiplied: `cols`, plus a cache line
+ * where rows would otherwise compete for a few sets of the cache. Measured on an AMD EPYC
  * 7003: [1024, 64] x [64, 256] runs at 40 GFLOP/s from rows of 4096 bytes, at 93 from these.
  */
 int fov_gemm_stride(int cols);
@@ -26,14 +26,14 @@ int fov_gemm_stride(int cols);
  * op(X) is X, or Xᵀ if it is transposed; never both. beta 0 overwrites C without reading it. The
  * same arguments give the same bits on one machine.
  *
- * No signal handler may run on its thread meanwhile, but on a stack of its own (SA_ONSTACK), which
- * fov_team_run sees to: oneDNN's kernels count with the stack pointer, so that a handler's frame,
- * pushed where that points, would overwrite whatever is in memory there.
+ * A signal handler that interrupts it must have a stack of its own (SA_ONSTACK), as fov_team_run
+ * arranges: oneDNN's kernels use the stack pointer as a general register, so a handler's frame
+ * would overwrite the memory that it points to.
  */
 void fov_gemm(FovMatrix c, FovMatrix a, bool a_transposed, FovMatrix b, bool b_transposed,
               real beta);
 
-/** What does the products: "oneDNN 2.6.0", "OpenBLAS", "portable". */
+/** Name of the back end: "oneDNN 2.6.0", "OpenBLAS" or "portable". */
 const char *fov_gemm_library(void);
 
 #endif

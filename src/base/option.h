@@ -1,4 +1,4 @@
-/** What can be set by name: option tables and plug-ins. Parsing is config's business. */
+/** What can be set by name: option tables and plug-ins. src/config parses them. */
 #ifndef FOV_BASE_OPTION_H
 #define FOV_BASE_OPTION_H
 
@@ -14,6 +14,7 @@ typedef enum FovOptionType {
   FOV_OPTION_BOOL,   /**< bool: true/false, yes/no, on/off, 1/0 */
   FOV_OPTION_CHOICE, /**< int: index into `choices` */
   FOV_OPTION_STRING, /**< char[FOV_STRING_SIZE] */
+  FOV_OPTION_TEXT,   /**< const char *: the text itself, not a copy; for command lines */
 } FovOptionType;
 
 /** One field of a struct that can be set by name; a table of them ends with a NULL name. */
@@ -23,7 +24,8 @@ typedef struct FovOption {
   size_t offset;              /**< of the field in its struct */
   double min, max;            /**< numbers: the allowed range, both ends included */
   const char *const *choices; /**< CHOICE: NULL-terminated names */
-  const char *fallback;       /**< the default, as text a user could have typed */
+  const char *fallback;       /**< the default, as text a user could have typed; NULL: the field
+                                   stays 0 where nothing is set */
   const char *help;           /**< one line, with the unit */
 } FovOption;
 
@@ -39,6 +41,8 @@ typedef struct FovOption {
   { #field, FOV_OPTION_CHOICE, offsetof(S, field), 0, 0, choices, fallback, help }
 #define FOV_STRING(S, field, fallback, help)                                                       \
   { #field, FOV_OPTION_STRING, offsetof(S, field), 0, 0, NULL, fallback, help }
+#define FOV_TEXT(S, field, help)                                                                   \
+  { #field, FOV_OPTION_TEXT, offsetof(S, field), 0, 0, NULL, NULL, help }
 #define FOV_OPTIONS_END                                                                            \
   { NULL, 0, 0, 0, 0, NULL, NULL, NULL }
 

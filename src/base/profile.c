@@ -8,10 +8,10 @@
 
 static FovProfile *all;
 
-/** This thread's; `mine` is NULL as long as nothing is counted. */
+/** This thread's; `mine` is NULL unless its work is counted. */
 static _Thread_local struct {
   FovProfile *mine;
-  FovPhase stage;
+  FovPhase phase;
   double since;
 } worker_profile;
 
@@ -36,17 +36,17 @@ FovProfile *fov_profile_into(FovProfile *profiles) {
 void fov_profile_attach(int worker) {
   if (!all) return;
   worker_profile.mine = &all[worker];
-  worker_profile.stage = FOV_PHASE_MODEL;
+  worker_profile.phase = FOV_PHASE_MODEL;
   worker_profile.since = fov_now();
 }
 
-FovPhase fov_profile_enter(FovPhase stage) {
-  if (!worker_profile.mine) return stage;
-  FovPhase before = worker_profile.stage;
+FovPhase fov_profile_enter(FovPhase phase) {
+  if (!worker_profile.mine) return phase;
+  FovPhase before = worker_profile.phase;
   double clock = fov_now();
   worker_profile.mine->seconds[before] += clock - worker_profile.since;
   worker_profile.since = clock;
-  worker_profile.stage = stage;
+  worker_profile.phase = phase;
   return before;
 }
 

@@ -1,12 +1,13 @@
-/** Where the time of the workers goes; off, but for one test a stage, unless a benchmark asks. */
+/** Where the time of the workers goes. A benchmark turns it on; while it is off, a phase costs one
+ * test of a pointer. */
 #ifndef FOV_BASE_PROFILE_H
 #define FOV_BASE_PROFILE_H
 
 #include <stdint.h>
 
-/** What a worker is doing; a stage inside another one pauses it. */
+/** What a worker is doing; a phase inside another one pauses it. */
 typedef enum FovPhase {
-  FOV_PHASE_MODEL,    /**< what no other names: activations, gates, losses, the tape */
+  FOV_PHASE_MODEL,    /**< everything else: activations, gates, losses, the tape */
   FOV_PHASE_PRODUCTS, /**< matrix products */
   FOV_PHASE_ENV,      /**< drawing images, judging answers */
   FOV_PHASE_SENSOR,   /**< glimpses */
@@ -24,7 +25,7 @@ typedef struct FovProduct {
 
 enum { FOV_MAX_PRODUCTS = 128 };
 
-/** What one worker did. */
+/** What one worker did while profiles were on. */
 typedef struct FovProfile {
   _Alignas(64) double seconds[FOV_PHASES];
   FovProduct products[FOV_MAX_PRODUCTS]; /**< the first shapes met */
@@ -33,21 +34,21 @@ typedef struct FovProfile {
   double flops; /**< 2·m·n·k, summed over all products */
 } FovProfile;
 
-/** [FOV_MAX_THREADS], all zero, to be freed with free; NULL: no memory. */
+/** [FOV_MAX_THREADS] profiles, all zero; freed with free. NULL if memory is short. */
 FovProfile *fov_profiles_create(void);
 
-/** Counts from now on into [FOV_MAX_THREADS] profiles, one a worker; NULL: no more. Not while a
+/** Turns counting on, into [FOV_MAX_THREADS] profiles, one a worker, or off (NULL). Not while a
  * team runs. Returns where it counted before. */
 FovProfile *fov_profile_into(FovProfile *profiles);
 
-/** A worker begins and ends its share of a team's run; what comes between is counted. */
+/** Begin and end a worker's share of a team's run, which is counted. */
 void fov_profile_attach(int worker);
 void fov_profile_detach(void);
 
-/** Goes over to a stage and returns the one before, to go back to. */
-FovPhase fov_profile_enter(FovPhase stage);
+/** Starts a phase and returns the one before, which the caller restores at the end. */
+FovPhase fov_profile_enter(FovPhase phase);
 
-/** Counts a product. */
+/** Counts a matrix product. */
 void fov_profile_product(const FovProduct *product);
 
 /** Seconds of a clock that never jumps. */

@@ -14,7 +14,8 @@ typedef float real;
 
 /**
  * Marks a function whose loops should use the widest vectors of the CPU it runs on: it is compiled
- * once for each level and the right one is chosen when the program is loaded.
+ * once for each level and the right one is chosen when the program is loaded. Its name must be
+ * unique in the program, even if it is static: Clang 14 exports the function that chooses.
  */
 #ifdef FOV_CLONES
 #define FOV_KERNEL __attribute__((target_clones(FOV_CLONES)))

@@ -4,14 +4,15 @@
 
 #include <stdint.h>
 
-/** What a draw is for; streams of different purposes never share a number. */
+/** Purposes of random numbers; streams of different purposes are unrelated. All are named here, so
+ * that no two modules choose the same. */
 typedef enum FovStream {
   FOV_STREAM_INIT,         /**< initial parameters; index = parameter */
   FOV_STREAM_DATA,         /**< the order of training cases; index = epoch */
-  FOV_STREAM_ENV,          /**< what an environment draws; index = image, of all epochs */
-  FOV_STREAM_POLICY,       /**< what a policy samples; index = episode */
-  FOV_STREAM_FIXED_ENV,    /**< the same two for a fixed set of cases, whatever was trained on; */
-  FOV_STREAM_FIXED_POLICY, /**< index = split, repeat and case */
+  FOV_STREAM_ENV,          /**< environments; index = image, counted over all epochs */
+  FOV_STREAM_POLICY,       /**< policies; index = episode */
+  FOV_STREAM_FIXED_ENV,    /**< like ENV, for an evaluation's cases; index = split and case */
+  FOV_STREAM_FIXED_POLICY, /**< like POLICY, likewise; index = split, case and repeat */
 } FovStream;
 
 typedef struct FovRng {
@@ -26,7 +27,7 @@ void fov_rng_seed(FovRng *rng, uint64_t seed, uint64_t sequence);
  * The generator number `index` of a stream: a pure function of its arguments.
  *
  * State and increment are both hashed from all three, so that neighbouring indices are unrelated;
- * a run can be resumed, or cut into any number of workers, without storing generators.
+ * a run can be resumed, or divided among any number of workers, without storing generators.
  */
 FovRng fov_rng_stream(uint64_t seed, FovStream stream, uint64_t index);
 
@@ -42,10 +43,10 @@ float fov_rng_uniform(FovRng *rng);
 float fov_rng_normal(FovRng *rng);
 
 /**
- * Where `i` goes in the pseudo-random permutation of 0 … size−1 that `key` names; 0 <= i < size.
+ * The image of `i` under the pseudo-random permutation of 0 … size−1 with this key; 0 <= i < size.
  *
  * A four-round Feistel network with cycle walking (Black and Rogaway 2002): a shuffled epoch
- * without a table, so any position can be asked for at once.
+ * without a table: any position can be computed at once.
  */
 uint64_t fov_rng_permute(uint64_t i, uint64_t size, uint64_t key);
 

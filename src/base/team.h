@@ -1,4 +1,4 @@
-/** A team of worker threads that shares out numbered tasks. */
+/** A team of worker threads for numbered tasks. */
 #ifndef FOV_BASE_TEAM_H
 #define FOV_BASE_TEAM_H
 

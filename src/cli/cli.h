@@ -2,30 +2,37 @@
 #ifndef FOV_CLI_CLI_H
 #define FOV_CLI_CLI_H
 
+#include "cli/arguments.h"
+#include "config/config.h"
 #include "env.h"
 
 typedef struct FovCommand {
   const char *name;
-  const char *help;  /**< one line */
-  const char *usage; /**< what --help prints: synopsis, options, examples */
-  /** argv[0] is the subcommand's name. */
-  FovStatus (*run)(int argc, char **argv);
+  const char *help;         /**< one line */
+  const char *synopsis;     /**< the arguments without the options */
+  const char *about;        /**< paragraphs, each line ended */
+  const char *examples;     /**< one a line, indented and ended */
+  const FovOption *options; /**< NULL: none */
+  size_t size;              /**< bytes of the struct that `options` describes */
+  /** request: that struct, filled. */
+  FovStatus (*run)(const void *request, const FovArguments *arguments);
 } FovCommand;
 
 extern const FovCommand fov_command_train, fov_command_eval, fov_command_trace, fov_command_view,
-    fov_command_plot, fov_command_bench, fov_command_list;
+    fov_command_plot, fov_command_show, fov_command_bench, fov_command_list;
 
-/** Names the option that getopt_long has just refused. */
-FovStatus fov_cli_bad_option(const FovCommand *command, char **argv);
+/** Names of FovSplit, for an option. */
+extern const char *const fov_cli_splits[];
 
-/** A whole number in an argument, from `min` to `max`; `what` names it in errors. */
-FovStatus fov_cli_number(long long *value, const char *text, const char *what, long long min,
-                         long long max);
+/** Prints on stderr which settings were given under an old name. settings: NULL is allowed. */
+void fov_cli_notes(const FovSettings *settings);
 
-/** The value of --threads. */
-FovStatus fov_cli_threads(int *threads, const char *text);
+/** How many threads to use; `asked` 0: all processors. */
+int fov_cli_threads(int asked);
 
-/** The split that `text` names: train, valid or test. */
-FovStatus fov_cli_split(FovSplit *split, const char *text);
+/** The option --threads of a request's field `threads`. */
+#define FOV_CLI_THREADS(S)                                                                         \
+  FOV_INT(S, threads, NULL, 1, FOV_MAX_THREADS,                                                    \
+          "the result does not depend on it; default: all processors")
 
 #endif

@@ -4,16 +4,16 @@
 #include "cli/cli.h"
 #include "experiment/experiment.h"
 
-/** A slot's plug-ins under the plural that users ask for. */
+/** A slot's plug-ins are listed under the plural and under the slot's own key. */
 static const struct {
-  const char *name;
+  const char *plural;
   int slot;
 } kinds[] = {
     {"envs", FOV_SLOT_ENV},
     {"attentions", FOV_SLOT_ATTENTION},
+    {"scores", FOV_SLOT_SCORE},
     {"encoders", FOV_SLOT_ENCODER},
     {"cores", FOV_SLOT_CORE},
-    {"scores", FOV_SLOT_SCORE},
     {"policies", FOV_SLOT_POLICY},
     {"stops", FOV_SLOT_STOP},
     {"rewards", FOV_SLOT_REWARD},
@@ -24,13 +24,22 @@ static const struct {
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
+static FovStatus list_settings(const FovExperiment *experiment) {
+  puts("# KEY = DEFAULT, as a line of an experiment file or as key=value on a command line.\n"
+       "# In a file, [section] puts `section.` before the keys that follow it.\n");
+  fov_config_help(&experiment->config, stdout);
+  return FOV_OK;
+}
+
 static FovStatus list(const FovExperiment *experiment, const char *word) {
-  if (strcmp(word, "settings") == 0) return fov_config_help(&experiment->config, stdout), FOV_OK;
+  if (strcmp(word, "settings") == 0 || strcmp(word, "setting") == 0)
+    return list_settings(experiment);
   const char *names[KINDS + 1] = {[KINDS] = "settings"};
   for (int i = 0; i < KINDS; i++) {
-    names[i] = kinds[i].name;
-    if (strcmp(word, names[i]) == 0)
-      return fov_plugin_help(experiment->slots[kinds[i].slot].table, stdout), FOV_OK;
+    const FovSlot *slot = &experiment->slots[kinds[i].slot];
+    names[i] = kinds[i].plural;
+    if (strcmp(word, names[i]) == 0 || strcmp(word, slot->key) == 0)
+      return fov_plugin_help(slot->table, stdout), FOV_OK;
   }
   const char *nearest = fov_nearest(word, names, KINDS + 1);
   if (nearest)
@@ -38,30 +47,33 @@ static FovStatus list(const FovExperiment *experiment, const char *word) {
   return fov_fail(FOV_ERR_USAGE, "nothing to list as '%s'; see fovea list --help", word);
 }
 
-static FovStatus run(int argc, char **argv) {
+static void list_plugins(const FovExperiment *experiment) {
+  for (int i = 0; i < KINDS; i++) {
+    printf("%s%s:\n", i ? "\n" : "", kinds[i].plural);
+    fov_plugin_help(experiment->slots[kinds[i].slot].table, stdout);
+  }
+}
+
+static FovStatus run(const void *request, const FovArguments *arguments) {
+  (void)request;
   FovExperiment experiment;
   FovStatus status = fov_experiment_init(&experiment);
-  if (status == FOV_OK && argc > 1)
-    for (int i = 1; i < argc && status == FOV_OK; i++) status = list(&experiment, argv[i]);
-  else if (status == FOV_OK)
-    for (int i = 0; i < KINDS; i++) {
-      printf("%s%s:\n", i ? "\n" : "", kinds[i].name);
-      fov_plugin_help(experiment.slots[kinds[i].slot].table, stdout);
-    }
+  if (status == FOV_OK && arguments->count == 0) list_plugins(&experiment);
+  for (int i = 0; i < arguments->count && status == FOV_OK; i++)
+    status = list(&experiment, arguments->words[i]);
   fov_experiment_finish(&experiment);
   return status;
 }
 
 const FovCommand fov_command_list = {
     .name = "list",
-    .help = "show what an experiment can be made of",
-    .usage = "usage: fovea list [envs|encoders|cores|policies|stops|rewards|baselines|objectives|\n"
-             "                   optimisers|settings]\n"
-             "\n"
-             "Lists plug-ins with their options; `settings` is every key of an experiment file.\n"
-             "\n"
-             "examples:\n"
-             "  fovea list\n"
-             "  fovea list cores\n",
+    .help = "list plug-ins and settings",
+    .synopsis = "[KIND ...]",
+    .about =
+        "Lists plug-ins with their options, in the singular or plural; settings: every key of\n"
+        "an experiment file.\n",
+    .examples = "  fovea list\n"
+                "  fovea list cores\n"
+                "  fovea list settings\n",
     .run = run,
 };

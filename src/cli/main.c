@@ -1,93 +1,123 @@
-#include <errno.h>
-#include <getopt.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/team.h"
+#include "base/version.h"
 #include "cli/cli.h"
-#include "config/config.h"
+#include "cli/print.h"
 
 static const FovCommand *const commands[] = {
-    &fov_command_train, &fov_command_eval,  &fov_command_trace, &fov_command_view,
-    &fov_command_plot,  &fov_command_bench, &fov_command_list};
+    &fov_command_train, &fov_command_eval, &fov_command_trace, &fov_command_view,
+    &fov_command_plot,  &fov_command_show, &fov_command_bench, &fov_command_list};
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-static void print_help(void) {
-  puts("fovea " FOV_VERSION ": recurrent visual attention\n\nusage: fovea COMMAND [...]\n");
-  for (int i = 0; i < COMMANDS; i++) printf("  %-6s  %s\n", commands[i]->name, commands[i]->help);
-  puts("\nfovea COMMAND --help tells more, with examples.");
+const char *const fov_cli_splits[] = {
+    [FOV_SPLIT_TRAIN] = "train", [FOV_SPLIT_VALID] = "valid", [FOV_SPLIT_TEST] = "test", NULL};
+
+int fov_cli_threads(int asked) {
+  return asked > 0 ? asked : fov_team_default_threads();
 }
 
-FovStatus fov_cli_bad_option(const FovCommand *command, char **argv) {
-  // getopt_long is past a long option, but may still be inside a cluster of short ones.
-  const char *last = argv[optind - 1];
-  char letter[3] = {'-', (char)optopt, 0};
-  return fov_fail(FOV_ERR_USAGE, "%s: unknown option or missing value; see fovea %s --help",
-                  last[0] == '-' && last[1] == '-' ? last : letter, command->name);
+static void print_note(void *context, const char *line) {
+  (void)context;
+  fov_print(stderr, "fovea: %s\n", line);
 }
 
-FovStatus fov_cli_number(long long *value, const char *text, const char *what, long long min,
-                         long long max) {
-  char *end;
-  errno = 0;
-  *value = strtoll(text, &end, 10);
-  if (errno || end == text || *end || *value < min || *value > max)
-    return fov_fail(FOV_ERR_USAGE, "%s %s: expected a whole number from %lld to %lld", what, text,
-                    min, max);
+void fov_cli_notes(const FovSettings *settings) {
+  if (settings) fov_settings_notes(settings, print_note, NULL);
+}
+
+/* ---- help ---- */
+
+static FovStatus print_commands(void) {
+  printf("fovea %s: recurrent visual attention\n\nusage: fovea COMMAND [ARGUMENT ...]\n\n",
+         fov_version);
+  for (int i = 0; i < COMMANDS; i++) printf("  %-8s %s\n", commands[i]->name, commands[i]->help);
+  puts("  help     print this list, or what a command does\n"
+       "  version  print the version\n"
+       "\nfovea help COMMAND prints its options and examples.");
   return FOV_OK;
 }
 
-FovStatus fov_cli_threads(int *threads, const char *text) {
-  long long number;
-  FOV_TRY(fov_cli_number(&number, text, "--threads", 1, FOV_MAX_THREADS));
-  *threads = (int)number;
+static FovStatus print_command(const FovCommand *command) {
+  printf("usage: fovea %s %s%s\n\n%s\n", command->name, command->synopsis,
+         command->options ? " [OPTION ...]" : "", command->about);
+  fov_arguments_help(command->options, stdout);
+  printf("%sexamples:\n%s", command->options ? "\n" : "", command->examples);
   return FOV_OK;
 }
 
-FovStatus fov_cli_split(FovSplit *split, const char *text) {
-  static const char *const names[] = {
-      [FOV_SPLIT_TRAIN] = "train", [FOV_SPLIT_VALID] = "valid", [FOV_SPLIT_TEST] = "test"};
-  for (int i = 0; i <= FOV_SPLIT_TEST; i++)
-    if (strcmp(text, names[i]) == 0) return *split = (FovSplit)i, FOV_OK;
-  return fov_fail(FOV_ERR_USAGE, "--split %s: expected train, valid or test", text);
-}
-
-static FovStatus unknown_command(const char *word) {
+static FovStatus find_command(const FovCommand **command, const char *word) {
   const char *names[COMMANDS];
-  for (int i = 0; i < COMMANDS; i++) names[i] = commands[i]->name;
+  for (int i = 0; i < COMMANDS; i++) {
+    names[i] = commands[i]->name;
+    if (strcmp(word, names[i]) == 0) return *command = commands[i], FOV_OK;
+  }
   const char *nearest = fov_nearest(word, names, COMMANDS);
   if (nearest)
     return fov_fail(FOV_ERR_USAGE, "unknown command '%s'; did you mean '%s'?", word, nearest);
-  return fov_fail(FOV_ERR_USAGE, "unknown command '%s'; fovea --help lists them", word);
+  return fov_fail(FOV_ERR_USAGE, "unknown command '%s'; fovea help lists them", word);
+}
+
+static FovStatus help(int argc, char **argv) {
+  const FovCommand *command;
+  if (argc == 0) return print_commands();
+  if (argc > 1) return fov_fail(FOV_ERR_USAGE, "fovea help: expected one command, found %d", argc);
+  FOV_TRY(find_command(&command, argv[0]));
+  return print_command(command);
+}
+
+/* ---- running a command ---- */
+
+static bool is_help(const char *word) {
+  return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static FovStatus run_command(const FovCommand *command, int argc, char **argv) {
+  for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+    if (is_help(argv[i])) return print_command(command);
+  FovArguments arguments = {.argc = argc, .argv = argv};
+  void *request = calloc(1, command->size + 1);
+  FovStatus status = request ? fov_arguments_parse(&arguments, request, command->options)
+                             : fov_fail(FOV_ERR_MEMORY, "no memory for the arguments");
+  if (status == FOV_OK) status = command->run(request, &arguments);
+  fov_arguments_finish(&arguments);
+  free(request);
+  return status;
 }
 
 static FovStatus run(int argc, char **argv) {
-  if (argc < 2) return fov_fail(FOV_ERR_USAGE, "no command given; fovea --help lists them");
-  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return print_help(), FOV_OK;
-  if (strcmp(argv[1], "--version") == 0) return puts("fovea " FOV_VERSION), FOV_OK;
-  for (int i = 0; i < COMMANDS; i++) {
-    if (strcmp(argv[1], commands[i]->name) != 0) continue;
-    for (int j = 2; j < argc; j++)
-      if (strcmp(argv[j], "--help") == 0 || strcmp(argv[j], "-h") == 0)
-        return fputs(commands[i]->usage, stdout), FOV_OK;
-    opterr = 0;
-    return commands[i]->run(argc - 1, argv + 1);
-  }
-  return unknown_command(argv[1]);
+  const FovCommand *command;
+  if (argc < 2 || is_help(argv[1])) return print_commands();
+  if (strcmp(argv[1], "help") == 0) return help(argc - 2, argv + 2);
+  if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0)
+    return printf("fovea %s\n", fov_version), FOV_OK;
+  FOV_TRY(find_command(&command, argv[1]));
+  return run_command(command, argc - 1, argv + 1);
 }
 
-/** 2 for wrong usage, 130 for an interrupt as a shell would say it, 1 for all else. */
+/* ---- the process ---- */
+
+/** 2 for wrong usage, 130 for an interrupt as shells have it, 1 for everything else. */
 static int exit_code(FovStatus status) {
   return status == FOV_OK ? 0 : status == FOV_ERR_USAGE ? 2 : status == FOV_ERR_INTERRUPT ? 130 : 1;
 }
 
+/** A file opened while 0, 1 or 2 is closed would get that number, and the program's output. */
+static void open_standard_streams(void) {
+  for (int fd = 0; fd <= 2; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) exit(1);
+}
+
 int main(int argc, char **argv) {
+  open_standard_streams();
+  signal(SIGXFSZ, SIG_IGN); // a write beyond the limit then fails with EFBIG
   FovStatus status = run(argc, argv);
-  // What was printed may still sit in a buffer; a full disk shows itself here.
-  if ((ferror(stdout) || fflush(stdout) != 0) && status == FOV_OK)
-    status = fov_fail(FOV_ERR_IO, "cannot write the output: %s", strerror(errno));
-  if (status != FOV_OK) fprintf(stderr, "fovea: %s\n", fov_error_message());
+  if (status == FOV_OK) status = fov_print_finish();
+  if (status != FOV_OK) fov_print(stderr, "fovea: %s\n", fov_error_message());
   return exit_code(status);
 }

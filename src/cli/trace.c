@@ -1,19 +1,34 @@
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "cli/print.h"
 #include "experiment/trained.h"
 #include "record/recorder.h"
 
 typedef struct Request {
-  const char *source, *output;
-  char **changes;
-  int change_count, episodes;
-  FovSplit split;
+  const char *output;
+  int episodes, split;
   bool sampled;
 } Request;
+
+static const FovOption options[] = {
+    FOV_INT(Request, episodes, "100", 1, 100000, "record the first N cases of the split"),
+    FOV_CHOICE(Request, split, "valid", fov_cli_splits, "which cases"),
+    FOV_BOOL(Request, sampled, "no", "sample the policy; otherwise it looks at its mean"),
+    FOV_TEXT(Request, output, "the file to write; default: RUN/trace.safetensors"),
+    FOV_OPTIONS_END,
+};
+
+static void print_result(const char *path, const FovTrace *trace, const Request *request,
+                         const FovTrained *trained) {
+  fov_print(stdout, "%s: %d episodes of %s\n", path, trace->episodes, trained->path);
+  if (trace->episodes < request->episodes)
+    fov_print(stdout, "%d episodes were asked for; the %s split has %lld cases\n",
+              request->episodes, fov_cli_splits[request->split],
+              (long long)trained->env.spec.cases);
+}
 
 static FovStatus record(const Request *request, const char *path, FovTrained *trained) {
   FovWorkspace workspace;
@@ -31,13 +46,13 @@ static FovStatus record(const Request *request, const char *path, FovTrained *tr
   fov_workspace_finish(&workspace);
   FOV_TRY(status);
   status = fov_trace_write(&trace, path);
-  if (status == FOV_OK) printf("%s: %d episodes of %s\n", path, trace.episodes, trained->path);
+  if (status == FOV_OK) print_result(path, &trace, request, trained);
   fov_trace_finish(&trace);
   return status;
 }
 
-/** The trace stands in the run unless told otherwise; a lone checkpoint has no place for it. */
-static FovStatus choose_path(char *path, const Request *request) {
+/** By default the trace is a file of the run; a single checkpoint has no folder for it. */
+static FovStatus choose_path(char *path, const Request *request, const char *source) {
   struct stat status;
   if (request->output) {
     if (strlen(request->output) >= FOV_PATH_SIZE)
@@ -45,55 +60,22 @@ static FovStatus choose_path(char *path, const Request *request) {
     strcpy(path, request->output);
     return FOV_OK;
   }
-  if (stat(request->source, &status) != 0 || !S_ISDIR(status.st_mode))
-    return fov_fail(FOV_ERR_USAGE, "%s: not a run directory; name the trace with -o FILE",
-                    request->source);
-  return fov_run_find(path, request->source, FOV_RUN_TRACE);
+  if (stat(source, &status) != 0 || !S_ISDIR(status.st_mode))
+    return fov_fail(FOV_ERR_USAGE, "%s: not a run directory; name the trace with -o FILE", source);
+  return fov_run_find(path, source, FOV_RUN_TRACE);
 }
 
-static FovStatus parse(Request *request, int argc, char **argv) {
-  static const struct option options[] = {{"episodes", required_argument, NULL, 'e'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"split", required_argument, NULL, 's'},
-                                          {"sampled", no_argument, NULL, 'S'},
-                                          {0}};
-  long long number;
-  for (int letter; (letter = getopt_long(argc, argv, "o:", options, NULL)) != -1;) {
-    switch (letter) {
-    case 'e':
-      FOV_TRY(fov_cli_number(&number, optarg, "--episodes", 1, 100000));
-      request->episodes = (int)number;
-      break;
-    case 'o':
-      request->output = optarg;
-      break;
-    case 's':
-      FOV_TRY(fov_cli_split(&request->split, optarg));
-      break;
-    case 'S':
-      request->sampled = true;
-      break;
-    default:
-      return fov_cli_bad_option(&fov_command_trace, argv);
-    }
-  }
-  if (optind == argc)
-    return fov_fail(FOV_ERR_USAGE, "no run or checkpoint given; see fovea trace --help");
-  request->source = argv[optind++];
-  request->changes = argv + optind;
-  request->change_count = argc - optind;
-  return FOV_OK;
-}
-
-static FovStatus run(int argc, char **argv) {
-  Request request = {.episodes = 100, .split = FOV_SPLIT_VALID};
+static FovStatus run(const void *values, const FovArguments *arguments) {
+  const Request *request = values;
   char path[FOV_PATH_SIZE];
-  FOV_TRY(parse(&request, argc, argv));
-  FOV_TRY(choose_path(path, &request));
+  if (arguments->count == 0)
+    return fov_fail(FOV_ERR_USAGE, "no run or checkpoint given; see fovea trace --help");
+  FOV_TRY(choose_path(path, request, arguments->words[0]));
   FovTrained trained;
-  FovStatus status = fov_trained_load(&trained, request.source, request.changes,
-                                      request.change_count, request.split);
-  if (status == FOV_OK) status = record(&request, path, &trained);
+  FovStatus status = fov_trained_load(&trained, arguments->words[0], arguments->words + 1,
+                                      arguments->count - 1, (FovSplit)request->split);
+  fov_cli_notes(trained.experiment.settings);
+  if (status == FOV_OK) status = record(request, path, &trained);
   fov_trained_finish(&trained);
   return status;
 }
@@ -101,18 +83,12 @@ static FovStatus run(int argc, char **argv) {
 const FovCommand fov_command_trace = {
     .name = "trace",
     .help = "record episodes of a trained agent",
-    .usage = "usage: fovea trace RUN|CHECKPOINT [key=value ...] [--episodes N] [--split SPLIT]\n"
-             "                   [--sampled] [-o FILE]\n"
-             "\n"
-             "Records what an agent saw, where it looked and what it thought: a safetensors file.\n"
-             "\n"
-             "  --episodes N   the first N cases of the split (default: 100)\n"
-             "  --split SPLIT  train, valid (default) or test\n"
-             "  --sampled      sample the policy; otherwise it looks at its mean\n"
-             "  -o FILE        default: RUN/trace.safetensors\n"
-             "\n"
-             "examples:\n"
-             "  fovea trace runs/cluttered-60-s0 --episodes 1000\n"
-             "  fovea trace runs/cluttered-60-s0 policy=random -o random.safetensors\n",
+    .synopsis = "RUN|CHECKPOINT [key=value ...]",
+    .about = "Records what an agent saw, where it looked and what it answered, as a safetensors\n"
+             "file. key=value changes a setting that it was trained with.\n",
+    .examples = "  fovea trace runs/cluttered-60-s0 --episodes 1000\n"
+                "  fovea trace runs/cluttered-60-s0 policy=random -o random.safetensors\n",
+    .options = options,
+    .size = sizeof(Request),
     .run = run,
 };

@@ -1,5 +1,6 @@
 /**
- * Configuration: settings gathered as text, then resolved into the structs of option tables.
+ * Configuration: settings are collected as text and then resolved into the structs of option
+ * tables.
  *
  * A key is `name` for a top-level option, `slot` to choose a plug-in (`core = lstm`), and
  * `slot.name` or `group.name` for an option of the chosen plug-in or of a group.
@@ -16,6 +17,22 @@
 /** Settings in the order given; a later one of the same key replaces an earlier one. */
 typedef struct FovSettings FovSettings;
 
+/** Who wrote a setting. */
+typedef enum FovOrigin {
+  FOV_ORIGIN_DUMP,    /**< a program: the text inside a checkpoint */
+  FOV_ORIGIN_FILE,    /**< a person, in a file */
+  FOV_ORIGIN_COMMAND, /**< a person, on the command line */
+} FovOrigin;
+
+/** `key = value`, neither with blanks at its ends. */
+typedef struct FovSetting {
+  char *key, *value;
+  char *where;   /**< for messages: "runs/x.ini:12", "command line" */
+  char *old_key; /**< as it was written, if the key has been renamed since; NULL: not renamed */
+  FovOrigin origin;
+  size_t source; /**< which file, text or command line, counted in the order given */
+} FovSetting;
+
 FovStatus fov_settings_create(FovSettings **settings);
 void fov_settings_destroy(FovSettings *settings);
 
@@ -23,11 +40,24 @@ void fov_settings_destroy(FovSettings *settings);
  * `#` and `;` start a comment line. Errors name file and line. */
 FovStatus fov_settings_read(FovSettings *settings, const char *path);
 
-/** The same, from text; `origin` names it in errors ("the checkpoint runs/x/last.safetensors"). */
-FovStatus fov_settings_parse(FovSettings *settings, const char *text, const char *origin);
+/** The same, from the text inside another file, which `where` names in errors. */
+FovStatus fov_settings_parse(FovSettings *settings, const char *text, const char *where);
 
 /** Adds one `key=value` argument of the command line. */
 FovStatus fov_settings_add(FovSettings *settings, const char *argument);
+
+/** The settings in the order given, valid until one is added. */
+const FovSetting *fov_settings_list(size_t *count, const FovSettings *settings);
+
+/** Calls `note` with one line for each setting that a person has written under an old name. */
+void fov_settings_notes(const FovSettings *settings, void (*note)(void *context, const char *line),
+                        void *context);
+
+/** A key that has another name now. A name that ends with a dot stands for all keys that start with
+ * it: {"estimator.", "objective."}. */
+typedef struct FovRename {
+  const char *old_key, *new_key;
+} FovRename;
 
 /** Options that are always there; prefix "" is the top level. */
 typedef struct FovGroup {
@@ -36,7 +66,7 @@ typedef struct FovGroup {
   void *values; /**< the struct that `options` describes */
 } FovGroup;
 
-/** A place that one plug-in of a table fills. */
+/** A part of an experiment that one plug-in of a table implements. */
 typedef struct FovSlot {
   const char *key;               /**< "core" */
   const char *help;              /**< one line */
@@ -46,29 +76,55 @@ typedef struct FovSlot {
   void *values;                  /**< resolve: its options, malloc'd; NULL if it has none */
 } FovSlot;
 
-/** All that can be set, in the order of the dump. */
+/** Everything that can be set, in the order of the dump. */
 typedef struct FovConfig {
   FovGroup *groups;
   size_t group_count;
   FovSlot *slots;
   size_t slot_count;
+  const FovRename *renames; /**< up to an entry of NULLs, a key's own entry before that of its
+                                 prefix; NULL: none */
 } FovConfig;
 
 /**
- * Fills every group and slot: defaults, then settings.
+ * Renames the settings with old keys, then fills every group and slot: defaults, then settings.
  *
- * Fails on a key nobody knows (and suggests the nearest that exists, or says that the option
- * belongs to another plug-in of that slot), a plug-in nobody knows (likewise), and a value that
- * does not parse or lies outside its range (saying which range), with where the setting stood.
+ * A renamed setting whose new key belongs to another plug-in of its slot is dropped: it used to be
+ * allowed whatever the plug-in.
+ *
+ * Fails on an unknown key (and suggests the nearest, or the plug-in that the option belongs to), an
+ * unknown plug-in (likewise), a key that a file sets twice, and a value that does not parse or lies
+ * outside its range (with the range). The message says where the setting is.
  */
-FovStatus fov_config_resolve(FovConfig *config, const FovSettings *settings);
+FovStatus fov_config_resolve(FovConfig *config, FovSettings *settings);
 
-/** Frees what resolve allocated; safe before it and twice. */
+/** Frees what resolve allocated. May be called before it, and twice. */
 void fov_config_finish(FovConfig *config);
 
 /** The resolved configuration as an INI text that resolves to the same again, malloc'd; numbers in
  * the shortest form that reads back exactly. */
 FovStatus fov_config_dump(char **text, const FovConfig *config);
+
+enum { FOV_PHRASE_SIZE = 1024 }; /**< bytes of a part of a message */
+
+/** Writes every option's default; aborts if one is not allowed. */
+void fov_value_defaults(void *values, const FovOption *options);
+
+/** Reads `text` into the option's field of `values`, or fails with what is allowed; `subject` names
+ * the value in the message: "--rollouts 0", "x.ini:3: glimpses = 0". */
+FovStatus fov_value_set(void *values, const FovOption *option, const char *text,
+                        const char *subject);
+
+/** Describes what the option accepts: "an integer from 1 to 64", "one of rnn, lstm, gru". */
+void fov_value_describe(char phrase[FOV_PHRASE_SIZE], const FovOption *option);
+
+/** Columns of a help text: labels from `indent`, their help from `column` to `width`. */
+typedef struct FovHelpLayout {
+  int indent, column, width;
+} FovHelpLayout;
+
+/** Prints what to type on the left and what it means on the right, in lines that fit. */
+void fov_help_entry(FILE *stream, const FovHelpLayout *layout, const char *label, const char *help);
 
 /** Prints every key with default, range and help, slot by slot, plug-in by plug-in. */
 void fov_config_help(const FovConfig *config, FILE *stream);

@@ -11,7 +11,7 @@ static void dump_options(FILE *stream, const char *prefix, const FovOption *opti
   }
 }
 
-/** Full keys instead of sections: the order is free, and a line can go to the command line. */
+/** Writes full keys instead of sections, so that each line can be copied to a command line. */
 static void dump(FILE *stream, const FovConfig *config) {
   for (size_t i = 0; i < config->group_count; i++) {
     const FovGroup *group = &config->groups[i];

@@ -2,35 +2,41 @@
 
 #include "config/internal.h"
 
-enum { HELP_COLUMN = 34, HELP_WIDTH = 100, MOST_SHARED = 64 };
+enum { MOST_SHARED = 64 };
 
-/** Prints the words of `text`, in lines from HELP_COLUMN to HELP_WIDTH, and ends the last line. */
-static void print_wrapped(FILE *stream, const char *text) {
-  int column = HELP_COLUMN;
+/** Prints the words of `text`, in lines from the layout's column to its width, and ends the last
+ * line. */
+static void print_wrapped(FILE *stream, const FovHelpLayout *layout, const char *text) {
+  int column = layout->column;
   for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
     int length = (int)strcspn(text, " ");
-    if (column == HELP_COLUMN || column + 1 + length <= HELP_WIDTH) {
-      column += fprintf(stream, "%s%.*s", column > HELP_COLUMN ? " " : "", length, text);
+    if (column == layout->column || column + 1 + length <= layout->width) {
+      column += fprintf(stream, "%s%.*s", column > layout->column ? " " : "", length, text);
     } else {
-      fprintf(stream, "\n%*s%.*s", HELP_COLUMN, "", length, text);
-      column = HELP_COLUMN + length;
+      fprintf(stream, "\n%*s%.*s", layout->column, "", length, text);
+      column = layout->column + length;
     }
     text += length;
   }
   fputc('\n', stream);
 }
 
-/** Prints what to type on the left and what it means on the right. */
-static void print_entry(FILE *stream, int indent, const char *label, const char *help) {
-  int width = HELP_COLUMN - indent;
+void fov_help_entry(FILE *stream, const FovHelpLayout *layout, const char *label,
+                    const char *help) {
+  int width = layout->column - layout->indent;
   if ((int)strlen(label) < width)
-    fprintf(stream, "%*s%-*s", indent, "", width, label);
+    fprintf(stream, "%*s%-*s", layout->indent, "", width, label);
   else
-    fprintf(stream, "%*s%s\n%*s", indent, "", label, HELP_COLUMN, "");
-  print_wrapped(stream, help);
+    fprintf(stream, "%*s%s\n%*s", layout->indent, "", label, layout->column, "");
+  print_wrapped(stream, layout, help);
 }
 
-/** Prints `prefix.name = default`, as it can be typed, and what it accepts. */
+static void print_entry(FILE *stream, int indent, const char *label, const char *help) {
+  fov_help_entry(stream, &(FovHelpLayout){.indent = indent, .column = 34, .width = 100}, label,
+                 help);
+}
+
+/** Prints `prefix.name = default`, as in an experiment file, and what the option accepts. */
 static void print_option(FILE *stream, int indent, const char *prefix, const FovOption *option) {
   char label[FOV_PHRASE_SIZE], accepts[FOV_PHRASE_SIZE], help[2 * FOV_PHRASE_SIZE];
   snprintf(label, sizeof label, "%s%s%s = %s", prefix, *prefix ? "." : "", option->name,
@@ -73,7 +79,7 @@ static size_t list_shared(const char *names[MOST_SHARED], const FovPlugin *const
   return other == plugin || count == 1 ? 0 : count;
 }
 
-/** Prints what a plug-in shares with one before it in a line, the rest in full. */
+/** Prints the options shared with an earlier plug-in in one line, the others in full. */
 static void print_plugin_options(FILE *stream, int indent, const char *prefix,
                                  const FovPlugin *const *table, const FovPlugin *plugin) {
   const char *names[MOST_SHARED];
@@ -83,7 +89,7 @@ static void print_plugin_options(FILE *stream, int indent, const char *prefix,
     char lead[FOV_PHRASE_SIZE], label[FOV_PHRASE_SIZE], help[FOV_PHRASE_SIZE];
     snprintf(lead, sizeof lead, "%s%s", prefix, *prefix ? "." : "");
     fov_name_list(label, lead, names, count);
-    snprintf(help, sizeof help, "as of %s", (*other)->name);
+    snprintf(help, sizeof help, "the same as for %s", (*other)->name);
     print_entry(stream, indent, label, help);
   }
   for (const FovOption *o = plugin->options; o && o->name; o++)

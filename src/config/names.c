@@ -5,9 +5,10 @@
 
 enum { MAX_WORD = 63 }; // letters; a longer word has no nearest name
 
-/** Letters to insert, delete or replace to make `b` of `a` (Levenshtein 1966), case ignored. */
+/** How many letters must be inserted, deleted or replaced to turn `a` into `b` (Levenshtein 1966),
+ * without regard to case. */
 static size_t edit_distance(const char *a, const char *b) {
-  size_t row[MAX_WORD + 1], length = strlen(b); // row[j]: from the letters of a so far to b[0, j)
+  size_t row[MAX_WORD + 1], length = strlen(b); // row[j]: from a[0, i) to b[0, j)
   for (size_t j = 0; j <= length; j++) row[j] = j;
   for (size_t i = 0; a[i]; i++) {
     size_t diagonal = row[0]++;
@@ -43,11 +44,11 @@ void fov_name_list(char phrase[FOV_PHRASE_SIZE], const char *lead, const char *c
         (size_t)snprintf(phrase + used, FOV_PHRASE_SIZE - used, "%s%s", i ? ", " : "", names[i]);
 }
 
-FovStatus fov_name_refuse(const FovSetting *setting, const char *const *names, size_t count) {
+FovStatus fov_name_refuse(const char *subject, const char *word, const char *const *names,
+                          size_t count) {
   char list[FOV_PHRASE_SIZE];
   fov_name_list(list, "one of ", names, count);
-  const char *nearest = fov_nearest(setting->value, names, count);
-  return fov_fail(FOV_ERR_USAGE, "%s: %s = %.80s: expected %s%s%s%s", setting->where, setting->key,
-                  setting->value, list, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                  nearest ? "'?" : "");
+  const char *nearest = fov_nearest(word, names, count);
+  return fov_fail(FOV_ERR_USAGE, "%s: expected %s%s%s%s", subject, list,
+                  nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }

@@ -27,6 +27,18 @@ static bool is_choice(const FovSetting *setting, const FovSlot *slot) {
   return strcmp(setting->key, slot->key) == 0;
 }
 
+/** What names the setting in a message. */
+static const char *subject_of(char subject[FOV_PHRASE_SIZE], const FovSetting *setting) {
+  snprintf(subject, FOV_PHRASE_SIZE, "%s: %s = %.80s", setting->where, setting->key,
+           setting->value);
+  return subject;
+}
+
+static FovStatus set_value(void *values, const FovOption *option, const FovSetting *setting) {
+  char subject[FOV_PHRASE_SIZE];
+  return fov_value_set(values, option, setting->value, subject_of(subject, setting));
+}
+
 /** The plug-in that the setting names. */
 static FovStatus named_plugin(const FovPlugin **plugin, const FovSlot *slot,
                               const FovSetting *setting) {
@@ -36,7 +48,8 @@ static FovStatus named_plugin(const FovPlugin **plugin, const FovSlot *slot,
   size_t count = 0;
   for (; slot->table[count] && count < FOV_MAX_NAMES; count++)
     names[count] = slot->table[count]->name;
-  return fov_name_refuse(setting, names, count);
+  char subject[FOV_PHRASE_SIZE];
+  return fov_name_refuse(subject_of(subject, setting), setting->value, names, count);
 }
 
 /** The slot's plug-in after the settings of `source` and those before it. */
@@ -59,7 +72,7 @@ static FovStatus fill_slot(FovSlot *slot, const FovSettings *settings) {
   return FOV_OK;
 }
 
-/** Every key that the configuration knows now; what does not fit is not suggested. */
+/** Every key of the configuration with its chosen plug-ins; keys that do not fit are left out. */
 typedef struct Keys {
   const char *names[FOV_MAX_NAMES];
   char text[FOV_MAX_NAMES][64];
@@ -82,7 +95,7 @@ static const char *last_part(const char *key) {
   return dot ? dot + 1 : key;
 }
 
-/** A key that looks alike, or else one that is right but for what stands before the dot. */
+/** A key that looks alike, or else one with the same name after its dot. */
 static const char *nearest_key(const Keys *keys, const char *key) {
   const char *nearest = fov_nearest(key, keys->names, keys->count);
   for (size_t i = 0; i < keys->count && !nearest; i++)
@@ -106,7 +119,14 @@ static FovStatus refuse_key(const FovConfig *config, const FovSetting *setting) 
                   setting->key, nearest);
 }
 
-/** Refuses an option that `plugin` does not have: it is another's, or nobody's. */
+/** Whether any plug-in of the slot has the option. */
+static bool is_owned(const FovSlot *slot, const char *name) {
+  for (size_t i = 0; slot->table[i]; i++)
+    if (find_option(slot->table[i]->options, name)) return true;
+  return false;
+}
+
+/** Refuses an option that `plugin` does not have: it is another's, or unknown. */
 static FovStatus refuse_option(const FovConfig *config, const FovSlot *slot,
                                const FovPlugin *plugin, const FovSetting *setting,
                                const char *name) {
@@ -125,15 +145,18 @@ static FovStatus refuse_option(const FovConfig *config, const FovSlot *slot,
  * Sets an option of the plug-in that was chosen when the setting was given.
  *
  * Where a later source has chosen another since, the setting holds for that one if it has the
- * option, and is dropped otherwise: a command line may switch a plug-in that a file has tuned.
+ * option, and is dropped otherwise: a command line may switch a plug-in that a file has tuned. A
+ * renamed setting is dropped too where the plug-in chosen with it lacks the option, because it was
+ * allowed with every plug-in under its old name.
  */
 static FovStatus set_slot(const FovConfig *config, const FovSlot *slot, const FovSettings *settings,
                           const FovSetting *setting, const char *name) {
   const FovPlugin *then;
   FOV_TRY(choose_plugin(&then, slot, settings, setting->source));
-  if (!find_option(then->options, name)) return refuse_option(config, slot, then, setting, name);
+  if (!find_option(then->options, name) && !(setting->old_key && is_owned(slot, name)))
+    return refuse_option(config, slot, then, setting, name);
   const FovOption *option = find_option(slot->plugin->options, name);
-  return option ? fov_value_set(slot->values, option, setting) : FOV_OK;
+  return option ? set_value(slot->values, option, setting) : FOV_OK;
 }
 
 static FovStatus set(const FovConfig *config, const FovSettings *settings,
@@ -142,7 +165,7 @@ static FovStatus set(const FovConfig *config, const FovSettings *settings,
     const FovGroup *group = &config->groups[i];
     const char *name = after_prefix(setting->key, group->prefix);
     const FovOption *option = name ? find_option(group->options, name) : NULL;
-    if (option) return fov_value_set(group->values, option, setting);
+    if (option) return set_value(group->values, option, setting);
   }
   for (size_t i = 0; i < config->slot_count; i++) {
     const FovSlot *slot = &config->slots[i];
@@ -161,9 +184,10 @@ static FovStatus resolve(const FovConfig *config, const FovSettings *settings) {
   return FOV_OK;
 }
 
-FovStatus fov_config_resolve(FovConfig *config, const FovSettings *settings) {
+FovStatus fov_config_resolve(FovConfig *config, FovSettings *settings) {
   fov_config_finish(config);
-  FovStatus status = resolve(config, settings);
+  FovStatus status = fov_settings_rename(settings, config->renames);
+  if (status == FOV_OK) status = resolve(config, settings);
   if (status != FOV_OK) fov_config_finish(config);
   return status;
 }

@@ -22,6 +22,7 @@ static void free_setting(FovSetting *setting) {
   free(setting->key);
   free(setting->value);
   free(setting->where);
+  free(setting->old_key);
 }
 
 void fov_settings_destroy(FovSettings *settings) {
@@ -44,7 +45,16 @@ static bool is_plain(const char *text) {
   return *text == '\0';
 }
 
-/** A key set twice in a file is a slip; on a command line the last word counts. */
+/** A key that a file sets twice is a mistake; on a command line the last one counts. others: the
+ * settings to compare with. */
+static FovStatus check_once(const FovSetting *others, size_t count, const FovSetting *setting) {
+  for (size_t i = 0; i < count && setting->origin != FOV_ORIGIN_COMMAND; i++)
+    if (others[i].source == setting->source && strcmp(others[i].key, setting->key) == 0)
+      return fov_fail(FOV_ERR_USAGE, "%s: '%.80s' is set twice, first at %s; remove one of them",
+                      setting->where, setting->key, others[i].where);
+  return FOV_OK;
+}
+
 static FovStatus check_setting(const FovSettings *settings, const FovSetting *setting) {
   if (!setting->key || !setting->value || !setting->where) return no_memory();
   if (settings->count == FOV_MAX_SETTINGS)
@@ -53,17 +63,15 @@ static FovStatus check_setting(const FovSettings *settings, const FovSetting *se
   if (!is_plain(setting->key) || !is_plain(setting->value))
     return fov_fail(FOV_ERR_FORMAT, "%s: expected one line of text, found a control character",
                     setting->where);
-  for (size_t i = 0; i < settings->count && !settings->command_line; i++) {
-    const FovSetting *other = &settings->list[i];
-    if (other->source == setting->source && strcmp(other->key, setting->key) == 0)
-      return fov_fail(FOV_ERR_USAGE, "%s: '%.80s' is set twice, first at %s; remove one of them",
-                      setting->where, setting->key, other->where);
-  }
-  return FOV_OK;
+  return check_once(settings->list, settings->count, setting);
 }
 
 static FovStatus append(FovSettings *settings, char *key, char *value, const char *where) {
-  FovSetting setting = {strdup(trim(key)), strdup(trim(value)), strdup(where), settings->source};
+  FovSetting setting = {.key = strdup(trim(key)),
+                        .value = strdup(trim(value)),
+                        .where = strdup(where),
+                        .origin = settings->origin,
+                        .source = settings->source};
   FovStatus status = check_setting(settings, &setting);
   if (status == FOV_OK)
     settings->list[settings->count++] = setting;
@@ -78,8 +86,8 @@ FovStatus fov_settings_add(FovSettings *settings, const char *argument) {
   const char *key = strsep(&value, "=");
   FovStatus status;
   if (value) {
-    if (!settings->command_line) settings->source++;
-    settings->command_line = true;
+    if (settings->origin != FOV_ORIGIN_COMMAND) settings->source++;
+    settings->origin = FOV_ORIGIN_COMMAND;
     status = append(settings, copy, value, "command line");
   } else {
     status = fov_fail(FOV_ERR_USAGE, "command line: '%.80s': expected key=value", key);
@@ -89,15 +97,15 @@ FovStatus fov_settings_add(FovSettings *settings, const char *argument) {
 }
 
 /**
- * A text on its way through inih.
+ * What inih's callbacks share.
  *
  * Builds of inih differ in how long a line may be, and in whether a value ends at a semicolon or
- * goes on in the next line. So it sees each line without indentation and only up to the separator,
- * and the value is taken from here.
+ * continues in the next line. So inih gets each line without indentation and only up to the
+ * separator, and the value is taken from here.
  */
 typedef struct Reading {
   FovSettings *settings;
-  const char *origin;
+  const char *path;
   char *rest;  // of the text
   char *value; // of the line
   int line;
@@ -106,10 +114,10 @@ typedef struct Reading {
 
 static FovStatus refuse_line(const Reading *reading, int line) {
   return fov_fail(FOV_ERR_FORMAT, "%s:%d: expected 'key = value', '[section]' or '# comment'",
-                  reading->origin, line);
+                  reading->path, line);
 }
 
-/** inih's fgets. A line cut here has lost its separator or bracket, so inih refuses it. */
+/** inih's fgets. A line that is cut here has lost its separator or bracket, and inih refuses it. */
 static char *read_line(char *out, int size, void *data) {
   Reading *reading = data;
   if (!reading->rest || reading->status != FOV_OK) return NULL;
@@ -120,9 +128,9 @@ static char *read_line(char *out, int size, void *data) {
     reading->status = refuse_line(reading, reading->line);
   reading->value = line + strcspn(line, "=:");
   if (*reading->value) reading->value++;
-  // One byte less than would fit, because a full buffer makes inih read on.
-  size_t room = (size_t)size - 1, seen = (size_t)(reading->value - line) + 1;
-  snprintf(out, seen < room ? seen : room, "%s", line);
+  // One byte less than would fit: a full buffer makes inih read on.
+  size_t most = (size_t)size - 1, seen = (size_t)(reading->value - line) + 1;
+  snprintf(out, seen < most ? seen : most, "%s", line);
   return out;
 }
 
@@ -132,27 +140,32 @@ static int take_setting(void *data, const char *section, const char *name, const
   Reading *reading = data;
   char key[512], where[600];
   snprintf(key, sizeof key, "%s%s%s", section, *section ? "." : "", name);
-  snprintf(where, sizeof where, "%.512s:%d", reading->origin, reading->line);
+  snprintf(where, sizeof where, "%.512s:%d", reading->path, reading->line);
   reading->status = append(reading->settings, key, reading->value, where);
   return reading->status == FOV_OK;
 }
 
-FovStatus fov_settings_parse(FovSettings *settings, const char *text, const char *origin) {
+static FovStatus parse(FovSettings *settings, const char *text, const char *path,
+                       FovOrigin origin) {
   if (strlen(text) > MAX_TEXT)
-    return fov_fail(FOV_ERR_FORMAT, "%s: expected at most %d bytes of settings, found %zu", origin,
+    return fov_fail(FOV_ERR_FORMAT, "%s: expected at most %d bytes of settings, found %zu", path,
                     MAX_TEXT, strlen(text));
   static const char byte_order_mark[] = "\xEF\xBB\xBF";
   if (strncmp(text, byte_order_mark, 3) == 0) text += 3;
   char *copy = strdup(text);
   if (!copy) return no_memory();
   settings->source++;
-  settings->command_line = false;
-  Reading reading = {.settings = settings, .origin = origin, .rest = copy};
+  settings->origin = origin;
+  Reading reading = {.settings = settings, .path = path, .rest = copy};
   int bad_line = ini_parse_stream(read_line, &reading, take_setting, &reading);
   free(copy);
   if (reading.status != FOV_OK) return reading.status;
   if (bad_line < 0) return no_memory();
   return bad_line ? refuse_line(&reading, bad_line) : FOV_OK;
+}
+
+FovStatus fov_settings_parse(FovSettings *settings, const char *text, const char *where) {
+  return parse(settings, text, where, FOV_ORIGIN_DUMP);
 }
 
 FovStatus fov_settings_read(FovSettings *settings, const char *path) {
@@ -161,8 +174,64 @@ FovStatus fov_settings_read(FovSettings *settings, const char *path) {
   FOV_TRY(fov_file_read(&text, &size, path, MAX_TEXT));
   FovStatus status =
       strlen(text) == size
-          ? fov_settings_parse(settings, text, path)
+          ? parse(settings, text, path, FOV_ORIGIN_FILE)
           : fov_fail(FOV_ERR_FORMAT, "%s: expected an INI text, found a zero byte", path);
   free(text);
   return status;
+}
+
+const FovSetting *fov_settings_list(size_t *count, const FovSettings *settings) {
+  *count = settings->count;
+  return settings->list;
+}
+
+/* ---- renamed keys ---- */
+
+/** The key's new name, malloc'd; NULL if memory is short. */
+static char *new_name(const char *key, const FovRename *rename) {
+  size_t size = strlen(key) + strlen(rename->new_key) + 1;
+  char *name = malloc(size);
+  if (name) snprintf(name, size, "%s%s", rename->new_key, key + strlen(rename->old_key));
+  return name;
+}
+
+static bool matches(const char *key, const FovRename *rename) {
+  size_t length = strlen(rename->old_key);
+  bool prefix = length > 0 && rename->old_key[length - 1] == '.';
+  return prefix ? strncmp(key, rename->old_key, length) == 0 : strcmp(key, rename->old_key) == 0;
+}
+
+static FovStatus rename_setting(FovSetting *setting, const FovRename *renames) {
+  for (; renames && renames->old_key; renames++) {
+    if (!matches(setting->key, renames)) continue;
+    char *name = new_name(setting->key, renames);
+    if (!name) return no_memory();
+    setting->old_key = setting->key;
+    setting->key = name;
+    return FOV_OK;
+  }
+  return FOV_OK;
+}
+
+FovStatus fov_settings_rename(FovSettings *settings, const FovRename *renames) {
+  for (size_t i = 0; i < settings->count; i++) {
+    FovSetting *setting = &settings->list[i];
+    if (!setting->old_key) FOV_TRY(rename_setting(setting, renames));
+  }
+  // Only now: the second of the two may be the one with the old name.
+  for (size_t i = 0; i < settings->count; i++)
+    FOV_TRY(check_once(settings->list, i, &settings->list[i]));
+  return FOV_OK;
+}
+
+void fov_settings_notes(const FovSettings *settings, void (*note)(void *context, const char *line),
+                        void *context) {
+  for (size_t i = 0; i < settings->count; i++) {
+    const FovSetting *setting = &settings->list[i];
+    char line[FOV_PHRASE_SIZE];
+    if (!setting->old_key || setting->origin == FOV_ORIGIN_DUMP) continue;
+    snprintf(line, sizeof line, "%s: '%.80s' is now called '%.80s'", setting->where,
+             setting->old_key, setting->key);
+    note(context, line);
+  }
 }

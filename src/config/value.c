@@ -22,7 +22,7 @@ static bool parse_real(double *value, const char *text) {
   return decimal && end != text && *end == '\0' && isfinite(*value);
 }
 
-/** All of int64_t in digits; 1e6 and the like as far as a double counts without gaps. */
+/** All of int64_t in digits; 1e6 and the like up to 2^53, where doubles represent every integer. */
 static bool parse_integer(int64_t *value, const char *text) {
   char *end;
   errno = 0;
@@ -85,23 +85,26 @@ static bool parse(void *values, const FovOption *option, const char *text) {
     return parse_choice(field, option, text);
   case FOV_OPTION_STRING:
     return parse_string(field, text);
+  case FOV_OPTION_TEXT:
+    *(const char **)field = text;
+    return true;
   }
   return false;
 }
 
-FovStatus fov_value_set(void *values, const FovOption *option, const FovSetting *setting) {
-  if (parse(values, option, setting->value)) return FOV_OK;
+FovStatus fov_value_set(void *values, const FovOption *option, const char *text,
+                        const char *subject) {
+  if (parse(values, option, text)) return FOV_OK;
   if (option->type == FOV_OPTION_CHOICE)
-    return fov_name_refuse(setting, option->choices, choice_count(option));
+    return fov_name_refuse(subject, text, option->choices, choice_count(option));
   char allowed[FOV_PHRASE_SIZE];
   fov_value_describe(allowed, option);
-  return fov_fail(FOV_ERR_USAGE, "%s: %s = %.80s: expected %s", setting->where, setting->key,
-                  setting->value, allowed);
+  return fov_fail(FOV_ERR_USAGE, "%s: expected %s", subject, allowed);
 }
 
 void fov_value_defaults(void *values, const FovOption *options) {
   for (; options && options->name; options++)
-    FOV_CHECK(parse(values, options, options->fallback),
+    FOV_CHECK(!options->fallback || parse(values, options, options->fallback),
               "option '%s' does not allow its default '%s'", options->name, options->fallback);
 }
 
@@ -136,10 +139,13 @@ void fov_value_print(FILE *stream, const FovOption *option, const void *values) 
   case FOV_OPTION_STRING:
     fputs(field, stream);
     break;
+  case FOV_OPTION_TEXT:
+    fputs(*(const char *const *)field, stream);
+    break;
   }
 }
 
-/** A limit that no number of ours reaches is none. */
+/** Limits of 2^63 and beyond are left out: no option's number reaches them. */
 static void describe_range(char phrase[FOV_PHRASE_SIZE], const char *kind, double min, double max) {
   char low[32], high[32];
   shortest(low, min);
@@ -172,6 +178,9 @@ void fov_value_describe(char phrase[FOV_PHRASE_SIZE], const FovOption *option) {
     break;
   case FOV_OPTION_STRING:
     snprintf(phrase, FOV_PHRASE_SIZE, "text of at most %d bytes", FOV_STRING_SIZE - 1);
+    break;
+  case FOV_OPTION_TEXT:
+    snprintf(phrase, FOV_PHRASE_SIZE, "text");
     break;
   }
 }

@@ -3,45 +3,58 @@
 #include <string.h>
 
 static const FovOption general_options[] = {
-    FOV_LONG(FovGeneralOptions, seed, "0", 0, 9e15, "of everything random in a training"),
+    FOV_LONG(FovGeneralOptions, seed, "0", 0, 9e15, "random seed of the training"),
     FOV_OPTIONS_END,
 };
 
 static const FovOption eval_options[] = {
-    FOV_LONG(FovEvalOptions, seed, "2014", 0, 9e15, "of the fixed validation and test sets"),
+    FOV_LONG(FovEvalOptions, seed, "2014", 0, 9e15,
+             "random seed of the fixed validation and test cases"),
     FOV_INT(FovEvalOptions, times, "40", 1, 100000, "evaluations during a training, evenly spaced"),
-    FOV_LONG(FovEvalOptions, cases, "0", 0, 1e9, "of the validation split, in each; 0: all"),
-    FOV_INT(FovEvalOptions, episodes, "32", 1, 100000, "recorded for the viewer at each"),
+    FOV_LONG(FovEvalOptions, cases, "0", 0, 1e9, "validation cases of each evaluation; 0: all"),
+    FOV_INT(FovEvalOptions, episodes, "32", 1, 100000,
+            "episodes recorded at each evaluation, for the viewer"),
     FOV_OPTIONS_END,
 };
 
-/** A table of plug-ins as a table of what they start with. */
+/** Keys that older experiment files and checkpoints use. */
+static const FovRename renames[] = {
+    {"estimator", "objective"},
+    {"estimator.lambda", "objective.lambda"},
+    {"mean", "policy.mean"},
+    {"train.reinforce", "objective.policy"},
+    {"train.entropy", "objective.entropy"},
+    {"train.regression", "objective.baseline"},
+    {NULL, NULL},
+};
+
+/** A table of one kind of plug-in as a table of their common part. */
 #define TABLE(plugins) ((const FovPlugin *const *)(plugins))
 
 FovStatus fov_experiment_init(FovExperiment *experiment) {
   *experiment = (FovExperiment){
       .slots =
           {
-              [FOV_SLOT_ENV] = {"env", "the world", TABLE(fov_envs), "cluttered", NULL, NULL},
-              [FOV_SLOT_ATTENTION] = {"attention", "from what may be seen to what the core reads",
+              [FOV_SLOT_ENV] = {"env", "environment", TABLE(fov_envs), "cluttered", NULL, NULL},
+              [FOV_SLOT_ATTENTION] = {"attention", "attention: what the core reads of what it sees",
                                       TABLE(fov_attentions), "gaze", NULL, NULL},
-              [FOV_SLOT_ENCODER] = {"encoder", "what a glimpse becomes", TABLE(fov_encoders),
+              [FOV_SLOT_ENCODER] = {"encoder", "encoder of a glimpse", TABLE(fov_encoders),
                                     "linear", NULL, NULL},
-              [FOV_SLOT_CORE] = {"core", "what remembers", TABLE(fov_cores), "rnn", NULL, NULL},
+              [FOV_SLOT_CORE] = {"core", "recurrent core", TABLE(fov_cores), "rnn", NULL, NULL},
               [FOV_SLOT_SCORE] = {"score", "match of key and query, for core = attention",
                                   TABLE(fov_scores), "scaled_dot", NULL, NULL},
-              [FOV_SLOT_POLICY] = {"policy", "chooses where to look", TABLE(fov_policies),
-                                   "gaussian", NULL, NULL},
-              [FOV_SLOT_STOP] = {"stop", "ends the looking early", TABLE(fov_stop_rules), "never",
-                                 NULL, NULL},
-              [FOV_SLOT_REWARD] = {"reward", "what an answer earns", TABLE(fov_rewards), "correct",
+              [FOV_SLOT_POLICY] = {"policy", "location policy", TABLE(fov_policies), "gaussian",
                                    NULL, NULL},
-              [FOV_SLOT_BASELINE] = {"baseline", "subtracted from the return", TABLE(fov_baselines),
-                                     "learned", NULL, NULL},
-              [FOV_SLOT_OBJECTIVE] = {"objective", "from a rollout to gradients",
+              [FOV_SLOT_STOP] = {"stop", "stopping rule: may end the glimpses early",
+                                 TABLE(fov_stop_rules), "never", NULL, NULL},
+              [FOV_SLOT_REWARD] = {"reward", "reward of an answer", TABLE(fov_rewards), "correct",
+                                   NULL, NULL},
+              [FOV_SLOT_BASELINE] = {"baseline", "baseline that is subtracted from the return",
+                                     TABLE(fov_baselines), "learned", NULL, NULL},
+              [FOV_SLOT_OBJECTIVE] = {"objective", "objective: gradients of a rollout",
                                       TABLE(fov_objectives), "reinforce", NULL, NULL},
-              [FOV_SLOT_OPTIMISER] = {"optimiser", "takes the steps", TABLE(fov_optimisers), "adam",
-                                      NULL, NULL},
+              [FOV_SLOT_OPTIMISER] = {"optimiser", "optimiser", TABLE(fov_optimisers), "adam", NULL,
+                                      NULL},
           },
   };
   FovExperiment *e = experiment;
@@ -56,7 +69,7 @@ FovStatus fov_experiment_init(FovExperiment *experiment) {
       {"eval", eval_options, &e->eval},
   };
   memcpy(e->groups, groups, sizeof groups);
-  e->config = (FovConfig){e->groups, FOV_GROUPS, e->slots, FOV_SLOTS};
+  e->config = (FovConfig){e->groups, FOV_GROUPS, e->slots, FOV_SLOTS, renames};
   return fov_settings_create(&e->settings);
 }
 
@@ -71,7 +84,7 @@ FovStatus fov_experiment_resolve(FovExperiment *experiment) {
   return fov_config_resolve(&experiment->config, experiment->settings);
 }
 
-/** The plug-in a slot holds, as its own kind. */
+/** The plug-in chosen for a slot, to be converted to its own kind. */
 #define CHOSEN(experiment, slot) ((const void *)(experiment)->slots[slot].plugin)
 
 FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec) {

@@ -1,4 +1,4 @@
-/** An experiment: what the configuration says, made into agent, environments and training. */
+/** An experiment: agent, environments and training, built from a configuration. */
 #ifndef FOV_EXPERIMENT_EXPERIMENT_H
 #define FOV_EXPERIMENT_EXPERIMENT_H
 
@@ -21,17 +21,17 @@ enum {
 };
 enum { FOV_GROUPS = 8 };
 
-/** Options that belong to no part in particular. */
+/** Options of no particular part. */
 typedef struct FovGeneralOptions {
   int64_t seed;
 } FovGeneralOptions;
 
-/** How the training is watched, and how the final figures are made. */
+/** How a training is evaluated, and which cases test it. */
 typedef struct FovEvalOptions {
-  int64_t seed;  /**< of the fixed validation and test sets */
+  int64_t seed;  /**< of the fixed validation and test cases */
   int times;     /**< evaluations during a training, evenly spaced */
-  int64_t cases; /**< of the validation split, in each; 0: all */
-  int episodes;  /**< recorded for the viewer at each */
+  int64_t cases; /**< validation cases of each; 0: all */
+  int episodes;  /**< recorded at each, for the viewer */
 } FovEvalOptions;
 
 typedef struct FovExperiment {
@@ -50,7 +50,7 @@ typedef struct FovExperiment {
   FovAgent agent; /**< built by fov_experiment_build */
 } FovExperiment;
 
-/** Ready for settings. Finished by fov_experiment_finish, also after a failure. */
+/** Makes it ready for settings. Finished by fov_experiment_finish, also after a failure. */
 FovStatus fov_experiment_init(FovExperiment *experiment);
 void fov_experiment_finish(FovExperiment *experiment);
 

@@ -11,7 +11,7 @@
 enum { FEW_UPDATES = 3 };
 
 /** Seconds of one repeat. */
-static const double TRAINING = 0.6, EVALUATION = 0.3, PRODUCT = 0.1, STAGE = 0.2;
+static const double TRAINING = 0.6, EVALUATION = 0.3, PRODUCT = 0.1, PHASE = 0.2;
 
 static int compare(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
@@ -66,7 +66,8 @@ static int compare_shares(const void *a, const void *b) {
   return -compare(&((const FovShape *)a)->share, &((const FovShape *)b)->share);
 }
 
-/** The shapes of all profiles, and shares of all work; flops: of so many glimpses. */
+/** Merges the shapes of all workers' profiles and computes their shares of the work; glimpses: how
+ * many the profiles cover. */
 static void gather_shapes(FovShapes *shapes, const FovProfile *profiles, double glimpses) {
   double flops = 0;
   *shapes = (FovShapes){0};
@@ -83,7 +84,7 @@ static void gather_shapes(FovShapes *shapes, const FovProfile *profiles, double 
   shapes->flops = flops / glimpses;
 }
 
-/** Taken in all updates so far. */
+/** Glimpses of all updates so far. */
 static double glimpses_of(FovTrainer *trainer) {
   return (double)fov_trainer_state(trainer)->sums.glimpses;
 }
@@ -104,7 +105,7 @@ FovStatus fov_measure_shapes(FovShapes *shapes, const FovSubject *subject) {
   return status;
 }
 
-/** Multiplies one shape again and again on every worker at once. */
+/** Repeats the product of one shape on every worker at once. */
 typedef struct ProductLoop {
   const FovProduct *product;
   double rates[FOV_MAX_THREADS]; /**< FLOP/s of each worker; 0: it found no memory */
@@ -198,19 +199,19 @@ void fov_train_meter_destroy(FovTrainMeter *meter) {
   free(meter);
 }
 
-static void add_stages(FovTrainRate *rate, const FovProfile *profiles, int threads,
+static void add_phases(FovTrainRate *rate, const FovProfile *profiles, int threads,
                        double seconds) {
   double whole = seconds * threads, waiting = whole;
-  for (int stage = 0; stage < FOV_PHASES; stage++) {
+  for (int phase = 0; phase < FOV_PHASES; phase++) {
     double sum = 0;
-    for (int worker = 0; worker < threads; worker++) sum += profiles[worker].seconds[stage];
-    add(&rate->stages[stage], sum / whole);
+    for (int worker = 0; worker < threads; worker++) sum += profiles[worker].seconds[phase];
+    add(&rate->phases[phase], sum / whole);
     waiting -= sum;
   }
-  add(&rate->stages[FOV_PHASES], waiting / whole);
+  add(&rate->phases[FOV_PHASES], waiting / whole);
 }
 
-/** Pages that the system has given to this process so far. */
+/** Page faults of this process so far. */
 static double faults(void) {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
@@ -229,12 +230,12 @@ static FovStatus time_training(double *glimpses, FovTrainRate *rate, FovTrainMet
   }
   fov_profile_into(NULL);
   add(&rate->faults, (faults() - pages) / updates);
-  add_stages(rate, meter->profiles, meter->threads, seconds);
+  add_phases(rate, meter->profiles, meter->threads, seconds);
   *glimpses = (glimpses_of(meter->trainer) - before) / seconds;
   return status;
 }
 
-/** At most `most` cases, as many as there are. */
+/** All cases, but at most `most`. */
 static int64_t cases_of(const FovTask *task, int64_t most) {
   return most < task->env->spec.cases ? most : task->env->spec.cases;
 }
@@ -275,15 +276,15 @@ FovStatus fov_measure_train(FovTrainRate *rate, FovTrainMeter *meter, const FovS
   return FOV_OK;
 }
 
-/* ---- stages by themselves ---- */
+/* ---- phases by themselves ---- */
 
-/** Does one thing again and again on every worker at once, each with a lane of its own. */
-typedef struct StageLoop {
+/** Repeats one phase on every worker at once, each with a lane of its own. */
+typedef struct PhaseLoop {
   const FovSubject *subject;
   FovSensor sensor;
   FovArena arenas[FOV_MAX_THREADS];
   double rates[FOV_MAX_THREADS];
-} StageLoop;
+} PhaseLoop;
 
 static void draw_case(const FovEnv *env, FovEnvLane *lane, uint64_t index) {
   FovRng rng = fov_rng_stream(0, FOV_STREAM_ENV, index);
@@ -292,7 +293,7 @@ static void draw_case(const FovEnv *env, FovEnvLane *lane, uint64_t index) {
 
 static void loop_env(void *context, int task, int worker) {
   (void)worker;
-  StageLoop *loop = context;
+  PhaseLoop *loop = context;
   const FovEnv *env = &loop->subject->env;
   FovEnvLane lane = fov_env_lane(&loop->arenas[task], &env->spec);
   double start = fov_now(), seconds;
@@ -300,13 +301,13 @@ static void loop_env(void *context, int task, int worker) {
   do {
     for (int i = 0; i < 16; i++) draw_case(env, &lane, ((uint64_t)task << 32) + drawn++);
     seconds = fov_now() - start;
-  } while (seconds < STAGE);
+  } while (seconds < PHASE);
   loop->rates[task] = (double)drawn / seconds;
 }
 
 static void loop_sensor(void *context, int task, int worker) {
   (void)worker;
-  StageLoop *loop = context;
+  PhaseLoop *loop = context;
   const FovEnvSpec *spec = &loop->subject->env.spec;
   const FovObservation *shown = &spec->observation;
   FovArena *arena = &loop->arenas[task];
@@ -327,11 +328,11 @@ static void loop_sensor(void *context, int task, int worker) {
       fov_sensor_look(glimpse, &loop->sensor, &image, 2 * fov_rng_uniform(&rng) - 1,
                       2 * fov_rng_uniform(&rng) - 1);
     seconds = fov_now() - start;
-  } while (seconds < STAGE);
+  } while (seconds < PHASE);
   loop->rates[task] = (double)taken / seconds;
 }
 
-static FovStatus rate_stage(FovSample *rate, StageLoop *loop, FovWork *work, int threads,
+static FovStatus rate_phase(FovSample *rate, PhaseLoop *loop, FovWork *work, int threads,
                             int repeats) {
   const FovEnvSpec *spec = &loop->subject->env.spec;
   double lane = (double)fov_env_lane_bytes(spec);
@@ -349,16 +350,16 @@ static FovStatus rate_stage(FovSample *rate, StageLoop *loop, FovWork *work, int
 }
 
 FovStatus fov_measure_env(FovSample *rate, const FovSubject *subject, int threads, int repeats) {
-  StageLoop loop = {.subject = subject};
-  return rate_stage(rate, &loop, loop_env, threads, repeats);
+  PhaseLoop loop = {.subject = subject};
+  return rate_phase(rate, &loop, loop_env, threads, repeats);
 }
 
 FovStatus fov_measure_sensor(FovSample *rate, const FovSubject *subject, int scales, int threads,
                              int repeats) {
-  StageLoop loop = {.subject = subject, .sensor = subject->experiment.sensor};
+  PhaseLoop loop = {.subject = subject, .sensor = subject->experiment.sensor};
   loop.sensor.scales = scales;
   loop.sensor.whole = false;
-  return rate_stage(rate, &loop, loop_sensor, threads, repeats);
+  return rate_phase(rate, &loop, loop_sensor, threads, repeats);
 }
 
 /* ---- an episode ---- */
@@ -374,16 +375,16 @@ static FovStatus time_episode(double *seconds, double *drawing, const FovEvalReq
     FovStatus status = fov_evaluate(&result, what, workspace);
     fov_profile_into(NULL);
     FOV_TRY(status);
-    for (int stage = 0; stage < FOV_PHASES; stage++)
-      *(stage == FOV_PHASE_ENV ? drawing : seconds) += profile->seconds[stage];
+    for (int phase = 0; phase < FOV_PHASES; phase++)
+      *(phase == FOV_PHASE_ENV ? drawing : seconds) += profile->seconds[phase];
     episodes += what->cases;
-  } while (*seconds < STAGE);
+  } while (*seconds < PHASE);
   *seconds /= (double)episodes;
   *drawing /= (double)episodes;
   return FOV_OK;
 }
 
-/** Repeats after a first one, which finds its memory. */
+/** Repeats after a first time, which allocates. */
 static FovStatus repeat_episode(FovSample *seconds, FovSample *drawing, const FovEvalRequest *what,
                                 FovWorkspace *workspace, FovProfile *profile, int repeats) {
   double look, draw;

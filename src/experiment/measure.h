@@ -1,4 +1,4 @@
-/** What `fovea bench` measures: rates of products, glimpses, images and whole training. */
+/** Measurements for `fovea bench`: rates of matrix products, glimpses, images and training. */
 #ifndef FOV_EXPERIMENT_MEASURE_H
 #define FOV_EXPERIMENT_MEASURE_H
 
@@ -7,7 +7,7 @@
 
 enum { FOV_MAX_REPEATS = 100 };
 
-/** One figure, measured again and again. Zero-initialise. */
+/** Repeated measurements of one quantity. Zero-initialise. */
 typedef struct FovSample {
   double values[FOV_MAX_REPEATS];
   int count;
@@ -20,8 +20,8 @@ typedef struct FovSpread {
 /** The spread of a sample of one value or more. */
 FovSpread fov_sample_spread(const FovSample *sample);
 
-/** An experiment made ready to be measured. Zero-initialise; finished by fov_subject_finish, also
- * after a failure. */
+/** An experiment that is ready to be measured. Zero-initialise; finished by fov_subject_finish,
+ * also after a failure. */
 typedef struct FovSubject {
   FovExperiment experiment;
   FovEnv env;
@@ -47,29 +47,29 @@ typedef struct FovShapes {
   double flops; /**< of a glimpse: 2·m·n·k summed over every product of training on it */
 } FovShapes;
 
-/** Trains for some updates and gathers what is multiplied. */
+/** Trains for some updates and counts the matrix products. */
 FovStatus fov_measure_shapes(FovShapes *shapes, const FovSubject *subject);
 
 /** Times each shape that makes up a hundredth of the work or more, on `threads` threads. */
 FovStatus fov_measure_products(FovShapes *shapes, int threads, int repeats);
 
-/** The shape that was fastest: the machine's limit. */
+/** The fastest shape: its rate is the machine's limit. */
 const FovShape *fov_fastest(const FovShapes *shapes);
 
-/** Whole training on a number of threads. Figures of a repeat are taken in the same second. */
+/** Training on a number of threads. The figures of one repeat are taken in the same second. */
 typedef struct FovTrainRate {
   int threads;
   FovSample limit;                  /**< FLOP/s of the fastest product */
   FovSample glimpses;               /**< trained on, a second */
   FovSample evaluated;              /**< glimpses a second of evaluation */
   FovSample share;                  /**< FLOP/s of training over the limit */
-  FovSample stages[FOV_PHASES + 1]; /**< shares of the threads' time; the last is waiting */
+  FovSample phases[FOV_PHASES + 1]; /**< shares of the threads' time; the last is waiting */
   FovSample faults;                 /**< pages that the system had to provide, an update */
 } FovTrainRate;
 
 typedef struct FovTrainMeter FovTrainMeter;
 
-/** A training under way, to be measured once and again; its memory is in place. */
+/** Prepares a training that can be measured repeatedly, with its memory allocated. */
 FovStatus fov_train_meter_create(FovTrainMeter **meter, const FovSubject *subject, int threads);
 void fov_train_meter_destroy(FovTrainMeter *meter);
 
@@ -84,8 +84,8 @@ FovStatus fov_measure_env(FovSample *rate, const FovSubject *subject, int thread
 FovStatus fov_measure_sensor(FovSample *rate, const FovSubject *subject, int scales, int threads,
                              int repeats);
 
-/** Seconds that one episode takes an untrained agent on one thread: looking and answering, and,
- * apart from that, the drawing of its image. */
+/** Seconds of one episode of an untrained agent on one thread: of glimpses and answer in `seconds`,
+ * of drawing the image in `drawing`. */
 FovStatus fov_measure_episode(FovSample *seconds, FovSample *drawing, const FovSubject *subject,
                               int repeats);
 

@@ -4,21 +4,21 @@
 
 #include <signal.h>
 
-#include "experiment/experiment.h"
-#include "record/checkpoint.h"
+#include "experiment/report.h"
 #include "record/run.h"
 #include "record/tfevents.h"
 
 /** What was asked for. */
 typedef struct FovTrainRequest {
-  const char *file; /**< the experiment; NULL: the run's own configuration */
-  const char *dir;  /**< the run directory; NULL: runs/EXPERIMENT-sSEED */
-  char **changes;   /**< key=value, applied in order */
+  const char *file;           /**< the experiment; NULL: the run's own configuration */
+  const char *dir;            /**< the run directory; NULL: runs/EXPERIMENT-sSEED */
+  const char *const *changes; /**< [change_count] key=value, applied in order */
   int change_count;
   bool resume;
   int threads;
   const char *command;                      /**< as typed, for the log */
   const volatile sig_atomic_t *interrupted; /**< not 0: save and stop */
+  FovReporter reporter;
 } FovTrainRequest;
 
 typedef struct FovSession {
@@ -30,22 +30,27 @@ typedef struct FovSession {
   FovRun run;
   FovTfevents *events;
   FovBest best;
-  char *config;           /**< resolved, as text */
+  char *config;                              /**< resolved, as text */
+  FovRunChange changes[FOV_MAX_RUN_CHANGES]; /**< of settings, by this resumption */
+  int change_count;
+  bool outdated;          /**< the checkpoint has the configuration in other words */
   int64_t first_update;   /**< where this part started */
   double started;         /**< this part, on the monotonic clock */
-  double earlier;         /**< seconds of earlier parts, as far as progress.csv knows */
+  double earlier;         /**< seconds of earlier parts, from progress.csv */
   int64_t timed_glimpses; /**< since the last report, but from before busy_seconds */
   double busy_seconds;    /**< of updates since the last evaluation */
 } FovSession;
 
-/** Everything that can be wrong with an experiment is found here, before a file is written. To be
- * finished by fov_session_finish, also after a failure. */
+/** Reads, resolves and builds the experiment: everything that can be wrong with it is found here,
+ * before a file is written. Finished by fov_session_finish, also after a failure. */
 FovStatus fov_session_prepare(FovSession *session, const FovTrainRequest *request);
 
-/** Opens the run directory: begins, or goes on from its last checkpoint. */
+/** Opens the run directory: begins, or continues from its last checkpoint. A run that is resumed
+ * without an experiment file may have another train.rate and train.clip than its checkpoint; any
+ * other difference is an error that names the first. */
 FovStatus fov_session_open(FovSession *session);
 
-/** Trains to the end, or until interrupted; run.json and log.txt say how it ended. */
+/** Trains to the end, or until interrupted; run.json and log.txt record how it ended. */
 FovStatus fov_session_train(FovSession *session);
 
 void fov_session_finish(FovSession *session);

@@ -15,7 +15,7 @@ static FovStatus find_checkpoint(char *path, const char *source) {
   return FOV_OK;
 }
 
-static FovStatus resolve(FovTrained *trained, char **changes, int count) {
+static FovStatus resolve(FovTrained *trained, const char *const *changes, int count) {
   FovExperiment *experiment = &trained->experiment;
   char *config;
   FOV_TRY(fov_checkpoint_config(&config, trained->path));
@@ -26,28 +26,28 @@ static FovStatus resolve(FovTrained *trained, char **changes, int count) {
   return status == FOV_OK ? fov_experiment_resolve(experiment) : status;
 }
 
-/** Compares how many channels and classes the agent was trained on with those of its pictures. */
+/** Compares the channels and classes that the agent was trained on with those of its pictures. */
 static FovStatus compare(const FovTrained *trained, const FovSafetensors *file) {
   const FovAgent *agent = &trained->experiment.agent;
-  const FovParam *first = &agent->params.list[0]; // It looks at the picture.
+  const FovParam *first = &agent->params.list[0]; // its columns are pixels
   const FovBlob *sees = fov_safetensors_find(file, first->name);
   const FovBlob *answers = fov_safetensors_find(file, "class.w");
   int channels = trained->env.spec.observation.channels, other = channels == 1 ? 3 : 1;
   if (sees && sees->dims == 2 && sees->shape[1] * channels == (int64_t)first->cols * other)
     return fov_fail(FOV_ERR_USAGE,
-                    "%s, as of an agent that sees %d channel%s where these pictures have %d: "
-                    "env = images makes them fit with env.colour = %s",
+                    "%s: the agent sees %d channel%s where these pictures have %d; convert them "
+                    "with env = images and env.colour = %s",
                     fov_error_message(), other, other == 1 ? "" : "s", channels,
                     other == 1 ? "grey" : "rgb");
   if (answers && answers->dims == 2 && answers->shape[0] != agent->actions)
     return fov_fail(FOV_ERR_USAGE,
-                    "%s: trained to tell %lld classes apart: expected as many, found %d; of IDX "
-                    "files, env.classes says how many",
+                    "%s: trained on %lld classes, but these pictures have %d; env.classes is the "
+                    "number of classes of IDX files",
                     trained->path, (long long)answers->shape[0], agent->actions);
   return FOV_OK;
 }
 
-/** After weights that did not fit: says so in terms of the pictures, if it is for their sake. */
+/** After weights that did not fit: names the pictures as the cause where they are. */
 static FovStatus explain(const FovTrained *trained, FovStatus status) {
   FovSafetensors *file;
   FOV_TRY(fov_safetensors_open(&file, trained->path));
@@ -67,8 +67,8 @@ static FovStatus load_weights(FovTrained *trained) {
   return FOV_OK;
 }
 
-FovStatus fov_trained_load(FovTrained *trained, const char *source, char **changes, int count,
-                           FovSplit split) {
+FovStatus fov_trained_load(FovTrained *trained, const char *source, const char *const *changes,
+                           int count, FovSplit split) {
   *trained = (FovTrained){.split = split};
   FovExperiment *experiment = &trained->experiment;
   FOV_TRY(fov_experiment_init(experiment));

@@ -18,8 +18,8 @@ typedef struct FovTrained {
 
 /** Loads `source`, a run (its best checkpoint) or a checkpoint, with `count` key=value `changes` on
  * top of its configuration. Finished by fov_trained_finish, also after a failure. */
-FovStatus fov_trained_load(FovTrained *trained, const char *source, char **changes, int count,
-                           FovSplit split);
+FovStatus fov_trained_load(FovTrained *trained, const char *source, const char *const *changes,
+                           int count, FovSplit split);
 void fov_trained_finish(FovTrained *trained);
 
 #endif

@@ -108,14 +108,3 @@ FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *request,
   free(evaluation.log_p);
   return FOV_OK;
 }
-
-void fov_interval(double *low, double *high, int64_t wrong, int64_t cases) {
-  FOV_CHECK(cases > 0 && wrong >= 0 && wrong <= cases, "%lld of %lld", (long long)wrong,
-            (long long)cases);
-  double z = 1.959963984540054, n = (double)cases, p = (double)wrong / n;
-  double centre = (p + z * z / (2 * n)) / (1 + z * z / n);
-  double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-  // The ends are exactly 0 and 1 when all or none are wrong; rounding must not say otherwise.
-  *low = wrong == 0 ? 0 : centre - half;
-  *high = wrong == cases ? 1 : centre + half;
-}

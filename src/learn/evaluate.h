@@ -28,7 +28,4 @@ typedef struct FovEvalRequest {
 FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *request,
                        FovWorkspace *workspace);
 
-/** Wilson's 95 % interval for a share of `wrong` in `cases` (Wilson 1927); cases > 0. */
-void fov_interval(double *low, double *high, int64_t wrong, int64_t cases);
-
 #endif

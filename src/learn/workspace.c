@@ -18,8 +18,8 @@ void fov_workspace_finish(FovWorkspace *workspace) {
   *workspace = (FovWorkspace){0};
 }
 
-/** Lanes that are played to measure with: enough for arrays of one byte a lane to fill the arena's
- * units of 64 bytes in proportion, unless images are so large that this does not matter. */
+/** Lanes that are played to measure with: enough for the scratch memory of an operation, which
+ * stops growing at a few lanes, unless images are large. */
 static int lanes_to_measure(const FovTask *task, int least) {
   enum { MANY = 16, LARGE = 1 << 20 };
   const FovEnvSpec *spec = &task->env->spec;

@@ -4,11 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "record/safetensors.h"
 
 static const char *const prefixes[] = {"", "average.", "first.", "second."};
 
-enum { BLOCKS = sizeof prefixes / sizeof *prefixes, SCALARS = 13 };
+/** Sums of an objective's further losses, which older files lack. */
+static const char *const further[] = {"state.sums.loss_2", "state.sums.loss_3",
+                                      "state.sums.loss_4", "state.sums.loss_5",
+                                      "state.sums.loss_6", "state.sums.loss_7"};
+
+enum {
+  BLOCKS = sizeof prefixes / sizeof *prefixes,
+  FURTHER = sizeof further / sizeof *further,
+  REQUIRED = 13,
+  SCALARS = REQUIRED + FURTHER,
+};
+_Static_assert(FURTHER == FOV_OBJECTIVE_LOSSES - 2, "a name for every loss");
 
 static void blocks_of(real *blocks[BLOCKS], const FovTrainerState *state) {
   real *all[BLOCKS] = {state->value, state->average, state->first, state->second};
@@ -24,7 +36,7 @@ typedef struct Scalar {
 
 static void scalars_of(Scalar scalars[SCALARS], FovTrainerState *state, FovBest *best) {
   FovSums *sums = &state->sums;
-  Scalar all[SCALARS] = {
+  const Scalar all[REQUIRED] = {
       {"state.update", FOV_DTYPE_I64, &state->update},
       {"state.average_return", FOV_DTYPE_F64, &state->average_return},
       {"state.sums.episodes", FOV_DTYPE_I64, &sums->episodes},
@@ -40,9 +52,11 @@ static void scalars_of(Scalar scalars[SCALARS], FovTrainerState *state, FovBest 
       {"state.best_update", FOV_DTYPE_I64, &best->update},
   };
   memcpy(scalars, all, sizeof all);
+  for (int i = 0; i < FURTHER; i++)
+    scalars[REQUIRED + i] = (Scalar){further[i], FOV_DTYPE_F64, &sums->losses[2 + i]};
 }
 
-/** What a parameter looks like in the file; block: where it is in memory, or NULL. */
+/** A parameter's array in the file; block: its values in memory, or NULL. */
 static FovBlob describe(const char *prefix, const FovParam *param, const real *block) {
   FovBlob blob = {.dtype = sizeof(real) == 8 ? FOV_DTYPE_F64 : FOV_DTYPE_F32,
                   .dims = 2,
@@ -52,7 +66,7 @@ static FovBlob describe(const char *prefix, const FovParam *param, const real *b
   return blob;
 }
 
-/** A number that is not finite in memory must never replace a file that is. */
+/** Numbers that are not finite must never replace a good file. */
 static FovStatus check_finite(const FovBlob *blob, const char *path) {
   size_t count = fov_blob_size(blob) / fov_dtype_size(blob->dtype);
   for (size_t i = 0; i < count; i++) {
@@ -66,17 +80,28 @@ static FovStatus check_finite(const FovBlob *blob, const char *path) {
   return FOV_OK;
 }
 
-static void write_data(char text[32], uint64_t data) {
-  snprintf(text, 32, "%016llx", (unsigned long long)data);
+uint64_t fov_weights_digest(const FovParams *params, const real *values) {
+  FovDigest digest = FOV_DIGEST_START;
+  for (int i = 0; i < params->count; i++) {
+    const FovParam *param = &params->list[i];
+    const int64_t shape[2] = {param->rows, param->cols};
+    size_t count = (size_t)param->rows * (size_t)param->cols;
+    fov_digest_add(&digest, param->name, strlen(param->name) + 1);
+    fov_digest_add(&digest, shape, sizeof shape);
+    fov_digest_add(&digest, values + param->offset, count * sizeof *values);
+  }
+  return fov_digest_value(&digest);
 }
 
+/** weights: digest of those to evaluate. */
 static FovStatus write_file(const char *path, const FovBlob *blobs, size_t count,
-                            const FovIdentity *identity) {
+                            const FovIdentity *identity, uint64_t weights) {
   for (size_t i = 0; i < count; i++) FOV_TRY(check_finite(&blobs[i], path));
-  char data[32];
-  write_data(data, identity->data);
-  const FovText texts[] = {
-      {"config", identity->config}, {"data", data}, {"format", "fovea checkpoint 1"}};
+  char data[FOV_DIGEST_SIZE + 1], digest[FOV_DIGEST_SIZE + 1];
+  const FovText texts[] = {{"config", identity->config},
+                           {"data", fov_digest_print(data, identity->data)},
+                           {"format", "fovea checkpoint 1"},
+                           {"weights", fov_digest_print(digest, weights)}};
   return fov_safetensors_write(path, blobs, count, texts, sizeof texts / sizeof *texts);
 }
 
@@ -93,14 +118,15 @@ FovStatus fov_checkpoint_save_weights(const char *path, const FovParams *params,
   FOV_TRY(create_blobs(&blobs, (size_t)count + 1, path));
   for (int i = 0; i < count; i++) blobs[i] = describe("", &params->list[i], values);
   blobs[count] = (FovBlob){.name = "state.update", .dtype = FOV_DTYPE_I64, .data = &update};
-  FovStatus status = write_file(path, blobs, (size_t)count + 1, identity);
+  FovStatus status =
+      write_file(path, blobs, (size_t)count + 1, identity, fov_weights_digest(params, values));
   free(blobs);
   return status;
 }
 
 FovStatus fov_checkpoint_save(const char *path, const FovParams *params,
-                              const FovTrainerState *state, const FovBest *best,
-                              const FovIdentity *identity) {
+                              const FovTrainerState *state, const real *evaluated,
+                              const FovBest *best, const FovIdentity *identity) {
   FovBlob *blobs;
   size_t count = 0;
   FOV_TRY(create_blobs(&blobs, BLOCKS * (size_t)params->count + SCALARS, path));
@@ -117,7 +143,8 @@ FovStatus fov_checkpoint_save(const char *path, const FovParams *params,
     blobs[count] = (FovBlob){.dtype = scalars[i].dtype, .data = scalars[i].data};
     snprintf(blobs[count++].name, FOV_BLOB_NAME, "%s", scalars[i].name);
   }
-  FovStatus status = write_file(path, blobs, count, identity);
+  FovStatus status =
+      write_file(path, blobs, count, identity, fov_weights_digest(params, evaluated));
   free(blobs);
   return status;
 }
@@ -137,14 +164,14 @@ static FovStatus compare(const char *path, const char *kept, const char *kept_da
   if (config[at] != kept[at]) {
     int was_length = line_at(&was, kept, at), is_length = line_at(&is, config, at);
     return fov_fail(FOV_ERR_USAGE,
-                    "%s: was begun with '%.*s', not with '%.*s'; choose another --run", path,
+                    "%s: was started with '%.*s', not with '%.*s'; choose another --run", path,
                     was_length, was, is_length, is);
   }
-  char data[32];
-  write_data(data, identity->data);
+  char data[FOV_DIGEST_SIZE + 1];
+  fov_digest_print(data, identity->data);
   if (strcmp(kept_data, data) != 0)
     return fov_fail(FOV_ERR_USAGE,
-                    "%s: was begun on other training data; see env.data and $FOVEA_DATA", path);
+                    "%s: was started on other training data; see env.data and $FOVEA_DATA", path);
   return FOV_OK;
 }
 
@@ -159,7 +186,7 @@ FovStatus fov_checkpoint_check(const char *path, const FovIdentity *identity) {
   return status;
 }
 
-/** Copies what stands in the file under the expected name, dtype and shape. */
+/** Copies the array of the expected name, dtype and shape. */
 static FovStatus load_blob(const FovBlob *expected, const FovSafetensors *file, const char *path) {
   const FovBlob *blob;
   FOV_TRY(fov_safetensors_require(&blob, file, expected->name, expected->dtype, expected->dims,
@@ -191,7 +218,9 @@ static FovStatus load_all(FovTrainerState *state, FovBest *best, const FovParams
   for (int b = 0; b < BLOCKS; b++) FOV_TRY(load_block(blocks[b], file, path, params, prefixes[b]));
   Scalar scalars[SCALARS];
   scalars_of(scalars, state, best);
-  for (int i = 0; i < SCALARS; i++) FOV_TRY(load_scalar(&scalars[i], file, path));
+  for (int i = 0; i < SCALARS; i++)
+    if (i < REQUIRED || fov_safetensors_find(file, scalars[i].name))
+      FOV_TRY(load_scalar(&scalars[i], file, path));
   if (state->sums.updates > state->update)
     return fov_fail(FOV_ERR_FORMAT, "%s: state.update is %lld, with %lld updates to report", path,
                     (long long)state->update, (long long)state->sums.updates);

@@ -1,10 +1,10 @@
 /**
  * Checkpoints: all of a training's state in one safetensors file, or only what evaluates.
  *
- * Parameters stand under their own names ("core.w"), what belongs to them under a prefix
+ * Parameters are stored under their own names ("core.w"), their averages and moments under a prefix
  * ("average.core.w", "first.core.w", "second.core.w"), the rest under "state."; the resolved
- * configuration is the text "config". Nothing in it depends on the clock, so the same training is
- * the same bytes.
+ * configuration is the text "config", the digest of the weights to evaluate the text "weights".
+ * Nothing in it depends on the clock, so the same training writes the same bytes.
  */
 #ifndef FOV_RECORD_CHECKPOINT_H
 #define FOV_RECORD_CHECKPOINT_H
@@ -13,27 +13,32 @@
 
 #define FOV_NO_LOSS 1e300
 
-/** How well the run has done so far. */
+/** The best evaluation of a run so far. */
 typedef struct FovBest {
-  double loss;    /**< what it has least of; FOV_NO_LOSS before the first evaluation */
+  double loss;    /**< lowest validation loss; FOV_NO_LOSS before the first evaluation */
   double error;   /**< fraction of the validation split */
-  int64_t update; /**< when it was reached */
+  int64_t update; /**< updates made when it was reached */
 } FovBest;
 
-/** What a training is of; a run goes on only with the same. */
+/** What identifies a training; a run is resumed only with the same. */
 typedef struct FovIdentity {
   const char *config; /**< the resolved configuration */
   uint64_t data;      /**< digest of the training data */
 } FovIdentity;
 
-/** Replaces `path` whole; a state with a number that is not finite is refused and `path` stays. */
-FovStatus fov_checkpoint_save(const char *path, const FovParams *params,
-                              const FovTrainerState *state, const FovBest *best,
-                              const FovIdentity *identity);
+/** Digest of the names, shapes and values of all parameters; padding does not count.
+ * values: [params->size]. */
+uint64_t fov_weights_digest(const FovParams *params, const real *values);
 
-/** Replaces `path` whole by what evaluates, a quarter of a checkpoint: the `values` of all
- * parameters and the configuration; `update` is how many made them. A value that is not finite is
- * refused and `path` stays. No training goes on from it. */
+/** Replaces `path` whole; a state with a number that is not finite is refused and `path` stays.
+ * evaluated: the block of `state` that is evaluated, its average or its values. */
+FovStatus fov_checkpoint_save(const char *path, const FovParams *params,
+                              const FovTrainerState *state, const real *evaluated,
+                              const FovBest *best, const FovIdentity *identity);
+
+/** Replaces `path` whole by a checkpoint for evaluation only, a quarter of the size: the `values`
+ * of all parameters after `update` updates, and the configuration. A value that is not finite is
+ * refused and `path` stays. No training can be resumed from it. */
 FovStatus fov_checkpoint_save_weights(const char *path, const FovParams *params, const real *values,
                                       int64_t update, const FovIdentity *identity);
 
@@ -45,7 +50,7 @@ FovStatus fov_checkpoint_check(const char *path, const FovIdentity *identity);
 FovStatus fov_checkpoint_load(FovTrainerState *state, FovBest *best, const FovParams *params,
                               const char *path);
 
-/** Loads only the weights to evaluate, of a whole checkpoint the averaged ones if `averaged`, into
+/** Loads only the weights to evaluate (the averaged ones of a whole checkpoint, if `averaged`) into
  * a new block that the caller frees; nothing is allocated before every shape has been compared. */
 FovStatus fov_checkpoint_load_weights(real **values, int64_t *update, const FovParams *params,
                                       bool averaged, const char *path);

@@ -35,7 +35,7 @@ FovStatus fov_history_add(const char *run, const FovTrace *trace) {
   return fov_trace_write(&part, path);
 }
 
-/** The update of a name that fov_history_path gives, else −1. */
+/** The update in the name of a snapshot; −1 for other names. */
 static int64_t update_of(const char *name) {
   char *end;
   int64_t update = strtoll(name, &end, 10);

@@ -8,12 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
 
-/** One column: an int64_t or a double of the row. */
+/** A fixed column: an int64_t or a double of the row. */
 typedef struct Column {
   const char *name;
   bool real;
@@ -26,96 +25,156 @@ typedef struct Column {
   { #field, true, offsetof(FovProgress, field) }
 
 static const Column columns[] = {
-    INTEGER(update),     INTEGER(episodes),    REAL(epoch),
-    REAL(seconds),       REAL(rate),           REAL(sigma),
-    REAL(train_error),   REAL(train_reward),   REAL(class_loss),
-    REAL(baseline_loss), REAL(gradient_norm),  REAL(valid_error),
-    REAL(valid_reward),  REAL(valid_glimpses), REAL(glimpses_per_second),
+    INTEGER(update),   INTEGER(episodes),  REAL(epoch),          REAL(seconds),
+    REAL(rate),        REAL(train_error),  REAL(train_reward),   REAL(gradient_norm),
+    REAL(valid_error), REAL(valid_reward), REAL(valid_glimpses), REAL(glimpses_per_second),
 };
 
+/** Names of older versions. */
+static const struct {
+  const char *old, *name;
+} renamed[] = {{"sigma", "policy_sigma"}, {"class_loss", "answer_loss"}};
+
 enum {
-  COLUMNS = sizeof columns / sizeof columns[0],
-  LINE_SIZE = 32 * COLUMNS, /**< room for a header or a row */
+  FIXED = sizeof columns / sizeof columns[0],
+  RENAMED = sizeof renamed / sizeof renamed[0],
+  COLUMNS = FIXED + FOV_PROGRESS_EXTRAS,
+  LINE_SIZE = COLUMNS * FOV_FIGURE_NAME, /**< bytes of a header or a row, at most */
   FILE_LIMIT = 64 << 20,
+  ROWS_LIMIT = 1 << 18, /**< eval.times is at most 100,000 */
 };
+
+/** The columns of a file, in its order. */
+typedef struct Layout {
+  int count;
+  int fixed[COLUMNS];                   /**< number of a fixed column, or −1 for an extra one */
+  char names[COLUMNS][FOV_FIGURE_NAME]; /**< as they are in memory */
+  char shown[COLUMNS][FOV_FIGURE_NAME]; /**< as they are in the file */
+} Layout;
+
+/** The number of a fixed column, or −1. */
+static int find_fixed(const char *name) {
+  for (int i = 0; i < FIXED; i++)
+    if (strcmp(columns[i].name, name) == 0) return i;
+  return -1;
+}
+
+static int find_name(const Layout *layout, const char *name) {
+  for (int i = 0; i < layout->count; i++)
+    if (strcmp(layout->names[i], name) == 0) return i;
+  return -1;
+}
+
+static bool is_name(const char *name, size_t length) {
+  static const char valid[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  return length > 0 && length < FOV_FIGURE_NAME && strspn(name, valid) >= length;
+}
+
+/** Today's name of a column. */
+static const char *current_name(const char *name) {
+  for (int i = 0; i < RENAMED; i++)
+    if (strcmp(renamed[i].old, name) == 0) return renamed[i].name;
+  return name;
+}
+
+/** Adds a column under its name in the file. */
+static void add_column(Layout *layout, const char *name) {
+  FOV_CHECK(layout->count < COLUMNS, "column %d", layout->count);
+  int i = layout->count++;
+  snprintf(layout->shown[i], FOV_FIGURE_NAME, "%s", name);
+  snprintf(layout->names[i], FOV_FIGURE_NAME, "%s", current_name(name));
+  layout->fixed[i] = find_fixed(name);
+}
+
+static void add_fixed(Layout *layout) {
+  for (int i = 0; i < FIXED; i++) add_column(layout, columns[i].name);
+}
+
+/** Adds the extra columns of a row that are not there yet. */
+static FovStatus add_extras(Layout *layout, const FovProgress *row, const char *path) {
+  for (int i = 0; i < row->extra_count; i++) {
+    const char *name = row->extra[i].name;
+    if (find_name(layout, name) >= 0) continue;
+    if (layout->count == COLUMNS)
+      return fov_fail(FOV_ERR_FORMAT, "%s: no column left for '%s': expected at most %d", path,
+                      name, COLUMNS);
+    add_column(layout, name);
+  }
+  return FOV_OK;
+}
+
+/* ---- extra columns of a row ---- */
+
+static const FovFigure *find_extra(const FovProgress *row, const char *name) {
+  for (int i = 0; i < row->extra_count; i++)
+    if (strcmp(row->extra[i].name, name) == 0) return &row->extra[i];
+  return NULL;
+}
+
+void fov_progress_add(FovProgress *row, const char *name, double value) {
+  FOV_CHECK(is_name(name, strlen(name)) && find_fixed(name) < 0 && !find_extra(row, name),
+            "'%s' is no name of a new column", name);
+  FOV_CHECK(row->extra_count < FOV_PROGRESS_EXTRAS, "'%s': column %d", name, row->extra_count);
+  FovFigure *figure = &row->extra[row->extra_count++];
+  snprintf(figure->name, sizeof figure->name, "%s", name);
+  figure->value = value;
+}
+
+double fov_progress_extra(const FovProgress *row, const char *name) {
+  const FovFigure *figure = find_extra(row, name);
+  return figure ? figure->value : NAN;
+}
 
 /* ---- writer ---- */
 
-static size_t print_header(char line[LINE_SIZE]) {
+static size_t print_header(char line[LINE_SIZE], const Layout *layout) {
   int n = 0;
-  for (int i = 0; i < COLUMNS; i++)
-    n += snprintf(line + n, (size_t)(LINE_SIZE - n), "%s%s", i ? "," : "", columns[i].name);
+  for (int i = 0; i < layout->count; i++)
+    n += snprintf(line + n, (size_t)(LINE_SIZE - n), "%s%s", i ? "," : "", layout->shown[i]);
   line[n++] = '\n';
   return (size_t)n;
 }
 
-static int print_cell(char *cell, size_t size, const Column *column, const FovProgress *row) {
-  const char *field = (const char *)row + column->offset;
-  if (!column->real) return snprintf(cell, size, "%" PRId64, *(const int64_t *)field);
-  double value = *(const double *)field;
+static int print_real(char *cell, size_t size, double value) {
   return isnan(value) ? 0 : snprintf(cell, size, "%.9g", value);
 }
 
-static size_t print_row(char line[LINE_SIZE], const FovProgress *row) {
+static int print_cell(char *cell, size_t size, const Layout *layout, int i,
+                      const FovProgress *row) {
+  if (layout->fixed[i] < 0)
+    return print_real(cell, size, fov_progress_extra(row, layout->names[i]));
+  const Column *column = &columns[layout->fixed[i]];
+  const char *field = (const char *)row + column->offset;
+  if (column->real) return print_real(cell, size, *(const double *)field);
+  return snprintf(cell, size, "%" PRId64, *(const int64_t *)field);
+}
+
+static size_t print_row(char line[LINE_SIZE], const Layout *layout, const FovProgress *row) {
   int n = 0;
-  for (int i = 0; i < COLUMNS; i++) {
+  for (int i = 0; i < layout->count; i++) {
     if (i > 0) line[n++] = ',';
-    n += print_cell(line + n, (size_t)(LINE_SIZE - n), &columns[i], row);
+    n += print_cell(line + n, (size_t)(LINE_SIZE - n), layout, i, row);
   }
   line[n++] = '\n';
   return (size_t)n;
 }
 
-/** The size of an open file that starts with our header or, if shorter, is a part of it. */
-static FovStatus check_start(off_t *size, int fd, const char *path) {
-  char header[LINE_SIZE], start[LINE_SIZE];
-  struct stat info;
-  size_t length = print_header(header);
-  if (fstat(fd, &info) != 0)
-    return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
-  ssize_t n = pread(fd, start, length, 0);
-  if (n < 0) return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
-  if (memcmp(start, header, (size_t)n) != 0)
-    return fov_fail(FOV_ERR_FORMAT, "%s:1: other columns than fovea writes; move the file away",
-                    path);
-  *size = info.st_size;
-  return FOV_OK;
-}
-
-/** Cuts the part of a line that a killed run left at the end of *size bytes. */
-static FovStatus cut_partial_line(off_t *size, int fd, const char *path) {
-  off_t whole = *size;
-  char last = 0;
-  while (whole > 0 && pread(fd, &last, 1, whole - 1) == 1 && last != '\n') whole--;
-  if (whole > 0 && last != '\n')
-    return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
-  if (whole < *size && ftruncate(fd, whole) != 0)
-    return fov_fail(FOV_ERR_IO, "%s: cannot cut its partial last line: %s", path, strerror(errno));
-  *size = whole;
-  return FOV_OK;
-}
-
-static FovStatus append(int fd, const char *path, const FovProgress *row) {
-  off_t size = 0;
-  FOV_TRY(check_start(&size, fd, path));
-  FOV_TRY(cut_partial_line(&size, fd, path));
-  char lines[2 * LINE_SIZE];
-  size_t length = size == 0 ? print_header(lines) : 0;
-  length += print_row(lines + length, row);
-  errno = ENOSPC; // a short write does not say why
-  if (write(fd, lines, length) == (ssize_t)length && fsync(fd) == 0) return FOV_OK;
-  int cause = errno;
-  bool cut = ftruncate(fd, size) == 0;
-  return fov_fail(FOV_ERR_IO, "%s: cannot append: %s%s", path, strerror(cause),
-                  cut ? "" : "; its last line may be partial");
-}
-
-FovStatus fov_progress_append(const char *path, const FovProgress *row) {
-  int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-  FovStatus status = append(fd, path, row);
-  close(fd); // its data is on the disk, or the error is known
-  return status;
+/** Replaces the file by rows of at most `update` updates and, if it is not NULL, one more. */
+static FovStatus rewrite(const char *path, const FovProgress *rows, size_t count, int64_t update,
+                         const FovProgress *more) {
+  Layout layout = {0};
+  add_fixed(&layout);
+  if (count > 0) FOV_TRY(add_extras(&layout, &rows[0], path)); // all rows of a file have the same
+  if (more) FOV_TRY(add_extras(&layout, more, path));
+  char line[LINE_SIZE];
+  FovReplace replace;
+  FOV_TRY(fov_replace_begin(&replace, path));
+  fwrite(line, 1, print_header(line, &layout), replace.stream); // commit reports errors of writes
+  for (size_t i = 0; i < count; i++)
+    if (rows[i].update <= update)
+      fwrite(line, 1, print_row(line, &layout, &rows[i]), replace.stream);
+  if (more) fwrite(line, 1, print_row(line, &layout, more), replace.stream);
+  return fov_replace_commit(&replace);
 }
 
 /* ---- reader ---- */
@@ -124,78 +183,123 @@ FovStatus fov_progress_append(const char *path, const FovProgress *row) {
 typedef struct Reader {
   const char *path, *at;
   int line;
+  Layout layout;
 } Reader;
-
-/** Checks the character after a cell: a newline after the last of a line, a comma after others. */
-static FovStatus check_end(const Reader *reader, int column, char end) {
-  if (end == (column == COLUMNS - 1 ? '\n' : ',')) return FOV_OK;
-  if (end == '\0')
-    return fov_fail(FOV_ERR_FORMAT, "%s:%d: a zero byte", reader->path, reader->line);
-  return fov_fail(FOV_ERR_FORMAT, "%s:%d: %s than %d cells", reader->path, reader->line,
-                  end == ',' ? "more" : "fewer", COLUMNS);
-}
 
 /** Characters of a cell that an error message shows. */
 static int shown(size_t length) {
   return length < 32 ? (int)length : 32;
 }
 
-static FovStatus check_header(Reader *reader) {
-  for (int i = 0; i < COLUMNS; i++) {
-    const char *name = columns[i].name;
-    size_t length = strcspn(reader->at, ",\n");
-    if (length != strlen(name) || memcmp(reader->at, name, length) != 0)
-      return fov_fail(FOV_ERR_FORMAT, "%s:1: column %d of %d is '%.*s', expected '%s'",
-                      reader->path, i + 1, COLUMNS, shown(length), reader->at, name);
-    FOV_TRY(check_end(reader, i, reader->at[length]));
-    reader->at += length + 1;
-  }
-  reader->line++;
+static FovStatus refuse_name(const Reader *reader, size_t length, const char *why) {
+  return fov_fail(FOV_ERR_FORMAT, "%s:1: column %d, '%.*s': %s", reader->path,
+                  reader->layout.count + 1, shown(length), reader->at, why);
+}
+
+/** Reads the name of a column, of `length` characters. */
+static FovStatus parse_name(Reader *reader, size_t length) {
+  Layout *layout = &reader->layout;
+  char name[FOV_FIGURE_NAME];
+  if (!is_name(reader->at, length))
+    return refuse_name(reader, length, "expected a name of 1 to 31 letters, digits, '_', '-', '.'");
+  if (layout->count == COLUMNS) return refuse_name(reader, length, "expected at most 28 columns");
+  snprintf(name, sizeof name, "%.*s", (int)length, reader->at);
+  if (find_name(layout, current_name(name)) >= 0)
+    return refuse_name(reader, length, "the name of an earlier column");
+  add_column(layout, name);
   return FOV_OK;
 }
 
-/** Reads a cell of `length` characters; false if it is not a number of the column's type. */
-static bool parse_cell(FovProgress *row, const Column *column, const char *cell, size_t length) {
-  char *field = (char *)row + column->offset, *end = NULL;
+/** Moves past a cell and the character after it; sets whether it was the line's last. */
+static FovStatus end_cell(bool *last, Reader *reader, size_t length) {
+  char end = reader->at[length];
+  if (end == '\0')
+    return fov_fail(FOV_ERR_FORMAT, "%s:%d: a zero byte", reader->path, reader->line);
+  *last = end == '\n';
+  reader->at += length + 1;
+  reader->line += *last;
+  return FOV_OK;
+}
+
+static FovStatus parse_header(Reader *reader) {
+  for (bool last = false; !last;) {
+    size_t length = strcspn(reader->at, ",\n");
+    FOV_TRY(parse_name(reader, length));
+    FOV_TRY(end_cell(&last, reader, length));
+  }
+  for (int i = 0; i < FIXED; i++)
+    if (find_name(&reader->layout, columns[i].name) < 0)
+      return fov_fail(FOV_ERR_FORMAT, "%s:1: has no column '%s'", reader->path, columns[i].name);
+  return FOV_OK;
+}
+
+/** Reads a number of `length` characters, NaN from none; false if it is not one. */
+static bool parse_real(double *value, const char *cell, size_t length) {
+  char *end = NULL;
+  *value = length > 0 ? strtod(cell, &end) : NAN;
+  return length == 0 || end == cell + length;
+}
+
+static bool parse_integer(int64_t *value, const char *cell, size_t length) {
+  char *end;
   errno = 0;
-  if (column->real && length == 0)
-    *(double *)field = NAN;
-  else if (column->real)
-    *(double *)field = strtod(cell, &end);
-  else
-    *(int64_t *)field = strtoll(cell, &end, 10);
-  // strtod sets ERANGE for subnormal numbers too, which are as good as any.
-  return length == 0 ? column->real : end == cell + length && (column->real || errno == 0);
+  *value = strtoll(cell, &end, 10);
+  return length > 0 && end == cell + length && errno == 0;
+}
+
+/** Reads cell i of a row; false if it is not a number of the column's type. */
+static bool parse_cell(FovProgress *row, const Layout *layout, int i, const char *cell,
+                       size_t length) {
+  if (layout->fixed[i] < 0) {
+    FovFigure *figure = &row->extra[row->extra_count++];
+    memcpy(figure->name, layout->names[i], sizeof figure->name);
+    return parse_real(&figure->value, cell, length);
+  }
+  const Column *column = &columns[layout->fixed[i]];
+  void *field = (char *)row + column->offset;
+  return column->real ? parse_real(field, cell, length) : parse_integer(field, cell, length);
 }
 
 static FovStatus parse_row(FovProgress *row, Reader *reader) {
-  for (int i = 0; i < COLUMNS; i++) {
-    size_t length = strcspn(reader->at, ",\n");
-    FOV_TRY(check_end(reader, i, reader->at[length]));
-    if (!parse_cell(row, &columns[i], reader->at, length))
-      return fov_fail(FOV_ERR_FORMAT, "%s:%d: %s '%.*s' is not a number", reader->path,
-                      reader->line, columns[i].name, shown(length), reader->at);
-    reader->at += length + 1;
+  const Layout *layout = &reader->layout;
+  const int line = reader->line, count = layout->count;
+  bool last;
+  for (int i = 0; i < count; i++) {
+    const char *cell = reader->at;
+    size_t length = strcspn(cell, ",\n");
+    if (cell[length] == (i < count - 1 ? '\n' : ','))
+      return fov_fail(FOV_ERR_FORMAT, "%s:%d: %s than %d cells", reader->path, line,
+                      i < count - 1 ? "fewer" : "more", count);
+    FOV_TRY(end_cell(&last, reader, length));
+    if (!parse_cell(row, layout, i, cell, length))
+      return fov_fail(FOV_ERR_FORMAT, "%s:%d: %s '%.*s' is not a number", reader->path, line,
+                      layout->shown[i], shown(length), cell);
   }
-  reader->line++;
   return FOV_OK;
 }
 
 static FovStatus parse(FovProgress *rows, size_t *count, Reader *reader, const char *end) {
   if (reader->at == end) return FOV_OK; // not a line yet
-  FOV_TRY(check_header(reader));
+  FOV_TRY(parse_header(reader));
   while (reader->at < end) FOV_TRY(parse_row(&rows[(*count)++], reader));
   return FOV_OK;
+}
+
+static size_t count_lines(const char *text, size_t size) {
+  size_t count = 0;
+  for (size_t i = 0; i < size; i++) count += text[i] == '\n';
+  return count;
 }
 
 /** Parses `size` characters of whole lines. */
 static FovStatus parse_text(FovProgress **result, size_t *result_count, const char *text,
                             size_t size, const char *path) {
-  // A row has a character or more for each column, which bounds the rows before any is read.
-  FovProgress *rows = calloc(size / COLUMNS + 1, sizeof *rows);
+  size_t lines = count_lines(text, size), count = 0;
+  if (lines > ROWS_LIMIT)
+    return fov_fail(FOV_ERR_FORMAT, "%s: %zu lines, expected at most %d", path, lines, ROWS_LIMIT);
+  FovProgress *rows = calloc(lines + 1, sizeof *rows);
   if (!rows) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its rows", path);
   Reader reader = {.path = path, .at = text, .line = 1};
-  size_t count = 0;
   FovStatus status = parse(rows, &count, &reader, text + size);
   if (status != FOV_OK) {
     free(rows);
@@ -219,22 +323,88 @@ FovStatus fov_progress_read(FovProgress **rows, size_t *count, const char *path)
   return status;
 }
 
-static FovStatus rewrite(const char *path, const FovProgress *rows, size_t count, int64_t update) {
-  char line[LINE_SIZE];
-  FovReplace replace;
-  FOV_TRY(fov_replace_begin(&replace, path));
-  fwrite(line, 1, print_header(line), replace.stream); // commit sees the stream's errors
-  for (size_t i = 0; i < count; i++)
-    if (rows[i].update <= update) fwrite(line, 1, print_row(line, &rows[i]), replace.stream);
-  return fov_replace_commit(&replace);
-}
-
 FovStatus fov_progress_truncate(const char *path, int64_t update) {
   if (!fov_file_exists(path)) return FOV_OK; // killed before its first row
   FovProgress *rows;
   size_t count;
   FOV_TRY(fov_progress_read(&rows, &count, path));
-  FovStatus status = rewrite(path, rows, count, update);
+  FovStatus status = rewrite(path, rows, count, update, NULL);
   free(rows);
+  return status;
+}
+
+/* ---- appending ---- */
+
+/** Cuts the part of a line that a killed run left at the end of the file; sets what is left. */
+static FovStatus cut_partial_line(off_t *size, int fd, const char *path) {
+  off_t end = lseek(fd, 0, SEEK_END), whole = end;
+  char last = 0;
+  while (whole > 0 && pread(fd, &last, 1, whole - 1) == 1 && last != '\n') whole--;
+  if (end < 0 || (whole > 0 && last != '\n'))
+    return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+  if (whole < end && ftruncate(fd, whole) != 0)
+    return fov_fail(FOV_ERR_IO, "%s: cannot cut its partial last line: %s", path, strerror(errno));
+  *size = whole;
+  return FOV_OK;
+}
+
+/** Gives the columns of an open file: its header's or, if that is not written yet, the row's. */
+static FovStatus read_layout(Layout *layout, int fd, const char *path, const FovProgress *row) {
+  char start[LINE_SIZE + 1], header[LINE_SIZE];
+  ssize_t n = TEMP_FAILURE_RETRY(pread(fd, start, LINE_SIZE, 0));
+  if (n < 0) return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+  start[n] = '\0';
+  Reader reader = {.path = path, .at = start, .line = 1};
+  if (strchr(start, '\n')) {
+    FOV_TRY(parse_header(&reader));
+  } else {
+    add_fixed(&reader.layout);
+    FOV_TRY(add_extras(&reader.layout, row, path));
+    if ((size_t)n > print_header(header, &reader.layout) || memcmp(start, header, (size_t)n) != 0)
+      return fov_fail(FOV_ERR_FORMAT, "%s:1: not a header that fovea writes; move the file away",
+                      path);
+  }
+  *layout = reader.layout;
+  return FOV_OK;
+}
+
+static bool has_all(const Layout *layout, const FovProgress *row) {
+  for (int i = 0; i < row->extra_count; i++)
+    if (find_name(layout, row->extra[i].name) < 0) return false;
+  return true;
+}
+
+/** Replaces the file by one that has all columns of `row` too. */
+static FovStatus widen(const char *path, const FovProgress *row) {
+  FovProgress *rows;
+  size_t count;
+  FOV_TRY(fov_progress_read(&rows, &count, path));
+  FovStatus status = rewrite(path, rows, count, INT64_MAX, row);
+  free(rows);
+  return status;
+}
+
+static FovStatus append(int fd, const char *path, const FovProgress *row) {
+  Layout layout;
+  off_t size = 0;
+  FOV_TRY(read_layout(&layout, fd, path, row));
+  FOV_TRY(cut_partial_line(&size, fd, path));
+  if (!has_all(&layout, row)) return widen(path, row);
+  char lines[2 * LINE_SIZE];
+  size_t length = size == 0 ? print_header(lines, &layout) : 0;
+  length += print_row(lines + length, &layout, row);
+  if (fov_write_all(fd, lines, length) && TEMP_FAILURE_RETRY(fsync(fd)) == 0) return FOV_OK;
+  int cause = errno;
+  bool cut = ftruncate(fd, size) == 0;
+  return fov_fail(FOV_ERR_IO, "%s: cannot append: %s%s", path, strerror(cause),
+                  cut ? "" : "; its last line may be partial");
+}
+
+FovStatus fov_progress_append(const char *path, const FovProgress *row) {
+  int flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC;
+  int fd = TEMP_FAILURE_RETRY(open(path, flags, 0666));
+  if (fd < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+  FovStatus status = append(fd, path, row);
+  close(fd); // its data is on the disk, or the error is known
   return status;
 }

@@ -1,4 +1,4 @@
-/** progress.csv: the record of truth of a run, one row an evaluation, fixed columns. */
+/** progress.csv: the measurements of a run, one row per evaluation. */
 #ifndef FOV_RECORD_PROGRESS_H
 #define FOV_RECORD_PROGRESS_H
 
@@ -6,9 +6,13 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/figure.h"
 
-/** One row; the columns have the fields' names and order. Train figures are means since the last
- * row; NaN is an empty cell. */
+enum { FOV_PROGRESS_EXTRAS = 16 };
+
+/** One row; the fixed columns have the fields' names and order, the extra ones follow: those that
+ * only some runs have, such as "policy_sigma". Training
+ * figures are means since the last row; NaN is an empty cell. */
 typedef struct FovProgress {
   int64_t update;             /**< optimiser steps so far */
   int64_t episodes;           /**< episodes trained on so far */
@@ -16,24 +20,41 @@ typedef struct FovProgress {
   double seconds;             /**< of training, evaluations included, over all resumed parts; of
                                    an interrupted one up to its last row */
   double rate;                /**< learning rate */
-  double sigma;               /**< pixels: the location policy's standard deviation */
   double train_error;         /**< fraction of training episodes answered wrongly */
   double train_reward;        /**< mean return of an episode */
-  double class_loss;          /**< nats: cross-entropy of an episode's true labels, mean */
-  double baseline_loss;       /**< mean squared error of the baseline */
   double gradient_norm;       /**< mean global norm before clipping */
   double valid_error;         /**< fraction, one deterministic rollout, averaged weights */
   double valid_reward;        /**< mean return, likewise */
   double valid_glimpses;      /**< mean of an episode, likewise */
   double glimpses_per_second; /**< of training, evaluations excluded */
+  FovFigure extra[FOV_PROGRESS_EXTRAS];
+  int extra_count;
 } FovProgress;
 
-/** Appends one row, writing the header first if the file is new; flushed to disk. */
+/** Adds an extra column to a row. Aborts if the name is not valid, that of another column or one
+ * more than FOV_PROGRESS_EXTRAS. */
+void fov_progress_add(FovProgress *row, const char *name, double value);
+
+/** The value of an extra column; NaN if the row has none of that name. */
+double fov_progress_extra(const FovProgress *row, const char *name);
+
+/**
+ * Appends one row, writing the header first if the file is new; flushed to disk.
+ *
+ * The cells follow the order of the file's own header; a column that the row lacks stays empty. A
+ * row with a column that the file lacks replaces the whole file by one that has it.
+ */
 FovStatus fov_progress_append(const char *path, const FovProgress *row);
 
-/** Reads every row into malloc'd memory; a missing or misspelt column, a cell that is not a number
- * or a row of another length is an error with its line. A last line without its newline is still
- * being written and is left out. */
+/**
+ * Reads every row into malloc'd memory.
+ *
+ * The fixed columns may stand in any order; every other column is an extra one of all rows. The
+ * columns sigma and class_loss of older versions are read as policy_sigma and answer_loss. A fixed
+ * column that is missing, a name that is not valid or appears twice, a cell that is not a number
+ * and a row of another length are errors that give the line. A last line without its newline is
+ * still being written and is left out.
+ */
 FovStatus fov_progress_read(FovProgress **rows, size_t *count, const char *path);
 
 /** Replaces the file by its rows with `update` or fewer updates: what a resumed run keeps. */

@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/gemm.h"
+#include "base/version.h"
 
 char *fov_run_path(char *path, const FovRun *run, const char *name) {
   snprintf(path, FOV_PATH_SIZE, "%s/%s", run->dir, name);
@@ -45,8 +46,8 @@ static FovStatus make_folders(const char *dir) {
   }
 }
 
-/** Whether a folder without a checkpoint is free to begin in: new, or left by a start that was cut
- * off, which has its log. Anything else is somebody's. */
+/** Fails unless a run can start in a folder without a checkpoint: it must be new, empty, or have
+ * the log of a run that ended before its first checkpoint. */
 static FovStatus check_free(const FovRun *run) {
   DIR *folder = opendir(run->dir);
   if (!folder && errno == ENOENT) return FOV_OK;
@@ -62,7 +63,7 @@ static FovStatus check_free(const FovRun *run) {
     return fov_fail(FOV_ERR_USAGE, "%s: a run that lost its %s; choose another --run", run->dir,
                     FOV_RUN_LAST);
   if (files && !log)
-    return fov_fail(FOV_ERR_USAGE, "%s: holds files, but no run; choose another --run", run->dir);
+    return fov_fail(FOV_ERR_USAGE, "%s: has files, but no run; choose another --run", run->dir);
   return FOV_OK;
 }
 
@@ -82,8 +83,7 @@ static FovStatus check(FovRun *run, bool resume) {
   if (!run->resumed) return check_free(run);
   if (resume) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
-                  "%s: there is a run already; add --resume to go on with it, or choose another "
-                  "--run",
+                  "%s: has a run already; add --resume to continue it, or choose another --run",
                   run->dir);
 }
 
@@ -110,7 +110,7 @@ FovStatus fov_run_open(FovRun *run, const char *dir, bool resume) {
   FOV_TRY(check(run, resume));
   FOV_TRY(make_folders(dir));
   FOV_TRY(lock_log(run));
-  // Another process may have begun between the look and the lock.
+  // Another process may have started a run between the check and the lock.
   FovStatus status = check(run, resume);
   if (status == FOV_OK) status = fov_replace_sweep(dir);
   if (status != FOV_OK) fov_run_close(run);
@@ -140,12 +140,12 @@ FovStatus fov_run_log(const FovRun *run, const char *format, ...) {
   for (char *end = line; (end = strchr(end, '\n'));) *end = ' ';
   size_t length = strlen(line);
   line[length++] = '\n';
-  errno = ENOSPC; // what a short write, which sets no errno, is a sign of
-  if (write(run->log, line, length) == (ssize_t)length) return FOV_OK;
+  if (fov_write_all(run->log, line, length)) return FOV_OK;
   return fov_fail(FOV_ERR_IO, "%s/%s: cannot write: %s", run->dir, FOV_RUN_LOG, strerror(errno));
 }
 
-/** JSON is UTF-8, but a path need not be: then whatever is not ASCII becomes '?'. */
+/** A JSON string of a text that may not be UTF-8, like a path: then '?' replaces what is not ASCII.
+ */
 static json_t *make_string(const char *text) {
   json_t *string = json_string(text);
   if (string) return string;
@@ -158,16 +158,46 @@ static json_t *make_string(const char *text) {
   return string;
 }
 
-FovStatus fov_run_tell(const FovRun *run, const FovRunFacts *facts) {
+/** The changes that an earlier part of the run has left in run.json: an object, perhaps empty. */
+static json_t *read_changes(const FovRun *run) {
+  char path[FOV_PATH_SIZE], *text = NULL;
+  size_t size;
+  json_t *root = NULL;
+  if (run->resumed &&
+      fov_file_read(&text, &size, fov_run_path(path, run, FOV_RUN_JSON), 1 << 20) == FOV_OK)
+    root = json_loadb(text, size, 0, NULL);
+  free(text);
+  json_t *changed = json_deep_copy(json_object_get(root, "changed"));
+  json_decref(root);
+  if (json_is_object(changed)) return changed;
+  json_decref(changed);
+  return json_object();
+}
+
+/** Adds {"train.rate": {"from": "0.001", "to": "0.0005", "update": 12}} under "changed". */
+static void add_changes(json_t *root, const FovRun *run, const FovRunFacts *facts) {
+  json_t *changed = read_changes(run);
+  for (int i = 0; i < facts->change_count; i++) {
+    const FovRunChange *c = &facts->changes[i];
+    json_object_set_new(changed, c->key,
+                        json_pack("{s:s, s:s, s:I}", "from", c->from, "to", c->to, "update",
+                                  (json_int_t)c->update));
+  }
+  if (json_object_size(changed) > 0) json_object_set(root, "changed", changed);
+  json_decref(changed);
+}
+
+FovStatus fov_run_describe(const FovRun *run, const FovRunFacts *facts) {
   struct utsname host = {0};
   char stamp[32];
   uname(&host);
   write_time(stamp, sizeof stamp);
   json_t *root =
-      json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:i}", "fovea", FOV_VERSION, "time", stamp, "host",
+      json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:i}", "fovea", fov_version, "time", stamp, "host",
                 host.nodename, "machine", host.machine, "gemm", fov_gemm_library(), "seed",
                 (json_int_t)facts->seed, "threads", facts->threads);
   char *text = NULL;
+  add_changes(root, run, facts);
   if (json_object_set_new(root, "command", make_string(facts->command)) == 0 &&
       json_object_set_new(root, "outcome", make_string(facts->outcome)) == 0)
     text = json_dumps(root, JSON_INDENT(2));
@@ -175,7 +205,7 @@ FovStatus fov_run_tell(const FovRun *run, const FovRunFacts *facts) {
   if (!text) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %s", run->dir, FOV_RUN_JSON);
   char path[FOV_PATH_SIZE];
   size_t length = strlen(text);
-  text[length] = '\n'; // in the place of the terminator: the file is written by its length
+  text[length] = '\n'; // replaces the terminator: the file is written by its length
   FovStatus status = fov_file_write(fov_run_path(path, run, FOV_RUN_JSON), text, length + 1);
   free(text);
   return status;

@@ -1,4 +1,4 @@
-/** A run directory: what an experiment leaves behind. */
+/** A run directory: the files that a training writes. */
 #ifndef FOV_RECORD_RUN_H
 #define FOV_RECORD_RUN_H
 
@@ -12,46 +12,55 @@ enum { FOV_PATH_SIZE = 4096 };
 /** The files of a run. */
 #define FOV_RUN_CONFIG "config.ini"       /**< the resolved configuration */
 #define FOV_RUN_JSON "run.json"           /**< version, host, libraries, seed, outcome */
-#define FOV_RUN_LOG "log.txt"             /**< what was said, with the time */
+#define FOV_RUN_LOG "log.txt"             /**< messages, with the time */
 #define FOV_RUN_PROGRESS "progress.csv"   /**< one row an evaluation */
 #define FOV_RUN_LAST "last.safetensors"   /**< the checkpoint to resume from */
-#define FOV_RUN_BEST "best.safetensors"   /**< the one that did best on validation */
+#define FOV_RUN_BEST "best.safetensors"   /**< weights of the best validation loss */
 #define FOV_RUN_TRACE "trace.safetensors" /**< episodes of the newest evaluation */
 
-/** An open run; only one process holds it. */
+/** An open run, locked by one process. */
 typedef struct FovRun {
   char dir[FOV_PATH_SIZE / 2];
   int log;      /**< descriptor of log.txt, locked */
-  bool resumed; /**< it has a checkpoint to go on from */
+  bool resumed; /**< it has a checkpoint to resume from */
 } FovRun;
 
-/** What run.json tells. */
+/** A setting that a resumed training has changed. */
+typedef struct FovRunChange {
+  char key[64], from[64], to[64];
+  int64_t update; /**< done before the change */
+} FovRunChange;
+
+enum { FOV_MAX_RUN_CHANGES = 8 };
+
+/** Contents of run.json that its writer does not find out itself. */
 typedef struct FovRunFacts {
   const char *command; /**< as typed */
   int64_t seed;
   int threads;
   const char *outcome; /**< "running", "finished", "interrupted" or the error */
+  const FovRunChange *changes;
+  int change_count;
 } FovRunFacts;
 
 /**
- * Whether fov_run_open would have a reason to refuse `dir` that can be seen from outside: files
- * that are not a run's, a run although not `resume`, a run that lost its last checkpoint. Touches
- * nothing.
+ * Fails where fov_run_open would fail because of what `dir` contains: files that are not a run's, a
+ * run although not `resume`, a run without its last checkpoint. Changes nothing.
  */
 FovStatus fov_run_check(const char *dir, bool resume);
 
 /**
- * Opens `dir` to train in it, making it and its parents if need be.
+ * Opens `dir` to train in it; creates it and its parents if they are missing.
  *
- * A run that has a checkpoint is only opened if `resume`, one without is begun afresh either way.
- * Fails if another process holds it, or if it holds files but no run of ours.
+ * A run that has a checkpoint is only opened if `resume`; one without starts from the beginning.
+ * Fails if another process has it open, or if it has files but no run.
  */
 FovStatus fov_run_open(FovRun *run, const char *dir, bool resume);
 
 /** Releases the run. */
 void fov_run_close(FovRun *run);
 
-/** Resolves `source`: of a folder, the file `name` in it; of anything else, itself. path:
+/** Resolves `source`: a folder to the file `name` in it, anything else to itself. path:
  * [FOV_PATH_SIZE]. */
 FovStatus fov_run_find(char *path, const char *source, const char *name);
 
@@ -62,7 +71,7 @@ char *fov_run_path(char *path, const FovRun *run, const char *name);
 FovStatus fov_run_log(const FovRun *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Replaces run.json. */
-FovStatus fov_run_tell(const FovRun *run, const FovRunFacts *facts);
+/** Replaces run.json. Its object "changed" keeps the changes of earlier parts of a resumed run. */
+FovStatus fov_run_describe(const FovRun *run, const FovRunFacts *facts);
 
 #endif

@@ -11,14 +11,40 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/digest.h"
 #include "base/file.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-               "arrays are stored as they lie in memory");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are stored as in memory");
 
-enum { PREFIX = 8, ALIGNMENT = 8, HEADER_LIMIT = 100000000 /* the format's own */ };
+enum {
+  PREFIX = 8,
+  ALIGNMENT = 8,
+  HEADER_LIMIT = 1 << 20, /**< fovea's are 2 to 10 KiB; the format allows 100 MB */
+};
 
 #define METADATA "__metadata__"
+#define DIGEST "digest"
+
+/**
+ * The digest stands at a fixed place, in the first text of the header:
+ *
+ *     {"__metadata__":{"digest":"xxh64:0123456789abcdef", ...
+ *                     | KEY    || NAME|| DIGEST_AT
+ *
+ * It covers every byte of the file, with zeros in the place of its own digits. Key and algorithm
+ * both mark a file that has one, so that damage to either does not make it a file without.
+ */
+#define DIGEST_START "{\"" METADATA "\":{"
+#define DIGEST_KEY "\"" DIGEST "\":\""
+#define DIGEST_NAME "xxh64:"
+#define DIGEST_ZEROS "0000000000000000"
+
+enum {
+  KEY_AT = sizeof DIGEST_START - 1,
+  NAME_AT = KEY_AT + sizeof DIGEST_KEY - 1,
+  DIGEST_AT = NAME_AT + sizeof DIGEST_NAME - 1, /**< from the start of the header */
+  DIGEST_END = DIGEST_AT + FOV_DIGEST_SIZE,
+};
 
 static const struct {
   const char *name;
@@ -32,7 +58,7 @@ enum { DTYPES = sizeof dtypes / sizeof dtypes[0] };
 typedef struct Entry {
   FovBlob blob;
   size_t begin, end; /**< bytes from the start of the data */
-  size_t order;      /**< place in the header: tells empty blobs at one offset apart */
+  size_t order;      /**< place in the header: separates empty blobs at one offset */
   void *copy;        /**< the data, where the file has it misaligned for its type; else NULL */
 } Entry;
 
@@ -43,6 +69,7 @@ struct FovSafetensors {
   uint8_t *data; /**< what follows the header */
   size_t data_size;
   json_t *header;
+  bool checked;   /**< it has a digest, which is right */
   Entry *entries; /**< in the order of their data */
   size_t count;
 };
@@ -87,20 +114,22 @@ static int by_key(const void *a, const void *b) {
   return strcmp(((const FovText *)a)->key, ((const FovText *)b)->key);
 }
 
+/** Adds the texts in the order of their keys, after a digest of zeros. */
 static FovStatus add_texts(json_t *header, const char *path, const FovText *texts, size_t count) {
-  if (count == 0) return FOV_OK;
-  FovText *sorted = calloc(count, sizeof *sorted);
-  json_t *object = json_object();
+  FovText *sorted = calloc(count + 1, sizeof *sorted);
+  json_t *object = json_pack("{s:s}", DIGEST, DIGEST_NAME DIGEST_ZEROS);
   if (!sorted || json_object_set_new(header, METADATA, object) != 0) {
     free(sorted);
     return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its header", path);
   }
-  memcpy(sorted, texts, count * sizeof *sorted);
+  if (count > 0) memcpy(sorted, texts, count * sizeof *sorted);
   qsort(sorted, count, sizeof *sorted, by_key);
   FovStatus status = FOV_OK;
-  for (size_t i = 0; i < count && status == FOV_OK; i++)
+  for (size_t i = 0; i < count && status == FOV_OK; i++) {
+    FOV_CHECK(strcmp(sorted[i].key, DIGEST) != 0, "%s: a text '" DIGEST "' of the caller", path);
     if (json_object_set_new(object, sorted[i].key, json_string(sorted[i].value)) != 0)
       status = fov_fail(FOV_ERR_FORMAT, "%s: the text '%s' is not UTF-8", path, sorted[i].key);
+  }
   free(sorted);
   return status;
 }
@@ -119,20 +148,50 @@ static FovStatus add_blobs(json_t *header, const char *path, const FovBlob *blob
   return FOV_OK;
 }
 
-static FovStatus write_file(const char *path, const char *header, const FovBlob *blobs,
-                            size_t count) {
-  size_t length = strlen(header), padding = -length % ALIGNMENT;
-  uint64_t prefix = length + padding;
+/** Puts the digest of the whole file into its header. */
+static void set_digest(char *header, uint64_t prefix, const FovBlob *blobs, size_t count) {
+  FOV_CHECK(memcmp(header + KEY_AT, DIGEST_KEY DIGEST_NAME DIGEST_ZEROS, DIGEST_END - KEY_AT) == 0,
+            "a header that starts otherwise: %.64s", header);
+  FovDigest digest = FOV_DIGEST_START;
+  fov_digest_add(&digest, &prefix, PREFIX);
+  fov_digest_add(&digest, header, prefix);
+  for (size_t i = 0; i < count; i++)
+    fov_digest_add(&digest, blobs[i].data, fov_blob_size(&blobs[i]));
+  char text[FOV_DIGEST_SIZE + 1];
+  memcpy(header + DIGEST_AT, fov_digest_print(text, fov_digest_value(&digest)), FOV_DIGEST_SIZE);
+}
+
+/** header: `size` bytes, padding included. */
+static FovStatus write_file(const char *path, const char *header, uint64_t size,
+                            const FovBlob *blobs, size_t count) {
   FovReplace replace;
   FOV_TRY(fov_replace_begin(&replace, path));
-  // No result is looked at: commit fails if any of these did.
-  fwrite(&prefix, PREFIX, 1, replace.stream);
-  fprintf(replace.stream, "%s%*s", header, (int)padding, "");
+  // Results of writes are not checked: the commit fails if any of these did.
+  fwrite(&size, PREFIX, 1, replace.stream);
+  fwrite(header, 1, size, replace.stream);
   for (size_t i = 0; i < count; i++) {
-    size_t size = fov_blob_size(&blobs[i]);
-    if (size > 0) fwrite(blobs[i].data, 1, size, replace.stream);
+    size_t bytes = fov_blob_size(&blobs[i]);
+    if (bytes > 0) fwrite(blobs[i].data, 1, bytes, replace.stream);
   }
   return fov_replace_commit(&replace);
+}
+
+static FovStatus print_and_write(const char *path, const json_t *header, const FovBlob *blobs,
+                                 size_t count) {
+  size_t length = json_dumpb(header, NULL, 0, JSON_COMPACT), padding = -length % ALIGNMENT;
+  if (length + padding > HEADER_LIMIT)
+    return fov_fail(FOV_ERR_FORMAT, "%s: a header of %zu bytes, expected at most %d", path, length,
+                    HEADER_LIMIT);
+  char *text = malloc(length + padding + 1);
+  if (length == 0 || !text || json_dumpb(header, text, length, JSON_COMPACT) != length) {
+    free(text);
+    return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its header", path);
+  }
+  memset(text + length, ' ', padding);
+  set_digest(text, length + padding, blobs, count);
+  FovStatus status = write_file(path, text, length + padding, blobs, count);
+  free(text);
+  return status;
 }
 
 FovStatus fov_safetensors_write(const char *path, const FovBlob *blobs, size_t blob_count,
@@ -140,12 +199,7 @@ FovStatus fov_safetensors_write(const char *path, const FovBlob *blobs, size_t b
   json_t *header = json_object();
   FovStatus status = add_texts(header, path, texts, text_count);
   if (status == FOV_OK) status = add_blobs(header, path, blobs, blob_count);
-  if (status == FOV_OK) {
-    char *text = json_dumps(header, JSON_COMPACT);
-    status = text ? write_file(path, text, blobs, blob_count)
-                  : fov_fail(FOV_ERR_MEMORY, "%s: no memory for its header", path);
-    free(text);
-  }
+  if (status == FOV_OK) status = print_and_write(path, header, blobs, blob_count);
   json_decref(header);
   return status;
 }
@@ -176,25 +230,89 @@ static FovStatus map_file(FovSafetensors *file) {
   return status;
 }
 
-static FovStatus parse_header(FovSafetensors *file) {
+/** Finds the header's text, within the limit and the file. */
+static FovStatus find_header(const char **text, size_t *size, const FovSafetensors *file) {
   uint64_t length, rest = file->map_size - PREFIX;
   memcpy(&length, file->map, PREFIX);
+  *text = (const char *)file->map + PREFIX;
+  *size = length;
   if (length > HEADER_LIMIT || length > rest)
     return fov_fail(FOV_ERR_FORMAT,
                     "%s: truncated or not a safetensors file: a header of %ju bytes, expected at "
                     "most %d and the %ju that follow",
                     file->path, (uintmax_t)length, HEADER_LIMIT, (uintmax_t)rest);
-  const char *text = (const char *)file->map + PREFIX;
-  if (length == 0 || *text != '{')
+  if (length == 0 || **text != '{')
     return fov_fail(FOV_ERR_FORMAT, "%s: not a safetensors file: its header starts without '{'",
                     file->path);
+  return FOV_OK;
+}
+
+/** The digest of the file, with zeros in the place of the header's digits. */
+static uint64_t compute_digest(const FovSafetensors *file) {
+  const size_t at = PREFIX + DIGEST_AT, end = PREFIX + DIGEST_END;
+  FovDigest digest = FOV_DIGEST_START;
+  fov_digest_add(&digest, file->map, at);
+  fov_digest_add(&digest, DIGEST_ZEROS, FOV_DIGEST_SIZE);
+  fov_digest_add(&digest, file->map + end, file->map_size - end);
+  return fov_digest_value(&digest);
+}
+
+/** Checks the digest, if the header has one. */
+static FovStatus check_digest(FovSafetensors *file, const char *text, size_t length) {
+  if (length < DIGEST_END) return FOV_OK;
+  bool key = memcmp(text + KEY_AT, DIGEST_KEY, NAME_AT - KEY_AT) == 0;
+  bool name = memcmp(text + NAME_AT, DIGEST_NAME, DIGEST_AT - NAME_AT) == 0;
+  if (!key && !name) return FOV_OK;
+  char expected[FOV_DIGEST_SIZE + 1];
+  fov_digest_print(expected, compute_digest(file));
+  file->checked = memcmp(text + DIGEST_AT, expected, FOV_DIGEST_SIZE) == 0;
+  if (file->checked) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT,
+                  "%s: its digest is %.16s, but its bytes have %s: the file is damaged; restore it "
+                  "from a copy",
+                  file->path, text + DIGEST_AT, expected);
+}
+
+/**
+ * Whether a header can be one of arrays, judged before it is parsed: a parser needs up to 80 times
+ * a text's size for one of many small arrays. An entry nests three deep and has at most 12 values
+ * in its 60 bytes or more.
+ */
+static bool is_plausible(const char *text, size_t length) {
+  size_t values = 0;
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < length; i++) {
+    if (quoted && text[i] == '\\')
+      i++;
+    else if (text[i] == '"')
+      quoted = !quoted;
+    else if (!quoted && strchr("{[,", text[i]))
+      values++;
+    if (!quoted && (text[i] == '{' || text[i] == '[')) depth++;
+    if (!quoted && (text[i] == '}' || text[i] == ']')) depth--;
+    if (depth > 3 || values > length / 4 + 1) return false;
+  }
+  return true;
+}
+
+static FovStatus parse_header(FovSafetensors *file) {
+  const char *text;
+  size_t length;
+  FOV_TRY(find_header(&text, &length, file));
+  FOV_TRY(check_digest(file, text, length));
+  if (!is_plausible(text, length))
+    return fov_fail(FOV_ERR_FORMAT,
+                    "%s: not a safetensors file: its header nests deeper than three levels or has "
+                    "too many values for its %zu bytes",
+                    file->path, length);
   json_error_t error;
   file->header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
   if (!file->header)
     return fov_fail(FOV_ERR_FORMAT, "%s: header, byte %d: %s", file->path, error.position,
                     error.text);
   file->data = file->map + PREFIX + length;
-  file->data_size = rest - length;
+  file->data_size = file->map_size - PREFIX - length;
   return FOV_OK;
 }
 
@@ -207,6 +325,11 @@ static FovStatus check_texts(const FovSafetensors *file, json_t *texts) {
     if (!json_is_string(value))
       return fov_fail(FOV_ERR_FORMAT, "%s: %s: '%s' is not a string", file->path, METADATA, key);
   }
+  if (json_object_get(texts, DIGEST) && !file->checked)
+    return fov_fail(FOV_ERR_FORMAT,
+                    "%s: its digest is not where fovea writes it, so another program changed the "
+                    "file; remove '" DIGEST "' from its %s to accept it unchecked",
+                    file->path, METADATA);
   return FOV_OK;
 }
 
@@ -380,10 +503,10 @@ static ShapeText print_shape(int dims, const int64_t *shape) {
   ShapeText out = {"["};
   size_t n = 1;
   for (int i = 0; i < dims; i++) {
-    size_t room = sizeof out.text - n;
+    size_t left = sizeof out.text - n;
     const char *comma = i ? ", " : "";
-    int length = shape[i] < 0 ? snprintf(out.text + n, room, "%sany", comma)
-                              : snprintf(out.text + n, room, "%s%jd", comma, (intmax_t)shape[i]);
+    int length = shape[i] < 0 ? snprintf(out.text + n, left, "%sany", comma)
+                              : snprintf(out.text + n, left, "%s%jd", comma, (intmax_t)shape[i]);
     n += (size_t)length;
   }
   snprintf(out.text + n, sizeof out.text - n, "]");
@@ -418,6 +541,10 @@ FovStatus fov_safetensors_require(const FovBlob **result, const FovSafetensors *
 
 const char *fov_safetensors_text(const FovSafetensors *file, const char *key) {
   return json_string_value(json_object_get(json_object_get(file->header, METADATA), key));
+}
+
+bool fov_safetensors_is_checked(const FovSafetensors *file) {
+  return file->checked;
 }
 
 size_t fov_safetensors_count(const FovSafetensors *file) {

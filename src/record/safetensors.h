@@ -2,6 +2,7 @@
 #ifndef FOV_RECORD_SAFETENSORS_H
 #define FOV_RECORD_SAFETENSORS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,8 +38,9 @@ size_t fov_dtype_size(FovDtype dtype);
 /** Bytes of a blob's data. */
 size_t fov_blob_size(const FovBlob *blob);
 
-/** Replaces `path` whole. Blobs are written in the order given, texts sorted by key; the header is
- * padded with spaces to 8 bytes, so the same content is always the same bytes. */
+/** Replaces `path` whole. Blobs are written in the order given, texts sorted by key, after a text
+ * "digest" of this module's own; the header is padded with spaces to 8 bytes, so the same content
+ * is always the same bytes. A header of more than 1 MiB is refused. */
 FovStatus fov_safetensors_write(const char *path, const FovBlob *blobs, size_t blob_count,
                                 const FovText *texts, size_t text_count);
 
@@ -46,13 +48,18 @@ typedef struct FovSafetensors FovSafetensors;
 
 /**
  * Opens and checks a file: header length against the file's, JSON, dtypes, shapes against offsets,
- * no holes, no overlaps, data that ends where the file ends, no name twice.
+ * no holes, no overlaps, data that ends where the file ends, no name twice, and the digest of all
+ * bytes where there is one. A header of more than 1 MiB is refused.
  *
  * The file is mapped, so its size bounds the memory. Errors name the path, the entry, what was
  * expected and what was found. The result is destroyed with fov_safetensors_close.
  */
 FovStatus fov_safetensors_open(FovSafetensors **file, const char *path);
 void fov_safetensors_close(FovSafetensors *file);
+
+/** Whether the file has a digest, which was right. False for a file of an older version or of
+ * another program: then damage to its data goes unnoticed. */
+bool fov_safetensors_is_checked(const FovSafetensors *file);
 
 /** NULL if there is none of that name. The data is the file's, read-only, valid until close. */
 const FovBlob *fov_safetensors_find(const FovSafetensors *file, const char *name);

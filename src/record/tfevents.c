@@ -9,10 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are stored as in memory");
 
 struct FovTfevents {
-  FILE *stream;
+  int fd;
   char path[PATH_MAX];
 };
 
@@ -31,7 +33,7 @@ enum {
   SESSION_START = 1,
 };
 
-/** A message in the making; the longest is an event around a summary around a value and its tag. */
+/** A message being built; the longest is an event around a summary around a value and its tag. */
 typedef struct Message {
   uint8_t bytes[FOV_TAG_SIZE + 64];
   size_t size;
@@ -89,20 +91,18 @@ static uint32_t masked_crc(const void *data, size_t size) {
   return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
-static FovStatus fail_to_write(const FovTfevents *events) {
-  return fov_fail(FOV_ERR_IO, "%s: cannot write: %s", events->path, strerror(errno));
-}
-
+/** Writes a record at once, so that a watcher sees it. */
 static FovStatus write_record(FovTfevents *events, const Message *message) {
   uint64_t length = message->size;
   uint32_t length_crc = masked_crc(&length, sizeof length);
   uint32_t crc = masked_crc(message->bytes, message->size);
-  if (fwrite(&length, sizeof length, 1, events->stream) != 1 ||
-      fwrite(&length_crc, sizeof length_crc, 1, events->stream) != 1 ||
-      fwrite(message->bytes, message->size, 1, events->stream) != 1 ||
-      fwrite(&crc, sizeof crc, 1, events->stream) != 1)
-    return fail_to_write(events);
-  return FOV_OK;
+  uint8_t record[sizeof message->bytes + 16];
+  memcpy(record, &length, 8);
+  memcpy(record + 8, &length_crc, 4);
+  memcpy(record + 12, message->bytes, message->size);
+  memcpy(record + 12 + message->size, &crc, 4);
+  if (fov_write_all(events->fd, record, message->size + 16)) return FOV_OK;
+  return fov_fail(FOV_ERR_IO, "%s: cannot write: %s", events->path, strerror(errno));
 }
 
 /* ---- the file ---- */
@@ -121,18 +121,10 @@ static int create(char path[PATH_MAX], const char *folder, double wall_time) {
     if (n >= PATH_MAX)
       errno = ENAMETOOLONG;
     else
-      fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      fd = TEMP_FAILURE_RETRY(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (fd < 0 && errno != EEXIST) break;
   }
   return fd;
-}
-
-static FovStatus open_stream(FovTfevents *events, const char *folder, double wall_time) {
-  int fd = create(events->path, folder, wall_time);
-  if (fd >= 0 && (events->stream = fdopen(fd, "w"))) return FOV_OK;
-  FovStatus status = fov_fail(FOV_ERR_IO, "%s: cannot create: %s", events->path, strerror(errno));
-  if (fd >= 0) close(fd);
-  return status;
 }
 
 static FovStatus write_start(FovTfevents *events, double wall_time, bool resumed, int64_t step) {
@@ -152,9 +144,10 @@ FovStatus fov_tfevents_open(FovTfevents **result, const char *folder, double wal
   *result = NULL;
   FovTfevents *events = calloc(1, sizeof *events);
   if (!events) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for an event file", folder);
-  FovStatus status = open_stream(events, folder, wall_time);
-  if (status == FOV_OK) status = write_start(events, wall_time, resumed, step);
-  if (status == FOV_OK) status = fov_tfevents_flush(events);
+  events->fd = create(events->path, folder, wall_time);
+  FovStatus status = events->fd >= 0 ? write_start(events, wall_time, resumed, step)
+                                     : fov_fail(FOV_ERR_IO, "%s: cannot create: %s", events->path,
+                                                strerror(errno));
   if (status == FOV_OK)
     *result = events;
   else
@@ -173,6 +166,26 @@ FovStatus fov_tfevents_scalar(FovTfevents *events, const char *tag, int64_t step
   return write_record(events, &event);
 }
 
+/** Curves of extra columns that had a name of their own before there were extra columns. */
+static const struct {
+  const char *name, *tag;
+} extra_tags[] = {{"policy_sigma", "train/sigma"},
+                  {"answer_loss", "train/class_loss"},
+                  {"baseline_loss", "train/baseline_loss"}};
+
+static void print_extra_tag(char tag[FOV_TAG_SIZE], const char *name) {
+  snprintf(tag, FOV_TAG_SIZE, "extra/%s", name);
+  for (size_t i = 0; i < sizeof extra_tags / sizeof *extra_tags; i++)
+    if (strcmp(extra_tags[i].name, name) == 0) snprintf(tag, FOV_TAG_SIZE, "%s", extra_tags[i].tag);
+}
+
+/** Adds a point, if it has a number. */
+static FovStatus add_point(FovTfevents *events, const char *tag, int64_t step, double value,
+                           double wall_time) {
+  if (!isfinite(value)) return FOV_OK;
+  return fov_tfevents_scalar(events, tag, step, (float)value, wall_time);
+}
+
 FovStatus fov_tfevents_row(FovTfevents *events, const FovProgress *row, double wall_time) {
   const struct {
     const char *tag;
@@ -180,30 +193,24 @@ FovStatus fov_tfevents_row(FovTfevents *events, const FovProgress *row, double w
   } points[] = {
       {"train/error", row->train_error},
       {"train/reward", row->train_reward},
-      {"train/class_loss", row->class_loss},
-      {"train/baseline_loss", row->baseline_loss},
       {"train/gradient_norm", row->gradient_norm},
       {"train/rate", row->rate},
-      {"train/sigma", row->sigma},
       {"train/glimpses_per_second", row->glimpses_per_second},
       {"valid/error", row->valid_error},
       {"valid/reward", row->valid_reward},
   };
   for (size_t i = 0; i < sizeof points / sizeof *points; i++)
-    if (isfinite(points[i].value))
-      FOV_TRY(fov_tfevents_scalar(events, points[i].tag, row->update, (float)points[i].value,
-                                  wall_time));
+    FOV_TRY(add_point(events, points[i].tag, row->update, points[i].value, wall_time));
+  for (int i = 0; i < row->extra_count; i++) {
+    char tag[FOV_TAG_SIZE];
+    print_extra_tag(tag, row->extra[i].name);
+    FOV_TRY(add_point(events, tag, row->update, row->extra[i].value, wall_time));
+  }
   return FOV_OK;
 }
 
-FovStatus fov_tfevents_flush(FovTfevents *events) {
-  return fflush(events->stream) == 0 ? FOV_OK : fail_to_write(events);
-}
-
-FovStatus fov_tfevents_close(FovTfevents *events) {
-  if (!events) return FOV_OK;
-  FovStatus status = FOV_OK;
-  if (events->stream && fclose(events->stream) != 0) status = fail_to_write(events);
+void fov_tfevents_close(FovTfevents *events) {
+  if (!events) return;
+  if (events->fd >= 0) close(events->fd);
   free(events);
-  return status;
 }

@@ -1,5 +1,5 @@
 /**
- * The retina: a picture and a place to look at become a glimpse of several resolutions.
+ * The sensor: an image and a place to look at become a glimpse of several resolutions.
  *
  * This file defines the coordinates of the whole program: a location is (x, y) in [−1, 1]; (−1, −1)
  * is the image's top left corner, (0, 0) its centre, (1, 1) its bottom right corner.
@@ -18,8 +18,8 @@ enum { FOV_MAX_SIDE = 64, FOV_MAX_SCALES = 8, FOV_MAX_WHOLE = 8192 };
 /** Glimpse sensor of Mnih et al. 2014, section 3.1: S patches of G×G numbers; patch s covers a
  * square of side·2^s pixels, averaged over areas; outside the image it is black.
  *
- * Or no glimpse but the image as it is, which is what the paper compares glimpses with: one patch,
- * as wide as the image's longer side, with the image in its middle. */
+ * Or the whole image, with which the paper compares glimpses: one patch, as wide as the image's
+ * longer side, with the image in its middle. */
 typedef struct FovSensor {
   int side;    /**< G: 1 … FOV_MAX_SIDE */
   int scales;  /**< S: 1 … FOV_MAX_SCALES */
@@ -29,19 +29,23 @@ typedef struct FovSensor {
 
 extern const FovOption fov_sensor_options[];
 
-/** A picture the sensor may look at. */
+/** An image that the sensor may look at, in one of two number types; nothing is owned. */
 typedef struct FovImage {
-  const uint8_t *bytes; /**< [H, W, C]: 0 … 255 stand for 0 … 1; not owned */
+  const uint8_t *bytes; /**< [H, W, C]: 0 … 255 stand for a brightness of 0 … 1; or NULL */
   int height, width, channels;
+  const float *floats; /**< [H, W, C]: the brightness itself, any finite number; or NULL */
 } FovImage;
 
-/** What a sensor makes of images of one size: [S, G, G, C]. */
+/** Aborts unless an image has either bytes or floats. */
+void fov_image_check(const FovImage *image);
+
+/** The shape of a glimpse at images of one size: [S, G, G, C]. */
 typedef struct FovGlimpseShape {
   int scales, side, channels; /**< S, G, C */
 } FovGlimpseShape;
 
-/** The glimpse of an image [height, width, channels], neither side of which may be longer than
- * FOV_MAX_WHOLE if the sensor sees it whole. */
+/** The shape of a glimpse at an image [height, width, channels]. A sensor that sees it whole takes
+ * sides of at most FOV_MAX_WHOLE pixels. */
 FovGlimpseShape fov_sensor_glimpse(const FovSensor *sensor, int height, int width, int channels);
 
 /** Numbers of a glimpse: S·G·G·C. */
@@ -50,23 +54,37 @@ int fov_glimpse_features(FovGlimpseShape glimpse);
 /**
  * Takes one glimpse.
  *
- * glimpse: [S, G, G, C], 0 … gain^(S−1). x, y: any numbers; infinities and NaN lie outside. The
- * pixel that the patches are centred on is the nearest to the location: patch s starts at round((x
- * + 1) / 2 · W) − side·2^s / 2, halves rounded up (an odd width has its extra pixel on the right
- * and below). A whole image has (G − W) / 2 black columns on its left and (G − H) / 2 black rows
- * above, rounded down, for any x and y.
+ * glimpse: [S, G, G, C], overwritten; bytes give 0 … gain^(S−1). x, y: any numbers; infinities and
+ * NaN lie outside. Patches are centred on the pixel nearest to the location: patch s starts at
+ * round((x + 1) / 2 · W) − side·2^s / 2, halves rounded up (an odd width has its extra pixel on the
+ * right and below). A whole image has (G − W) / 2 black columns on its left and (G − H) / 2 black
+ * rows above, rounded down, for any x and y.
  */
 void fov_sensor_look(real *glimpse, const FovSensor *sensor, const FovImage *image, real x, real y);
 
 /**
- * The whole image, coarsely: the context of Ba et al. 2015.
+ * The adjoint of fov_sensor_look, which is linear in the brightness of the pixels: takes a gradient
+ * with respect to the glimpse to one with respect to the pixels.
  *
- * coarse: [side, side, C], side 1 … FOV_MAX_SIDE. Each cell is the mean of what it covers of the
- * image, pixels that it covers in part counting in part. Width and height are divided each for
- * itself, so that cell (i, j) covers the locations from (2j / side − 1, 2i / side − 1) on, 2 / side
+ * image: [H, W, C], added to; glimpse: [S, G, G, C]. For all images p and glimpses g,
+ * ⟨look(p), g⟩ = ⟨p, look_back(g)⟩. There is no gradient with respect to x and y.
+ */
+void fov_sensor_look_back(real *image, const real *glimpse, const FovSensor *sensor, real x, real y,
+                          int height, int width, int channels);
+
+/**
+ * A coarse view of the whole image: the context of Ba et al. 2015.
+ *
+ * coarse: [side, side, C], overwritten; side: 1 … FOV_MAX_SIDE. Each cell is the mean of the pixels
+ * that it covers; a pixel that it covers in part counts in part. Width and height are divided
+ * separately: cell (i, j) covers the locations from (2j / side − 1, 2i / side − 1) on, 2 / side
  * wide and high, whatever the image's shape. Neither side of the image may be longer than
  * FOV_MAX_WHOLE.
  */
 void fov_sensor_shrink(real *coarse, const FovImage *image, int side);
+
+/** The adjoint of fov_sensor_shrink. image: [H, W, C], added to; coarse: [side, side, C]. */
+void fov_sensor_shrink_back(real *image, const real *coarse, int side, int height, int width,
+                            int channels);
 
 #endif

@@ -10,8 +10,8 @@ static void copy_block(real *to, int to_stride, const real *from, int from_strid
 }
 
 /** to += from, likewise. */
-FOV_KERNEL static void add_block(real *to, int to_stride, const real *from, int from_stride,
-                                 int rows, int cols) {
+FOV_KERNEL static void add_strided(real *to, int to_stride, const real *from, int from_stride,
+                                   int rows, int cols) {
   for (int i = 0; i < rows; i++)
     fov_row_add(to + (size_t)i * to_stride, from + (size_t)i * from_stride, cols);
 }
@@ -27,8 +27,8 @@ static void gather_backward(FovTape *tape, void *saved) {
   FovVar *x = op->x, *y = op->y;
   fov_grad(tape, x);
   for (int i = 0; i < op->count; i++)
-    add_block(fov_grad_row(x, op->lanes[i] * op->each), x->stride, fov_grad_row(y, i * op->each),
-              y->stride, op->each, x->cols);
+    add_strided(fov_grad_row(x, op->lanes[i] * op->each), x->stride, fov_grad_row(y, i * op->each),
+                y->stride, op->each, x->cols);
 }
 
 FovVar *fov_gather_lanes(FovTape *tape, FovVar *x, int lanes, const int *kept, int count) {
@@ -66,7 +66,7 @@ static void concat_backward(FovTape *tape, void *saved) {
   for (int i = 0; i < op->count; from += op->parts[i++]->cols) {
     FovVar *part = op->parts[i];
     if (part->wants_grad)
-      add_block(fov_grad(tape, part), part->stride, from, op->y->stride, part->rows, part->cols);
+      add_strided(fov_grad(tape, part), part->stride, from, op->y->stride, part->rows, part->cols);
   }
 }
 
@@ -99,8 +99,8 @@ typedef struct Columns {
 
 static void columns_backward(FovTape *tape, void *saved) {
   Columns *op = saved;
-  add_block(fov_grad(tape, op->x) + op->first, op->x->stride, op->y->grad, op->y->stride,
-            op->y->rows, op->y->cols);
+  add_strided(fov_grad(tape, op->x) + op->first, op->x->stride, op->y->grad, op->y->stride,
+              op->y->rows, op->y->cols);
 }
 
 FovVar *fov_columns(FovTape *tape, FovVar *x, int first, int count) {
@@ -128,10 +128,10 @@ static void append_backward(FovTape *tape, void *saved) {
   for (int b = 0; b < x->rows; b++) {
     const real *from = fov_grad_row(y, b * (each + 1));
     if (memory->wants_grad)
-      add_block(fov_grad_row(memory, b * each), memory->stride, from, y->stride, each, y->cols);
+      add_strided(fov_grad_row(memory, b * each), memory->stride, from, y->stride, each, y->cols);
     if (x->wants_grad)
-      add_block(fov_grad_row(x, b), x->stride, from + (size_t)each * y->stride, y->stride, 1,
-                y->cols);
+      add_strided(fov_grad_row(x, b), x->stride, from + (size_t)each * y->stride, y->stride, 1,
+                  y->cols);
   }
 }
 

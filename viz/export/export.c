@@ -14,11 +14,11 @@
 #include "viz/scene/drawing.h"
 #include "viz/scene/episode.h"
 
-enum { MAX_SIDE = 8192 }; // pixels of a picture's side: bounds its memory
-// Of a GIF's frames, in hundredths of a second: at rest, at the end, and of each while the eye
-// glides.
+enum { MAX_SIDE = 8192 }; // pixels per side of a picture: bounds its memory
+// How long a GIF shows a frame, in hundredths of a second: a glimpse, the last one, and each of
+// the GLIDES frames between two glimpses.
 enum { REST_DELAY = 40, LAST_DELAY = 150, GLIDE_DELAY = 5, GLIDES = 6 };
-enum { BINS = 1 << 15, COLORS = 256 }; // 5 bits a channel; of a GIF's palette
+enum { BINS = 1 << 15, COLORS = 256 }; // 5 bits per channel; the palette of a GIF
 
 /** The pixels of a frame that share a coarse colour. */
 typedef struct Bin {
@@ -27,13 +27,13 @@ typedef struct Bin {
   GifPixelType index; // in the palette
 } Bin;
 
-/** A GIF being written a frame at a time: its memory does not grow with their number. */
+/** A GIF that is written frame by frame, in constant memory. */
 typedef struct Gif {
   FovReplace file;
   GifFileType *gif;
   cairo_surface_t *surface;
   int width, height;
-  int left, top, right, bottom; // what of the frame differs from the one before
+  int left, top, right, bottom; // the box in which the frame differs from the last
   Bin *bins;                    // [BINS]
   Bin **popular;                // [BINS], those in use, most pixels first
   GifPixelType *line;           // [width]
@@ -49,7 +49,7 @@ static Bin *bin_of(const Gif *g, uint32_t rgb) {
   return &g->bins[(rgb >> 9 & 0x7c00) | (rgb >> 6 & 0x3e0) | (rgb >> 3 & 0x1f)];
 }
 
-/** Finds the box of what has changed, at least a pixel, and remembers the frame. */
+/** Finds the box that has changed, at least a pixel, and keeps the frame for the next time. */
 static void find_change(Gif *g) {
   g->left = g->width - 1;
   g->top = g->height - 1;
@@ -89,7 +89,7 @@ static GifColorType mean_color(const Bin *bin) {
 static int more_pixels(const void *a, const void *b) {
   const Bin *x = *(Bin *const *)a, *y = *(Bin *const *)b;
   if (x->count != y->count) return x->count < y->count ? 1 : -1;
-  return (x > y) - (x < y); // one order on every machine
+  return (x > y) - (x < y); // the same order on every machine
 }
 
 static GifPixelType nearest_color(const GifColorType palette[COLORS], GifColorType color) {
@@ -104,8 +104,8 @@ static GifPixelType nearest_color(const GifColorType palette[COLORS], GifColorTy
   return (GifPixelType)best;
 }
 
-/** Gives the most frequent colours a place each, and the others the nearest of these: flat areas
- * and text stay exact, only soft edges are approximated. */
+/** Fills the palette with the most frequent colours and maps the others to the nearest of these:
+ * flat areas and text stay exact, only soft edges are approximated. */
 static void choose_palette(GifColorType palette[COLORS], Gif *g) {
   size_t used = 0;
   for (size_t i = 0; i < BINS; i++)
@@ -144,7 +144,7 @@ static bool put_frame(Gif *g, int delay) {
   return ok;
 }
 
-/** The header, and Netscape's block that asks to loop forever. */
+/** Writes the header and Netscape's extension for an endless loop. */
 static bool put_header(Gif *g) {
   EGifSetGifVersion(g->gif, true);
   return EGifPutScreenDesc(g->gif, g->width, g->height, 8, 0, NULL) == GIF_OK &&
@@ -163,7 +163,7 @@ static bool put_scene(Gif *g, const FovScene *scene, int delay) {
   return drawn && put_frame(g, delay);
 }
 
-/** Each glimpse at rest, then its way to the next. */
+/** Writes a frame of each glimpse, then those between it and the next. */
 static bool put_episode(Gif *g, FovScene scene) {
   int last = fov_last_glimpse(scene.trace, scene.episode);
   bool ok = put_header(g);
@@ -190,7 +190,8 @@ static FovStatus gif_begin(Gif *g, const char *path) {
   g->before = malloc((size_t)g->width * g->height * sizeof *g->before);
   if (cairo_surface_status(g->surface) || !g->bins || !g->popular || !g->line || !g->before)
     return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %d × %d pixels", path, g->width, g->height);
-  memset(g->before, 0xff, (size_t)g->width * g->height * sizeof *g->before); // no frame's pixel
+  memset(g->before, 0xff,
+         (size_t)g->width * g->height * sizeof *g->before); // differs from every pixel
   FOV_TRY(fov_replace_begin(&g->file, path));
   g->gif = EGifOpen(g->file.stream, write_gif, NULL);
   return g->gif ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "%s: no memory for a GIF", path);
@@ -235,7 +236,7 @@ FovStatus fov_export(const char *path, const FovScene *scene) {
   return draw_png(path, *scene);
 }
 
-/** The `index`-th episode of all, or of those that went wrong. */
+/** Finds the episode of that index, among all or among the wrong ones. */
 static FovStatus find_episode(int *episode, const FovTrace *trace, const char *path,
                               const FovDrawEpisode *what) {
   int wrong = 0;
@@ -249,7 +250,7 @@ static FovStatus find_episode(int *episode, const FovTrace *trace, const char *p
   if (what->wrong && wrong == 0)
     return fov_fail(FOV_ERR_USAGE, "%s: no %s among its %d episodes", path,
                     trace->control ? "missed goal" : "wrong answer", trace->episodes);
-  return fov_fail(FOV_ERR_USAGE, "%s: no %sepisode %d: it holds %sepisodes 0 to %d", path,
+  return fov_fail(FOV_ERR_USAGE, "%s: no %sepisode %d: it has %sepisodes 0 to %d", path,
                   what->wrong ? "wrong " : "", what->episode, what->wrong ? "wrong " : "",
                   (what->wrong ? wrong : trace->episodes) - 1);
 }

@@ -19,13 +19,13 @@ extern char **environ;
 
 enum { FRAMES_PER_SECOND = 30 };
 
-/** ffmpeg at work: it reads frames from us, its complaints go to a file without a name. */
+/** A running ffmpeg: it reads frames from a pipe and writes errors to a temporary file. */
 typedef struct Film {
   pid_t process;
   FILE *frames, *complaints;
 } Film;
 
-/** Starts ffmpeg with `input` as its standard input; by argv, so no shell reads a name. */
+/** Starts ffmpeg with `input` as its standard input; without a shell, so no name is interpreted. */
 static int spawn(Film *film, const char *output, int input, int width, int height) {
   char size[32], rate[16];
   snprintf(size, sizeof size, "%dx%d", width, height);
@@ -34,7 +34,7 @@ static int spawn(Film *film, const char *output, int input, int width, int heigh
   const char *argv[] = {
       "ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pixel_format", "bgr0",
       "-video_size", size, "-framerate", rate, "-i", "-",
-      "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", // players want even sides
+      "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", // players need even sides
       "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4", output, NULL};
   // clang-format on
   posix_spawn_file_actions_t actions;
@@ -65,8 +65,8 @@ static FovStatus start(Film *film, const char *path, const char *output, const F
   film->frames = fdopen(ends[1], "w");
   if (error == ENOENT)
     return fov_fail(FOV_ERR_USAGE,
-                    "%s: an MP4 is made by ffmpeg, and there is none on the PATH: install it, or "
-                    "export a .gif",
+                    "%s: ffmpeg, which encodes an MP4, is not on the PATH: install it or export a "
+                    ".gif",
                     path);
   if (error != 0 || !film->frames)
     return fov_fail(FOV_ERR_IO, "%s: cannot start ffmpeg: %s", path,
@@ -87,7 +87,7 @@ static bool put_frame(Film *film, cairo_surface_t *surface, const FovScene *scen
   return drawn;
 }
 
-/** All the episode at normal speed; false if ffmpeg, or memory, is no more. */
+/** Sends the whole episode at normal speed; false if ffmpeg has ended or memory ran out. */
 static bool put_episode(Film *film, FovScene scene) {
   cairo_surface_t *surface =
       cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)scene.width, (int)scene.height);
@@ -103,9 +103,9 @@ static bool put_episode(Film *film, FovScene scene) {
   return written;
 }
 
-/** The last line that ffmpeg said. */
+/** The last line of the errors. */
 static void read_complaint(char *line, int size, FILE *complaints) {
-  snprintf(line, (size_t)size, "it said nothing");
+  snprintf(line, (size_t)size, "no message");
   rewind(complaints);
   char next[256];
   while (fgets(next, sizeof next, complaints))
@@ -113,7 +113,7 @@ static void read_complaint(char *line, int size, FILE *complaints) {
   line[strcspn(line, "\r\n")] = '\0';
 }
 
-/** Lets ffmpeg finish the file, and fails unless it says that all went well. */
+/** Waits for ffmpeg to finish the file; fails unless it exits with 0. */
 static FovStatus end(Film *film, const char *path, bool written) {
   bool sent = film->frames && fclose(film->frames) == 0 && written;
   int status = 0;
@@ -127,7 +127,7 @@ static FovStatus end(Film *film, const char *path, bool written) {
 
 static FovStatus make_film(const char *path, const char *beside, FovScene scene) {
   Film film = {0};
-  // "file:" keeps a name that starts with a dash, or has a colon, from being something else.
+  // "file:" prevents a name with a leading dash or a colon from being read as something else.
   size_t size = strlen(beside) + sizeof "file:";
   char *output = malloc(size);
   if (!output) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its name", path);
@@ -149,7 +149,7 @@ static FovStatus make_film(const char *path, const char *beside, FovScene scene)
 FovStatus fov_export_mp4(const char *path, const FovScene *scene) {
   FovReplace replace;
   FOV_TRY(fov_replace_begin(&replace, path));
-  // If ffmpeg ends early, its status tells why; the signal would only end us.
+  // If ffmpeg ends early, its exit status has the reason; the signal would end this process.
   struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
   sigaction(SIGPIPE, &ignore, &before);
   FovStatus status = make_film(path, replace.beside, *scene);

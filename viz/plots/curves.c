@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "draw.h"
 #include "record/progress.h"
 #include "viz/scene/style.h"
 
-enum { WIDTH = 1000, HEIGHT = 420, MARGIN = 24, DENSITY = 2 }; // units; DENSITY pixels each
+enum { WIDTH = 1000, HEIGHT = 420, MARGIN = 24, DENSITY = 2 }; // units of DENSITY pixels
 enum { EXPERIMENTS = 14, NAME = 48 };                          // 7 colours × 2 rounds of dashes
 
 typedef enum Metric { VALID_ERROR, VALID_REWARD, METRICS } Metric;
@@ -22,9 +23,9 @@ typedef struct Run {
   size_t experiment;
 } Run;
 
-/** What the seeds of one experiment say at one number of episodes. */
+/** The mean over the seeds of one experiment at one number of episodes. */
 typedef struct Point {
-  double episodes, mean, lo, hi; // lo to hi: the 95 % band, of no width for one seed
+  double episodes, mean, lo, hi; // lo to hi: the 95 % band, no width for one seed
 } Point;
 
 typedef struct Curve {
@@ -46,7 +47,7 @@ typedef struct Figure {
   size_t experiment_count;
 } Figure;
 
-static const double vast = 1e100; // no measured value is as large; squares of smaller ones fit
+static const double vast = 1e100; // larger than any measured value, and its square is finite
 
 /** NaN if there is no value, or none that can be drawn. */
 static double metric_value(const FovProgress *row, Metric metric) {
@@ -89,20 +90,13 @@ static FovStatus join_experiment(Figure *figure, Run *run) {
     if (known->stem == stem && strncmp(known->path, run->path, stem) == 0) break;
   }
   if (e == EXPERIMENTS)
-    return fov_fail(FOV_ERR_USAGE, "more than %d experiments: no eye can tell so many lines apart",
+    return fov_fail(FOV_ERR_USAGE, "more than %d experiments: so many lines cannot be told apart",
                     EXPERIMENTS);
   if (e == figure->experiment_count)
     figure->experiments[figure->experiment_count++] = (Experiment){.path = run->path, .stem = stem};
   figure->experiments[e].seeds++;
   run->experiment = e;
   return FOV_OK;
-}
-
-/** The 97.5 % quantile of Student's t: exact for few seeds, then its expansion in 1/freedom. */
-static double student_t(size_t freedom) {
-  static const double table[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262,
-                                 2.228,  2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101};
-  return freedom <= sizeof table / sizeof *table ? table[freedom - 1] : 1.960 + 2.43 / freedom;
 }
 
 static int compare_episodes(const void *a, const void *b) {
@@ -125,9 +119,9 @@ static bool summarise(Point *point, const Figure *figure, const FovProgress *row
     squares += shifted * shifted;
   }
   double mean = first + sum / n, half = 0;
-  if (n > 1) half = student_t(n - 1) * sqrt(fmax(0, squares - sum * sum / n) / (n - 1) / n);
+  if (n > 1) half = fov_stats_student((int64_t)n - 1) * sqrt(fmax(0, squares - sum * sum / n) / (n - 1) / n);
   *point = (Point){.episodes = row->episodes, .mean = mean, .lo = mean - half, .hi = mean + half};
-  // An error is a share: beyond 0 and 100 % its interval has nothing to cover.
+  // An error is a proportion: its interval ends at 0 and at 100 %.
   if (metric == VALID_ERROR && mean >= 0) point->lo = fmax(point->lo, 0);
   if (metric == VALID_ERROR && mean <= 100) point->hi = fmin(point->hi, 100);
   return true;
@@ -168,7 +162,7 @@ static FovStatus load(Figure *figure, const char *const *runs, size_t count) {
     FovStatus status = load_run(run, runs[figure->run_count]);
     if (status == FOV_OK) status = join_experiment(figure, run);
     if (status != FOV_OK) {
-      figure->run_count++; // finish frees what this one holds
+      figure->run_count++; // finish frees this one, too
       return status;
     }
   }
@@ -191,14 +185,14 @@ static void finish(Figure *figure) {
 static void set_pen(cairo_t *cr, size_t experiment, double alpha) {
   static const double dashes[][4] = {{0}, {7, 3}, {2, 2.5}, {9, 3, 2, 3}};
   static const int lengths[] = {0, 2, 2, 4};
-  // From the second round of colours on the dash moves by one, so that no pair comes twice.
+  // In the second round of colours the dash is shifted by one, so that no pair occurs twice.
   size_t dash = (experiment + experiment / FOV_SERIES * 2) % 4;
   fov_set_color(cr, fov_theme_light.series[experiment % FOV_SERIES], alpha);
   cairo_set_dash(cr, dashes[dash], lengths[dash], 0);
   cairo_set_line_width(cr, 2);
 }
 
-/** The folder's name without the seed, as text that any font can show. */
+/** The folder's name without the seed, as ASCII, which any font can show. */
 static void experiment_name(char name[NAME], const Experiment *experiment) {
   size_t start = experiment->stem;
   while (start > 0 && experiment->path[start - 1] != '/') start--;
@@ -262,7 +256,8 @@ static void find_ranges(Range *means, Range *bands, const Figure *figure, Metric
   }
 }
 
-/** From a decade below the least mean, where a band may go on towards 0, or above it. */
+/** A logarithmic axis over all bands, but at most a decade below the lowest mean: bands may reach
+ * 0. */
 static void set_log_range(FovAxis *axis, Range means, Range bands) {
   axis->log = true;
   axis->lo = fmax(bands.lo, means.lo / 10);
@@ -273,7 +268,7 @@ static void set_log_range(FovAxis *axis, Range means, Range bands) {
 
 /** Shows every mean and band. Errors over more than a decade get a logarithmic axis. */
 static FovAxis value_axis(const Figure *figure, Metric metric, FovBox box) {
-  enum { MOST = 1000000 }; // of a logarithmic axis: its ends' ratio
+  enum { MOST = 1000000 }; // ratio of the means that a logarithmic axis shows
   FovAxis axis = {.lo = 0, .hi = 1, .from = box.y + box.h, .to = box.y};
   Range means, bands;
   find_ranges(&means, &bands, figure, metric);
@@ -335,7 +330,7 @@ static void draw_mean(cairo_t *cr, const Curve *curve, const FovAxis *x, const F
                   fov_axis_at(y, curve->points[i].mean));
   cairo_stroke(cr);
   if (curve->count == 0) return;
-  // A dot ends the line, and is all there is to see after one evaluation.
+  // A dot ends the line; after one evaluation the line is only this dot.
   const Point *last = &curve->points[curve->count - 1];
   cairo_arc(cr, fov_axis_at(x, last->episodes), fov_axis_at(y, last->mean), 3.5, 0, 2 * M_PI);
   cairo_fill(cr);
@@ -343,7 +338,7 @@ static void draw_mean(cairo_t *cr, const Curve *curve, const FovAxis *x, const F
 
 static void draw_curves(cairo_t *cr, const Figure *figure, Metric metric, const FovAxis *x,
                         const FovAxis *y) {
-  for (size_t e = 0; e < figure->experiment_count; e++) { // of no width for one seed
+  for (size_t e = 0; e < figure->experiment_count; e++) { // no width for one seed
     set_pen(cr, e, 0.16);
     draw_band(cr, &figure->experiments[e].curves[metric], x, y);
   }

@@ -5,7 +5,7 @@
 
 enum { WIDTH = 720, HEIGHT = 420, DENSITY = 2, LEFT = 76, RIGHT = 24, TOP = 56, BOTTOM = 64 };
 
-/** The axis from the least to the greatest value of all lines, with some room around. */
+/** The axis from the smallest to the largest value of all lines, with a margin. */
 static FovAxis axis_of(const FovDrawLine *lines, int count, bool vertical) {
   FovAxis axis = {.lo = INFINITY, .hi = 0, .log = true};
   for (int l = 0; l < count; l++)
@@ -14,7 +14,7 @@ static FovAxis axis_of(const FovDrawLine *lines, int count, bool vertical) {
       axis.lo = fmin(axis.lo, value);
       axis.hi = fmax(axis.hi, value);
     }
-  double room = fmax(1.1, pow(axis.hi / axis.lo, 0.06)); // a single value has room, too
+  double room = fmax(1.1, pow(axis.hi / axis.lo, 0.06)); // a single value needs a margin, too
   axis.lo /= room;
   axis.hi *= room;
   axis.from = vertical ? HEIGHT - BOTTOM : LEFT;
@@ -22,7 +22,7 @@ static FovAxis axis_of(const FovDrawLine *lines, int count, bool vertical) {
   return axis;
 }
 
-/** Ticks where the first line has its dots: what was measured. */
+/** Ticks at the x values of the first line. */
 static void draw_x_ticks(cairo_t *cr, const FovAxis *axis, const FovDrawLine *line) {
   double y = HEIGHT - BOTTOM + 0.5;
   fov_set_color(cr, fov_theme_light.quiet, 1);

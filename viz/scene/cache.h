@@ -4,7 +4,7 @@
 
 #include "viz/scene/scene.h"
 
-/** The reconstruction at a glimpse as surfaces of the image's size, which are counted references.
+/** The reconstruction at a glimpse: two surfaces of the image's size, each a counted reference.
  */
 typedef struct FovReconstruction {
   cairo_surface_t *seen;   /**< transparent where no glimpse has covered the image */
@@ -12,9 +12,9 @@ typedef struct FovReconstruction {
 } FovReconstruction;
 
 struct FovSceneCache {
-  FovScene scene;          /**< that `ground` shows */
+  FovScene scene;          /**< shown by `ground` */
   cairo_surface_t *ground; /**< the view without the marks */
-  int episode, glimpse;    /**< that `reconstruction` shows */
+  int episode, glimpse;    /**< shown by `reconstruction` */
   FovReconstruction reconstruction;
 };
 

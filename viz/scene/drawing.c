@@ -6,8 +6,8 @@
 #include "viz/scene/part_retina.h"
 #include "viz/scene/part_view.h"
 
-/** Draws the labels or the answers of an episode's turns, or as many as there is room for; wrong
- * ones in their colour. Returns where they end. */
+/** Draws the labels or the answers of an episode's turns, or as many as fit; wrong ones in their
+ * colour. Returns the x at which they end. */
 static double draw_turns(cairo_t *cr, const FovScene *scene, double x, double y, double end,
                          const int32_t *values) {
   const FovTrace *trace = scene->trace;
@@ -24,7 +24,7 @@ static double draw_turns(cairo_t *cr, const FovScene *scene, double x, double y,
   return x;
 }
 
-/** What was asked and what was answered, between x and `end`. */
+/** Draws labels and answers between x and `end`. */
 static double draw_answers(cairo_t *cr, const FovScene *scene, double x, double y, double end) {
   const FovTrace *trace = scene->trace;
   x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "label");
@@ -34,7 +34,7 @@ static double draw_answers(cairo_t *cr, const FovScene *scene, double x, double 
   return draw_turns(cr, scene, x, y, end, trace->answers);
 }
 
-/** How it ended, in a word. */
+/** The result of the episode in a word. */
 static const char *verdict_of(const FovScene *scene) {
   static const char *const words[2][2] = {{"right", "wrong"}, {"goal met", "goal missed"}};
   return words[scene->trace->control][scene->trace->wrong[scene->episode]];

@@ -4,10 +4,10 @@
 
 #include "viz/scene/scene.h"
 
-/** Fills the canvas from (0, 0). What is clipped away costs nothing. */
+/** Fills the canvas from (0, 0). Parts that are clipped away take no time. */
 void fov_scene_draw(cairo_t *cr, const FovScene *scene);
 
-/** Tells in words the value that is drawn at (x, y); false if there is none. text: [size] */
+/** Describes the value that is drawn at (x, y); false if there is none. text: [size] */
 bool fov_scene_describe(char *text, size_t size, const FovScene *scene, double x, double y);
 
 #endif

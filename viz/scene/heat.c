@@ -9,7 +9,7 @@
 #include "viz/scene/scene.h"
 
 enum { SIDE = FOV_HEAT_SIDE, CELLS = SIDE * SIDE };
-enum { MEAN_BYTES = 1 << 26 }; // of images that the mean is taken of: more change nothing visible
+enum { MEAN_BYTES = 1 << 26 }; // images that are averaged; more change nothing visible
 
 /* ---- counting ---- */
 
@@ -19,20 +19,20 @@ static int cell_of(const float *location) {
   return y * SIDE + x;
 }
 
-/** Whether the policy chose a place, and not the agent's constant first look or plain chance. */
+/** Whether the policy chose this location; not so for a fixed first or a random location. */
 static bool chosen(const FovTrace *trace, size_t moment) {
   for (int i = 0; i < trace->columns; i++)
     if (isfinite(trace->column[i].values[moment * trace->column[i].width])) return true;
   return false;
 }
 
-/** Counts a glimpse, once a map. */
+/** Counts a glimpse in a map. */
 static void count_glimpse(FovHeat *heat, int cell, int map) {
   heat->counts[map]++;
   heat->cells[map * CELLS + cell]++;
 }
 
-/** What the agent chose, or all glimpses if it never did. */
+/** Counts the glimpses that the policy chose, or all if it chose none. */
 static void count_glimpses(FovHeat *heat, const FovTrace *trace, const int *selection) {
   bool any = false;
   for (int i = 0; i < heat->episodes; i++)
@@ -50,7 +50,7 @@ static void count_glimpses(FovHeat *heat, const FovTrace *trace, const int *sele
 
 enum { REACH = 24 };
 
-/** A Gaussian along one dimension; what would fall off the edge stays on it. */
+/** A Gaussian blur along one dimension; the edge values continue outside. */
 static void blur(float *to, const double *from, int across, int along, double sigma) {
   double weights[REACH + 1], sum = 0;
   for (int k = 0; k <= REACH; k++)
@@ -66,7 +66,7 @@ static void blur(float *to, const double *from, int across, int along, double si
     }
 }
 
-/** Scott's rule: as wide as the glimpses are scattered, narrower the more of them there are. */
+/** Scott's rule: proportional to the standard deviation, and to count^(−1/6). */
 static double bandwidth(const double *cells, double count) {
   double x = 0, y = 0, squares = 0;
   for (int i = 0; i < CELLS; i++) {
@@ -113,7 +113,7 @@ FovStatus fov_heat_build(FovHeat *heat, const FovTrace *trace, const int *select
     if (trace->lengths[selection[i]] > longest) longest = trace->lengths[selection[i]];
   int maps = 1 + (longest < FOV_HEAT_MAPS ? longest : FOV_HEAT_MAPS);
   size_t image = (size_t)trace->height * trace->width * trace->channels;
-  *heat = (FovHeat){.maps = maps, .episodes = count};
+  *heat = (FovHeat){.maps = maps, .episodes = count, .first = 1};
   heat->density = calloc((size_t)maps * CELLS, sizeof *heat->density);
   heat->cells = calloc((size_t)maps * CELLS, sizeof *heat->cells);
   heat->most = calloc((size_t)maps, sizeof *heat->most);
@@ -138,15 +138,31 @@ void fov_heat_finish(FovHeat *heat) {
   *heat = (FovHeat){0};
 }
 
+void fov_heat_turn(FovHeat *heat, int pages) {
+  int first = heat->first + pages * FOV_HEAT_PAGE;
+  if (first >= 1 && first < heat->maps) heat->first = first;
+}
+
 /* ---- layout ---- */
 
 typedef struct Layout {
   double em;
   FovBox title, all, scale, each;
-  int columns, rows; // of the maps one by one
+  int columns, rows; // of the small maps
 } Layout;
 
-/** As many columns as make the maps largest. */
+/** Number of small maps on a page. */
+static int page_size(const FovHeat *heat) {
+  return heat->maps - 1 < FOV_HEAT_PAGE ? heat->maps - 1 : FOV_HEAT_PAGE;
+}
+
+/** One past the last small map that is shown. */
+static int page_end(const FovHeat *heat) {
+  int end = heat->first + FOV_HEAT_PAGE;
+  return end < heat->maps ? end : heat->maps;
+}
+
+/** Chooses the number of columns that makes the maps largest. */
 static void lay_out_grid(Layout *l, int maps) {
   double best = 0;
   for (int columns = 1; columns <= maps; columns++) {
@@ -160,39 +176,38 @@ static void lay_out_grid(Layout *l, int maps) {
 }
 
 static Layout lay_out(const FovHeat *heat, const FovTrace *trace, double width, double height) {
-  Layout l = {.em = fmax(9, 16 * fmin(width / FOV_SCENE_WIDTH, height / FOV_SCENE_HEIGHT)),
-              .columns = 1,
-              .rows = 1};
+  Layout l = {.em = fov_em(width, height), .columns = 1, .rows = 1};
   double em = l.em, pad = round(1.25 * em);
   FovBox body = {pad, pad, width - 2 * pad, height - 2 * pad};
   l.title = fov_cut_top(&body, round(1.5 * em), round(0.75 * pad));
   FovBox left = body;
-  left.w = round(fmin(body.h - 3 * em, 0.54 * body.w));
-  l.scale = fov_cut_bottom(&left, 2.6 * em);
+  left.w = round(fmin(body.h - 3.4 * em, 0.54 * body.w));
+  l.scale = fov_cut_bottom(&left, 3.4 * em);
   l.all =
       fov_fit((FovBox){left.x, left.y, left.w, fmin(left.h, left.w)}, trace->width, trace->height);
   l.scale.y = l.all.y + l.all.h;
   l.each = (FovBox){left.x + left.w + 1.5 * pad, body.y, body.w - left.w - 1.5 * pad, body.h};
-  lay_out_grid(&l, heat->maps - 1);
+  lay_out_grid(&l, page_size(heat));
   return l;
 }
 
-/** The box of a map: 0 is the large one. */
-static FovBox map_box(const Layout *l, const FovTrace *trace, int map) {
+/** The box of a map: 0 is the large one, the others fill their page from its top left. */
+static FovBox map_box(const Layout *l, const FovHeat *heat, const FovTrace *trace, int map) {
   if (map == 0) return l->all;
+  int place = map - heat->first;
   double w = (l->each.w - (l->columns - 1) * l->em) / l->columns;
   FovBox box =
       fov_fit((FovBox){0, 0, w, l->each.h / l->rows - 2.6 * l->em}, trace->width, trace->height);
-  int column = (map - 1) % l->columns, row = (map - 1) / l->columns;
-  double pitch = l->columns > 1 ? (l->each.w - box.w) / (l->columns - 1) : 0;
-  box.x = round(l->each.x + column * pitch);
-  box.y = round(l->each.y + row * (box.h + 3 * l->em) + 1.6 * l->em);
+  int column = place % l->columns, row = place / l->columns;
+  box.x = round(l->each.x + column * (box.w + l->em));
+  box.y = round(l->each.y + row * (box.h + 2.6 * l->em) + 1.6 * l->em);
   return box;
 }
 
 /* ---- drawing ---- */
 
-/** Black, purple, red, orange, pale yellow: ever lighter, so that grey print ranks it too. */
+/** Black, purple, red, orange, pale yellow: lightness increases, so that grey print keeps the
+ * order. */
 static FovColor ramp(double share) {
   static const FovColor stops[] = {{0.0, 0.0, 0.02},
                                    {0.34, 0.06, 0.43},
@@ -206,7 +221,7 @@ static FovColor ramp(double share) {
   return (FovColor){a.r + part * (b.r - a.r), a.g + part * (b.g - a.g), a.b + part * (b.b - a.b)};
 }
 
-/** Where nobody looks, the mean image shows through. */
+/** Where there are no glimpses, the mean image is visible. */
 static double opacity(double share) {
   return 0.9 * fmin(1, 3 * share);
 }
@@ -246,16 +261,55 @@ static void draw_map(cairo_t *cr, const FovHeat *heat, const FovTrace *trace, Fo
   cairo_surface_destroy(density);
 }
 
-/** The colours from "never" to the busiest place. */
-static void draw_scale(cairo_t *cr, const Layout *l, const FovTheme *theme) {
-  double em = l->em, y = l->scale.y + em, w = fmin(l->all.w / 2, 16 * em);
+/** The density at the densest place of a map, relative to glimpses spread evenly. */
+static double times_uniform(const FovHeat *heat, int map) {
+  return CELLS * (double)heat->most[map];
+}
+
+/** Writes a density with two digits or all of its whole ones. text: [16] */
+static void write_density(char text[16], double density) {
+  snprintf(text, 16, density < 100 ? "%.2g" : "%.0f", density);
+}
+
+/** The colours of the large map from 0 to its densest place, numbered. */
+static void draw_scale(cairo_t *cr, const FovHeat *heat, const Layout *l, const FovTheme *theme) {
+  double em = l->em, y = l->scale.y + em, x = l->all.x, w = fmin(0.4 * l->all.w, 14 * em);
   fov_set_font(cr, 0.85 * em, false);
-  fov_set_color(cr, theme->quiet, 1);
-  double x = l->all.x + fov_text(cr, l->all.x, y + 0.8 * em, FOV_ALIGN_LEFT, "seldom") + 0.7 * em;
   for (int i = 0; i < 64; i++)
     fov_fill_box(cr, (FovBox){floor(x + i * w / 64), y, ceil(w / 64) + 1, em}, ramp(i / 63.0));
   fov_set_color(cr, theme->quiet, 1);
-  fov_text(cr, x + w + 0.9 * em, y + 0.8 * em, FOV_ALIGN_LEFT, "most often");
+  fov_text(cr, x, y + 2 * em, FOV_ALIGN_LEFT, "0");
+  char number[16];
+  write_density(number, times_uniform(heat, 0) / 2);
+  fov_text(cr, x + w / 2, y + 2 * em, FOV_ALIGN_CENTER, "%s", number);
+  write_density(number, times_uniform(heat, 0));
+  fov_text(cr, x + w, y + 2 * em, FOV_ALIGN_RIGHT, "%s", number);
+  char text[] = "times the uniform density";
+  fov_fit_text(cr, text, sizeof text, l->all.w - w - em);
+  fov_text(cr, x + w + em, y + 0.8 * em, FOV_ALIGN_LEFT, "%s", text);
+}
+
+/** A small map's number, and the density at the upper end of its colours. */
+static void draw_map_heading(cairo_t *cr, const FovHeat *heat, const FovTheme *theme, FovBox box,
+                             int map, double em) {
+  fov_set_font(cr, 0.85 * em, true);
+  fov_set_color(cr, theme->ink, 1);
+  fov_text(cr, box.x, box.y - 0.6 * em, FOV_ALIGN_LEFT, box.w > 5 * em ? "Glimpse %d" : "%d", map);
+  fov_set_font(cr, 0.85 * em, false);
+  fov_set_color(cr, theme->quiet, 1);
+  char number[16];
+  write_density(number, times_uniform(heat, map));
+  if (box.w > 9 * em)
+    fov_text(cr, box.x + box.w, box.y - 0.6 * em, FOV_ALIGN_RIGHT, "0 to %s", number);
+}
+
+static void draw_one(cairo_t *cr, const FovHeat *heat, const FovTrace *trace, const Layout *l,
+                     const FovTheme *theme, int map) {
+  FovBox box = map_box(l, heat, trace, map);
+  FovBox with_heading = {box.x, box.y - 1.6 * l->em, box.w, box.h + 1.6 * l->em};
+  if (box.w < 4 || box.h < 4 || !fov_shows(cr, with_heading)) return;
+  draw_map(cr, heat, trace, box, map);
+  if (map > 0) draw_map_heading(cr, heat, theme, box, map, l->em);
 }
 
 void fov_heat_draw(cairo_t *cr, const FovHeat *heat, const FovTrace *trace, const FovTheme *theme,
@@ -263,28 +317,23 @@ void fov_heat_draw(cairo_t *cr, const FovHeat *heat, const FovTrace *trace, cons
   char aside[96];
   Layout l = lay_out(heat, trace, width, height);
   fov_fill_box(cr, (FovBox){0, 0, width, height}, theme->paper);
-  snprintf(aside, sizeof aside, "%d episodes, %lld chosen glimpses", heat->episodes,
-           (long long)heat->counts[0]);
+  int length = snprintf(aside, sizeof aside, "%d episodes, %lld chosen glimpses", heat->episodes,
+                        (long long)heat->counts[0]);
+  if (heat->maps - 1 > FOV_HEAT_PAGE)
+    snprintf(aside + length, sizeof aside - (size_t)length, ", maps %d to %d of %d", heat->first,
+             page_end(heat) - 1, heat->maps - 1);
   fov_draw_title(cr, theme, l.title, l.em, "Where it looks", what, aside);
-  draw_scale(cr, &l, theme);
-  for (int map = 0; map < heat->maps; map++) {
-    FovBox box = map_box(&l, trace, map);
-    FovBox with_heading = {box.x, box.y - 1.6 * l.em, box.w, box.h + 1.6 * l.em};
-    if (box.w < 4 || box.h < 4 || !fov_shows(cr, with_heading)) continue;
-    draw_map(cr, heat, trace, box, map);
-    fov_set_font(cr, 0.85 * l.em, true);
-    fov_set_color(cr, theme->ink, 1);
-    if (map > 0)
-      fov_text(cr, box.x, box.y - 0.6 * l.em, FOV_ALIGN_LEFT,
-               box.w > 5 * l.em ? "Glimpse %d" : "%d", map);
-  }
+  draw_scale(cr, heat, &l, theme);
+  draw_one(cr, heat, trace, &l, theme, 0);
+  for (int map = heat->first; map < page_end(heat); map++)
+    draw_one(cr, heat, trace, &l, theme, map);
 }
 
 bool fov_heat_describe(char *text, size_t size, const FovHeat *heat, const FovTrace *trace,
                        double width, double height, double x, double y) {
   Layout l = lay_out(heat, trace, width, height);
-  for (int map = 0; map < heat->maps; map++) {
-    FovBox box = map_box(&l, trace, map);
+  for (int map = 0; map < page_end(heat); map = map == 0 ? heat->first : map + 1) {
+    FovBox box = map_box(&l, heat, trace, map);
     if (!fov_inside(box, x, y)) continue;
     float at[] = {(float)(2 * (x - box.x) / box.w - 1), (float)(2 * (y - box.y) / box.h - 1)};
     snprintf(text, size, "at %.2f, %.2f: %.3f %% of the glimpses", (double)at[0], (double)at[1],

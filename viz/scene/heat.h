@@ -1,4 +1,4 @@
-/** Where an agent looks: the glimpses of many episodes as a map, all together and one by one. */
+/** Heat maps of where an agent looks, over many episodes: one of all glimpses, one per glimpse. */
 #ifndef FOV_VIZ_SCENE_HEAT_H
 #define FOV_VIZ_SCENE_HEAT_H
 
@@ -7,28 +7,32 @@
 #include "record/trace.h"
 #include "viz/scene/style.h"
 
-enum { FOV_HEAT_SIDE = 64, FOV_HEAT_MAPS = 12 };
+enum { FOV_HEAT_SIDE = 64, FOV_HEAT_MAPS = 256, FOV_HEAT_PAGE = 12 };
 
-/** Maps over an image's square: 0 of what the policy chose, t of the t-th glimpses, for the first
- * of them that were taken. */
+/** Maps over an image's square: map 0 of the glimpses that the policy chose, map t of the t-th
+ * glimpses, t = 1 … FOV_HEAT_MAPS or as many as an episode took. */
 typedef struct FovHeat {
   int maps, episodes;
+  int first; /**< the first of the FOV_HEAT_PAGE small maps that are shown */
   int64_t counts[1 + FOV_HEAT_MAPS]; /**< glimpses of each map */
-  float *density;                    /**< [maps, FOV_HEAT_SIDE²]: glimpses a cell, smoothed */
+  float *density;                    /**< [maps, FOV_HEAT_SIDE²]: share of glimpses, smoothed */
   float *most;                       /**< [maps]: the largest of each */
   double *cells; /**< [maps, FOV_HEAT_SIDE²]: share of the map's glimpses, as counted */
   uint8_t *mean; /**< [H, W, C]: of the images that were seen */
 } FovHeat;
 
-/** Counts the `count` episodes of a selection. To be finished by the caller on success. */
+/** Counts the `count` episodes of a selection. The caller finishes the map on success. */
 FovStatus fov_heat_build(FovHeat *heat, const FovTrace *trace, const int *selection, int count);
 void fov_heat_finish(FovHeat *heat);
 
-/** Fills the canvas; `what` says which episodes these are. */
+/** Turns the small maps by pages, on (> 0) or back; stays where there are no more. */
+void fov_heat_turn(FovHeat *heat, int pages);
+
+/** Fills the canvas; `what` names the selection. */
 void fov_heat_draw(cairo_t *cr, const FovHeat *heat, const FovTrace *trace, const FovTheme *theme,
                    double width, double height, const char *what);
 
-/** Tells the share of glimpses under (x, y); false where no map is. */
+/** Describes the share of glimpses under (x, y); false where no map is. text: [size] */
 bool fov_heat_describe(char *text, size_t size, const FovHeat *heat, const FovTrace *trace,
                        double width, double height, double x, double y);
 

@@ -4,7 +4,7 @@
 
 #include "viz/scene/reconstruction.h"
 
-enum { MAX_ZOOM = 64 }; // beyond it lie cairo's 24 bits of coordinates
+enum { MAX_ZOOM = 64 }; // cairo's coordinates have 24 bits
 
 /** The image in the middle of the view, a margin left for the squares. */
 static FovBox fit_image(const FovTrace *trace, FovBox view) {
@@ -17,14 +17,14 @@ static FovBox zoomed(FovBox fitted, FovZoom zoom) {
   return (FovBox){fitted.x + fitted.w / 2 - zoom.x * w, fitted.y + fitted.h / 2 - zoom.y * h, w, h};
 }
 
-/** The right column from its top: the retina, the bars, and what goes on over time. */
+/** The right column from its top: the retina, the bars, and the plots over time. */
 static void lay_out_column(FovLayout *l, const FovScene *scene, FovBox column) {
   double em = l->em, pad = round(1.25 * em);
-  int tiles = scene->trace->scales + 1; // one is what it knows
+  int tiles = scene->trace->scales + 1; // one is the reconstruction
   double tile = fmin((column.w - (tiles - 1) * em) / tiles, 0.3 * column.h);
   l->retina = fov_cut_top(&column, floor(tile) + 3.2 * em, pad);
   l->bars = column;
-  if (column.h < 17 * em || scene->trace->glimpses < 2) return;
+  if (column.h < 15 * em || scene->trace->glimpses < 2) return;
   l->bars = fov_cut_top(&column, round(0.56 * column.h), pad);
   l->last = column;
   if (!fov_has_baseline(scene) && !scene->trace->control) return;
@@ -34,12 +34,11 @@ static void lay_out_column(FovLayout *l, const FovScene *scene, FovBox column) {
 }
 
 FovLayout fov_layout(const FovScene *scene) {
-  FovLayout l = {
-      .em = fmax(9, 16 * fmin(scene->width / FOV_SCENE_WIDTH, scene->height / FOV_SCENE_HEIGHT))};
+  FovLayout l = {.em = fov_em(scene->width, scene->height)};
   double em = l.em, pad = round(1.25 * em);
   FovBox body = {pad, pad, scene->width - 2 * pad, scene->height - 2 * pad};
   l.title = fov_cut_top(&body, round(1.5 * em), round(0.75 * pad));
-  bool words = fmin(body.h, 0.54 * body.w) > 27 * em; // a small scene has no room for them
+  bool words = fmin(body.h, 0.54 * body.w) > 27 * em; // left out of a small scene
   double legend = words ? round(2.2 * em) : 0;
   double side = round(fmin(body.h - legend, 0.54 * body.w));
   l.view = (FovBox){body.x, body.y, side, side};

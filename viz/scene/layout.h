@@ -1,4 +1,4 @@
-/** Where the parts of a scene are on its canvas. */
+/** The layout of a scene: the boxes of its parts. */
 #ifndef FOV_VIZ_SCENE_LAYOUT_H
 #define FOV_VIZ_SCENE_LAYOUT_H
 
@@ -16,13 +16,13 @@ FovLayout fov_layout(const FovScene *scene);
 /** The part that changes while the eye glides. */
 FovBox fov_scene_view(const FovScene *scene);
 
-/** Where the scene shows the whole image; beyond the view if zoomed. */
+/** The box of the whole image; larger than the view if zoomed. */
 FovBox fov_scene_image(const FovScene *scene);
 
-/** Where it outlines patch `scale` of the retina; may reach beyond the image. */
+/** The outline of patch `scale` of the retina; may reach beyond the image. */
 FovBox fov_scene_patch(const FovScene *scene, int scale);
 
-/** Zooms by `factor` with the point of the image under (x, y) kept there; 1 … 64. */
+/** Zooms by `factor` around (x, y), whose point of the image stays there; limits: 1 … 64. */
 FovZoom fov_scene_zoom(const FovScene *scene, double factor, double x, double y);
 
 #endif

@@ -8,7 +8,7 @@
 #include "viz/scene/episode.h"
 #include "viz/scene/reconstruction.h"
 
-/** A plot's own room: right of the numbers of its axis, above those of its foot. */
+/** The box inside a plot's axes: right of the numbers on the left, above those at the foot. */
 static FovBox plot_box(FovBox box, double em, double foot) {
   double gutter = 3.6 * em;
   return (FovBox){box.x + gutter, box.y + 1.9 * em, box.w - gutter, box.h - 1.9 * em - foot};
@@ -19,11 +19,14 @@ static void draw_grid(cairo_t *cr, const FovScene *scene, FovBox plot, const Fov
                       double em) {
   double ticks[FOV_TICKS];
   int count = fov_axis_ticks(ticks, axis, plot.h > 4 * em ? 3 : 1);
+  double last = INFINITY; // where a number was drawn
   cairo_set_line_width(cr, 1);
   for (int i = 0; i < count; i++) {
     double y = round(fov_axis_at(axis, ticks[i])) + 0.5;
     fov_set_color(cr, scene->theme->rule, 1);
     fov_line(cr, plot.x, y, plot.x + plot.w, y);
+    if (last - y < em) continue;
+    last = y;
     fov_set_color(cr, scene->theme->quiet, 1);
     fov_text(cr, plot.x - 0.6 * em, y + 0.3 * em, FOV_ALIGN_RIGHT, "%g", ticks[i]);
   }
@@ -33,16 +36,17 @@ static void draw_grid(cairo_t *cr, const FovScene *scene, FovBox plot, const Fov
 
 enum { MOST_BARS = 128 };
 
-/** The classes or actions that are shown: all, or the likeliest if there is no room for them. */
+/** The classes or actions that are shown: all, or the likeliest if not all fit. */
 typedef struct Bars {
   FovBox plot;
-  double pitch, name; // from bar to bar; room that a name needs
+  double pitch, name; // from bar to bar; width of a name
+  double top;         // the probability at the upper end of the axis
   int count, classes[MOST_BARS];
 } Bars;
 
-/** The height of a row of marks under the bars; 0 where the title must do, or the heading. */
+/** The height of a row of marks under the bars; 0 if the title or the heading has to do. */
 static double mark_row(const FovScene *scene, const FovLayout *l) {
-  return l->bars.h > 8 * l->em && !scene->trace->control ? 1.35 * l->em : 0;
+  return l->bars.h > 10 * l->em && !scene->trace->control ? 1.35 * l->em : 0;
 }
 
 static int longest_name(const FovTrace *trace) {
@@ -56,7 +60,8 @@ static int longest_name(const FovTrace *trace) {
   return longest < FOV_ACTION_NAME ? (int)longest : FOV_ACTION_NAME - 1;
 }
 
-/** How likely a class ever was; certain if asked or answered, and more than that if it is now. */
+/** The largest probability of a class in the episode; 1 if it is a label or answer, 2 if it is so
+ * now. */
 static double weight(const FovScene *scene, int class) {
   const FovTrace *trace = scene->trace;
   double most = 0;
@@ -74,7 +79,7 @@ static int compare(const void *a, const void *b) {
   return *(const int *)a - *(const int *)b;
 }
 
-/** Keeps the classes of the greatest weight, in their own order. */
+/** Keeps the classes of the largest weights, in ascending order. */
 static void choose_likeliest(Bars *bars, const FovScene *scene) {
   double weights[MOST_BARS];
   int count = 0;
@@ -92,6 +97,26 @@ static void choose_likeliest(Bars *bars, const FovScene *scene) {
   qsort(bars->classes, (size_t)count, sizeof *bars->classes, compare);
 }
 
+/** The upper end of the axis: the least of 1, 0.5, 0.2, 0.1 … that no bar of the episode exceeds.
+ */
+static double choose_top(const Bars *bars, const FovScene *scene) {
+  static const double steps[] = {1, 0.5, 0.2};
+  const FovTrace *trace = scene->trace;
+  float most = 0;
+  for (int t = 0; t < fov_scene_length(scene); t++)
+    for (int i = 0; i < bars->count; i++)
+      most = fmaxf(
+          most, trace->probabilities[fov_glimpse_index(trace, scene->episode, t) * trace->actions +
+                                     bars->classes[i]]);
+  double top = 1;
+  for (int i = 1; i <= 12; i++) { // down to 1e-4
+    double next = steps[i % 3] * pow(10, -(i / 3));
+    if (next < 0.9999 * most) break; // a float may be just above it
+    top = next;
+  }
+  return top;
+}
+
 /** Numbers in their order may be thinned; names, or numbers of the likeliest, may not. */
 static Bars choose_bars(const FovScene *scene, const FovLayout *l) {
   const FovTrace *trace = scene->trace;
@@ -104,10 +129,11 @@ static Bars choose_bars(const FovScene *scene, const FovLayout *l) {
   bars.count = all ? trace->actions : (int)fmin(trace->actions, room);
   bars.pitch = bars.plot.w / bars.count;
   choose_likeliest(&bars, scene);
+  bars.top = choose_top(&bars, scene);
   return bars;
 }
 
-/** How wide the bars of a class may be together. */
+/** The largest width of the bars of one class together. */
 static double bars_width(const FovScene *scene, const Bars *bars, double em) {
   return fmin(0.8 * bars->pitch, fmax(3, 0.8 * fov_scene_length(scene)) * em);
 }
@@ -117,7 +143,7 @@ static bool has_all_glimpses(const FovScene *scene, const Bars *bars, double em)
   return n > 1 && bars_width(scene, bars, em) >= 3 * n;
 }
 
-/** Of an action there is no right and wrong: the one that was taken stands out. */
+/** Actions are neither right nor wrong: the one that was taken has a colour. */
 static FovColor bar_color(const FovScene *scene, int class, int t) {
   const FovTrace *trace = scene->trace;
   const FovTheme *theme = scene->theme;
@@ -127,8 +153,8 @@ static FovColor bar_color(const FovScene *scene, int class, int t) {
   return trace->control ? theme->series[0] : theme->wrong;
 }
 
-/** The bars of a class, one a glimpse and this glimpse's in full colour; that one alone where there
- * is no room for so many. */
+/** Draws the bars of a class, one per glimpse, this glimpse in full colour; only that one if not
+ * all fit. */
 static void draw_class_bars(cairo_t *cr, const FovScene *scene, const Bars *bars, int place,
                             double em) {
   const FovTrace *trace = scene->trace;
@@ -140,7 +166,7 @@ static void draw_class_bars(cairo_t *cr, const FovScene *scene, const Bars *bars
   const float *p = trace->probabilities + (fov_glimpse_at(scene) - now) * trace->actions + class;
   x = round(x - width * count / 2);
   for (int t = first; t < first + count; t++, x += width) {
-    double h = fmax(1, p[(size_t)t * trace->actions] * bars->plot.h);
+    double h = fmax(1, p[(size_t)t * trace->actions] / bars->top * bars->plot.h);
     fov_set_color(cr, bar_color(scene, class, t), t == now ? 1 : 0.35);
     cairo_rectangle(cr, x, bottom - h, fmax(1, width - gap), h);
     cairo_fill(cr);
@@ -165,7 +191,7 @@ static void draw_bars(cairo_t *cr, const FovScene *scene, const Bars *bars, doub
   }
 }
 
-/** A row under the bars that points out one class: by a disc, or by a ring. */
+/** Draws a row under the bars that marks one class with a disc or a ring. */
 static void draw_mark(cairo_t *cr, const FovScene *scene, const Bars *bars, FovBox row, int class,
                       const char *name, bool filled) {
   double em = row.h / 1.35, y = row.y + 0.75 * em;
@@ -193,7 +219,7 @@ static void draw_marks(cairo_t *cr, const FovScene *scene, const FovLayout *l, c
   draw_mark(cr, scene, bars, row, trace->answers[now], "answer", false);
 }
 
-/** What the bars are of; of a game, with what was done. text: [size] */
+/** The heading of the bars; in a game with the action taken. text: [size] */
 static void name_bars(char *text, size_t size, const FovScene *scene, const Bars *bars, double em) {
   const FovTrace *trace = scene->trace;
   char action[FOV_ACTION_NAME];
@@ -217,7 +243,7 @@ static void draw_classes(cairo_t *cr, const FovScene *scene, const FovLayout *l)
   char heading[128];
   name_bars(heading, sizeof heading, scene, &bars, l->em);
   fov_draw_heading(cr, &box, scene->theme, l->em, heading);
-  FovAxis axis = {.lo = 0, .hi = 1, .from = bars.plot.y + bars.plot.h, .to = bars.plot.y};
+  FovAxis axis = {.lo = 0, .hi = bars.top, .from = bars.plot.y + bars.plot.h, .to = bars.plot.y};
   draw_grid(cr, scene, bars.plot, &axis, l->em);
   draw_bars(cr, scene, &bars, l->em);
   draw_marks(cr, scene, l, &bars);
@@ -241,19 +267,20 @@ static double entropy_at(const FovScene *scene, int t) {
   return fov_entropy(scene->trace, scene->episode, t);
 }
 
-/** From the least to the greatest of two series, with 0 and 1 in. */
+/** An axis over all values of two series, and over 0 and 1. */
 static FovAxis value_axis(const FovScene *scene, FovBox plot,
                           double a_at(const FovScene *scene, int t),
                           double b_at(const FovScene *scene, int t)) {
   FovAxis axis = {.lo = 0, .hi = 1, .from = plot.y + plot.h, .to = plot.y};
-  for (int t = 0; t < fov_scene_length(scene); t++) { // fmin and fmax pass over NaN
+  for (int t = 0; t < fov_scene_length(scene); t++) { // fmin and fmax ignore NaN
     axis.lo = fmin(axis.lo, fmin(a_at(scene, t), b_at(scene, t)));
     axis.hi = fmax(axis.hi, fmax(a_at(scene, t), b_at(scene, t)));
   }
   return axis;
 }
 
-/** A line through the finite values with a dot of radius `dot`, or what there is room for, at each.
+/** A line through the finite values with a dot of radius `dot`, or smaller if they are dense, at
+ * each.
  */
 static void draw_series(cairo_t *cr, const FovScene *scene, FovBox plot, const FovAxis *axis,
                         double value_at(const FovScene *scene, int t), double dot) {
@@ -290,7 +317,7 @@ static void draw_time_frame(cairo_t *cr, const FovScene *scene, FovBox plot, con
   cairo_set_line_width(cr, fmax(1.25, 0.12 * em));
 }
 
-/** The heading doubles as the key: the name of each line beside a sample of it. */
+/** The heading is also the legend: each line's name beside a sample of it. */
 static void draw_return_heading(cairo_t *cr, const FovScene *scene, FovBox box, double em) {
   double y = box.y + 0.85 * em, x = box.x, dash[] = {0.4 * em, 0.25 * em};
   fov_set_font(cr, 0.95 * em, true);

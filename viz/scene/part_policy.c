@@ -5,12 +5,12 @@
 
 #include "viz/scene/episode.h"
 
-/** Half image widths beyond which nothing is drawn: cairo's coordinates are 24 bits wide. */
+/** Nothing is drawn farther out, in half image widths: cairo's coordinates have 24 bits. */
 enum { FAR = 8 };
 
 /** A distribution over the tiles of a K × K grid. */
 typedef struct Tiles {
-  const float *p; /**< [side, side], by rows from the top left; NULL: there is none */
+  const float *p; /**< [side, side], by rows from the top left; NULL: none */
   int side;       /**< K */
   int chosen;     /**< the tile that the glimpse is in */
   float most;     /**< the largest of p */
@@ -24,7 +24,7 @@ static const float *choice_of(const FovScene *scene, const FovTraceColumn *colum
   return isfinite(values[0]) ? values : NULL;
 }
 
-/** Mean and sigma of a Gaussian, [2] each; false if the policy has not got both. */
+/** Mean and sigma of a Gaussian, [2] each; false if the policy does not have both. */
 static bool find_gaussian(const float **mean, const float **sigma, const FovScene *scene) {
   const FovTrace *trace = scene->trace;
   if (!fov_trace_column(trace, "mean", 2) || !fov_trace_column(trace, "sigma", 2)) return false;
@@ -58,9 +58,11 @@ static FovBox tile_box(const Tiles *tiles, FovBox image, int i) {
                   round(image.y + image.h * (row + 1) / tiles->side) - y};
 }
 
-/** How opaque a tile of probability p is: the likeliest as much as leaves the image visible. */
+/** The opacity of a tile of probability p; the image stays visible under the likeliest. A nearly
+ * uniform distribution is faint: full opacity needs four times its probability. */
 static double opacity(const Tiles *tiles, float p) {
-  return tiles->most > 0 ? 0.6 * fmax(0, p / tiles->most) : 0;
+  double full = fmax(tiles->most, 4.0 / (tiles->side * tiles->side));
+  return 0.6 * fmax(0, p / full);
 }
 
 void fov_draw_policy_tiles(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
@@ -107,6 +109,7 @@ static void legend_text(cairo_t *cr, const FovScene *scene, double x, double y, 
   char text[96];
   const char *name = scene->trace->policy;
   snprintf(text, sizeof text, "policy%s%s: %s", name[0] ? " " : "", name, what);
+  if (fov_text_width(cr, text) > end - x) snprintf(text, sizeof text, "policy: %s", what);
   fov_fit_text(cr, text, sizeof text, end - x);
   fov_set_color(cr, scene->theme->quiet, 1);
   fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", text);

@@ -15,11 +15,11 @@ static FovPixels patch_of(const FovScene *scene, int scale) {
                      trace->side, trace->side, trace->channels};
 }
 
-/** Tile `i` of the row under the heading: the scales of the retina, then what is known. */
+/** Tile `i` of the row under the heading: the scales of the retina, then the reconstruction. */
 static FovBox tile(const FovScene *scene, const FovLayout *l, int i) {
   double side = l->retina.h - 3.2 * l->em, tiles = scene->trace->scales;
   double pitch = tiles > 0 ? (l->retina.w - side) / tiles : 0;
-  pitch = fmin(pitch, side + 3 * l->em); // few of them stay together
+  pitch = fmin(pitch, side + 3 * l->em); // a few tiles stay together
   return fov_snap((FovBox){l->retina.x + i * pitch, l->retina.y + 1.6 * l->em, side, side});
 }
 
@@ -76,7 +76,7 @@ static void tell_patch(char *text, size_t size, const FovScene *scene, int scale
     snprintf(text, size, "scale %d at %d, %d: %u", scale + 1, column, row, rgb & 255);
 }
 
-/** How finely a pixel of the image is known. */
+/** Describes the scale of a pixel of the reconstruction. */
 static void tell_known(char *text, size_t size, const FovScene *scene, FovBox image, double x,
                        double y) {
   const FovTrace *trace = scene->trace;

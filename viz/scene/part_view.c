@@ -51,7 +51,7 @@ static void draw_ground(cairo_t *cr, const FovScene *scene, const FovLayout *l) 
   cairo_surface_destroy(known.unseen);
 }
 
-/** Whether the ground of one scene is that of another: all that it depends on. */
+/** Whether two scenes have the same ground. */
 static bool same_ground(const FovScene *a, const FovScene *b) {
   unsigned kinds = FOV_OVERLAY_RECONSTRUCTION | FOV_OVERLAY_VEIL;
   bool lasts = a->trace->frames == 1 && !(a->overlays & kinds);
@@ -61,7 +61,7 @@ static bool same_ground(const FovScene *a, const FovScene *b) {
          a->zoom.x == b->zoom.x && a->zoom.y == b->zoom.y;
 }
 
-/** Draws the ground from a surface that is kept as long as it stays the same. */
+/** Draws the ground from a surface that is kept until it changes. */
 static void lay_ground(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   FovSceneCache *cache = scene->cache;
   if (!cache->ground || !same_ground(&cache->scene, scene)) {
@@ -80,7 +80,7 @@ static void lay_ground(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
 /* ---- the marks ---- */
 
 /** Numbers a square at the first of its corners that lies in the view, outside the square. Small
- * squares take the left and the right corner by turns, or the tags would cover each other. */
+ * squares alternate between left and right corners, so that tags do not cover each other. */
 static void draw_tag(cairo_t *cr, FovBox square, FovBox view, int scale, FovColor color,
                      double em) {
   double size = 1.1 * em;
@@ -100,9 +100,9 @@ static void draw_tag(cairo_t *cr, FovBox square, FovBox view, int scale, FovColo
 static void draw_squares(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   double line = fov_border(l->em);
   fov_set_font(cr, 0.85 * l->em, true);
-  for (int s = scene->trace->scales - 1; s >= 0; s--) { // the fovea on top
+  for (int s = scene->trace->scales - 1; s >= 0; s--) { // the finest on top
     FovBox square = fov_scene_patch(scene, s);
-    if (scene->glide == 0) square = fov_snap(square); // moving, it would jerk
+    if (scene->glide == 0) square = fov_snap(square); // while moving it would jerk
     FovColor color = scene->theme->series[s % FOV_SERIES];
     cairo_rectangle(cr, square.x, square.y, square.w, square.h);
     fov_stroke_rimmed(cr, color, line, 1);
@@ -110,7 +110,7 @@ static void draw_squares(cairo_t *cr, const FovScene *scene, const FovLayout *l)
   }
 }
 
-/** A step of the path, cut short so that it does not enter the ring around its end. */
+/** Draws a step of the path, which ends outside the ring around its end. */
 static void draw_step(cairo_t *cr, const FovScene *scene, Point from, Point to, double ring,
                       double line, double alpha) {
   double part = 1 - ring / hypot(to.x - from.x, to.y - from.y);
@@ -130,14 +130,15 @@ static void draw_dot(cairo_t *cr, const FovScene *scene, Point at, double radius
   cairo_fill(cr);
 }
 
-/** Where the eye is at point t of the path; the one after this glimpse is where it glides. */
+/** Point t of the path; the one after this glimpse is on the way to the next. */
 static Point path_point(const FovScene *scene, FovBox image, int t) {
   const float *first = scene->trace->locations + 2 * (fov_glimpse_at(scene) - scene->glimpse);
   if (t <= scene->glimpse) return place(image, first + 2 * t);
   return between(place(image, first + 2 * t - 2), place(image, first + 2 * t), scene->glide);
 }
 
-/** From the first glimpse, a disc, to where the eye is, a ring; older steps are fainter. */
+/** Draws the path from the first glimpse, a disc, to the current location, a ring; older steps are
+ * fainter. */
 static void draw_path(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   double radius = 0.34 * l->em, ring = 1.5 * radius, line = fmax(1.5, 0.14 * l->em);
   int end = scene->glimpse + (scene->glide > 0);
@@ -151,7 +152,7 @@ static void draw_path(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   }
   fov_disc(cr, at.x, at.y, ring);
   fov_stroke_rimmed(cr, scene->theme->path, line, 1);
-  if (end == 0) draw_dot(cr, scene, at, 0.8 * radius, 1); // it is the first, too
+  if (end == 0) draw_dot(cr, scene, at, 0.8 * radius, 1); // it is also the first
 }
 
 static void draw_numbers(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
@@ -194,8 +195,8 @@ static double legend_text(cairo_t *cr, const FovScene *scene, double x, double y
   return x + fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", text);
 }
 
-/** Path: a disc for its first glimpse and a ring for the present one. On light paper the colour,
- * made for the image, needs a rim. */
+/** A disc for the first glimpse and a ring for this one, with a rim: on light paper the colour,
+ * made for the image, needs one. */
 static double legend_path(cairo_t *cr, const FovScene *scene, double x, double y, double em) {
   double middle = y - 0.3 * em, line = fmax(1.5, 0.14 * em);
   draw_dot(cr, scene, (Point){x + 0.4 * em, middle}, 0.36 * em, 1);

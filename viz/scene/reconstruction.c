@@ -5,7 +5,7 @@
 
 #include "viz/scene/episode.h"
 
-/** Where the sensor put an image that it saw whole. */
+/** The area of an image that the sensor sees whole, centred. */
 static FovPatchArea whole_patch(const FovTrace *trace) {
   int left = (trace->side - trace->width) / 2, above = (trace->side - trace->height) / 2;
   return (FovPatchArea){.x = -left, .y = -above, .covers = trace->side};
@@ -20,7 +20,7 @@ FovPatchArea fov_patch_area(const FovTrace *trace, int episode, int glimpse, int
                         .covers = covers};
 }
 
-/** Lays one received patch over the image wherever nothing better is known. */
+/** Copies a received patch into the image where no finer scale has covered it. */
 static void lay_patch(uint8_t *pixels, uint8_t *scales, const FovTrace *trace,
                       const uint8_t *received, FovPatchArea patch, int scale) {
   int C = trace->channels, left = (int)patch.x, top = (int)patch.y;
@@ -41,7 +41,7 @@ void fov_reconstruct(uint8_t *pixels, uint8_t *scales, const FovTrace *trace, in
   size_t patch = (size_t)trace->side * trace->side * trace->channels;
   memset(scales, FOV_UNSEEN, (size_t)trace->height * trace->width);
   for (int t = 0; t <= glimpse; t++)
-    for (int s = trace->scales - 1; s >= 0; s--) { // the fovea over what surrounds it
+    for (int s = trace->scales - 1; s >= 0; s--) { // the finest last
       const uint8_t *received =
           trace->retina + (fov_glimpse_index(trace, episode, t) * trace->scales + s) * patch;
       lay_patch(pixels, scales, trace, received, fov_patch_area(trace, episode, t, s), s);

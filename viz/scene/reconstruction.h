@@ -8,7 +8,7 @@
 
 enum { FOV_UNSEEN = 255 };
 
-/** Where patch `scale` of a glimpse lies, in pixels of the image; may reach beyond it. */
+/** The area of patch `scale` of a glimpse, in pixels of the image; may reach beyond it. */
 typedef struct FovPatchArea {
   double x, y;   /**< its top left corner */
   double covers; /**< its side: G·2^scale */
@@ -17,17 +17,17 @@ typedef struct FovPatchArea {
 FovPatchArea fov_patch_area(const FovTrace *trace, int episode, int glimpse, int scale);
 
 /**
- * The image reconstructed from glimpses 0 … `glimpse`: each pixel as the finest scale that has
- * covered it received it, the newest of equals. Of an image that changes, what a newer glimpse
- * received is nearer the truth than what an older one received more finely.
+ * Reconstructs the image from glimpses 0 … `glimpse`. Each pixel has the value received at the
+ * finest scale that covered it, from the newest glimpse at that scale. If the image changes, the
+ * newest glimpse counts whatever its scale; the reconstruction may be out of date elsewhere.
  *
- * pixels: [H, W, C], untouched where nothing was seen. scales: [H, W], the scale that a pixel is
- * of, FOV_UNSEEN where none.
+ * pixels: [H, W, C], unchanged where no glimpse was. scales: [H, W], the scale of each
+ * pixel, or FOV_UNSEEN.
  */
 void fov_reconstruct(uint8_t *pixels, uint8_t *scales, const FovTrace *trace, int episode,
                      int glimpse);
 
-/** The scale that a pixel of it is of; −1: unseen. */
+/** The scale of one of its pixels; −1: unseen. */
 int fov_reconstructed_scale(const FovTrace *trace, int episode, int glimpse, double x, double y);
 
 #endif

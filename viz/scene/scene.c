@@ -13,6 +13,10 @@ FovScene fov_scene(const FovTrace *trace, double width, double height, const Fov
                     .zoom = {1, 0.5, 0.5}};
 }
 
+double fov_em(double width, double height) {
+  return fmax(9 / 0.85, 16 * fmin(width / FOV_SCENE_WIDTH, height / FOV_SCENE_HEIGHT));
+}
+
 FovStatus fov_scene_check(const FovTrace *trace, const char *path) {
   const struct {
     const char *what;
@@ -20,7 +24,7 @@ FovStatus fov_scene_check(const FovTrace *trace, const char *path) {
   } limits[] = {{"scales of the retina", trace->scales, FOV_SCENE_SCALES},
                 {"glimpses", trace->glimpses, 4096},
                 {"classes", trace->actions, 32768},
-                {"columns of pixels", trace->width, 16384}, // cairo's limit is near
+                {"columns of pixels", trace->width, 16384}, // cairo's limit is 32767
                 {"rows of pixels", trace->height, 16384},
                 {"pixels across the retina", trace->side, 16384}};
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)

@@ -1,4 +1,4 @@
-/** Draws one moment of an episode on any cairo surface: a window, a PNG, a frame of a film. */
+/** A scene: one glimpse of an episode, or a point between two, and how it is shown. */
 #ifndef FOV_VIZ_SCENE_SCENE_H
 #define FOV_VIZ_SCENE_SCENE_H
 
@@ -8,17 +8,17 @@
 #include "viz/scene/style.h"
 
 enum { FOV_SCENE_WIDTH = 1280, FOV_SCENE_HEIGHT = 720 };        // the default
-enum { FOV_SCENE_MIN_WIDTH = 320, FOV_SCENE_MIN_HEIGHT = 180 }; // the smallest that is legible
-enum { FOV_SCENE_SCALES = 8 };                                  // more squares are only a blur
+enum { FOV_SCENE_MIN_WIDTH = 320, FOV_SCENE_MIN_HEIGHT = 180 }; // the smallest legible size
+enum { FOV_SCENE_SCALES = 8 };                                  // more squares cannot be told apart
 
-/** What may lie over the image; key N of the window toggles bit N − 1. */
+/** What can be drawn over the image; key N of the window toggles bit N − 1. */
 typedef enum FovOverlay {
   FOV_OVERLAY_SQUARES = 1 << 0,        /**< the patches of the glimpse */
-  FOV_OVERLAY_PATH = 1 << 1,           /**< from the first glimpse to this one */
+  FOV_OVERLAY_PATH = 1 << 1,           /**< the locations up to this glimpse */
   FOV_OVERLAY_POLICY = 1 << 2,         /**< the policy's distribution of this location */
-  FOV_OVERLAY_NUMBERS = 1 << 3,        /**< which glimpse a point of the path is */
+  FOV_OVERLAY_NUMBERS = 1 << 3,        /**< the number of each glimpse on the path */
   FOV_OVERLAY_VEIL = 1 << 4,           /**< darkens what no glimpse has covered yet */
-  FOV_OVERLAY_RECONSTRUCTION = 1 << 5, /**< the reconstruction in the place of the image */
+  FOV_OVERLAY_RECONSTRUCTION = 1 << 5, /**< the reconstruction instead of the image */
 } FovOverlay;
 
 enum {
@@ -26,31 +26,35 @@ enum {
   FOV_OVERLAYS_DEFAULT = FOV_OVERLAY_SQUARES | FOV_OVERLAY_PATH | FOV_OVERLAY_POLICY
 };
 
-/** The part of the image that is shown: the point (x, y), in shares of its sides, at the middle of
- * the view, enlarged. */
+/** The part of the image that is shown, enlarged. (x, y), in shares of the image, is at the middle
+ * of the view. */
 typedef struct FovZoom {
   double factor; /**< 1: all of it */
   double x, y;   /**< 0 … 1 */
 } FovZoom;
 
-/** Pictures kept between two drawings of a scene; whatever is in it belongs to one trace. */
+/** Surfaces kept between two drawings of scenes of one trace; see cache.h. */
 typedef struct FovSceneCache FovSceneCache;
 
-/** A moment, at the size it is drawn. */
+/** What to draw, and at which size. */
 typedef struct FovScene {
   const FovTrace *trace;
   int episode;          /**< 0 … E−1 */
   int glimpse;          /**< 0 … the last of the episode */
-  double glide;         /**< 0 … 1: how far the eye is on its way to the next glimpse */
+  double glide;         /**< 0 … 1: the share of the way to the next glimpse */
   double width, height; /**< canvas units */
   const FovTheme *theme;
   unsigned overlays; /**< of FovOverlay */
   FovZoom zoom;
-  FovSceneCache *cache; /**< NULL: draw everything anew */
+  FovSceneCache *cache; /**< NULL: draw everything each time */
 } FovScene;
 
-/** The first moment of a trace, as it looks unless told otherwise. */
+/** The first glimpse of a trace with the default settings. */
 FovScene fov_scene(const FovTrace *trace, double width, double height, const FovTheme *theme);
+
+/** The text size of a canvas, the unit of distances: 16 on the default canvas, and never so small
+ * that a label, 0.85 of it, has fewer than 9 pixels. */
+double fov_em(double width, double height);
 
 /** Fails unless the trace is one that a scene can show; `path` names it. */
 FovStatus fov_scene_check(const FovTrace *trace, const char *path);
@@ -59,10 +63,10 @@ FovStatus fov_scene_check(const FovTrace *trace, const char *path);
 #define FOV_GLIMPSE_SECONDS 0.7
 #define FOV_END_SECONDS 1.5
 
-/** The share of a glimpse's time that the eye rests; then it moves on. */
+/** The share of the time of a glimpse before the gaze moves to the next one. */
 #define FOV_REST 0.55
 
-/** Sets glimpse and glide from a time in glimpses: the eye rests, then eases over. */
+/** Sets glimpse and glide from a time in glimpses. */
 void fov_scene_seek(FovScene *scene, double time);
 
 /** Number of glimpses of the scene's episode. */

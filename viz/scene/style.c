@@ -26,7 +26,7 @@ const FovTheme fov_theme_light = {
                RGB(0x56b4e9), RGB(0x000000)},
 };
 
-// Okabe-Ito too, with the dark members lightened to keep their contrast on a dark ground.
+// Okabe-Ito too, with the dark colours lightened for contrast on a dark ground.
 const FovTheme fov_theme_dark = {
     .paper = RGB(0x14171c),
     .panel = RGB(0x1e232a),
@@ -47,7 +47,7 @@ void fov_set_color(cairo_t *cr, FovColor color, double alpha) {
 
 FovColor fov_text_on(FovColor ground) {
   double light = 0.2126 * pow(ground.r, 2.2) + 0.7152 * pow(ground.g, 2.2) +
-                 0.0722 * pow(ground.b, 2.2); // relative luminance; 0.18 is half way to the eye
+                 0.0722 * pow(ground.b, 2.2); // relative luminance; 0.18 appears as middle grey
   return light < 0.18 ? fov_theme_light.paper : fov_theme_dark.paper;
 }
 
@@ -194,7 +194,7 @@ double fov_axis_value(const FovAxis *axis, double at) {
   return axis->lo + (at - axis->from) / (axis->to - axis->from) * (axis->hi - axis->lo);
 }
 
-/** Powers of ten, or 1, 2 and 5 times them; of many decades, every so many. */
+/** Powers of ten, or 1, 2 and 5 times them; for many decades, of every n-th decade. */
 static int log_ticks(double ticks[FOV_TICKS], const FovAxis *axis) {
   static const double mantissas[] = {1, 2, 5};
   int first = (int)floor(log10(axis->lo)), last = (int)floor(log10(axis->hi)), count = 0;
@@ -284,9 +284,12 @@ void fov_draw_hatch(cairo_t *cr, const FovTheme *theme, FovBox box, double em) {
 
 void fov_draw_heading(cairo_t *cr, FovBox *box, const FovTheme *theme, double em,
                       const char *text) {
+  char fitting[128];
+  snprintf(fitting, sizeof fitting, "%s", text);
   fov_set_font(cr, 0.95 * em, true);
+  fov_fit_text(cr, fitting, sizeof fitting, box->w);
   fov_set_color(cr, theme->ink, 1);
-  fov_text(cr, box->x, box->y + 0.85 * em, FOV_ALIGN_LEFT, "%s", text);
+  fov_text(cr, box->x, box->y + 0.85 * em, FOV_ALIGN_LEFT, "%s", fitting);
   fov_cut_top(box, 1.6 * em, 0);
   fov_set_font(cr, 0.85 * em, false);
 }
@@ -303,7 +306,7 @@ FovStatus fov_canvas_begin(FovCanvas *canvas, const char *path, double width, do
             : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)lround(width * density),
                                          (int)lround(height * density));
   if (canvas->raster) cairo_surface_set_device_scale(surface, density, density);
-  canvas->cr = cairo_create(surface); // inherits a failed surface's status, seen at commit
+  canvas->cr = cairo_create(surface); // has the status of a failed surface, which commit checks
   cairo_surface_destroy(surface);
   return FOV_OK;
 }

@@ -1,4 +1,4 @@
-/** What every picture shares: colours, type, axes, and a canvas that becomes a file whole. */
+/** Shared by all pictures: colours, text, axes, and a canvas that replaces a file whole. */
 #ifndef FOV_VIZ_SCENE_STYLE_H
 #define FOV_VIZ_SCENE_STYLE_H
 
@@ -21,12 +21,12 @@ typedef struct FovBox {
 
 enum { FOV_SERIES = 7 };
 
-/** Colours by role; `series` tell things of one kind apart (Okabe and Ito 2008). */
+/** Colours by role; `series` distinguish things of one kind (Okabe and Ito 2008). */
 typedef struct FovTheme {
   FovColor paper;              /**< behind everything */
   FovColor panel;              /**< behind an image or a plot */
   FovColor ink, quiet, rule;   /**< text; secondary text; thin lines */
-  FovColor path, policy;       /**< glimpses so far; what the policy meant */
+  FovColor path, policy;       /**< glimpses so far; the policy */
   FovColor right, wrong;       /**< of an answer */
   FovColor series[FOV_SERIES]; /**< scales of a retina, experiments of a plot */
 } FovTheme;
@@ -35,7 +35,7 @@ extern const FovTheme fov_theme_light, fov_theme_dark;
 
 void fov_set_color(cairo_t *cr, FovColor color, double alpha);
 
-/** White or nearly black, whichever is the more legible on a ground. */
+/** White or nearly black, whichever is more legible on a ground. */
 FovColor fov_text_on(FovColor ground);
 
 /** Fills a box with a colour. */
@@ -67,7 +67,7 @@ FovBox fov_cut_bottom(FovBox *rest, double height);
 /** The largest box of w : h in the middle of `room`, but never thinner than a unit. */
 FovBox fov_fit(FovBox room, double w, double h);
 
-/** Whether any of a box is to be drawn: false if all of it is clipped away. */
+/** Whether any part of a box is inside the clip region. */
 bool fov_shows(cairo_t *cr, FovBox box);
 
 /** A tick or a cross, drawn because not every font has them; size × size, y its bottom. */
@@ -82,7 +82,7 @@ void fov_set_font(cairo_t *cr, double size, bool bold);
 
 double fov_text_width(cairo_t *cr, const char *text);
 
-/** Cuts a text so that it is no wider than `room`; "..." stands for what is left out. text: [size]
+/** Cuts a text so that it is no wider than `room`; "..." replaces the rest. text: [size]
  */
 void fov_fit_text(cairo_t *cr, char *text, size_t size, double room);
 
@@ -96,36 +96,37 @@ typedef struct FovAxis {
   bool log;
 } FovAxis;
 
-/** Where a value lies on the canvas; a logarithmic axis clamps it to lo. */
+/** The place of a value on the canvas; a logarithmic axis clamps it to lo. */
 double fov_axis_at(const FovAxis *axis, double value);
 
-/** The value that lies at a place: the other way round, of an axis that is not logarithmic. */
+/** The value at a place of the canvas; only for a linear axis. */
 double fov_axis_value(const FovAxis *axis, double at);
 
 enum { FOV_TICKS = 32 };
 
-/** Fills ticks with round values (1, 2, 5 × 10^k) of the axis, about `wanted` of them on a linear
- * one; returns how many. */
+/** Fills ticks with round values (1, 2, 5 × 10^k) of the axis, about `wanted` of them if it is
+ * linear; returns how many. */
 int fov_axis_ticks(double ticks[FOV_TICKS], const FovAxis *axis, int wanted);
 
 /** Draws the ticks of a vertical axis along the left edge of a plot, with rules across it; light.
  */
 void fov_draw_value_ticks(cairo_t *cr, const FovAxis *axis, FovBox box);
 
-/** Draws the line above a sheet or a map: its title, what it shows, and on the right an aside. */
+/** Draws the title line of a sheet or a map: title, selection, and a note on the right. */
 void fov_draw_title(cairo_t *cr, const FovTheme *theme, FovBox box, double em, const char *title,
                     const char *what, const char *aside);
 
 /** The width of a frame's line: even, two units or more. */
 double fov_border(double em);
 
-/** Fills a box with the hatching that stands for what no glimpse has covered. */
+/** Fills a box with the hatching that marks what no glimpse has covered. */
 void fov_draw_hatch(cairo_t *cr, const FovTheme *theme, FovBox box, double em);
 
-/** Draws the heading of a part and cuts it off the box; sets the font of the part's labels. */
+/** Draws the heading of a part, shortened to the box, and cuts it off the box; sets the font of the
+ * part's labels. */
 void fov_draw_heading(cairo_t *cr, FovBox *box, const FovTheme *theme, double em, const char *text);
 
-/** A picture on its way to a file. Zero-initialise before begin. */
+/** A picture that is drawn into a file. Zero-initialise before begin. */
 typedef struct FovCanvas {
   cairo_t *cr;
   FovReplace file;
@@ -136,7 +137,7 @@ typedef struct FovCanvas {
 bool fov_has_ending(const char *path, const char *ending);
 
 /** Opens a picture of width × height units; .svg and .pdf by the ending of `path`, else a PNG of
- * `density` pixels a unit. */
+ * `density` pixels per unit. */
 FovStatus fov_canvas_begin(FovCanvas *canvas, const char *path, double width, double height,
                            double density);
 

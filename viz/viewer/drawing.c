@@ -11,7 +11,7 @@
 
 /* ---- scene, heat map, sheet ---- */
 
-/** What there is to say where there is nothing to show. */
+/** The note that replaces the scene if there is no episode. */
 static void draw_note(cairo_t *cr, const FovViewer *viewer, FovBox box) {
   char filter[64];
   const FovTheme *theme = fov_player_theme(&viewer->player);
@@ -27,15 +27,15 @@ static void draw_note(cairo_t *cr, const FovViewer *viewer, FovBox box) {
   fov_set_color(cr, theme->quiet, 1);
   fov_set_font(cr, em, false);
   if (viewer->opened.snapshots == 0)
-    fov_text(cr, x, y + 2 * em, FOV_ALIGN_CENTER, "%s is looked at once a second",
+    fov_text(cr, x, y + 2 * em, FOV_ALIGN_CENTER, "looking at %s once a second",
              viewer->opened.name);
   else
     fov_text(cr, x, y + 2 * em, FOV_ALIGN_CENTER,
-             viewer->player.trace->control ? "F changes which are shown"
-                                           : "F changes the answers, C the class");
+             viewer->player.trace->control ? "F changes the filter"
+                                           : "F changes the filter, C the class");
 }
 
-/** The map is made when it is first looked at. */
+/** The map is built when it is first shown. */
 static void draw_heat(cairo_t *cr, FovViewer *viewer, FovBox box) {
   const FovPlayer *player = &viewer->player;
   char filter[64];
@@ -102,7 +102,7 @@ static void draw_track(cairo_t *cr, const FovViewer *viewer, const FovWindowLayo
   fov_set_color(cr, theme->quiet, 1);
   fov_line(cr, f->time.from, y, now, y);
   double pitch = (f->time.to - f->time.from) / f->time.hi;
-  int every = (int)ceil(0.8 * f->em / pitch); // dots that touch are a line
+  int every = (int)ceil(0.8 * f->em / pitch); // so that dots do not touch
   for (int t = 0; t <= fov_player_last(player); t += every) {
     fov_disc(cr, fov_axis_at(&f->time, t), y, 0.26 * f->em);
     fov_set_color(cr, t <= player->time ? theme->quiet : theme->rule, 1);
@@ -125,8 +125,7 @@ static void draw_bar(cairo_t *cr, const FovViewer *viewer, const FovWindowLayout
   draw_track(cr, viewer, f, theme);
   fov_player_filter_text(player, filter, sizeof filter);
   fov_set_font(cr, f->em, false);
-  fov_fit_text(cr, filter, sizeof filter,
-               right - f->time.to - 4.6 * f->em); // the speed is beside it
+  fov_fit_text(cr, filter, sizeof filter, f->filter.x + f->filter.w - f->time.to - 1.6 * f->em);
   fov_set_color(cr, theme->quiet, 1);
   fov_text(cr, f->time.to + 1.6 * f->em, y, FOV_ALIGN_LEFT, "%s", filter);
   fov_set_color(cr, theme->ink, 1);
@@ -135,7 +134,7 @@ static void draw_bar(cairo_t *cr, const FovViewer *viewer, const FovWindowLayout
 
 /* ---- the training ---- */
 
-/** The validation error over the updates, as high as its box. */
+/** The validation error over the updates, scaled to its box. */
 static void draw_curve(cairo_t *cr, const FovOpenedRun *opened, const FovWindowLayout *f,
                        FovBox box, const FovTheme *theme) {
   double most = 0;
@@ -165,7 +164,7 @@ static void draw_snapshots(cairo_t *cr, const FovOpenedRun *opened, const FovWin
               0.55 * f->em);
 }
 
-/** The row of progress.csv of the evaluation that a snapshot was recorded at. */
+/** The row of progress.csv from the evaluation of a snapshot. */
 static const FovProgress *row_of(const FovOpenedRun *opened, int64_t update) {
   for (size_t i = 0; i < opened->row_count; i++)
     if (opened->rows[i].update == update) return &opened->rows[i];
@@ -280,10 +279,10 @@ static void draw_hint(cairo_t *cr, const FovViewer *viewer, const FovWindowLayou
   FovBox box = fov_window_hint(viewer);
   double em = f->em;
   cairo_save(cr);
-  cairo_rectangle(cr, box.x, box.y, box.w, box.h); // all of it goes when the hint does
+  cairo_rectangle(cr, box.x, box.y, box.w, box.h); // the box that is redrawn when the hint goes
   cairo_clip(cr);
   fov_set_font(cr, 0.9 * em, false);
-  box.w = fmin(box.w - 4, fov_text_width(cr, viewer->hint) + 1.6 * em); // its bound is generous
+  box.w = fmin(box.w - 4, fov_text_width(cr, viewer->hint) + 1.6 * em); // the box is an upper bound
   draw_plate(cr, (FovBox){box.x + 2, box.y + 2, box.w, box.h - 4}, theme, theme->quiet, em);
   fov_set_color(cr, theme->ink, 1);
   fov_text(cr, box.x + 2 + 0.8 * em, box.y + 2 + 1.27 * em, FOV_ALIGN_LEFT, "%s", viewer->hint);
@@ -304,6 +303,12 @@ static void tell_bars(char *text, size_t size, const FovViewer *viewer, const Fo
     double time =
         fmin(fov_player_last(&viewer->player), fmax(0, round(fov_axis_value(&f->time, x))));
     snprintf(text, size, "glimpse %g", time + 1);
+  } else if (fov_inside(f->filter, x, y)) {
+    snprintf(text, size, "%s",
+             viewer->player.trace->control ? "click: goals missed, met"
+                                           : "click: wrong, right answers");
+  } else if (fov_inside(f->speed, x, y)) {
+    snprintf(text, size, "click: another speed");
   }
 }
 

@@ -1,16 +1,16 @@
-/** Which key does what: for the window, its help and the README. */
+/** The keys of the window, and their lines of its help. */
 #ifndef FOV_VIZ_VIEWER_KEYS_H
 #define FOV_VIZ_VIEWER_KEYS_H
 
 #include "viz/viewer/player.h"
 
 typedef struct FovKey {
-  char letter; /**< what typing it yields, on any layout; 0: a key that types nothing */
+  char letter; /**< the character it types, on any layout; 0: it types none */
   FovAction action;
-  const char *label, *help; /**< a line of the help; NULL: told by the line before */
+  const char *label, *help; /**< a line of the help; NULL: covered by the line before */
 } FovKey;
 
-extern const FovKey fov_keys[]; /**< ends with a key of neither letter nor label */
+extern const FovKey fov_keys[]; /**< the last has neither letter nor label */
 
 /** NONE if the letter has no meaning. */
 FovAction fov_key_action(char letter);

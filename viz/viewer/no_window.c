@@ -1,4 +1,4 @@
-/** Stands in for the window where SDL is missing. */
+/** Replaces the window in a program that is built without SDL. */
 #include "draw.h"
 
 FovStatus fov_draw_window(const char *source, const FovDrawEpisode *what) {

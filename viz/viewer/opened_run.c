@@ -10,7 +10,7 @@
 
 enum { PATH_SIZE = 4096 };
 
-/** The trace of a run that is shown first, or the lone one. path: [PATH_SIZE] */
+/** The path of the newest trace of a run, or of the single trace. path: [PATH_SIZE] */
 static void main_path(char *path, const FovOpenedRun *opened) {
   snprintf(path, PATH_SIZE, opened->is_run ? "%s/trace.safetensors" : "%s", opened->path);
 }
@@ -21,7 +21,7 @@ static FovStamp stamp_of(const char *path) {
   return (FovStamp){info.st_ino, info.st_size, info.st_mtim};
 }
 
-/** Notes what is there now; whether it is not what was there before. */
+/** Updates a stamp; whether the file has changed. */
 static bool changed(FovStamp *stamp, const char *path) {
   FovStamp now = stamp_of(path);
   bool same = now.inode == stamp->inode && now.size == stamp->size &&
@@ -37,7 +37,7 @@ static FovStatus read_trace(FovTrace *trace, const char *path) {
   return status;
 }
 
-/** Puts the main trace's update among those of the history, in the place of its equal. */
+/** Inserts the update of the main trace into those of the history, unless it is there. */
 static size_t insert(int64_t *updates, size_t *count, int64_t update) {
   size_t place = 0;
   while (place < *count && updates[place] < update) place++;
@@ -49,7 +49,7 @@ static size_t insert(int64_t *updates, size_t *count, int64_t update) {
   return place;
 }
 
-/** The snapshot whose update is the trace's that is shown, or the nearest before it. */
+/** The snapshot with the update of the shown trace, or the last one before it. */
 static size_t find_snapshot(const FovOpenedRun *opened) {
   size_t snapshot = 0;
   while (snapshot + 1 < opened->snapshots && opened->updates[snapshot + 1] <= opened->trace.update)
@@ -73,7 +73,7 @@ static FovStatus list_snapshots(FovOpenedRun *opened, int64_t main_update) {
   return FOV_OK;
 }
 
-/** Goes on with a main trace that is new: shows it, unless another snapshot is looked at. */
+/** Reads a new main trace and shows it, unless another snapshot is shown. */
 static FovStatus take_main(bool *shown, FovOpenedRun *opened) {
   char path[PATH_SIZE];
   FovTrace trace;
@@ -102,7 +102,7 @@ static FovStatus read_rows(FovOpenedRun *opened, const char *path) {
   return FOV_OK;
 }
 
-/** What a run has beside its main trace. */
+/** Looks for changes of the history and of progress.csv. */
 static FovStatus poll_run(bool *rows, FovOpenedRun *opened) {
   char path[PATH_SIZE];
   snprintf(path, sizeof path, "%s/" FOV_HISTORY, opened->path);
@@ -147,7 +147,7 @@ FovStatus fov_opened_run_show(FovOpenedRun *opened, size_t snapshot) {
 
 /* ---- opening ---- */
 
-/** The last part of a path, as text that any font can show. */
+/** The last part of the path, as ASCII, which any font can show. */
 static void set_name(FovOpenedRun *opened) {
   char *real = realpath(opened->path, NULL), *name = real ? real : opened->path;
   if (strrchr(name, '/') && strrchr(name, '/')[1]) name = strrchr(name, '/') + 1;
@@ -157,7 +157,7 @@ static void set_name(FovOpenedRun *opened) {
   free(real);
 }
 
-/** A folder without a trace is a run all the same if a training has left its log there. */
+/** A folder without a trace is a run if it has the log of a training. */
 static FovStatus check_run(const FovOpenedRun *opened) {
   char path[PATH_SIZE];
   snprintf(path, sizeof path, "%s/log.txt", opened->path);

@@ -8,7 +8,7 @@
 #include "viz/scene/episode.h"
 
 static const double slowest = 0.25, fastest = 16;
-static const double step_seconds = 0.2; // that a step by key takes to glide
+static const double step_seconds = 0.2; // the duration of a step by key
 
 static bool passes(const FovPlayer *player, int episode) {
   bool right = !player->trace->wrong[episode];
@@ -16,7 +16,7 @@ static bool passes(const FovPlayer *player, int episode) {
   return player->filter == FOV_FILTER_ALL || right == (player->filter == FOV_FILTER_RIGHT);
 }
 
-/** Scrolls as little as shows the present episode in the sheet. */
+/** Scrolls the sheet just far enough to show the current episode. */
 static void scroll_into_view(FovPlayer *player) {
   if (player->columns == 0) return;
   int row = player->place / player->columns;
@@ -24,7 +24,7 @@ static void scroll_into_view(FovPlayer *player) {
   if (row >= player->scroll + player->rows) player->scroll = row - player->rows + 1;
 }
 
-/** Collects the episodes that pass; shows `episode`, or the last before it that does. */
+/** Collects the episodes that pass the filter; shows `episode`, or the last one before it. */
 static void select_episodes(FovPlayer *player, int episode) {
   player->wanted = episode;
   player->count = player->place = 0;
@@ -113,14 +113,15 @@ static void show_place(FovPlayer *player, int place) {
   scroll_into_view(player);
 }
 
-/** Steps to a whole glimpse: the eye glides there, playing stops. */
+/** Moves to a whole glimpse and stops playing. */
 static void step(FovPlayer *player, int glimpses) {
   double from = player->playing ? player->time : player->target;
   player->playing = false;
-  // From between two glimpses, back is to the one that was left.
+  // Between two glimpses, back is the earlier one.
   double whole = glimpses > 0 ? floor(from) : ceil(from);
   player->target = fmin(fmax(0, whole + glimpses), fov_player_last(player));
-  if (fabs(player->target - player->time) > 1) // far: only the last of the way is seen
+  if (fabs(player->target - player->time) >
+      1) // far away: only the last glimpse of the way is shown
     player->time = player->target - copysign(1, player->target - player->time);
 }
 
@@ -146,7 +147,7 @@ static void change_filter(FovPlayer *player, FovFilter filter, int label) {
   if (fov_player_episode(player) != before) rewind_time(player);
 }
 
-/** −1, that is all, 0, 1 … and round again. */
+/** The label after the current one: −1 (all), 0, 1 …, then −1 again. */
 static int next_label(const FovPlayer *player, int by) {
   int count = player->trace->actions + 1;
   return (player->label + 1 + by + count) % count - 1;
@@ -188,6 +189,9 @@ static void do_view(FovPlayer *player, FovAction action) {
     break;
   case FOV_ACTION_FASTER:
     player->speed = fmin(fastest, player->speed * 2);
+    break;
+  case FOV_ACTION_NEXT_SPEED:
+    player->speed = player->speed < fastest ? player->speed * 2 : slowest;
     break;
   case FOV_ACTION_UNZOOM:
     player->zoom = (FovZoom){1, 0.5, 0.5};
@@ -298,7 +302,7 @@ bool fov_player_moves(const FovPlayer *player) {
   return player->playing || player->time != player->target;
 }
 
-/** Time passes at the speed; at the end it rests, then the next episode of the filter begins. */
+/** Advances the time; at the end of an episode it waits, then the next one begins. */
 static void play_on(FovPlayer *player, double seconds) {
   double last = fov_player_last(player), time = seconds * player->speed;
   double rest = time - (last - player->time) * FOV_GLIMPSE_SECONDS;

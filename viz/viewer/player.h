@@ -1,4 +1,4 @@
-/** What a viewer is showing and how it gets from there to elsewhere: no window, no drawing. */
+/** What a viewer shows, and how actions and time change it; without window or drawing. */
 #ifndef FOV_VIZ_VIEWER_PLAYER_H
 #define FOV_VIZ_VIEWER_PLAYER_H
 
@@ -7,14 +7,14 @@
 #include "record/trace.h"
 #include "viz/scene/scene.h"
 
-/** What the keys do. Those from FOLLOW on are beyond the player: it leaves them to who has a file
- * or a window. */
+/** What keys and clicks do. Those from FOLLOW on need files or a window: the player ignores them.
+ */
 typedef enum FovAction {
   FOV_ACTION_NONE,
   FOV_ACTION_PLAY,          /**< plays or pauses; at the end it starts again */
   FOV_ACTION_BACK,          /**< one glimpse */
   FOV_ACTION_FORWARD,       /**< one glimpse */
-  FOV_ACTION_PREVIOUS,      /**< one episode, or one page of the contact sheet */
+  FOV_ACTION_PREVIOUS,      /**< one episode, or one page of the contact sheet or heat map */
   FOV_ACTION_NEXT,          /**< likewise */
   FOV_ACTION_FIRST,         /**< to the first glimpse; in the contact sheet, the first row */
   FOV_ACTION_LAST,          /**< likewise the last */
@@ -22,19 +22,20 @@ typedef enum FovAction {
   FOV_ACTION_LAST_EPISODE,  /**< of the filter */
   FOV_ACTION_SLOWER,        /**< half the speed, down to 0.25 */
   FOV_ACTION_FASTER,        /**< twice the speed, up to 16 */
+  FOV_ACTION_NEXT_SPEED,    /**< likewise, but after 16 comes 0.25 */
   FOV_ACTION_UNZOOM,        /**< all of the image again */
   FOV_ACTION_FILTER,        /**< all, wrong, right; of a game, by its goal */
   FOV_ACTION_CLASS,         /**< all classes, then one after the other; games have none */
   FOV_ACTION_CLASS_BACK,    /**< likewise, backwards */
   FOV_ACTION_ASK,           /**< starts to ask for the number of an episode */
-  FOV_ACTION_CANCEL,        /**< ends the asking, the help, the sheet or the heat map */
+  FOV_ACTION_CANCEL,        /**< closes the question, the help, the sheet or the heat map */
   FOV_ACTION_HEAT,          /**< the heat map, or back to the scene */
   FOV_ACTION_SHEET,         /**< the contact sheet, or back to the scene */
   FOV_ACTION_THEME,         /**< dark or light */
   FOV_ACTION_HELP,          /**< shows or hides the keys */
   FOV_ACTION_OVERLAY_1,     /**< to OVERLAY_6: toggles an overlay */
   FOV_ACTION_OVERLAY_6 = FOV_ACTION_OVERLAY_1 + FOV_OVERLAYS - 1,
-  FOV_ACTION_FOLLOW,  /**< watches for new traces, or no longer */
+  FOV_ACTION_FOLLOW,  /**< starts or stops watching for new traces */
   FOV_ACTION_EARLIER, /**< one snapshot of the training back */
   FOV_ACTION_LATER,   /**< one snapshot of the training on */
   FOV_ACTION_SAVE,    /**< a PNG of what is shown */
@@ -53,9 +54,9 @@ typedef struct FovPlayer {
   int *selection;        /**< [count]: the episodes that pass filter and class, ascending */
   int count;
   int place;     /**< in the selection: the episode that is shown */
-  int wanted;    /**< the episode that was shown last, to come back to from an empty selection */
-  double time;   /**< 0 … the last glimpse of the episode: what is shown, in glimpses */
-  double target; /**< where the time glides to while it does not play */
+  int wanted;    /**< the episode shown last, to return to from an empty selection */
+  double time;   /**< 0 … the last glimpse of the episode: the shown time, in glimpses */
+  double target; /**< where the time moves to while paused */
   double held;   /**< seconds that the end of the episode has been shown while playing */
   bool playing;
   double speed;
@@ -65,28 +66,28 @@ typedef struct FovPlayer {
   unsigned overlays;
   FovZoom zoom;
   bool light, help, asking;
-  char entry[FOV_ENTRY + 1]; /**< the number as far as it is typed */
+  char entry[FOV_ENTRY + 1]; /**< the digits typed so far */
   int columns, rows, scroll; /**< of the contact sheet: what fits, and the first row shown */
 } FovPlayer;
 
 FovStatus fov_player_init(FovPlayer *player, const FovTrace *trace);
 void fov_player_finish(FovPlayer *player);
 
-/** Goes on with another trace, or the same with other content: with the same episode and moment as
- * far as it has them. */
+/** Shows another trace, or the same with other content, at the same episode and time if it has
+ * them. */
 FovStatus fov_player_set_trace(FovPlayer *player, const FovTrace *trace);
 
 void fov_player_do(FovPlayer *player, FovAction action);
 
 /** Types a digit or, with '\b', takes one back; with '\r' goes to the episode that was asked for,
- * leaving a filter that hides it. False if there is no such episode. */
+ * switching off a filter that hides it. False if there is no such episode. */
 bool fov_player_type(FovPlayer *player, char key);
 
-/** Shows an episode of the trace: false if it has none of that number. A filter that hides it is
- * left. */
+/** Shows an episode of the trace: false if there is no episode of that number. A filter that hides
+ * it is switched off. */
 bool fov_player_go(FovPlayer *player, int episode);
 
-/** Shows a moment of the episode at once, as a drag on the timeline does. */
+/** Shows a time of the episode at once, as dragging the timeline does. */
 void fov_player_seek(FovPlayer *player, double time);
 
 /** Scrolls the contact sheet by rows. */
@@ -107,7 +108,7 @@ int fov_player_last(const FovPlayer *player);
 /** The glimpse that is shown or, if it glides, will be. */
 int fov_player_glimpse(const FovPlayer *player);
 
-/** The scene of this moment; only if there is an episode. */
+/** The scene that is shown; only if there is an episode. */
 FovScene fov_player_scene(const FovPlayer *player, double width, double height);
 
 const FovTheme *fov_player_theme(const FovPlayer *player);

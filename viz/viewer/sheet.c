@@ -12,7 +12,7 @@ typedef struct Layout {
   int columns, rows;
 } Layout;
 
-/** Tiles of the images' shape in so many columns. */
+/** Sets the size of tiles, which have the images' shape, for a number of columns. */
 static void cut(Layout *l, const FovTrace *trace, int columns) {
   double shape = trace->width > 0 ? (double)trace->height / trace->width : 1;
   l->columns = columns;
@@ -21,14 +21,11 @@ static void cut(Layout *l, const FovTrace *trace, int columns) {
   l->rows = (int)fmax(1, floor((l->body.h + 0.5 * l->em) / l->pitch_y));
 }
 
-/** Tiles of about nine text sizes; a column more or less if that leaves less of the height empty.
- */
-static Layout lay_out(const FovTrace *trace, double width, double height) {
-  Layout l = {.em = fmax(9, 16 * fmin(width / FOV_SCENE_WIDTH, height / FOV_SCENE_HEIGHT))};
-  double em = l.em, pad = round(1.25 * em), best = 0;
-  l.body = (FovBox){pad, pad, width - 2 * pad, height - 2 * pad};
-  l.title = fov_cut_top(&l.body, round(1.5 * em), round(0.75 * pad));
-  int usual = (int)fmax(2, floor((l.body.w + em) / (10 * em))), columns = usual;
+/** How many columns make tiles of about nine text sizes; one more or less if that leaves less of
+ * the height empty. */
+static int usual_columns(Layout l, const FovTrace *trace) {
+  int usual = (int)fmax(2, floor((l.body.w + l.em) / (10 * l.em))), columns = usual;
+  double best = 0;
   for (int i = usual - 1; i <= usual + 2; i++) {
     cut(&l, trace, i);
     double filled = l.rows * l.pitch_y / l.body.h;
@@ -36,12 +33,26 @@ static Layout lay_out(const FovTrace *trace, double width, double height) {
     best = filled;
     columns = i;
   }
-  cut(&l, trace, columns);
+  return columns;
+}
+
+/** Tiles of the usual size, or larger ones if all of the episodes fit the page then. */
+static Layout lay_out(const FovPlayer *player, double width, double height) {
+  Layout l = {.em = fov_em(width, height)};
+  double pad = round(1.25 * l.em);
+  l.body = (FovBox){pad, pad, width - 2 * pad, height - 2 * pad};
+  l.title = fov_cut_top(&l.body, round(1.5 * l.em), round(0.75 * pad));
+  int usual = usual_columns(l, player->trace);
+  for (int columns = 1; columns <= usual; columns++) {
+    cut(&l, player->trace, columns);
+    bool whole = l.rows * l.pitch_y <= l.body.h + 0.5 * l.em;
+    if (whole && l.rows * l.columns >= player->count) break;
+  }
   return l;
 }
 
 void fov_sheet_fit(FovPlayer *player, double width, double height) {
-  Layout l = lay_out(player->trace, width, height);
+  Layout l = lay_out(player, width, height);
   bool same = player->columns == l.columns && player->rows == l.rows;
   player->columns = l.columns;
   player->rows = l.rows;
@@ -87,7 +98,7 @@ static size_t write_turns(char *text, size_t size, const FovTrace *trace, int ep
   return length;
 }
 
-/** Only wrong answers are told beside the labels. */
+/** The labels, and the answers if one of them is wrong. */
 static void write_caption(char *text, size_t size, const FovTrace *trace, int episode) {
   if (trace->control) {
     snprintf(text, size, "return %g", fov_return(trace, episode, 0));
@@ -135,15 +146,16 @@ static void draw_tile(cairo_t *cr, const FovPlayer *player, const FovTheme *them
 static void draw_title(cairo_t *cr, const FovPlayer *player, const Layout *l,
                        const FovTheme *theme) {
   char what[64], aside[96];
-  int first = player->scroll * l->columns, last = first + l->rows * l->columns;
+  int first = player->scroll * l->columns, last = first + l->rows * l->columns - 1;
+  if (last >= player->count) last = player->count - 1;
   fov_player_filter_text(player, what, sizeof what);
-  snprintf(aside, sizeof aside, "%d to %d of %d", first + 1,
-           last < player->count ? last : player->count, player->count);
+  snprintf(aside, sizeof aside, "episodes %d to %d, %d in all", player->selection[first],
+           player->selection[last], player->count);
   fov_draw_title(cr, theme, l->title, l->em, "Episodes", what, aside);
 }
 
 void fov_sheet_draw(cairo_t *cr, const FovPlayer *player, double width, double height) {
-  Layout l = lay_out(player->trace, width, height);
+  Layout l = lay_out(player, width, height);
   const FovTheme *theme = fov_player_theme(player);
   fov_fill_box(cr, (FovBox){0, 0, width, height}, theme->paper);
   draw_title(cr, player, &l, theme);
@@ -158,7 +170,7 @@ void fov_sheet_draw(cairo_t *cr, const FovPlayer *player, double width, double h
 }
 
 int fov_sheet_at(const FovPlayer *player, double width, double height, double x, double y) {
-  Layout l = lay_out(player->trace, width, height);
+  Layout l = lay_out(player, width, height);
   for (int i = 0; i < l.rows * l.columns; i++) {
     int place = player->scroll * l.columns + i;
     if (place < player->count && fov_inside(tile_box(&l, i), x, y)) return place;

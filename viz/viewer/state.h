@@ -8,7 +8,7 @@
 
 enum { FOV_DAMAGES = 4 };
 
-/** What the pressed mouse button holds. */
+/** What the mouse drags. */
 typedef enum FovGrip {
   FOV_GRIP_NONE,
   FOV_GRIP_TIME,     /**< the timeline */
@@ -18,20 +18,20 @@ typedef enum FovGrip {
 
 typedef struct FovViewer {
   FovOpenedRun opened;
-  FovPlayer player; /**< of the opened's trace */
+  FovPlayer player; /**< shows the opened trace */
   FovSceneCache *cache;
-  FovHeat heat; /**< of the player's selection, made when it is first shown; else of no maps */
+  FovHeat heat; /**< of the player's selection, built when first shown; until then without maps */
   double width, height;
   bool following;
   double since_poll;   /**< seconds */
   char message[512];   /**< of the last action, or of a failure */
   double message_left; /**< seconds that it stays */
-  bool alarm;          /**< it tells a failure */
-  bool exporting;      /**< a GIF is to be written once the message that says so is drawn */
+  bool alarm;          /**< it reports a failure */
+  bool exporting;      /**< a GIF will be written after its message is drawn */
   char hint[128];      /**< the value under the pointer; "" if there is none */
   double x, y;         /**< the pointer */
   FovGrip grip;
-  FovZoom grip_zoom; /**< when it was gripped, at */
+  FovZoom grip_zoom; /**< when the drag began, at */
   double grip_x, grip_y;
   FovBox damage[FOV_DAMAGES]; /**< what has changed since it was drawn */
   int damages;

@@ -17,7 +17,7 @@ static const double message_seconds = 4, poll_seconds = 1;
 /* ---- what has changed ---- */
 
 static void damage(FovViewer *viewer, FovBox box) {
-  if (viewer->damages == FOV_DAMAGES) { // too many to tell apart: all of it
+  if (viewer->damages == FOV_DAMAGES) { // too many: redraw everything
     viewer->damages = 1;
     box = (FovBox){0, 0, viewer->width, viewer->height};
     viewer->damage[0] = box;
@@ -31,16 +31,16 @@ static void damage_all(FovViewer *viewer) {
   damage(viewer, (FovBox){0});
 }
 
-static void say(FovViewer *viewer, bool alarm, const char *text) {
+static void show_message(FovViewer *viewer, bool alarm, const char *text) {
   snprintf(viewer->message, sizeof viewer->message, "%s", text);
   viewer->message_left = message_seconds * (alarm ? 2 : 1);
   viewer->alarm = alarm;
   damage_all(viewer);
 }
 
-/** Says a failure, if it is one; whether all is well. */
+/** Shows the message of a failure; whether there was none. */
 static bool check(FovViewer *viewer, FovStatus status) {
-  if (status != FOV_OK) say(viewer, true, fov_error_message());
+  if (status != FOV_OK) show_message(viewer, true, fov_error_message());
   return status == FOV_OK;
 }
 
@@ -48,7 +48,7 @@ static void forget_heat(FovViewer *viewer) {
   fov_heat_finish(&viewer->heat);
 }
 
-/** Another trace is in the opened's place. */
+/** Resets what depended on the trace before. */
 static FovStatus take_trace(FovViewer *viewer) {
   fov_scene_cache_clear(viewer->cache);
   forget_heat(viewer);
@@ -59,7 +59,7 @@ static FovStatus take_trace(FovViewer *viewer) {
 
 /* ---- opening ---- */
 
-/** Looks for what is new, or at all of a run that has just been opened. */
+/** Looks for new traces and rows; for all of them in a run that was just opened. */
 static void poll(FovViewer *viewer) {
   bool trace, rows;
   viewer->since_poll = 0;
@@ -79,7 +79,7 @@ FovStatus fov_viewer_open(FovViewer *viewer, const char *path) {
     return status;
   }
   viewer->cache = fov_scene_cache_create();
-  viewer->following = viewer->opened.snapshots == 0; // there is nothing to do but wait
+  viewer->following = viewer->opened.snapshots == 0; // nothing to show yet
   damage_all(viewer);
   poll(viewer);
   return FOV_OK;
@@ -94,7 +94,7 @@ void fov_viewer_finish(FovViewer *viewer) {
 
 FovStatus fov_viewer_start(FovViewer *viewer, int index) {
   FovPlayer *player = &viewer->player;
-  if (viewer->opened.snapshots == 0 && index == 0) return FOV_OK; // its episodes are still to come
+  if (viewer->opened.snapshots == 0 && index == 0) return FOV_OK; // it has no episodes yet
   if (index < player->count && fov_player_go(player, player->selection[index])) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE, "%s: no episode %d of its %d %sepisodes", viewer->opened.path,
                   index, player->count, player->filter == FOV_FILTER_WRONG ? "wrong " : "");
@@ -128,7 +128,7 @@ static void show_snapshot(FovViewer *viewer, size_t snapshot) {
     check(viewer, take_trace(viewer));
 }
 
-/** A name for a file that tells what is in it. */
+/** Composes the name of a file from what it shows. */
 static void name_file(char *path, size_t size, const FovViewer *viewer, const char *ending) {
   const FovPlayer *player = &viewer->player;
   const char *name = viewer->opened.name;
@@ -164,31 +164,55 @@ static void write_file(FovViewer *viewer, bool film) {
   name_file(path, sizeof path, viewer, film ? ".gif" : ".png");
   if (!check(viewer, film ? export_episode(path, viewer) : save_picture(path, viewer))) return;
   snprintf(text, sizeof text, "saved %s", path);
-  say(viewer, false, text);
+  show_message(viewer, false, text);
 }
 
-/** A GIF takes a moment: what is being done is shown before it is. */
+/** A GIF takes a second: the message is drawn before it is written. */
 static void begin_export(FovViewer *viewer) {
   viewer->exporting = true;
-  say(viewer, false, "exporting a GIF ...");
+  show_message(viewer, false, "exporting a GIF ...");
 }
 
 static void follow(FovViewer *viewer) {
   viewer->following = !viewer->following;
-  viewer->since_poll = poll_seconds; // looks at once
-  say(viewer, false,
-      viewer->following ? "following: new traces appear by themselves" : "no longer following");
+  viewer->since_poll = poll_seconds; // poll at once
+  show_message(viewer, false,
+               viewer->following ? "following: new traces are shown as they are written"
+                                 : "no longer following");
 }
 
-/** The map depends on which episodes there are. */
+/** Turns the pages of the heat map; false if the action is another. */
+static bool turn_heat(FovViewer *viewer, FovAction action) {
+  const int pages = FOV_HEAT_MAPS / FOV_HEAT_PAGE;
+  bool back = action == FOV_ACTION_PREVIOUS || action == FOV_ACTION_FIRST;
+  if (!back && action != FOV_ACTION_NEXT && action != FOV_ACTION_LAST) return false;
+  bool end = action == FOV_ACTION_FIRST || action == FOV_ACTION_LAST;
+  for (int i = 0; i < (end ? pages : 1); i++) fov_heat_turn(&viewer->heat, back ? -1 : 1);
+  return true;
+}
+
+/** A new filter or class changes the selection, so the heat map has to be counted again. */
 static void do_in_player(FovViewer *viewer, FovAction action) {
   FovPlayer *player = &viewer->player;
   bool by_class = action == FOV_ACTION_CLASS || action == FOV_ACTION_CLASS_BACK;
-  if (by_class && player->trace->control) say(viewer, false, "a game has no classes");
+  if (by_class && player->trace->control) show_message(viewer, false, "a game has no classes");
+  if (player->mode == FOV_MODE_HEAT && turn_heat(viewer, action)) return;
   FovFilter filter = player->filter;
   int label = player->label;
   fov_player_do(player, action);
   if (player->filter != filter || player->label != label) forget_heat(viewer);
+}
+
+/** Toggles an overlay and shows its name: some change nothing visible at this glimpse. */
+static void toggle_overlay(FovViewer *viewer, FovAction action) {
+  static const char *const names[FOV_OVERLAYS] = {"squares", "path", "policy",
+                                                  "numbers", "veil", "reconstruction"};
+  int overlay = (int)action - FOV_ACTION_OVERLAY_1;
+  char text[32];
+  fov_player_do(&viewer->player, action);
+  bool shown = viewer->player.overlays >> overlay & 1;
+  snprintf(text, sizeof text, "%s: %s", names[overlay], shown ? "shown" : "hidden");
+  show_message(viewer, false, text);
 }
 
 void fov_viewer_do(FovViewer *viewer, FovAction action) {
@@ -201,7 +225,7 @@ void fov_viewer_do(FovViewer *viewer, FovAction action) {
     follow(viewer);
     break;
   case FOV_ACTION_EARLIER:
-    show_snapshot(viewer, viewer->opened.snapshot - 1); // before the first: none
+    show_snapshot(viewer, viewer->opened.snapshot - 1); // before the first: out of range, ignored
     break;
   case FOV_ACTION_LATER:
     show_snapshot(viewer, viewer->opened.snapshot + 1);
@@ -213,7 +237,10 @@ void fov_viewer_do(FovViewer *viewer, FovAction action) {
     if (viewer->player.count > 0) begin_export(viewer);
     break;
   default:
-    do_in_player(viewer, action);
+    if (action >= FOV_ACTION_OVERLAY_1 && action <= FOV_ACTION_OVERLAY_6)
+      toggle_overlay(viewer, action);
+    else
+      do_in_player(viewer, action);
   }
 }
 
@@ -226,7 +253,7 @@ FovAction fov_viewer_type(FovViewer *viewer, char letter) {
   if (!fov_player_type(player, letter)) {
     snprintf(text, sizeof text, "no episode %s: there are 0 to %d", player->entry,
              player->trace->episodes - 1);
-    say(viewer, true, text);
+    show_message(viewer, true, text);
   }
   if (player->filter != filter || player->label != label) forget_heat(viewer);
   damage_all(viewer);
@@ -293,6 +320,10 @@ void fov_viewer_press(FovViewer *viewer, double x, double y) {
     press_sheet(viewer, &layout);
   } else if (fov_inside(layout.button, x, y)) {
     fov_viewer_do(viewer, FOV_ACTION_PLAY);
+  } else if (fov_inside(layout.filter, x, y)) {
+    fov_viewer_do(viewer, FOV_ACTION_FILTER);
+  } else if (fov_inside(layout.speed, x, y)) {
+    fov_viewer_do(viewer, FOV_ACTION_NEXT_SPEED);
   } else if (viewer->grip == FOV_GRIP_TIME) {
     player->playing = false;
   }
@@ -347,7 +378,7 @@ void fov_viewer_wheel(FovViewer *viewer, double steps) {
 
 /* ---- time ---- */
 
-/** While the eye glides only the image and the timeline change. */
+/** Between two glimpses only the image and the timeline change. */
 static void play(FovViewer *viewer, double seconds) {
   FovPlayer *player = &viewer->player;
   int episode = fov_player_episode(player), glimpse = (int)player->time;

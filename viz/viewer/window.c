@@ -17,13 +17,13 @@ typedef struct Window {
   cairo_surface_t *surface; // what the texture shows
   FovViewer *viewer;
   char title[256];
-  double density; // pixels a unit of the mouse
+  double density; // pixels per unit of the mouse
   bool open;
 } Window;
 
 /* ---- drawing ---- */
 
-/** Follows the size of what is drawn on, which on a dense screen is larger than the window. */
+/** Follows the size of the output in pixels, which on a dense screen exceeds that of the window. */
 static FovStatus fit(Window *w) {
   int width, height, units;
   SDL_GetRendererOutputSize(w->renderer, &width, &height);
@@ -44,7 +44,7 @@ static FovStatus fit(Window *w) {
   return FOV_OK;
 }
 
-/** Draws what is inside the box and hands it to the texture. */
+/** Draws the box and copies it to the texture. */
 static void draw_box(Window *w, FovBox box) {
   int width = cairo_image_surface_get_width(w->surface);
   int height = cairo_image_surface_get_height(w->surface);
@@ -96,7 +96,7 @@ static void act(Window *w, FovAction action) {
   }
 }
 
-/** The keys that type nothing. Those that do come as text, by which every layout has a '?'. */
+/** The action of a key that types no character. The others arrive as text, whatever the layout. */
 static FovAction key_action(SDL_Keycode key, bool shift) {
   switch (key) {
   case SDLK_LEFT:
@@ -179,7 +179,7 @@ static void take_event(Window *w, const SDL_Event *event) {
   }
 }
 
-/** Milliseconds until something changes by itself, or the next frame of a movement; −1: never. */
+/** Milliseconds until something changes without input, or until the next frame; −1: never. */
 static int patience(const Window *w, Uint64 frame_start) {
   double wait = fov_viewer_wait(w->viewer);
   if (wait != 0) return wait < 0 ? -1 : (int)ceil(1000 * wait);
@@ -194,9 +194,9 @@ static FovStatus run(Window *w) {
   while (w->open) {
     FOV_TRY(redraw(w));
     bool any = SDL_WaitEventTimeout(&event, patience(w, before));
-    // Before the events: what they set in motion did not move while nothing happened.
+    // Before the events: a movement that they start begins now.
     fov_viewer_tick(w->viewer, (double)(SDL_GetTicks64() - before) / 1000);
-    before = SDL_GetTicks64(); // nor did anything while a file was written
+    before = SDL_GetTicks64(); // the time it took to write a file does not count
     for (; any; any = SDL_PollEvent(&event)) take_event(w, &event);
   }
   return FOV_OK;
@@ -211,8 +211,8 @@ static FovStatus no_display(const char *source, const char *why) {
                   source, why, source);
 }
 
-/** Leaves SDL only drivers that show something where the user sits: it also knows some that draw
- * where nobody sees it, or over a console that somebody else looks at. */
+/** Restricts SDL to drivers of a display: others draw into memory only, or over a console that
+ * another user may be using. */
 static FovStatus choose_driver(const char *source) {
   bool x11 = SDL_getenv("DISPLAY"), wayland = SDL_getenv("WAYLAND_DISPLAY");
   if (SDL_getenv("SDL_VIDEODRIVER") || strcmp(SDL_GetPlatform(), "Linux") != 0) return FOV_OK;
@@ -228,7 +228,7 @@ static FovStatus start_video(const char *source) {
   if (SDL_Init(SDL_INIT_VIDEO) != 0) return no_display(source, SDL_GetError());
   const char *driver = SDL_GetCurrentVideoDriver();
   if (strcmp(driver, "dummy") != 0 && strcmp(driver, "offscreen") != 0) return FOV_OK;
-  return no_display(source, "SDL_VIDEODRIVER is one that shows nothing");
+  return no_display(source, "SDL_VIDEODRIVER names a driver without a display");
 }
 
 static FovStatus open_window(Window *w, const char *source, const FovDrawEpisode *what) {

@@ -16,14 +16,15 @@ static int64_t last_update(const FovOpenedRun *opened) {
 
 FovWindowLayout fov_window_layout(const FovViewer *viewer) {
   double width = viewer->width, height = viewer->height;
-  FovWindowLayout f = {.em =
-                           fmax(9, 16 * fmin(width / FOV_SCENE_WIDTH, height / FOV_SCENE_HEIGHT))};
+  FovWindowLayout f = {.em = fov_em(width, height)};
   double em = f.em, pad = round(1.25 * em), left = pad + round(4.6 * em), right = 15 * em;
   f.scene = (FovBox){0, 0, width, height};
   if (has_training(&viewer->opened)) f.training = fov_cut_bottom(&f.scene, round(4.2 * em));
   f.bar = fov_cut_bottom(&f.scene, round(3 * em));
   f.button = (FovBox){pad, f.bar.y, round(2.4 * em), f.bar.h};
   f.timeline = (FovBox){left - 0.5 * em, f.bar.y, width - left - right + em, f.bar.h};
+  f.speed = (FovBox){width - pad - 3 * em, f.bar.y, pad + 3 * em, f.bar.h};
+  f.filter = (FovBox){width - right + em, f.bar.y, f.speed.x - (width - right + em), f.bar.h};
   double end = fmax(1, fov_player_last(&viewer->player));
   f.time = (FovAxis){.lo = 0, .hi = end, .from = left, .to = width - right};
   f.updates = (FovAxis){

@@ -1,18 +1,19 @@
-/** Where things are in a viewer's window: the scene, and the bars below it. */
+/** The layout of a viewer's window: the scene, and the bars below it. */
 #ifndef FOV_VIZ_VIEWER_WINDOW_LAYOUT_H
 #define FOV_VIZ_VIEWER_WINDOW_LAYOUT_H
 
 #include "viz/viewer/state.h"
 
-/** Where things are. A training of one snapshot and no curve has no slider: then it is of no
- * height.
- */
+/** The boxes of the window. The slider over training time has no height if there is one snapshot
+ * and no curve. */
 typedef struct FovWindowLayout {
   double em;
   FovBox scene;    /**< scene, heat map or contact sheet; its corner is (0, 0) */
   FovBox bar;      /**< button, timeline and status */
   FovBox button;   /**< plays and pauses */
-  FovBox timeline; /**< where the mouse grips it */
+  FovBox filter;   /**< a click shows the next kind of answers */
+  FovBox speed;    /**< a click plays faster, or after the fastest at the lowest speed */
+  FovBox timeline; /**< where the mouse can drag it */
   FovBox training; /**< likewise, the slider over training time */
   FovAxis time;    /**< glimpses of the episode that is shown */
   FovAxis updates;
@@ -20,13 +21,13 @@ typedef struct FovWindowLayout {
 
 FovWindowLayout fov_window_layout(const FovViewer *viewer);
 
-/** The player's moment at the size of the layout; only if there is an episode. */
+/** The scene of the player at the size of the layout; only if there is an episode. */
 FovScene fov_window_scene(const FovViewer *viewer);
 
 /** The snapshot of the training nearest to x. */
 size_t fov_window_snapshot(const FovViewer *viewer, const FovWindowLayout *layout, double x);
 
-/** Where the timeline shows a time in glimpses, and the slider a snapshot of the training. */
+/** The places of a time, in glimpses, on the timeline and of a snapshot on the slider. */
 void fov_window_time_at(const FovViewer *viewer, double time, double *x, double *y);
 void fov_window_snapshot_at(const FovViewer *viewer, size_t snapshot, double *x, double *y);
 

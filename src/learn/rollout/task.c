@@ -15,11 +15,14 @@ FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env) {
   fov_observation_describe(found, shown);
   if (shown->kind != FOV_OBSERVATION_IMAGE || shown->floats)
     return fov_fail(FOV_ERR_USAGE, "env = %s: expected an image of bytes, found %s", env, found);
-  if (spec->answer != FOV_ANSWER_VECTOR) return FOV_OK;
-  return fov_fail(
-      FOV_ERR_USAGE,
-      "env = %s: expected a class or a move as the answer, found a vector of %d numbers", env,
-      spec->actions);
+  if (spec->answer == FOV_ANSWER_VECTOR)
+    return fov_fail(FOV_ERR_USAGE,
+                    "env = %s: expected a class or a move as the answer, found a vector of %d "
+                    "numbers",
+                    env, spec->actions);
+  if (spec->cue.kind == FOV_OBSERVATION_NONE) return FOV_OK;
+  fov_observation_describe(found, &spec->cue);
+  return fov_fail(FOV_ERR_USAGE, "env = %s: expected no cue, found %s", env, found);
 }
 
 FovStatus fov_task_check(const FovTask *task) {

@@ -37,7 +37,8 @@ typedef struct Pair {
 } Pair;
 
 typedef struct Block {
-  Pair before, query, key, value, output, between, up, down;
+  Pair before, query, value, output, between, up, down;
+  int key;     // without a bias, which would add the same to every score of a query
   void *score; // its layout, owned
 } Block;
 
@@ -92,7 +93,7 @@ static FovStatus add_block(Block *block, int number, FovParams *params, const Op
   params->prefix = prefix;
   block->before = add_norm(params, "norm", D);
   block->query = add_linear(params, "query", D, D);
-  block->key = add_linear(params, "key", D, D);
+  block->key = add_named(params, "key", "w", D, D, FOV_INIT_UNIFORM);
   block->value = add_linear(params, "value", D, D);
   block->output = add_linear(params, "output", D, D);
   block->between = add_norm(params, "norm2", D);
@@ -153,7 +154,7 @@ static FovVar *attend(FovCoreState *state, const Layout *layout, int number, Fov
   const Block *block = &layout->block[number];
   FovVar **keys = keys_of(state, number), **values = values_of(state, number);
   FovVar *y = norm(tape, x, block->before);
-  *keys = fov_append(tape, *keys, linear(tape, y, block->key, FOV_LINEAR));
+  *keys = fov_append(tape, *keys, fov_linear(tape, y, &tape->params[block->key], NULL, FOV_LINEAR));
   *values = fov_append(tape, *values, linear(tape, y, block->value, FOV_LINEAR));
   FovVar *query = linear(tape, y, block->query, FOV_LINEAR);
   FovVar *e = layout->score->score(block->score, tape, query, *keys);

@@ -1,0 +1,13 @@
+/** What a back end of fov_gemm provides: one of gemm_dnnl.c, gemm_openblas.c and gemm_portable.c,
+ * chosen in meson.build. */
+#ifndef FOV_BASE_GEMM_BACKEND_H
+#define FOV_BASE_GEMM_BACKEND_H
+
+#include "base/gemm.h"
+
+/** C = op(A) [m, k] · op(B) [k, n] + beta · C [m, n]; shapes are checked and never both are
+ * transposed. Provides fov_gemm_library, too. */
+void fov_gemm_multiply(FovMatrix c, FovMatrix a, bool a_transposed, FovMatrix b, bool b_transposed,
+                       int k, real beta);
+
+#endif

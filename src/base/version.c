@@ -1,0 +1,5 @@
+#include "base/version.h"
+
+#include "base/version_tag.h"
+
+const char fov_version[] = FOV_VERSION_TAG;

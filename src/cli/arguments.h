@@ -1,0 +1,33 @@
+/** The arguments of a subcommand, parsed by an option table. */
+#ifndef FOV_CLI_ARGUMENTS_H
+#define FOV_CLI_ARGUMENTS_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/option.h"
+
+/** What is left of a command line without its options. The texts are argv's; the other fields start
+ * at 0. */
+typedef struct FovArguments {
+  const char **words; /**< [count] in their order: names, then key=value */
+  int count;
+  int argc;
+  char *const *argv; /**< [argc] the command line, from the subcommand on */
+} FovArguments;
+
+/**
+ * Parses the options of `arguments->argv` into `values`, which the table describes, and the rest
+ * into `arguments->words`.
+ *
+ * An option is `--name value` or `--name=value`, a bool `--name`; `-o` is --output; what follows
+ * `--` is no option. The last of two values counts. Fails on an unknown option (and suggests the
+ * nearest), a missing value, and a value that is not allowed.
+ */
+FovStatus fov_arguments_parse(FovArguments *arguments, void *values, const FovOption *options);
+void fov_arguments_finish(FovArguments *arguments);
+
+/** Prints the options of a table with what they accept and their defaults. */
+void fov_arguments_help(const FovOption *options, FILE *stream);
+
+#endif

@@ -1,0 +1,22 @@
+/** Printing text that may come from a file, and what became of the output. */
+#ifndef FOV_CLI_PRINT_H
+#define FOV_CLI_PRINT_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+
+/** Like fprintf. Control characters other than a newline and bytes that are no UTF-8 become '?', so
+ * that no name or metadata can send escape sequences to a terminal. */
+void fov_print(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** The same for text as it is. */
+void fov_print_text(FILE *stream, const char *text);
+
+/** Flushes stdout, so that a reader sees it at once, and remembers the first error. */
+void fov_print_flush(void);
+
+/** Fails if anything that was written to stdout has not arrived. */
+FovStatus fov_print_finish(void);
+
+#endif

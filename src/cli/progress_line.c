@@ -1,0 +1,197 @@
+#include "cli/progress_line.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/profile.h"
+#include "cli/print.h"
+
+enum { MAX_PARTS = 8, PART_SIZE = 64, GAP = 2, MIN_CELLS = 5, DEFAULT_COLUMNS = 80 };
+
+static const double INTERVAL = 0.2; // seconds between two drawings
+
+/* ---- a line of parts that fits ---- */
+
+/** One line, left to right. Where it does not fit, parts of the highest rank are left out first;
+ * those of rank 0 stay. */
+typedef struct Line {
+  char parts[MAX_PARTS][PART_SIZE];
+  int ranks[MAX_PARTS], count;
+} Line;
+
+__attribute__((format(printf, 3, 4))) static void add(Line *line, int rank, const char *format,
+                                                      ...) {
+  FOV_CHECK(line->count < MAX_PARTS, "more than %d parts", MAX_PARTS);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line->parts[line->count], PART_SIZE, format, arguments);
+  va_end(arguments);
+  line->ranks[line->count++] = rank;
+}
+
+/** Columns of the parts up to a rank, with a gap before each but the first. */
+static int width_of(const Line *line, int rank) {
+  int width = -GAP;
+  for (int i = 0; i < line->count; i++)
+    if (line->ranks[i] <= rank) width += GAP + (int)strlen(line->parts[i]);
+  return width;
+}
+
+/** The highest rank whose parts fit in `columns`; 0 if nothing fits. */
+static int fitting_rank(const Line *line, int columns) {
+  int rank = MAX_PARTS;
+  while (rank > 0 && width_of(line, rank) > columns) rank--;
+  return rank;
+}
+
+static void print_parts(const Line *line, int rank, int columns) {
+  char text[MAX_PARTS * (PART_SIZE + GAP)] = "";
+  size_t length = 0;
+  for (int i = 0; i < line->count; i++)
+    if (line->ranks[i] <= rank)
+      length += (size_t)snprintf(text + length, sizeof text - length, "%*s%s", length ? GAP : 0, "",
+                                 line->parts[i]);
+  printf("%.*s", columns, text);
+}
+
+/** Columns that can be written; the last one stays free, because some terminals wrap after it. */
+static int columns_of_terminal(void) {
+  struct winsize size = {0};
+  if (!isatty(STDOUT_FILENO)) return INT_MAX;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return DEFAULT_COLUMNS - 1;
+  return size.ws_col - 1;
+}
+
+/* ---- what it shows ---- */
+
+/** "1:02:03", "2:03". */
+static const char *duration(char text[32], double seconds) {
+  long s = (long)(seconds + 0.5);
+  if (s >= 3600)
+    snprintf(text, 32, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
+  else
+    snprintf(text, 32, "%ld:%02ld", s / 60, s % 60);
+  return text;
+}
+
+/** "950", "6.4k", "1.2M": four digits at most. */
+static const char *short_count(char text[32], double count) {
+  static const char units[] = "kMGT";
+  int unit = -1;
+  for (; count >= 999.95 && unit + 1 < (int)strlen(units); unit++) count /= 1000;
+  if (unit < 0)
+    snprintf(text, 32, "%.0f", count);
+  else
+    snprintf(text, 32, "%.1f%c", count, units[unit]);
+  return text;
+}
+
+/** [####------] in what the parts leave of the columns; without it where that is too little. */
+static void print_bar(double share, int cells) {
+  int filled = (int)(cells * share);
+  putchar('[');
+  for (int i = 0; i < cells; i++) putchar(i < filled ? '#' : '-');
+  printf("]%*s", GAP, "");
+}
+
+static void draw(const FovReport *report) {
+  char done[32], all[32], left[32];
+  double episodes = (double)report->sums->episodes, planned = (double)report->updates;
+  Line line = {.count = 0};
+  add(&line, 0, "%s/%s episodes", short_count(done, (double)report->episodes),
+      short_count(all, planned * report->experiment->train.batch));
+  add(&line, 3, "epoch %.1f", report->epoch);
+  if (episodes > 0) {
+    add(&line, 2, "train error %.1f %%", 100 * (double)report->sums->wrong / episodes);
+    add(&line, 4, "reward %.2f", report->sums->reward / episodes);
+  }
+  add(&line, 5, "%.0f glimpses/s", report->glimpses_per_second);
+  add(&line, 1, "%s left", duration(left, report->seconds_left));
+  int columns = columns_of_terminal(), bar = MIN_CELLS + 2 + GAP;
+  int rank = fitting_rank(&line, columns - bar), width = width_of(&line, rank);
+  fputs("\r\033[K", stdout);
+  if (width + bar <= columns)
+    print_bar((double)report->update / planned, columns - width - 2 - GAP);
+  print_parts(&line, rank, columns);
+}
+
+static void print_row(const FovReport *report) {
+  const FovProgress *row = report->row;
+  char left[32];
+  Line line = {.count = 0};
+  add(&line, 0, "epoch %5.1f", row->epoch);
+  add(&line, 0, "valid error %5.2f %%", 100 * row->valid_error);
+  add(&line, 1, "train error %5.2f %%", 100 * row->train_error);
+  add(&line, 3, "reward %6.3f", row->train_reward);
+  add(&line, 4, "%6.0f glimpses/s", row->glimpses_per_second);
+  add(&line, 2, "%s left", duration(left, report->seconds_left));
+  int columns = columns_of_terminal();
+  print_parts(&line, fitting_rank(&line, columns), columns);
+  putchar('\n');
+}
+
+static void print_start(const FovReport *report) {
+  const FovExperiment *e = report->experiment;
+  const FovGlimpseShape *glimpse = &e->agent.glimpse;
+  fov_print(stdout,
+            "%s: %s, %d glimpses of %d x %d at %d scales, encoder %s, core %s, %zu parameters, %d "
+            "threads\n",
+            report->dir, e->slots[FOV_SLOT_ENV].plugin->name, report->glimpses, glimpse->side,
+            glimpse->side, glimpse->scales, e->slots[FOV_SLOT_ENCODER].plugin->name,
+            e->slots[FOV_SLOT_CORE].plugin->name, fov_params_learned(&e->agent.params),
+            report->threads);
+  printf("%lld training and %lld validation cases\n", (long long)report->train->cases,
+         (long long)report->valid->cases);
+  if (report->kind == FOV_REPORT_RESUMED)
+    printf("resumed at update %lld\n", (long long)report->update);
+}
+
+static void print_finish(const FovReport *report) {
+  fov_print(stdout,
+            "best validation error %.2f %% at update %lld; test it once with: fovea eval %s\n",
+            100 * report->best->error, (long long)report->best->update, report->dir);
+}
+
+void fov_progress_line_clear(FovProgressLine *line) {
+  if (line->drawn) fputs("\r\033[K", stdout);
+  line->drawn = false;
+}
+
+static void update(FovProgressLine *line, const FovReport *report) {
+  if (!isatty(STDOUT_FILENO) || fov_now() - line->drawn_at < INTERVAL) return;
+  line->drawn_at = fov_now();
+  draw(report);
+  line->drawn = true;
+  fov_print_flush();
+}
+
+void fov_progress_line_report(void *context, const FovReport *report) {
+  FovProgressLine *line = context;
+  if (report->kind == FOV_REPORT_UPDATED) {
+    update(line, report);
+    return;
+  }
+  fov_progress_line_clear(line);
+  switch (report->kind) {
+  case FOV_REPORT_NOTE:
+    fov_print(stderr, "fovea: %s\n", report->note);
+    break;
+  case FOV_REPORT_STARTED:
+  case FOV_REPORT_RESUMED:
+    print_start(report);
+    break;
+  case FOV_REPORT_EVALUATED:
+    print_row(report);
+    break;
+  case FOV_REPORT_FINISHED:
+    print_finish(report);
+    break;
+  case FOV_REPORT_UPDATED:
+    break;
+  }
+  fov_print_flush();
+}

@@ -1,0 +1,139 @@
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cli/cli.h"
+#include "cli/print.h"
+#include "experiment/trained.h"
+#include "record/checkpoint.h"
+#include "record/safetensors.h"
+
+enum { MAX_RUN_JSON = 1 << 20 };
+
+/** The checkpoint of `source`: of a run the best, or the last before the first evaluation. */
+static FovStatus find(char *path, const char *source) {
+  FOV_TRY(fov_run_find(path, source, FOV_RUN_BEST));
+  return fov_file_exists(path) ? FOV_OK : fov_run_find(path, source, FOV_RUN_LAST);
+}
+
+static void print_text(const char *label, const char *text) {
+  if (text) fov_print(stdout, "%-12s %s\n", label, text);
+}
+
+/** What the run.json beside the checkpoint says. It is no part of the checkpoint: if it cannot be
+ * read, nothing is printed. */
+static void print_run(const char *checkpoint) {
+  static const char *const keys[] = {"fovea", "time", "host", "gemm", "outcome"};
+  const char *slash = strrchr(checkpoint, '/');
+  char path[FOV_PATH_SIZE + 16], *text;
+  size_t size;
+  snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - checkpoint) : 0, checkpoint,
+           FOV_RUN_JSON);
+  if (fov_file_read(&text, &size, path, MAX_RUN_JSON) != FOV_OK) return;
+  json_t *root = json_loadb(text, size, 0, NULL);
+  free(text);
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    print_text(i == 0 ? "version" : keys[i], json_string_value(json_object_get(root, keys[i])));
+  json_decref(root);
+}
+
+/** Whether a blob is a parameter, rather than a moment, an average or a part of the state. */
+static bool is_parameter(const FovBlob *blob) {
+  static const char *const others[] = {"average.", "first.", "second.", "state."};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (strncmp(blob->name, others[i], strlen(others[i])) == 0) return false;
+  return true;
+}
+
+static void print_parameter(const FovBlob *blob, size_t numbers) {
+  char shape[FOV_BLOB_DIMS * 24] = "";
+  size_t length = 0;
+  for (int i = 0; i < blob->dims; i++)
+    length += (size_t)snprintf(shape + length, sizeof shape - length, "%s%" PRId64, i ? " x " : "",
+                               blob->shape[i]);
+  fov_print(stdout, "  %-28s %-14s %10zu\n", blob->name, shape, numbers);
+}
+
+static void print_parameters(const FovSafetensors *file) {
+  size_t all = 0;
+  puts("\nparameters");
+  for (size_t i = 0; i < fov_safetensors_count(file); i++) {
+    const FovBlob *blob = fov_safetensors_at(file, i);
+    size_t numbers = fov_blob_size(blob) / fov_dtype_size(blob->dtype);
+    if (!is_parameter(blob)) continue;
+    print_parameter(blob, numbers);
+    all += numbers;
+  }
+  printf("  %-28s %-14s %10zu\n", "all", "", all);
+}
+
+static FovStatus print_update(const FovSafetensors *file, const FovExperiment *experiment) {
+  const FovBlob *blob;
+  int64_t update, updates = fov_train_updates_planned(&experiment->train);
+  FOV_TRY(fov_safetensors_require(&blob, file, "state.update", FOV_DTYPE_I64, 0, NULL));
+  memcpy(&update, blob->data, sizeof update);
+  printf("%-12s %" PRId64 " of %" PRId64 " (%.1f %% of the training)\n", "update", update, updates,
+         100 * (double)update / (double)updates);
+  return FOV_OK;
+}
+
+static FovStatus print_checkpoint(const char *path, const FovSafetensors *file,
+                                  const FovExperiment *experiment) {
+  char *config;
+  fov_print(stdout, "%s\n\n", path);
+  FOV_TRY(print_update(file, experiment));
+  print_run(path);
+  print_text("environment", experiment->slots[FOV_SLOT_ENV].plugin->name);
+  print_text("data", fov_safetensors_text(file, "data"));
+  print_text("format", fov_safetensors_text(file, "format"));
+  print_text("digest", fov_safetensors_text(file, "digest"));
+  print_parameters(file);
+  FOV_TRY(fov_config_dump(&config, &experiment->config));
+  fov_print(stdout, "\nsettings\n%s", config);
+  free(config);
+  return FOV_OK;
+}
+
+static FovStatus show(const char *path, FovExperiment *experiment) {
+  char *config;
+  FovSafetensors *file;
+  FOV_TRY(fov_checkpoint_config(&config, path));
+  FovStatus status = fov_settings_parse(experiment->settings, config, path);
+  free(config);
+  FOV_TRY(status);
+  FOV_TRY(fov_experiment_resolve(experiment));
+  FOV_TRY(fov_safetensors_open(&file, path));
+  status = print_checkpoint(path, file, experiment);
+  fov_safetensors_close(file);
+  return status;
+}
+
+static FovStatus run(const void *request, const FovArguments *arguments) {
+  (void)request;
+  char path[FOV_PATH_SIZE];
+  FovExperiment experiment;
+  if (arguments->count != 1)
+    return fov_fail(FOV_ERR_USAGE,
+                    "expected one run or checkpoint, found %d; see fovea show --help",
+                    arguments->count);
+  FOV_TRY(find(path, arguments->words[0]));
+  FovStatus status = fov_experiment_init(&experiment);
+  if (status == FOV_OK) status = show(path, &experiment);
+  fov_experiment_finish(&experiment);
+  return status;
+}
+
+const FovCommand fov_command_show = {
+    .name = "show",
+    .help = "print what a checkpoint contains",
+    .synopsis = "RUN|CHECKPOINT",
+    .about = "Prints a checkpoint (of a run: the one that is best on validation): how long it was\n"
+             "trained, by which version, on which data, its parameters with their shapes and\n"
+             "counts, and its settings.\n",
+    .examples = "  fovea show runs/cluttered-60-s0\n"
+                "  fovea show experiments/trained/catch/best.safetensors\n",
+    .run = run,
+};

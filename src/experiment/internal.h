@@ -1,0 +1,27 @@
+/** What the files of a training session share: preparing, the run directory, training. */
+#ifndef FOV_EXPERIMENT_INTERNAL_H
+#define FOV_EXPERIMENT_INTERNAL_H
+
+#include "experiment/session.h"
+#include "record/recorder.h"
+
+/** Updates done so far. */
+int64_t fov_session_update(const FovSession *session);
+
+/** Writes the path of a file of the run into path [FOV_PATH_SIZE] and returns path. */
+char *fov_session_path(char *path, const FovSession *session, const char *name);
+
+/** What is recorded at an evaluation, for the viewer: fewer episodes than eval.episodes if they are
+ * large. */
+FovRecordRequest fov_session_record(const FovSession *session, const FovTask *task);
+
+/** Writes the checkpoint to resume from. */
+FovStatus fov_session_save(const FovSession *session);
+
+/** Writes the weights that are best on validation. */
+FovStatus fov_session_save_best(const FovSession *session);
+
+/** Replaces run.json. outcome: "running", "finished", "interrupted" or the error. */
+FovStatus fov_session_describe(const FovSession *session, const char *outcome);
+
+#endif

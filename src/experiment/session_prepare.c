@@ -1,0 +1,91 @@
+#include "experiment/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void report_note(void *context, const char *line) {
+  const FovReporter *reporter = &((const FovSession *)context)->request->reporter;
+  reporter->report(reporter->context, &(FovReport){.kind = FOV_REPORT_NOTE, .note = line});
+}
+
+static FovStatus read_settings(FovSession *session) {
+  const FovTrainRequest *request = session->request;
+  FovSettings *settings = session->experiment.settings;
+  if (request->file) {
+    FOV_TRY(fov_settings_read(settings, request->file));
+  } else {
+    char path[FOV_PATH_SIZE], *config;
+    FOV_TRY(fov_run_find(path, request->dir, FOV_RUN_LAST));
+    FOV_TRY(fov_checkpoint_config(&config, path));
+    FovStatus status = fov_settings_parse(settings, config, path);
+    free(config);
+    FOV_TRY(status);
+  }
+  for (int i = 0; i < request->change_count; i++)
+    FOV_TRY(fov_settings_add(settings, request->changes[i]));
+  FovStatus status = fov_experiment_resolve(&session->experiment);
+  if (request->reporter.report) fov_settings_notes(settings, report_note, session);
+  return status;
+}
+
+/** The asked-for directory, or runs/NAME-sSEED from the experiment's file and its seed. */
+static FovStatus choose_dir(FovSession *session) {
+  const FovTrainRequest *request = session->request;
+  char *dir = session->run.dir;
+  size_t size = sizeof session->run.dir, length;
+  if (request->dir) {
+    length = (size_t)snprintf(dir, size, "%s", request->dir);
+  } else {
+    const char *slash = strrchr(request->file, '/'), *name = slash ? slash + 1 : request->file;
+    const char *dot = strrchr(name, '.');
+    int stem = dot && dot != name ? (int)(dot - name) : (int)strlen(name);
+    length = (size_t)snprintf(dir, size, "runs/%.*s-s%lld", stem, name,
+                              (long long)session->experiment.general.seed);
+  }
+  if (length >= size)
+    return fov_fail(FOV_ERR_USAGE, "the run's path has more than %zu bytes", size - 1);
+  return fov_run_check(dir, request->resume);
+}
+
+/** Bytes that a run's trace has at most: each evaluation replaces it. */
+enum { MAX_TRACE = 64 << 20 };
+
+FovRecordRequest fov_session_record(const FovSession *session, const FovTask *task) {
+  return (FovRecordRequest){.task = task,
+                            .episodes = session->experiment.eval.episodes,
+                            .room = MAX_TRACE,
+                            .seed = (uint64_t)session->experiment.eval.seed,
+                            .split = FOV_SPLIT_VALID};
+}
+
+static FovStatus check_record(const FovSession *session) {
+  FovTask task = fov_experiment_task(&session->experiment, &session->valid_env);
+  FovRecordRequest record = fov_session_record(session, &task);
+  return fov_record_check(&record);
+}
+
+FovStatus fov_session_prepare(FovSession *session, const FovTrainRequest *request) {
+  *session = (FovSession){.request = request, .run = {.log = -1}, .best = {.loss = FOV_NO_LOSS}};
+  FovExperiment *experiment = &session->experiment;
+  FOV_TRY(fov_experiment_init(experiment));
+  FOV_TRY(read_settings(session));
+  FOV_TRY(choose_dir(session));
+  FOV_TRY(fov_config_dump(&session->config, &experiment->config));
+  FOV_TRY(fov_experiment_env(&session->train_env, experiment, FOV_SPLIT_TRAIN));
+  FOV_TRY(fov_experiment_env(&session->valid_env, experiment, FOV_SPLIT_VALID));
+  FOV_TRY(fov_experiment_build(experiment, &session->train_env.spec));
+  session->training = fov_experiment_training(experiment, &session->train_env);
+  FOV_TRY(fov_trainer_create(&session->trainer, &session->training, request->threads));
+  return check_record(session);
+}
+
+void fov_session_finish(FovSession *session) {
+  fov_tfevents_close(session->events);
+  fov_run_close(&session->run);
+  fov_trainer_destroy(session->trainer);
+  fov_env_finish(&session->valid_env);
+  fov_env_finish(&session->train_env);
+  free(session->config);
+  fov_experiment_finish(&session->experiment);
+}

@@ -1,0 +1,184 @@
+#include "experiment/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "record/history.h"
+#include "record/progress.h"
+
+char *fov_session_path(char *path, const FovSession *session, const char *name) {
+  return fov_run_path(path, &session->run, name);
+}
+
+int64_t fov_session_update(const FovSession *session) {
+  return fov_trainer_state(session->trainer)->update;
+}
+
+FovStatus fov_session_describe(const FovSession *session, const char *outcome) {
+  FovRunFacts facts = {.command = session->request->command,
+                       .seed = session->experiment.general.seed,
+                       .threads = session->request->threads,
+                       .outcome = outcome,
+                       .changes = session->changes,
+                       .change_count = session->change_count};
+  return fov_run_describe(&session->run, &facts);
+}
+
+static FovIdentity identity(const FovSession *session) {
+  return (FovIdentity){.config = session->config, .data = session->train_env.spec.digest};
+}
+
+FovStatus fov_session_save(const FovSession *session) {
+  char path[FOV_PATH_SIZE];
+  FovIdentity is = identity(session);
+  return fov_checkpoint_save(fov_session_path(path, session, FOV_RUN_LAST),
+                             &session->experiment.agent.params, fov_trainer_state(session->trainer),
+                             fov_trainer_weights(session->trainer), &session->best, &is);
+}
+
+FovStatus fov_session_save_best(const FovSession *session) {
+  char path[FOV_PATH_SIZE];
+  FovIdentity is = identity(session);
+  return fov_checkpoint_save_weights(
+      fov_session_path(path, session, FOV_RUN_BEST), &session->experiment.agent.params,
+      fov_trainer_weights(session->trainer), fov_session_update(session), &is);
+}
+
+/** Resolves a checkpoint's configuration and dumps it: the same settings under present names. */
+static FovStatus renew(char **renewed, const char *config, const char *path) {
+  FovExperiment experiment;
+  *renewed = NULL;
+  FovStatus status = fov_experiment_init(&experiment);
+  if (status == FOV_OK) status = fov_settings_parse(experiment.settings, config, path);
+  if (status == FOV_OK) status = fov_experiment_resolve(&experiment);
+  if (status == FOV_OK) status = fov_config_dump(renewed, &experiment.config);
+  fov_experiment_finish(&experiment);
+  return status;
+}
+
+/** Splits a line of a dump, `key = value`, into a change's fields; false if it does not fit. */
+static bool split_line(char key[64], char value[64], const char *line) {
+  const char *equals = strstr(line, " = ");
+  if (!equals || equals - line >= 64 || strlen(equals + 3) >= 64) return false;
+  memcpy(key, line, (size_t)(equals - line));
+  key[equals - line] = '\0';
+  strcpy(value, equals + 3);
+  return true;
+}
+
+/** Whether the two lines set one option that changes neither agent, data nor plan of updates. */
+static bool may_change(FovRunChange *change, const char *was, const char *is) {
+  static const char *const keys[] = {"train.rate", "train.clip"};
+  char key[64];
+  if (!split_line(change->key, change->from, was) || !split_line(key, change->to, is)) return false;
+  if (strcmp(key, change->key) != 0) return false;
+  return strcmp(key, keys[0]) == 0 || strcmp(key, keys[1]) == 0;
+}
+
+/** Compares two dumps line by line, which it cuts, and records the changes. */
+static FovStatus compare_lines(FovSession *session, char *was, char *is, const char *path) {
+  while (was || is) {
+    const char *old_line = was ? strsep(&was, "\n") : "", *line = is ? strsep(&is, "\n") : "";
+    FovRunChange change = {.update = 0};
+    if (strcmp(old_line, line) == 0) continue;
+    if (session->request->file || !may_change(&change, old_line, line) ||
+        session->change_count == FOV_MAX_RUN_CHANGES)
+      return fov_fail(FOV_ERR_USAGE,
+                      "%s: was begun with '%s', not with '%s'; choose another --run (only "
+                      "train.rate and train.clip can change: fovea train %s --resume "
+                      "train.rate=...)",
+                      path, old_line, line, session->run.dir);
+    session->changes[session->change_count++] = change;
+  }
+  return FOV_OK;
+}
+
+/** Compares the checkpoint's configuration, under present names, with that of the session. */
+static FovStatus compare_config(FovSession *session, const char *config, const char *path) {
+  char *was, *is;
+  FOV_TRY(renew(&was, config, path));
+  is = strdup(session->config);
+  FovStatus status = is ? compare_lines(session, was, is, path)
+                        : fov_fail(FOV_ERR_MEMORY, "%s: no memory for its configuration", path);
+  free(was);
+  free(is);
+  return status;
+}
+
+/** Fails unless the checkpoint is of this training: the same settings and data. */
+static FovStatus check(FovSession *session, const char *path) {
+  char *config;
+  FOV_TRY(fov_checkpoint_config(&config, path));
+  FovIdentity same_data = {.config = config, .data = session->train_env.spec.digest};
+  FovStatus status = compare_config(session, config, path);
+  if (status == FOV_OK) status = fov_checkpoint_check(path, &same_data);
+  session->outdated = strcmp(config, session->config) != 0;
+  free(config);
+  return status;
+}
+
+/** Continues from the last checkpoint, and removes the rows that were written after it. */
+static FovStatus load(FovSession *session) {
+  char path[FOV_PATH_SIZE];
+  FovTrainerState *state = fov_trainer_state(session->trainer);
+  FOV_TRY(check(session, fov_session_path(path, session, FOV_RUN_LAST)));
+  FOV_TRY(fov_checkpoint_load(state, &session->best, &session->experiment.agent.params, path));
+  if (state->update > fov_trainer_updates_planned(session->trainer))
+    return fov_fail(FOV_ERR_FORMAT, "%s: expected at most %lld updates, found %lld", path,
+                    (long long)fov_trainer_updates_planned(session->trainer),
+                    (long long)state->update);
+  fov_session_path(path, session, FOV_RUN_PROGRESS);
+  if (!fov_file_exists(path)) return FOV_OK;
+  FOV_TRY(fov_progress_truncate(path, state->update));
+  FovProgress *rows;
+  size_t count;
+  FOV_TRY(fov_progress_read(&rows, &count, path));
+  if (count > 0) session->earlier = rows[count - 1].seconds;
+  free(rows);
+  return FOV_OK;
+}
+
+static FovStatus write_config(const FovSession *session) {
+  char path[FOV_PATH_SIZE];
+  return fov_file_write(fov_session_path(path, session, FOV_RUN_CONFIG), session->config,
+                        strlen(session->config));
+}
+
+static FovStatus begin(const FovSession *session) {
+  FOV_TRY(write_config(session));
+  return fov_session_save(session);
+}
+
+/** Records the changes of a resumption. The checkpoint comes last: until it has the new settings,
+ * they can be given again. */
+static FovStatus record_changes(FovSession *session) {
+  for (int i = 0; i < session->change_count; i++) {
+    FovRunChange *change = &session->changes[i];
+    change->update = session->first_update;
+    FOV_TRY(fov_run_log(&session->run, "%s changed from %s to %s at update %lld", change->key,
+                        change->from, change->to, (long long)change->update));
+  }
+  FOV_TRY(fov_session_describe(session, "running"));
+  if (!session->run.resumed) return FOV_OK;
+  FOV_TRY(write_config(session));
+  return session->outdated ? fov_session_save(session) : FOV_OK;
+}
+
+FovStatus fov_session_open(FovSession *session) {
+  char dir[sizeof session->run.dir];
+  memcpy(dir, session->run.dir, sizeof dir);
+  FOV_TRY(fov_run_open(&session->run, dir, session->request->resume));
+  FOV_TRY(session->run.resumed ? load(session) : begin(session));
+  FOV_TRY(fov_history_begin(dir, fov_session_update(session)));
+  session->first_update = fov_session_update(session);
+  session->timed_glimpses = fov_trainer_state(session->trainer)->sums.glimpses;
+  FOV_TRY(fov_tfevents_open(&session->events, session->run.dir, (double)time(NULL),
+                            session->run.resumed, session->first_update + 1));
+  FOV_TRY(fov_run_log(&session->run, "%s", session->request->command));
+  FOV_TRY(fov_run_log(&session->run, "%s at update %lld with %d threads",
+                      session->run.resumed ? "resumed" : "began", (long long)session->first_update,
+                      session->request->threads));
+  return record_changes(session);
+}

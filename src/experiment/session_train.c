@@ -1,0 +1,214 @@
+#include "experiment/internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/profile.h"
+#include "record/history.h"
+#include "record/progress.h"
+
+static double epoch(const FovSession *session) {
+  const FovTrainOptions *o = &session->experiment.train;
+  double images = (double)fov_session_update(session) * o->batch / o->copies;
+  return images / (double)session->train_env.spec.cases;
+}
+
+/** From the pace of this part of the training. */
+static double seconds_left(const FovSession *session) {
+  double done = (double)(fov_session_update(session) - session->first_update);
+  double left =
+      (double)(fov_trainer_updates_planned(session->trainer) - fov_session_update(session));
+  return done > 0 ? (fov_now() - session->started) / done * left : 0;
+}
+
+/** Of training, without evaluations, since the last of them; 0 before the first update. */
+static double glimpses_per_second(const FovSession *session) {
+  const FovSums *sums = &fov_trainer_state(session->trainer)->sums;
+  if (session->busy_seconds <= 0) return 0;
+  return (double)(sums->glimpses - session->timed_glimpses) / session->busy_seconds;
+}
+
+/** Reports what has happened, with where the training stands. */
+static void report(const FovSession *session, FovReportKind kind, const FovProgress *row) {
+  const FovReporter *reporter = &session->request->reporter;
+  if (!reporter->report) return;
+  int64_t update = fov_session_update(session);
+  const FovReport standing = {.kind = kind,
+                              .dir = session->run.dir,
+                              .experiment = &session->experiment,
+                              .train = &session->train_env.spec,
+                              .valid = &session->valid_env.spec,
+                              .glimpses = fov_task_glimpses(&session->training.task),
+                              .threads = session->request->threads,
+                              .update = update,
+                              .updates = fov_trainer_updates_planned(session->trainer),
+                              .episodes = update * session->experiment.train.batch,
+                              .epoch = epoch(session),
+                              .glimpses_per_second = glimpses_per_second(session),
+                              .seconds_left = seconds_left(session),
+                              .sums = &fov_trainer_state(session->trainer)->sums,
+                              .row = row,
+                              .best = &session->best};
+  reporter->report(reporter->context, &standing);
+}
+
+/** Adds the columns that depend on policy and objective: "policy_NAME" and "NAME_loss". A loss to
+ * which nothing was added has no column. */
+static void add_extras(FovProgress *row, const FovSession *session) {
+  const FovTraining *training = &session->training;
+  const FovPolicy *policy = training->task.policy;
+  const FovSums *sums = &fov_trainer_state(session->trainer)->sums;
+  double progress = fov_trainer_progress(session->trainer);
+  FovFigure figures[FOV_POLICY_FIGURES];
+  char name[FOV_FIGURE_NAME];
+  int count =
+      policy->figures ? policy->figures(figures, training->task.policy_options, progress) : 0;
+  for (int i = 0; i < count; i++) {
+    snprintf(name, sizeof name, "policy_%.20s", figures[i].name);
+    fov_progress_add(row, name, figures[i].value);
+  }
+  for (int i = 0; training->objective->losses[i]; i++) {
+    if (sums->losses[i] == 0) continue;
+    snprintf(name, sizeof name, "%.20s_loss", training->objective->losses[i]);
+    fov_progress_add(row, name, sums->losses[i] / (double)sums->episodes);
+  }
+}
+
+/** One row, from the sums since the last and an evaluation. */
+static FovProgress make_row(const FovSession *session, const FovEvalResult *valid) {
+  const FovSums *sums = &fov_trainer_state(session->trainer)->sums;
+  double episodes = (double)sums->episodes;
+  FovProgress row = {
+      .update = fov_session_update(session),
+      .episodes = fov_session_update(session) * session->experiment.train.batch,
+      .epoch = epoch(session),
+      .seconds = session->earlier + fov_now() - session->started,
+      .rate = fov_trainer_rate(session->trainer),
+      .train_error = (double)sums->wrong / episodes,
+      .train_reward = sums->reward / episodes,
+      .gradient_norm = sums->gradient_norm / (double)sums->updates,
+      .valid_error = (double)valid->wrong / (double)valid->cases,
+      .valid_reward = valid->reward,
+      .valid_glimpses = valid->glimpses,
+      .glimpses_per_second = glimpses_per_second(session),
+  };
+  add_extras(&row, session);
+  return row;
+}
+
+/** Evaluations up to an update: `times` in all, evenly spaced. */
+static int64_t evaluations(const FovSession *session, int64_t update) {
+  double updates = (double)fov_trainer_updates_planned(session->trainer);
+  return (int64_t)floor((double)update * session->experiment.eval.times / updates);
+}
+
+/** Whether an evaluation is due after the update just made. */
+static bool is_due(const FovSession *session) {
+  int64_t update = fov_session_update(session);
+  return evaluations(session, update) > evaluations(session, update - 1);
+}
+
+/** Whether the history keeps a trace of it. */
+static bool is_kept(const FovSession *session) {
+  int64_t last = fov_trainer_updates_planned(session->trainer),
+          update = fov_session_update(session);
+  int64_t times = session->experiment.eval.times;
+  if (times >= last) return fov_history_keeps(update, last); // one after every update
+  return fov_history_keeps(evaluations(session, update), times);
+}
+
+static FovStatus record_trace(const FovSession *session, const FovTask *task) {
+  char path[FOV_PATH_SIZE];
+  FovRecordRequest record = fov_session_record(session, task);
+  record.values = fov_trainer_weights(session->trainer);
+  record.update = fov_session_update(session);
+  FovTrace trace;
+  FOV_TRY(fov_record_trace(&trace, &record, fov_trainer_workspace(session->trainer)));
+  FovStatus status = fov_trace_write(&trace, fov_session_path(path, session, FOV_RUN_TRACE));
+  if (status == FOV_OK && is_kept(session)) status = fov_history_add(session->run.dir, &trace);
+  fov_trace_finish(&trace);
+  return status;
+}
+
+static FovStatus write_row(const FovSession *session, const FovProgress *row) {
+  char path[FOV_PATH_SIZE];
+  FOV_TRY(fov_progress_append(fov_session_path(path, session, FOV_RUN_PROGRESS), row));
+  FOV_TRY(fov_tfevents_row(session->events, row, (double)time(NULL)));
+  report(session, FOV_REPORT_EVALUATED, row);
+  return fov_run_log(&session->run, "update %lld: validation error %.2f %%, training error %.2f %%",
+                     (long long)row->update, 100 * row->valid_error, 100 * row->train_error);
+}
+
+/** What the best weights have least of: errors or, where glimpses cost something, the reward's
+ * negative. */
+static double loss_of(const FovSession *session, const FovProgress *row) {
+  return session->training.task.stop->cost ? -row->valid_reward : row->valid_error;
+}
+
+static FovStatus evaluate(FovSession *session) {
+  const FovEvalOptions *eval = &session->experiment.eval;
+  FovTask task = fov_experiment_task(&session->experiment, &session->valid_env);
+  int64_t cases = session->valid_env.spec.cases;
+  FovEvalRequest what = {.task = &task,
+                         .values = fov_trainer_weights(session->trainer),
+                         .cases = eval->cases > 0 && eval->cases < cases ? eval->cases : cases,
+                         .rollouts = 1,
+                         .seed = (uint64_t)eval->seed,
+                         .split = FOV_SPLIT_VALID,
+                         .threads = session->request->threads};
+  FovEvalResult valid;
+  FOV_TRY(fov_evaluate(&valid, &what, fov_trainer_workspace(session->trainer)));
+  FovProgress row = make_row(session, &valid);
+  FOV_TRY(write_row(session, &row));
+  fov_trainer_state(session->trainer)->sums = (FovSums){0};
+  session->timed_glimpses = 0;
+  session->busy_seconds = 0;
+  if (loss_of(session, &row) < session->best.loss) {
+    session->best =
+        (FovBest){.loss = loss_of(session, &row), .error = row.valid_error, .update = row.update};
+    FOV_TRY(fov_session_save_best(session));
+  }
+  FOV_TRY(record_trace(session, &task));
+  return fov_session_save(session);
+}
+
+static FovStatus interrupt(const FovSession *session) {
+  FOV_TRY(fov_session_save(session));
+  return fov_fail(FOV_ERR_INTERRUPT, "interrupted and saved; resume with: fovea train %s --resume",
+                  session->run.dir);
+}
+
+static FovStatus train(FovSession *session) {
+  while (fov_session_update(session) < fov_trainer_updates_planned(session->trainer)) {
+    if (*session->request->interrupted) return interrupt(session);
+    double start = fov_now();
+    FOV_TRY(fov_trainer_update(session->trainer));
+    session->busy_seconds += fov_now() - start;
+    report(session, FOV_REPORT_UPDATED, NULL);
+    if (is_due(session)) FOV_TRY(evaluate(session));
+  }
+  return FOV_OK;
+}
+
+/** Records a failure in the run's files, and returns it whatever else fails here. The checkpoint of
+ * the last evaluation stays: after a gradient that is not finite, the weights just before it are no
+ * better to resume from. */
+static FovStatus end_badly(const FovSession *session, FovStatus status) {
+  char message[1024];
+  snprintf(message, sizeof message, "%s", fov_error_message());
+  fov_run_log(&session->run, "%s", message);
+  fov_session_describe(session, status == FOV_ERR_INTERRUPT ? "interrupted" : message);
+  return fov_fail(status, "%s", message);
+}
+
+FovStatus fov_session_train(FovSession *session) {
+  session->started = fov_now();
+  report(session, session->run.resumed ? FOV_REPORT_RESUMED : FOV_REPORT_STARTED, NULL);
+  FovStatus status = train(session);
+  if (status != FOV_OK) return end_badly(session, status);
+  FOV_TRY(fov_run_log(&session->run, "finished"));
+  FOV_TRY(fov_session_describe(session, "finished"));
+  report(session, FOV_REPORT_FINISHED, NULL);
+  return FOV_OK;
+}

@@ -1,0 +1,60 @@
+/** What an agent refuses to be built of. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "check.h"
+#include "toy_play.h"
+
+/** Fails unless an agent of these settings is refused for images of a size, with that message. */
+static void assert_agent_refuses(const char *settings, int height, int width, const char *message) {
+  Toy toy;
+  toy_create(&toy, "");
+  FovExperiment *experiment = &toy.experiment;
+  assert_int_equal(fov_settings_parse(experiment->settings, settings, "the test"), FOV_OK);
+  assert_int_equal(fov_experiment_resolve(experiment), FOV_OK);
+  const FovEnvSpec spec = {.observation = fov_byte_image(height, width, 1), .actions = 2};
+  assert_int_equal(fov_experiment_build(experiment, &spec), FOV_ERR_USAGE);
+  assert_message(message);
+  toy_finish(&toy);
+}
+
+static void test_what_cannot_be_seen_is_refused(void **state) {
+  (void)state;
+  assert_agent_refuses("encoder = conv\n", 20, 20,
+                       "encoder = conv: filters of encoder.side = 10 pixels do not fit in patches "
+                       "of 4 x 4; make encoder.side smaller or the patches larger");
+  assert_agent_refuses("encoder = conv\nencoder.side = 9\nsensor.whole = yes\n", 8, 8,
+                       "do not fit in patches of 8 x 8");
+  assert_agent_refuses("encoder = conv\n" TOY_SMALL_FILTERS "encoder.second = 2\n", 20, 20,
+                       "encoder.second has filters of 3 x 3, which do not fit in maps of 2 x 2");
+  assert_agent_refuses("sensor.whole = yes\n", 20, 8193,
+                       "images of 8193 x 20 pixels, expected at most 8192");
+  assert_agent_refuses("sensor.whole = yes\nencoder = conv\nencoder.filters = 1024\n"
+                       "encoder.side = 1\nencoder.stride = 1\n",
+                       8000, 20, "1024 filters make maps of 65536000000 numbers");
+  assert_agent_refuses(TOY_TWO_LAYERS, 8193, 20,
+                       "context.side: images of 20 x 8193 pixels, expected at most 8192 each way; "
+                       "make them smaller or set context.side = 0");
+}
+
+static void test_a_context_that_starts_nothing_is_refused(void **state) {
+  (void)state;
+  assert_agent_refuses("context.side = 4\n", 20, 20,
+                       "context.side = 4: the context starts a second layer, found layers = 1; set "
+                       "layers = 2 or context.side = 0");
+  assert_agent_refuses("layers = 2\ncontext.side = 4\ncore = none\n", 20, 20,
+                       "context.side = 4: core = none has no state that could start from the "
+                       "context; choose another core or set context.side = 0");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_what_cannot_be_seen_is_refused),
+      cmocka_unit_test(test_a_context_that_starts_nothing_is_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,347 @@
+/** The gradient of a training, against differences of its loss, and whom it reaches. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "toy_play.h"
+
+#ifdef FOV_DOUBLE // Single precision needs steps so long that they cross the kinks of ReLUs.
+
+/** The loss whose gradient the trainer takes when nothing is drawn from a learned policy. */
+static double loss_of(FovTrainer *trainer, const Toy *toy, const real *values, real *scratch) {
+  toy_gradient(scratch, trainer, toy, values, false);
+  const FovSums *sums = &fov_trainer_state(trainer)->sums;
+  // Half the square, at each of the two glimpses that are predicted; the sum is their mean.
+  return (sums->losses[0] + sums->losses[1]) / (double)sums->episodes;
+}
+
+/** Each parameter's gradient along a random direction, against a central difference of the loss. */
+static void check_gradient(const char *settings) {
+  Toy toy;
+  toy_create(&toy, settings);
+  const FovParams *params = &toy.experiment.agent.params;
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  real *values = toy_lively_values(&toy), *moved = toy_copy(&toy, values);
+  real *gradient = toy_copy(&toy, values), *scratch = toy_copy(&toy, values);
+  toy_gradient(gradient, trainer, &toy, values, false);
+  const double h = 1e-6;
+  for (int i = 0; i < params->count; i++) {
+    const FovParam *param = &params->list[i];
+    FovRng rng = fov_rng_stream(7, FOV_STREAM_INIT, (uint64_t)i);
+    double slope = 0, loss[2];
+    real direction[1024];
+    assert_in_range(toy_count(param), 1, 1024);
+    for (size_t j = 0; j < toy_count(param); j++) {
+      direction[j] = fov_rng_normal(&rng) / (real)sqrt((double)toy_count(param));
+      slope += (double)direction[j] * (double)gradient[param->offset + j];
+    }
+    for (int side = 0; side < 2; side++) {
+      memcpy(moved, values, toy_block_bytes(&toy));
+      for (size_t j = 0; j < toy_count(param); j++)
+        moved[param->offset + j] += (real)(side ? h : -h) * direction[j];
+      loss[side] = loss_of(trainer, &toy, moved, scratch);
+    }
+    double difference = (loss[1] - loss[0]) / (2 * h);
+    if (!(fabs(slope - difference) <= 1e-6 * (1 + fabs(difference))))
+      fail_msg("%s: gradient of %s is %.9g, difference %.9g", settings, param->name, slope,
+               difference);
+  }
+  free(values), free(moved), free(gradient), free(scratch);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+}
+
+#define NO_POLICY TOY_PLAIN "policy = random\nbaseline = learned\n"
+
+static void test_the_whole_gradient_is_the_loss_s_difference(void **state) {
+  (void)state;
+  check_gradient(NO_POLICY "core = rnn\n");
+  check_gradient(NO_POLICY "core = lstm\n");
+  check_gradient(NO_POLICY "core = gru\n");
+  check_gradient(NO_POLICY "core = none\n");
+  check_gradient(NO_POLICY "core = rnn\nlayers = 2\n");
+  check_gradient(NO_POLICY TOY_TWO_LAYERS "core = rnn\n");
+  check_gradient(NO_POLICY TOY_TWO_LAYERS "core = lstm\n");
+  check_gradient(NO_POLICY TOY_TWO_LAYERS "core = gru\n");
+  check_gradient(NO_POLICY "encoder = conv\n" TOY_SMALL_FILTERS "sensor.scales = 2\n");
+  check_gradient(NO_POLICY "encoder = conv\nencoder.filters = 3\nencoder.side = 2\n"
+                           "encoder.stride = 1\nencoder.second = 2\nsensor.scales = 2\n");
+}
+
+/** The first update's plan of a trainer with one shard. */
+static FovPlan plan_of(FovArena *arena, const Toy *toy) {
+  uint64_t seed = toy->training.seed, cases = (uint64_t)toy->env.spec.cases;
+  int lanes = toy->training.options.batch;
+  int64_t *which = FOV_NEW(arena, int64_t, lanes);
+  FovRng *env_rng = FOV_NEW(arena, FovRng, lanes), *policy_rng = FOV_NEW(arena, FovRng, lanes);
+  for (int b = 0; b < lanes; b++) {
+    uint64_t episode = (uint64_t)b;
+    FovRng order = fov_rng_stream(seed, FOV_STREAM_DATA, episode / cases);
+    which[b] = (int64_t)fov_rng_permute(episode % cases, cases, order.state);
+    env_rng[b] = fov_rng_stream(seed, FOV_STREAM_ENV, episode);
+    policy_rng[b] = fov_rng_stream(seed, FOV_STREAM_POLICY, episode);
+  }
+  return (FovPlan){.lanes = lanes, .cases = which, .env_rng = env_rng, .policy_rng = policy_rng};
+}
+
+/** −R log π of what lane i of step t chose, and the loss of its answer. */
+static double loss_at(const FovRollout *r, int t, int i, bool control) {
+  const FovTimeStep *m = &r->at[t];
+  double R = r->returns[t * r->lanes + m->lanes[i]], loss = 0;
+  if (m->log_stop && m->events[i] & FOV_EVENT_DECIDE) loss -= R * m->log_stop->value[i];
+  if (m->log_act && m->events[i] & FOV_EVENT_ACT) loss -= R * m->log_act->value[i];
+  if (!control && m->events[i] & FOV_EVENT_ACT) {
+    const real *l = m->logits->value + i * m->logits->stride;
+    loss += log(exp(l[0]) + exp(l[1]) + exp(l[2])) - l[m->labels[i]];
+  }
+  return loss;
+}
+
+/** The surrogate loss of a training without a baseline whose eye is led by chance: what is decided
+ * and done stays the same under a small change of the weights, and so does what it earns. */
+static double surrogate(const Toy *toy, const real *values) {
+  FovArena arena = {0};
+  FovTape tape;
+  FovRollout r;
+  double loss = 0;
+  fov_tape_begin(&tape, &arena, &toy->experiment.agent.params, values, NULL);
+  FovPlan plan = plan_of(&arena, toy);
+  fov_rollout_run(&r, &tape, &toy->task, &plan);
+  for (int t = 1; t < r.time_steps; t++)
+    for (int i = 0; i < r.at[t].count; i++)
+      loss += loss_at(&r, t, i, toy->env.spec.answer == FOV_ANSWER_MOVE);
+  fov_arena_finish(&arena);
+  return loss / plan.lanes;
+}
+
+/** The trainer's gradient, number by number, of lanes that drop out as they choose to. */
+static void check_surrogate(const char *settings) {
+  Toy toy;
+  char changed[512];
+  snprintf(changed, sizeof changed, TOY_PLAIN "policy = random\nbaseline = none\n%s", settings);
+  toy_create(&toy, changed);
+  const FovParams *params = &toy.experiment.agent.params;
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  real *values = toy_lively_values(&toy), *gradient = toy_copy(&toy, values);
+  toy_gradient(gradient, trainer, &toy, values, false);
+  const double h = 1e-6;
+  for (int i = 0; i < params->count; i++)
+    for (size_t j = 0; j < toy_count(&params->list[i]); j += 1 + toy_count(&params->list[i]) / 7) {
+      size_t at = params->list[i].offset + j;
+      real kept = values[at];
+      values[at] = kept + h;
+      double above = surrogate(&toy, values);
+      values[at] = kept - h;
+      double below = surrogate(&toy, values), difference = (above - below) / (2 * h);
+      values[at] = kept;
+      assert_near(gradient[at], difference, 1e-6 * (1 + fabs(difference)), "%s: %s[%zu]", settings,
+                  params->list[i].name, j);
+    }
+  free(values), free(gradient);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+}
+
+static void test_the_gradient_of_who_drops_out_is_the_surrogate_s(void **state) {
+  (void)state;
+  check_surrogate("env = toy_turns\nglimpses = 2\ncore = rnn\n");
+  check_surrogate("env = toy_turns\nglimpses = 3\ncore = lstm\nstop = learned\n");
+  check_surrogate("env = toy_game\nglimpses = 1\ncore = gru\n");
+  check_surrogate("env = toy_game\nglimpses = 3\ncore = lstm\nstop = learned\nfirst = random\n");
+  check_surrogate("env = toy\nglimpses = 6\ncore = none\nstop = confident\nstop.threshold=0.7\n");
+}
+
+#endif
+
+/** A gradient that one lane alone has is what it adds to that of a batch, whoever else drops out.
+ */
+static void check_lanes_add_up(const char *settings) {
+  enum { LANES = 24 };
+  real *sum = NULL, *all = NULL, *values = NULL;
+  size_t size = 0;
+  for (int batch = LANES; batch >= 1; batch -= LANES - 1) {
+    Toy toy;
+    char changed[512];
+    snprintf(changed, sizeof changed, TOY_PLAIN "objective = gae\n%strain.batch = %d\n", settings,
+             batch);
+    toy_create(&toy, changed);
+    size = toy.experiment.agent.params.size;
+    FovTrainer *trainer = toy_trainer(&toy, 1);
+    if (!values) values = toy_lively_values(&toy);
+    if (!all) all = toy_copy(&toy, values), sum = fov_params_block(&toy.experiment.agent.params);
+    real *gradient = batch == LANES ? all : toy_copy(&toy, values);
+    for (int i = 0; i < LANES / batch; i++) {
+      fov_trainer_state(trainer)->update = i;
+      toy_gradient(gradient, trainer, &toy, values, true);
+      for (size_t j = 0; batch == 1 && j < size; j++) sum[j] += gradient[j] / LANES;
+    }
+    if (batch == 1) free(gradient);
+    fov_trainer_destroy(trainer);
+    toy_finish(&toy);
+  }
+  const double rounding = sizeof(real) == sizeof(double) ? 1e-10 : 2e-4;
+  for (size_t j = 0; j < size; j++)
+    assert_near(all[j], sum[j], rounding * (1 + fabs((double)sum[j])), "%s: number %zu", settings,
+                j);
+  free(sum), free(all), free(values);
+}
+
+static void test_the_gradients_of_lanes_add_up(void **state) {
+  (void)state;
+  for (int k = 0; k < TOY_RAGGED; k++) check_lanes_add_up(toy_ragged[k]);
+}
+
+/** The answer trained after every glimpse: the mean of the losses of as many trainings as there are
+ * glimpses, each of which ends at one of them. */
+static void test_answers_after_every_glimpse_weigh_the_same(void **state) {
+  (void)state;
+  real *gradients[4], *values = NULL;
+  size_t size = 0;
+  for (int i = 0; i < 4; i++) {
+    Toy toy;
+    char settings[512];
+    snprintf(settings, sizeof settings,
+             TOY_PLAIN "policy = random\nbaseline = none\nglimpses = %d\ntrain.answer = %s\n",
+             i == 0 ? 3 : i, i == 0 ? "every" : "last");
+    toy_create(&toy, settings);
+    if (!values) values = toy_lively_values(&toy);
+    gradients[i] = toy_copy(&toy, values);
+    size = toy.experiment.agent.params.size;
+    FovTrainer *trainer = toy_trainer(&toy, 1);
+    toy_gradient(gradients[i], trainer, &toy, values, false);
+    fov_trainer_destroy(trainer);
+    toy_finish(&toy);
+  }
+  for (size_t j = 0; j < size; j++)
+    assert_close(gradients[0][j], (gradients[1][j] + gradients[2][j] + gradients[3][j]) / 3, 1e-6);
+  for (int i = 0; i < 4; i++) free(gradients[i]);
+  free(values);
+}
+
+/** The gradients of one update with some weights of the losses, all else being equal. */
+static real *gradient_with(const char *more, const char *stop, double reinforce,
+                           double regression) {
+  Toy toy;
+  char settings[512];
+  snprintf(settings, sizeof settings,
+           TOY_PLAIN "%sstop_gradient = %s\nobjective.policy = %g\nobjective.baseline = %g\n", more,
+           stop, reinforce, regression);
+  toy_create(&toy, settings);
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  real *values = toy_lively_values(&toy), *gradient = toy_copy(&toy, values);
+  toy_gradient(gradient, trainer, &toy, values, false);
+  free(values);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+  return gradient;
+}
+
+/** Whether two gradients differ in a parameter whose name starts so. */
+static bool differs(const real *a, const real *b, const char *settings, const char *prefix) {
+  Toy toy;
+  toy_create(&toy, settings);
+  const FovParams *params = &toy.experiment.agent.params;
+  bool found = false;
+  for (int i = 0; i < params->count; i++)
+    for (size_t j = 0; toy_is_of(&params->list[i], prefix) && j < toy_count(&params->list[i]); j++)
+      found = found || a[params->list[i].offset + j] != b[params->list[i].offset + j];
+  toy_finish(&toy);
+  return found;
+}
+
+/** Whether the location's and the baseline's gradients reach what is in `below`, of parameters that
+ * `settings` make; they reach their own heads alone in any case. */
+static void assert_reach(const char *settings, const char *stop, const char *const below[],
+                         bool location, bool baseline) {
+  real *all = gradient_with(settings, stop, 1, 1);
+  real *no_policy = gradient_with(settings, stop, 0, 1);
+  real *no_baseline = gradient_with(settings, stop, 1, 0);
+  for (int j = 0; below[j]; j++) {
+    assert_int_equal(differs(all, no_policy, settings, below[j]), location);
+    assert_int_equal(differs(all, no_baseline, settings, below[j]), baseline);
+  }
+  assert_true(differs(all, no_policy, settings, "location."));
+  assert_false(differs(all, no_policy, settings, "baseline."));
+  assert_true(differs(all, no_baseline, settings, "baseline."));
+  assert_false(differs(all, no_baseline, settings, "location."));
+  assert_false(differs(all, no_policy, settings, "class."));
+  assert_false(differs(all, no_baseline, settings, "class."));
+  free(all), free(no_policy), free(no_baseline);
+}
+
+/** What the answer learns from, and what is there for the location network alone. */
+static const char *const first_layer[] = {"core.", "glimpse.", "encoder.", "where.", NULL};
+static const char *const second_layer[] = {"gaze.", "context.", "start.", NULL};
+
+static void test_heads_reach_the_core_only_if_they_may(void **state) {
+  (void)state;
+  assert_reach("", "none", first_layer, true, true);
+  assert_reach("", "baseline", first_layer, true, false);
+  assert_reach("", "location", first_layer, false, true);
+  assert_reach("", "both", first_layer, false, false);
+}
+
+static void test_heads_reach_the_first_layer_only_if_they_may(void **state) {
+  (void)state;
+  assert_reach(TOY_TWO_LAYERS, "none", first_layer, true, true);
+  assert_reach(TOY_TWO_LAYERS, "none", second_layer, true, true);
+  assert_reach(TOY_TWO_LAYERS, "baseline", first_layer, true, false);
+  assert_reach(TOY_TWO_LAYERS, "baseline", second_layer, true, false);
+  // What comes through the second layer stops between the two.
+  assert_reach(TOY_TWO_LAYERS, "location", first_layer, false, false);
+  assert_reach(TOY_TWO_LAYERS, "location", second_layer, true, true);
+  assert_reach(TOY_TWO_LAYERS, "both", first_layer, false, false);
+  assert_reach(TOY_TWO_LAYERS, "both", second_layer, true, false);
+}
+
+/** The context and the second layer do not learn from the answer, not even by a rounding. */
+static void test_the_answer_s_gradient_stays_in_the_first_layer(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, TOY_TWO_LAYERS);
+  real *gradient = gradient_with(TOY_TWO_LAYERS, "none", 0, 0);
+  real *zero = fov_params_block(&toy.experiment.agent.params);
+  for (int i = 0; second_layer[i]; i++)
+    assert_false(differs(gradient, zero, TOY_TWO_LAYERS, second_layer[i]));
+  for (int i = 0; first_layer[i]; i++)
+    assert_true(differs(gradient, zero, TOY_TWO_LAYERS, first_layer[i]));
+  free(zero), free(gradient);
+  toy_finish(&toy);
+}
+
+/** The answer's loss does not flow back through where it was looked. */
+static void test_no_gradient_flows_through_the_sample(void **state) {
+  (void)state;
+  real *gradient = gradient_with("", "none", 0, 1);
+  Toy toy;
+  toy_create(&toy, "");
+  real *zero = fov_params_block(&toy.experiment.agent.params);
+  assert_false(differs(gradient, zero, "", "location."));
+  assert_true(differs(gradient, zero, "", "where.") && differs(gradient, zero, "", "core."));
+  free(zero), free(gradient);
+  toy_finish(&toy);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#ifdef FOV_DOUBLE
+      cmocka_unit_test(test_the_whole_gradient_is_the_loss_s_difference),
+      cmocka_unit_test(test_the_gradient_of_who_drops_out_is_the_surrogate_s),
+#endif
+      cmocka_unit_test(test_the_gradients_of_lanes_add_up),
+      cmocka_unit_test(test_answers_after_every_glimpse_weigh_the_same),
+      cmocka_unit_test(test_heads_reach_the_core_only_if_they_may),
+      cmocka_unit_test(test_heads_reach_the_first_layer_only_if_they_may),
+      cmocka_unit_test(test_the_answer_s_gradient_stays_in_the_first_layer),
+      cmocka_unit_test(test_no_gradient_flows_through_the_sample),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,278 @@
+/** What a training takes: foreseen before it begins, allocated at once, and nothing afterwards.
+ * Linked with malloc and its kin wrapped, so that allocations can be counted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "toy_play.h"
+
+/* ---- allocations of the code that is linked with --wrap ---- */
+
+static atomic_int allocations;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+void *__wrap_malloc(size_t size) {
+  allocations++;
+  return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+  allocations++;
+  return __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size) {
+  allocations++;
+  return __real_realloc(memory, size);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+  allocations++;
+  return __real_aligned_alloc(alignment, size);
+}
+
+static size_t blocks_of(FovTrainer *trainer) {
+  const FovWorkspace *workspace = fov_trainer_workspace(trainer);
+  size_t blocks = 0;
+  for (int i = 0; i < workspace->count; i++) blocks += workspace->arenas[i].blocks;
+  return blocks;
+}
+
+static void test_nothing_is_allocated_after_the_first_update(void **state) {
+  (void)state;
+  const char *networks[] = {TOY_MANY "core = rnn\n",
+                            TOY_MANY "core = lstm\n",
+                            TOY_MANY "core = gru\n",
+                            TOY_MANY "encoder = conv\n" TOY_SMALL_FILTERS,
+                            TOY_MANY "env = toy_turns\n",
+                            TOY_MANY "env = toy_game\nobjective = gae\n",
+                            TOY_MANY "stop = learned\nglimpses = 6\n",
+                            TOY_MANY "optimiser = muon\n"};
+  for (size_t i = 0; i < sizeof networks / sizeof *networks; i++) {
+    Toy toy;
+    toy_create(&toy, networks[i]);
+    int before = allocations;
+    FovTrainer *trainer = toy_trainer(&toy, 2);
+    toy_train(trainer, 1);
+    assert_true(allocations > before);
+    before = allocations;
+    size_t blocks = blocks_of(trainer);
+    assert_true(blocks > 0);
+    toy_train(trainer, 5);
+    assert_int_equal(allocations, before);
+    assert_int_equal(blocks_of(trainer), blocks);
+    fov_trainer_destroy(trainer);
+    toy_finish(&toy);
+  }
+}
+
+/** A step that needs more than a shard finds it reserved as well. */
+static void test_the_optimiser_s_memory_is_foreseen(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "optimiser = muon\noptimiser.turns = 1\ncore.width = 800\n");
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  toy_train(trainer, 1);
+  assert_int_equal(blocks_of(trainer), 1);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+}
+
+/** Shares of what is foreseen that are taken at least: if all lanes stay, and if they leave. */
+static const double STAYING = 0.6, LEAVING = 1. / 12;
+
+/** Fails unless `taken` is at most what was measured, and `least` of it or more. */
+static void assert_foreseen(const char *settings, const char *what, double taken, double measured,
+                            double least) {
+  if (!(taken <= measured && taken >= least * measured))
+    fail_msg("%s: %s took %g bytes, foreseen were %g", settings, what, taken, measured);
+}
+
+/** What the arena of every shard takes, against what is foreseen. */
+static void check_training(const Toy *toy, const char *settings, double least) {
+  double blocks, shards;
+  assert_int_equal(fov_training_memory(&blocks, &shards, &toy->training), FOV_OK);
+  FovTrainer *trainer = toy_trainer(toy, 1);
+  toy_train(trainer, 2);
+  const FovWorkspace *workspace = fov_trainer_workspace(trainer);
+  for (int s = 0; s < workspace->count; s++) {
+    if (workspace->arenas[s].blocks != 1)
+      fail_msg("%s: took %zu blocks", settings, workspace->arenas[s].blocks);
+    assert_foreseen(settings, "training", (double)workspace->arenas[s].used,
+                    shards / workspace->count, least);
+  }
+  fov_trainer_destroy(trainer);
+}
+
+/** The same of a rollout without gradients. */
+static void check_playing(const Toy *toy, const char *settings, double least) {
+  FovArena arena = {0};
+  FovTape tape;
+  FovRollout rollout;
+  double bytes;
+  real *values = toy_lively_values(toy);
+  assert_int_equal(fov_shard_bytes(&bytes, &toy->task, values), FOV_OK);
+  assert_true(fov_arena_reserve(&arena, (size_t)bytes));
+  fov_tape_begin(&tape, &arena, &toy->experiment.agent.params, values, NULL);
+  FovPlan plan = fov_plan_cases(&arena, 0, FOV_SHARD, 9, FOV_SPLIT_TRAIN, 0);
+  plan.predict = toy->task.baseline->head.build;
+  fov_rollout_run(&rollout, &tape, &toy->task, &plan);
+  if (arena.blocks != 1) fail_msg("%s: playing took %zu blocks", settings, arena.blocks);
+  assert_foreseen(settings, "playing", (double)arena.used, bytes, least);
+  fov_arena_finish(&arena);
+  free(values);
+}
+
+/** side: of the image, pixels. */
+static void check_memory_of(const char *settings, int side, double least) {
+  Toy toy;
+  toy_create(&toy, settings);
+  toy.env.spec.cases = FOV_SHARD;
+  toy.env.spec.observation = fov_byte_image(side, side, 1);
+  check_training(&toy, settings, least);
+  check_playing(&toy, settings, least);
+  toy_finish(&toy);
+}
+
+static void check_memory(const char *settings, double least) {
+  check_memory_of(settings, TOY_SIDE, least);
+}
+
+/** Every core with every encoder: wide, narrow, and looking at the whole image with filters all
+ * over it. */
+static void test_a_shard_s_memory_is_foreseen(void **state) {
+  (void)state;
+  const char *const sizes[] = {
+      "sensor.side = 16\nglimpse.width = 48\n",
+      "sensor.side = 1\nglimpse.where = 1\nglimpse.width = 1\ntrain.answer = every\n",
+      "sensor.whole = yes\nfirst = learned\nglimpse.width = 128\n"};
+  const char *const cores[] = {"core.width = 64\n", "core.width = 4\n", "core.width = 128\n"};
+  const char *const linear[] = {"width = 128\n", "width = 1\n", "width = 256\n"};
+  const char *const conv[] = {"stride = 1\nencoder.second = 5\n", "side = 1\n",
+                              "side = 4\nencoder.stride = 2\nencoder.second = 16\n"};
+  for (const FovEncoder *const *encoder = fov_encoders; *encoder; encoder++)
+    for (const FovCore *const *core = fov_cores; *core; core++)
+      for (int i = 0; i < 3; i++) {
+        bool filters = !strcmp((*encoder)->plugin.name, "conv");
+        char settings[512];
+        snprintf(settings, sizeof settings,
+                 "train.batch = 64\ntrain.episodes = 64\nencoder = %s\nencoder.%score = %s\n%s%s",
+                 (*encoder)->plugin.name, filters ? conv[i] : linear[i], (*core)->plugin.name,
+                 (*core)->plugin.options ? cores[i] : "", sizes[i]);
+        check_memory(settings, STAYING);
+      }
+}
+
+/** Every core that can be started: in two layers, on coarse views small and large. */
+static void test_two_layers_memory_is_foreseen(void **state) {
+  (void)state;
+  const char *const contexts[] = {
+      "core.width = 64\n", "core.width = 4\ncontext.side = 40\ncontext.width = 1\n",
+      "core.width = 32\ncontext.side = 24\ncontext.width = 100\nfirst = learned\n"};
+  for (const FovCore *const *core = fov_cores; *core; core++)
+    for (int i = 0; i < 3 && (*core)->starts; i++) {
+      char settings[256];
+      snprintf(settings, sizeof settings,
+               "train.batch = 64\ntrain.episodes = 64\nlayers = 2\ncore = %s\n%s",
+               (*core)->plugin.name, contexts[i]);
+      check_memory(settings, STAYING);
+    }
+}
+
+/** Every stop rule with every policy; copies of one image, few glimpses and many, with a context
+ * and without. */
+static void test_stops_copies_and_glimpses_are_foreseen(void **state) {
+  (void)state;
+  const char *const contexts[] = {"", TOY_TWO_LAYERS "first = learned\n"};
+  for (const FovStopRule *const *stop = fov_stop_rules; *stop; stop++)
+    for (const FovPolicy *const *policy = fov_policies; *policy; policy++)
+      for (int copies = 1; copies <= FOV_SHARD; copies = copies == 2 ? FOV_SHARD : 2 * copies)
+        for (int i = 0; i < 4; i++) {
+          char settings[512];
+          snprintf(settings, sizeof settings,
+                   "train.batch = 64\ntrain.copies = %d\nglimpses = %d\nstop = %s\npolicy = %s\n%s",
+                   copies, i < 2 ? 1 : 6, (*stop)->plugin.name, (*policy)->plugin.name,
+                   contexts[i % 2]);
+          check_memory(settings, (*stop)->decide ? LEAVING : STAYING);
+        }
+}
+
+static void test_the_memory_of_large_images_is_foreseen(void **state) {
+  (void)state;
+  check_memory_of("train.batch = 64\nglimpses = 6\n", 1100, 0.99);
+  check_memory_of("train.batch = 64\nglimpses = 6\nstop = learned\ntrain.copies = 2\n", 1100, 0.9);
+}
+
+/** Lanes that leave take no more, though their number changes from step to step, and even if every
+ * one of them leaves at a step of its own. */
+static void test_who_drops_out_stays_within_what_is_foreseen(void **state) {
+  (void)state;
+  const char *const worlds[] = {"env = toy_turns\nglimpses = 4\n",
+                                "env = toy_game\nglimpses = 2\nobjective = gae\n",
+                                "env = toy_turns\nglimpses = 6\nstop = learned\n",
+                                "env = toy_game\nglimpses = 2\nstop = learned\nfirst = learned\n",
+                                "glimpses = 16\nstop = learned\nfirst = learned\n",
+                                "glimpses = 16\nstop = confident\ntrain.answer = every\n"};
+  for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++)
+    for (const FovCore *const *core = fov_cores; *core; core++)
+      for (int wide = 0; wide < 2; wide++) {
+        char settings[512];
+        snprintf(settings, sizeof settings, "train.batch = 64\ncore = %s\n%s%s",
+                 (*core)->plugin.name, worlds[i],
+                 !(*core)->plugin.options ? ""
+                 : wide                   ? "core.width = 48\n"
+                                          : "core.width = 4\n");
+        check_memory(settings, LEAVING);
+      }
+}
+
+/** Whether it is the batch, the weights or the glimpses that are too many. */
+static void test_what_does_not_fit_is_refused_before_it_is_taken(void **state) {
+  (void)state;
+  const char *const huge[] = {
+      "core = lstm\ncore.width = 8192\nglimpse.width = 8192\ntrain.batch = 65536\n",
+      "core.width = 8192\nencoder.width = 8192\nglimpses = 64\ntrain.batch = 65536\n"};
+  for (int i = 0; i < 2; i++) {
+    Toy toy;
+    FovTrainer *trainer;
+    toy_create(&toy, huge[i]);
+    int before = allocations;
+    assert_int_equal(fov_trainer_create(&trainer, &toy.training, 1), FOV_ERR_MEMORY);
+    assert_message("this training would take ");
+    assert_message("make train.batch, env.size or the network smaller");
+    assert_null(trainer);
+    assert_int_equal(allocations, before);
+    toy_finish(&toy);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_nothing_is_allocated_after_the_first_update),
+      cmocka_unit_test(test_the_optimiser_s_memory_is_foreseen),
+      cmocka_unit_test(test_a_shard_s_memory_is_foreseen),
+      cmocka_unit_test(test_two_layers_memory_is_foreseen),
+      cmocka_unit_test(test_stops_copies_and_glimpses_are_foreseen),
+      cmocka_unit_test(test_the_memory_of_large_images_is_foreseen),
+      cmocka_unit_test(test_who_drops_out_stays_within_what_is_foreseen),
+      cmocka_unit_test(test_what_does_not_fit_is_refused_before_it_is_taken),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

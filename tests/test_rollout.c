@@ -1,0 +1,571 @@
+/** Rollouts on the toy worlds: what lanes see, choose, answer and earn, and that choices can be
+ * repeated. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "toy_play.h"
+
+enum { MEAN }; // the first column of the Gaussian policy
+
+/** log π is of the raw sample, even where the eye stays at the border. */
+static void test_log_prob_belongs_to_the_raw_sample(void **state) {
+  (void)state;
+  Toy toy;
+  ToyPlay p;
+  toy_create(&toy, "policy.sigma = 8\nfirst = learned\n");
+  real *values = toy_lively_values(&toy);
+  toy_play(&p, &toy, values, 16);
+  int cut = 0;
+  // 8 of 20 pixels are 0.8 of the 2 units that the image is wide.
+  for (int t = 0; t < p.rollout.time_steps - 1; t++)
+    for (int b = 0; b < 16; b++) {
+      const FovTimeStep *chosen = &p.rollout.at[t], *looked = chosen + 1;
+      double log_prob = -log(2 * M_PI * 0.8 * 0.8);
+      for (int j = 0; j < 2; j++) {
+        double z = (double)fov_rng_normal(&p.start[b]);
+        double raw = (double)chosen->columns[MEAN][2 * b + j] + 0.8 * z;
+        log_prob -= z * z / 2;
+        assert_close(looked->location->value[2 * b + j], fmin(fmax(raw, -1), 1), 1e-6);
+        cut += fabs(raw) > 1;
+      }
+      assert_close(chosen->log_look->value[b], log_prob, 1e-4);
+    }
+  assert_in_range(cut, 10, 80);
+  toy_play_finish(&p);
+  free(values);
+  toy_finish(&toy);
+}
+
+static void test_a_rollout_sees_what_is_where_it_looks(void **state) {
+  (void)state;
+  Toy toy;
+  ToyPlay p;
+  toy_create(&toy, "reward = log_probability\n");
+  real *values = toy_lively_values(&toy);
+  toy_play(&p, &toy, values, 16);
+  const FovRollout *r = &p.rollout;
+  assert_int_equal(r->time_steps, 4);
+  for (int t = 0; t < 4; t++)
+    for (int b = 0; b < 16; b++) {
+      const FovTimeStep *step = &r->at[t];
+      // Everything is earned at the end, so every return is that.
+      real earned = r->log_probabilities[TOY_ACTIONS * b + r->labels[b]];
+      assert_true(r->rewards[16 * t + b] == (t == 3 ? earned : 0));
+      assert_true(r->returns[16 * t + b] == earned);
+      assert_int_equal(step->rho != NULL, t > 0);
+      if (t == 0) continue;
+      real glimpse[16];
+      const FovImage image = {
+          .bytes = step->frames[b], .height = TOY_SIDE, .width = TOY_SIDE, .channels = 1};
+      const real *l = step->location->value + 2 * b;
+      fov_sensor_look(glimpse, &toy.experiment.sensor, &image, l[0], l[1]);
+      assert_memory_equal(glimpse, step->rho->value + 16 * b, sizeof glimpse);
+    }
+  toy_play_finish(&p);
+  free(values);
+  toy_finish(&toy);
+}
+
+static void test_the_first_glimpse_is_where_it_was_asked_for(void **state) {
+  (void)state;
+  const char *firsts[] = {"first = centre", "first = random", "first = learned"};
+  for (int first = 0; first < 3; first++) {
+    Toy toy;
+    ToyPlay p;
+    toy_create(&toy, firsts[first]);
+    real *values = toy_lively_values(&toy);
+    toy_play(&p, &toy, values, 16);
+    for (int b = 0; b < 16; b++)
+      for (int j = 0; j < 2; j++) {
+        real uniform = 2 * fov_rng_uniform(&p.start[b]) - 1,
+             l = p.rollout.at[1].location->value[2 * b + j];
+        if (first == FOV_FIRST_CENTRE) assert_true(l == 0);
+        if (first == FOV_FIRST_RANDOM) assert_true(l == uniform);
+        // From h_0 = 0 the mean is the bias.
+        if (first == FOV_FIRST_LEARNED)
+          assert_true(p.rollout.at[0].columns[MEAN][2 * b + j] ==
+                      values[toy_param(&toy, "location.bias")->offset + (size_t)j]);
+      }
+    assert_int_equal(p.rollout.at[0].columns[MEAN] != NULL, first == FOV_FIRST_LEARNED);
+    assert_int_equal(p.rollout.at[0].log_look != NULL, first == FOV_FIRST_LEARNED);
+    assert_int_equal(p.rollout.at[0].baseline != NULL, first == FOV_FIRST_LEARNED);
+    for (int t = 1; t < 4; t++) assert_non_null(p.rollout.at[t].logits);
+    toy_play_finish(&p);
+    free(values);
+    toy_finish(&toy);
+  }
+}
+
+/** y = act(W x + b) by the parameters "name.w" and "name.bias". */
+static void apply(double *y, const Toy *toy, const real *values, const char *name, const double *x,
+                  double (*act)(double)) {
+  char weight[32], bias[32];
+  snprintf(weight, sizeof weight, "%s.w", name);
+  snprintf(bias, sizeof bias, "%s.bias", name);
+  const FovParam *w = toy_param(toy, weight), *b = toy_param(toy, bias);
+  for (int i = 0; i < w->rows; i++) {
+    double sum = (double)values[b->offset + (size_t)i];
+    for (int j = 0; j < w->cols; j++)
+      sum += (double)values[w->offset + (size_t)(i * w->cols + j)] * x[j];
+    y[i] = act(sum);
+  }
+}
+
+static double relu(double x) {
+  return fmax(x, 0);
+}
+
+static double same(double x) {
+  return x;
+}
+
+/** Before its first glimpse the agent looks and expects by what the context tells of the image,
+ * which is where both parts of the second layer's state start. */
+static void test_a_context_chooses_the_first_glimpse(void **state) {
+  (void)state;
+  Toy toy;
+  ToyPlay p;
+  toy_create(&toy, TOY_TWO_LAYERS "core = lstm\nfirst = learned\n");
+  real *values = toy_lively_values(&toy);
+  toy_play(&p, &toy, values, 16);
+  for (int b = 0; b < 16; b++) {
+    double coarse[9], hidden[7], start[12], mean[2], baseline[1];
+    const FovImage image = {
+        .bytes = p.rollout.at[0].frames[b], .height = TOY_SIDE, .width = TOY_SIDE, .channels = 1};
+    real view[9];
+    fov_sensor_shrink(view, &image, 3);
+    for (int i = 0; i < 9; i++) coarse[i] = (double)view[i];
+    apply(hidden, &toy, values, "context", coarse, relu);
+    apply(start, &toy, values, "start", hidden, tanh);
+    apply(mean, &toy, values, "location", start, same);
+    apply(baseline, &toy, values, "baseline", start, same);
+    for (int j = 0; j < 2; j++)
+      assert_close(p.rollout.at[0].columns[MEAN][2 * b + j], mean[j], 1e-5);
+    assert_close(p.rollout.at[0].baseline->value[b], baseline[0], 1e-5);
+    FovAgentState begun = fov_agent_begin(&toy.experiment.agent, &p.tape, &image, 1, 1);
+    for (int v = 0; v < FOV_STATE_VARS; v++) {
+      assert_null(begun.core.vars[v]);
+      assert_int_equal(begun.gaze.vars[v] != NULL, v < toy.experiment.agent.core->starts);
+      for (int i = 0; begun.gaze.vars[v] && i < 12; i++)
+        assert_close(begun.gaze.vars[v]->value[i], start[i], 1e-5);
+    }
+  }
+  toy_play_finish(&p);
+  free(values);
+  toy_finish(&toy);
+}
+
+/** Turn k of lane b, answered at the step that `step` is. */
+static void check_turn(const FovRollout *r, const FovTimeStep *step, int b, int k) {
+  int i = toy_place_in(step, b), at = b * TOY_TURNS + k;
+  bool last = k + 1 == toy_turns_count(b);
+  const real *log_p = r->log_probabilities + at * TOY_ACTIONS;
+  assert_int_equal(r->labels[at], toy_turns_label(b, k));
+  assert_int_equal(r->answers[at], toy_likeliest(log_p));
+  assert_int_equal(step->labels[i], r->labels[at]);
+  assert_int_equal(step->actions[i], r->answers[at]);
+  assert_int_equal(step->events[i], FOV_EVENT_ACT | (last ? 0 : FOV_EVENT_LOOK));
+  assert_close(exp(log_p[0]) + exp(log_p[1]) + exp(log_p[2]), 1, 1e-5);
+}
+
+static void test_labels_are_answered_in_turn(void **state) {
+  (void)state;
+  enum { LANES = 24 };
+  Toy toy;
+  ToyPlay p;
+  toy_create(&toy, "env = toy_turns\nglimpses = 2\n");
+  real *values = toy_lively_values(&toy);
+  toy_play(&p, &toy, values, LANES);
+  const FovRollout *r = &p.rollout;
+  assert_int_equal(fov_task_glimpses(&toy.task), 2 * TOY_TURNS);
+  assert_int_equal(r->time_steps, 1 + 2 * TOY_TURNS);
+  int all_wrong = 0, counted = 0;
+  for (int b = 0; b < LANES; b++) {
+    int count = toy_turns_count(b), wrong = 0;
+    assert_int_equal(r->taken[b], count);
+    assert_int_equal(r->glimpses[b], 2 * count);
+    for (int t = 0; t < r->time_steps; t++)
+      assert_int_equal(toy_place_in(&r->at[t], b) >= 0, t <= 2 * count);
+    real left = 0;
+    for (int k = count - 1; k >= 0; k--) {
+      const FovTimeStep *looks = &r->at[2 * k + 1];
+      check_turn(r, &r->at[2 * k + 2], b, k);
+      assert_int_equal(looks->events[toy_place_in(looks, b)], FOV_EVENT_LOOK);
+      assert_int_equal(looks->actions[toy_place_in(looks, b)], -1);
+      bool right = r->answers[b * TOY_TURNS + k] == r->labels[b * TOY_TURNS + k];
+      assert_true(r->rewards[(2 * k + 1) * LANES + b] == 0);
+      assert_true(r->rewards[(2 * k + 2) * LANES + b] == right);
+      assert_true(r->returns[(2 * k + 2) * LANES + b] == (left += right));
+      assert_true(r->returns[(2 * k + 1) * LANES + b] == left);
+      wrong += !right;
+    }
+    for (int k = count; k < TOY_TURNS; k++)
+      assert_true(r->labels[b * TOY_TURNS + k] == -1 && r->answers[b * TOY_TURNS + k] == -1);
+    assert_int_equal(r->wrong[b], wrong > 0);
+    all_wrong += wrong == count, counted += wrong > 0 && wrong < count;
+  }
+  // One wrong answer of several is enough to be wrong; that must have been tried.
+  assert_true(counted > 0 && all_wrong < LANES);
+  toy_play_finish(&p);
+  free(values);
+  toy_finish(&toy);
+}
+
+/** Whether a rollout's answers change with the parameters whose names start so. */
+static bool answers_depend_on(const char *prefix, const char *settings) {
+  Toy toy;
+  ToyPlay before, after;
+  toy_create(&toy, settings);
+  real *values = toy_lively_values(&toy);
+  toy_play(&before, &toy, values, 16);
+  const FovParams *params = &toy.experiment.agent.params;
+  for (int i = 0; i < params->count; i++)
+    for (size_t j = 0; toy_is_of(&params->list[i], prefix) && j < toy_count(&params->list[i]); j++)
+      values[params->list[i].offset + j] += (real)0.1;
+  toy_play(&after, &toy, values, 16);
+  bool found = memcmp(before.rollout.log_probabilities, after.rollout.log_probabilities,
+                      16 * TOY_ACTIONS * sizeof(real));
+  toy_play_finish(&before), toy_play_finish(&after);
+  free(values);
+  toy_finish(&toy);
+  return found;
+}
+
+static void test_context_and_second_layer_answer_by_the_eye_alone(void **state) {
+  (void)state;
+  const char *where[] = {"context.", "start.", "gaze.", "location."};
+  for (int i = 0; i < 4; i++) {
+    assert_true(answers_depend_on(where[i], TOY_TWO_LAYERS));
+    assert_false(answers_depend_on(where[i], TOY_TWO_LAYERS "policy = random\n"));
+  }
+  assert_true(answers_depend_on("core.", TOY_TWO_LAYERS "policy = random\n"));
+}
+
+/** Plays a lane's actions again, without an agent; returns what they earn. */
+static double replay(const Toy *toy, const FovRollout *r, int b, FovRng rng) {
+  uint8_t image[TOY_SIDE * TOY_SIDE];
+  int x;
+  FovEnvLane lane = {.observation = image, .state = &x};
+  double earned = 0;
+  fov_env_reset(&toy->env, &lane, b, &rng);
+  for (int t = 1; t < r->time_steps; t++) {
+    const FovTimeStep *step = &r->at[t];
+    int i = toy_place_in(step, b);
+    assert_int_equal(i >= 0, !fov_env_over(&lane));
+    if (i < 0) continue;
+    assert_int_equal(step->labels[i], -1);
+    assert_memory_equal(step->frames[i], image, sizeof image);
+    if (step->actions[i] < 0) continue;
+    fov_env_step(&toy->env, &lane, &(FovAnswer){.action = step->actions[i]}, &rng);
+    earned += (double)lane.reward;
+    assert_true(r->rewards[t * r->lanes + b] == lane.reward);
+  }
+  assert_true(fov_env_over(&lane));
+  assert_int_equal(lane.taken, r->taken[b]);
+  return earned;
+}
+
+static void test_a_game_is_what_its_actions_make_of_it(void **state) {
+  (void)state;
+  enum { LANES = 48 };
+  Toy toy;
+  ToyPlay p;
+  toy_create(&toy, "env = toy_game\nglimpses = 2\n");
+  real *values = toy_lively_values(&toy);
+  toy_play_begin(&p, &toy, values, NULL, 0, LANES);
+  FovRng env_rng[LANES];
+  memcpy(env_rng, p.plan.env_rng, sizeof env_rng);
+  p.plan.frames = true;
+  toy_play_run(&p, &toy);
+  const FovRollout *r = &p.rollout;
+  int missed = 0;
+  assert_null(r->log_probabilities);
+  for (int b = 0; b < LANES; b++) {
+    double earned = replay(&toy, r, b, env_rng[b]);
+    assert_true(r->returns[b] == (real)earned);
+    assert_int_equal(r->wrong[b], earned < 0.5);
+    missed += r->wrong[b];
+  }
+  assert_in_range(missed, 1, LANES - 1);
+  toy_play_finish(&p);
+  free(values);
+  toy_finish(&toy);
+}
+
+/** log π of an action is the logits' log-softmax there; a deterministic rollout takes the likeliest
+ * and has none. */
+static void test_moves_are_drawn_from_the_logits(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "env = toy_game\nglimpses = 1\n");
+  real *values = toy_lively_values(&toy);
+  for (int deterministic = 0; deterministic < 2; deterministic++) {
+    ToyPlay p;
+    toy_play_begin(&p, &toy, values, NULL, 0, 48);
+    p.plan.deterministic = deterministic;
+    toy_play_run(&p, &toy);
+    int other = 0;
+    for (int t = 1; t < p.rollout.time_steps; t++) {
+      const FovTimeStep *m = &p.rollout.at[t];
+      for (int i = 0; i < m->count; i++) {
+        const real *l = m->logits->value + i * m->logits->stride;
+        double sum = exp((double)l[0]) + exp((double)l[1]) + exp((double)l[2]);
+        other += m->actions[i] != toy_likeliest(l);
+        if (!deterministic)
+          assert_close(m->log_act->value[i], (double)l[m->actions[i]] - log(sum), 1e-5);
+      }
+      assert_int_equal(m->log_act != NULL, !deterministic);
+    }
+    assert_int_equal(other > 20, !deterministic);
+    toy_play_finish(&p);
+  }
+  free(values);
+  toy_finish(&toy);
+}
+
+static void assert_row(const FovVar *many, int i, const FovVar *one) {
+  assert_int_equal(many != NULL, one != NULL);
+  for (int j = 0; one && j < one->cols; j++)
+    assert_close(many->value[i * many->stride + j], one->value[j],
+                 1e-4 * (1 + fabs((double)one->value[j])));
+}
+
+/** What the policy recorded of lane i's choice, in a batch and alone. */
+static void assert_columns(const FovTask *task, const FovTimeStep *many, int i,
+                           const FovTimeStep *one) {
+  FovPolicyColumn columns[FOV_POLICY_COLUMNS];
+  int count = fov_task_columns(columns, task);
+  for (int c = 0; c < count; c++)
+    for (int j = 0, width = columns[c].width; j < width; j++)
+      assert_close(many->columns[c][i * width + j], one->columns[c][j],
+                   1e-4 * (1 + fabs((double)one->columns[c][j])));
+}
+
+static void assert_same_lane(const FovTask *task, const FovRollout *r, int b,
+                             const FovRollout *one) {
+  assert_int_equal(r->glimpses[b], one->glimpses[0]);
+  assert_int_equal(r->taken[b], one->taken[0]);
+  assert_int_equal(r->wrong[b], one->wrong[0]);
+  for (int t = 0; t < r->time_steps; t++) {
+    const FovTimeStep *many = &r->at[t], *alone = &one->at[t];
+    int i = toy_place_in(many, b);
+    assert_int_equal(i >= 0, t < one->time_steps);
+    if (i < 0) continue;
+    assert_int_equal(many->events[i], alone->events[0]);
+    assert_int_equal(many->labels[i], alone->labels[0]);
+    assert_int_equal(many->actions[i], alone->actions[0]);
+    assert_true(r->rewards[t * r->lanes + b] == one->rewards[t]);
+    assert_true(r->returns[t * r->lanes + b] == one->returns[t]);
+    assert_row(many->location, i, alone->location);
+    assert_row(many->rho, i, alone->rho);
+    assert_row(many->logits, i, alone->logits);
+    if (alone->events[0] & FOV_EVENT_LOOK) assert_columns(task, many, i, alone);
+    if (alone->events[0] & FOV_EVENT_LOOK) assert_row(many->log_look, i, alone->log_look);
+    if (alone->events[0] & FOV_EVENT_ACT) assert_row(many->log_act, i, alone->log_act);
+    if (alone->events[0] & FOV_EVENT_DECIDE) assert_row(many->log_stop, i, alone->log_stop);
+  }
+}
+
+/** Closing ranks over who is done changes nothing: each lane is what it is when play alone. */
+static void test_a_lane_is_the_same_alone(void **state) {
+  (void)state;
+  for (int k = 0; k < TOY_RAGGED; k++) {
+    Toy toy;
+    ToyPlay all, one;
+    toy_create(&toy, toy_ragged[k]);
+    toy.env.spec.cases = 64;
+    real *values = toy_lively_values(&toy);
+    toy_play(&all, &toy, values, 64);
+    int counts = 0;
+    for (int t = 1; t < all.rollout.time_steps; t++)
+      counts += all.rollout.at[t].count < all.rollout.at[t - 1].count;
+    if (counts < 1) fail_msg("%s: nobody dropped out before the others", toy_ragged[k]);
+    for (int b = 0; b < 64; b++) {
+      toy_play_begin(&one, &toy, values, NULL, b, 1);
+      toy_play_run(&one, &toy);
+      assert_same_lane(&toy.task, &all.rollout, b, &one.rollout);
+      toy_play_finish(&one);
+    }
+    toy_play_finish(&all);
+    free(values);
+    toy_finish(&toy);
+  }
+}
+
+/** A glimpse's cost is subtracted where it is taken. */
+static void test_a_glimpse_has_its_cost(void **state) {
+  (void)state;
+  Toy toy;
+  ToyPlay p;
+  toy_create(&toy, "glimpses = 6\nstop = learned\nstop.cost = 0.125\n");
+  real *values = toy_lively_values(&toy);
+  toy_play(&p, &toy, values, 48);
+  const FovRollout *r = &p.rollout;
+  int early = 0;
+  for (int b = 0; b < 48; b++) {
+    int taken = r->glimpses[b];
+    early += taken < 6;
+    assert_true(r->returns[b] == (real)(!r->wrong[b] - 0.125 * taken));
+    for (int t = 0; t < r->time_steps; t++) {
+      double earned = t == taken && !r->wrong[b];
+      assert_true(r->rewards[48 * t + b] == (real)(t == 0 || t > taken ? 0 : earned - 0.125));
+    }
+  }
+  assert_in_range(early, 5, 48);
+  toy_play_finish(&p);
+  free(values);
+  toy_finish(&toy);
+}
+
+/* ---- choices that are repeated ---- */
+
+/** A rollout that is trained on: `forced` repeats another's choices with other generators of the
+ * policy. gradient: a block, zeroed here. */
+static void play_trained(ToyPlay *play, const Toy *toy, const real *values, real *gradient,
+                         const FovChoices *forced) {
+  enum { LANES = 24, OTHER = 7 };
+  memset(gradient, 0, toy_block_bytes(toy));
+  toy_play_begin(play, toy, values, gradient, 0, LANES);
+  if (forced) {
+    const FovPlan other = fov_plan_cases(&play->arena, 0, LANES, 9, FOV_SPLIT_TRAIN, OTHER);
+    play->plan.policy_rng = other.policy_rng;
+  }
+  play->plan.forced = forced;
+  toy_play_run(play, toy);
+  toy_play_backward(play, toy);
+}
+
+/** log π of the choices that lanes made, which are marked by an event. */
+static bool same_log_prob(const FovTimeStep *a, const FovVar *x, const FovVar *y, FovEvent event) {
+  assert_int_equal(x != NULL, y != NULL);
+  for (int i = 0; x && i < a->count; i++)
+    if (a->events[i] & event && x->value[i * x->stride] != y->value[i * y->stride]) return false;
+  return true;
+}
+
+static void assert_same_choices(const FovRollout *a, const FovRollout *b) {
+  size_t count = (size_t)a->time_steps * (size_t)a->lanes;
+  assert_int_equal(a->time_steps, b->time_steps);
+  for (size_t i = 0; i < count; i++) {
+    const FovChoice *x = &a->choices.places[i], *y = &b->choices.places[i];
+    assert_int_equal(x->index, y->index);
+    assert_true(x->sample[0] == y->sample[0] && x->sample[1] == y->sample[1]);
+  }
+  assert_memory_equal(a->choices.actions, b->choices.actions, count * sizeof *a->choices.actions);
+  assert_memory_equal(a->choices.stops, b->choices.stops, count * sizeof *a->choices.stops);
+  assert_memory_equal(a->glimpses, b->glimpses, (size_t)a->lanes * sizeof *a->glimpses);
+  assert_memory_equal(a->taken, b->taken, (size_t)a->lanes * sizeof *a->taken);
+  assert_memory_equal(a->answers, b->answers, (size_t)(a->lanes * a->turns) * sizeof *a->answers);
+  for (int t = 0; t < a->time_steps; t++) {
+    const FovTimeStep *x = &a->at[t], *y = &b->at[t];
+    assert_int_equal(x->count, y->count);
+    assert_memory_equal(x->lanes, y->lanes, (size_t)x->count * sizeof *x->lanes);
+    assert_memory_equal(x->events, y->events, (size_t)x->count);
+    assert_memory_equal(x->actions, y->actions, (size_t)x->count * sizeof *x->actions);
+    if (t > 0)
+      assert_memory_equal(x->location->value, y->location->value,
+                          2 * (size_t)x->count * sizeof(real));
+  }
+}
+
+/** Whether every log π of one rollout is that of another. */
+static bool same_log_probs(const FovRollout *a, const FovRollout *b) {
+  bool same = true;
+  for (int t = 0; t < a->time_steps; t++) {
+    const FovTimeStep *x = &a->at[t], *y = &b->at[t];
+    same = same_log_prob(x, x->log_look, y->log_look, FOV_EVENT_LOOK) && same;
+    same = same_log_prob(x, x->log_act, y->log_act, FOV_EVENT_ACT) && same;
+    same = same_log_prob(x, x->log_stop, y->log_stop, FOV_EVENT_DECIDE) && same;
+  }
+  return same;
+}
+
+static void check_repetition(const char *settings) {
+  Toy toy;
+  ToyPlay first, again, moved;
+  toy_create(&toy, settings);
+  real *values = toy_lively_values(&toy);
+  real *gradient = toy_copy(&toy, values), *repeated = toy_copy(&toy, values);
+  play_trained(&first, &toy, values, gradient, NULL);
+  play_trained(&again, &toy, values, repeated, &first.rollout.choices);
+  const FovRollout *a = &first.rollout;
+  size_t count = (size_t)a->time_steps * (size_t)a->lanes;
+  assert_same_choices(a, &again.rollout);
+  assert_memory_equal(a->rewards, again.rollout.rewards, count * sizeof *a->rewards);
+  assert_memory_equal(a->returns, again.rollout.returns, count * sizeof *a->returns);
+  if (!same_log_probs(a, &again.rollout)) fail_msg("%s: another log π", settings);
+  if (memcmp(gradient, repeated, toy_block_bytes(&toy))) fail_msg("%s: another gradient", settings);
+  // With other weights the choices stay, and log π changes where there is one.
+  for (size_t i = 0; i < toy.experiment.agent.params.size; i++) values[i] *= (real)0.9;
+  play_trained(&moved, &toy, values, repeated, &first.rollout.choices);
+  assert_same_choices(a, &moved.rollout);
+  if (same_log_probs(a, &moved.rollout)) fail_msg("%s: log π of other weights", settings);
+  toy_play_finish(&first), toy_play_finish(&again), toy_play_finish(&moved);
+  free(values), free(gradient), free(repeated);
+  toy_finish(&toy);
+}
+
+/** Forced on its own choices, with other generators, a rollout repeats itself bit for bit. */
+static void test_forced_choices_repeat_a_rollout(void **state) {
+  (void)state;
+  static const char *const worlds[] = {"toy", "toy_turns", "toy_game"};
+  static const char *const firsts[] = {"random", "learned"};
+  for (int world = 0; world < 3; world++)
+    for (int first = 0; first < 2; first++)
+      for (const FovPolicy *const *p = fov_policies; *p; p++) {
+        char settings[256];
+        snprintf(settings, sizeof settings,
+                 "env = %s\nfirst = %s\npolicy = %s\nstop = learned\nglimpses = 4\n", worlds[world],
+                 firsts[first], (*p)->plugin.name);
+        check_repetition(settings);
+      }
+  for (const FovCore *const *core = fov_cores; *core; core++) {
+    char settings[256];
+    snprintf(settings, sizeof settings,
+             "env = toy_game\nstop = learned\nobjective = gae\ncore = %s\n", (*core)->plugin.name);
+    check_repetition(settings);
+  }
+}
+
+/** Time steps at which a lane may stop, and stops if `confident` is asked; repeated as well. */
+static void test_forced_stops_are_repeated_where_nothing_is_learned(void **state) {
+  (void)state;
+  Toy toy;
+  ToyPlay first, again;
+  toy_create(&toy, "glimpses = 6\nstop = confident\nstop.threshold = 0.8\n");
+  real *values = toy_lively_values(&toy), *gradient = toy_copy(&toy, values);
+  play_trained(&first, &toy, values, gradient, NULL);
+  for (size_t i = 0; i < toy.experiment.agent.params.size; i++) values[i] *= (real)0.5;
+  play_trained(&again, &toy, values, gradient, &first.rollout.choices);
+  assert_same_choices(&first.rollout, &again.rollout);
+  toy_play_finish(&first), toy_play_finish(&again);
+  free(values), free(gradient);
+  toy_finish(&toy);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_log_prob_belongs_to_the_raw_sample),
+      cmocka_unit_test(test_a_rollout_sees_what_is_where_it_looks),
+      cmocka_unit_test(test_the_first_glimpse_is_where_it_was_asked_for),
+      cmocka_unit_test(test_a_context_chooses_the_first_glimpse),
+      cmocka_unit_test(test_labels_are_answered_in_turn),
+      cmocka_unit_test(test_context_and_second_layer_answer_by_the_eye_alone),
+      cmocka_unit_test(test_a_game_is_what_its_actions_make_of_it),
+      cmocka_unit_test(test_moves_are_drawn_from_the_logits),
+      cmocka_unit_test(test_a_lane_is_the_same_alone),
+      cmocka_unit_test(test_a_glimpse_has_its_cost),
+      cmocka_unit_test(test_forced_choices_repeat_a_rollout),
+      cmocka_unit_test(test_forced_stops_are_repeated_where_nothing_is_learned),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
