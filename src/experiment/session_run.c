@@ -86,7 +86,7 @@ static FovStatus compare_lines(FovSession *session, char *was, char *is, const c
     if (session->request->file || !may_change(&change, old_line, line) ||
         session->change_count == FOV_MAX_RUN_CHANGES)
       return fov_fail(FOV_ERR_USAGE,
-                      "%s: was begun with '%s', not with '%s'; choose another --run (only "
+                      "%s: was started with '%s', not with '%s'; choose another --run (only "
                       "train.rate and train.clip can change: fovea train %s --resume "
                       "train.rate=...)",
                       path, old_line, line, session->run.dir);
@@ -111,9 +111,8 @@ static FovStatus compare_config(FovSession *session, const char *config, const c
 static FovStatus check(FovSession *session, const char *path) {
   char *config;
   FOV_TRY(fov_checkpoint_config(&config, path));
-  FovIdentity same_data = {.config = config, .data = session->train_env.spec.digest};
   FovStatus status = compare_config(session, config, path);
-  if (status == FOV_OK) status = fov_checkpoint_check(path, &same_data);
+  if (status == FOV_OK) status = fov_checkpoint_check_data(path, session->train_env.spec.digest);
   session->outdated = strcmp(config, session->config) != 0;
   free(config);
   return status;

@@ -42,8 +42,8 @@ FovStatus fov_checkpoint_save(const char *path, const FovParams *params,
 FovStatus fov_checkpoint_save_weights(const char *path, const FovParams *params, const real *values,
                                       int64_t update, const FovIdentity *identity);
 
-/** Fails, naming the first setting that differs, if `path` is of another training. */
-FovStatus fov_checkpoint_check(const char *path, const FovIdentity *identity);
+/** Fails if the training of `path` was started on data of another digest. */
+FovStatus fov_checkpoint_check_data(const char *path, uint64_t data);
 
 /** Fills the state; on failure it may be part old, part new. A parameter that is missing or of
  * another shape, and a number that is not finite, are errors that name it. */
