@@ -196,22 +196,32 @@ static void test_two_layers_memory_is_foreseen(void **state) {
     }
 }
 
-/** Every stop rule with every policy; copies of one image, few glimpses and many, with a context
- * and without. */
-static void test_stops_copies_and_glimpses_are_foreseen(void **state) {
+/** Every stop rule with every policy, few glimpses and many, with a context and without. */
+static void test_stops_and_policies_are_foreseen(void **state) {
   (void)state;
-  const char *const contexts[] = {"", TOY_TWO_LAYERS "first = learned\n"};
+  const char *const more[] = {"glimpses = 1\n",
+                              "glimpses = 6\n" TOY_TWO_LAYERS "first = learned\n"};
   for (const FovStopRule *const *stop = fov_stop_rules; *stop; stop++)
     for (const FovPolicy *const *policy = fov_policies; *policy; policy++)
-      for (int copies = 1; copies <= FOV_SHARD; copies = copies == 2 ? FOV_SHARD : 2 * copies)
-        for (int i = 0; i < 4; i++) {
-          char settings[512];
-          snprintf(settings, sizeof settings,
-                   "train.batch = 64\ntrain.copies = %d\nglimpses = %d\nstop = %s\npolicy = %s\n%s",
-                   copies, i < 2 ? 1 : 6, (*stop)->plugin.name, (*policy)->plugin.name,
-                   contexts[i % 2]);
-          check_memory(settings, (*stop)->decide ? LEAVING : STAYING);
-        }
+      for (int i = 0; i < 2; i++) {
+        char settings[256];
+        snprintf(settings, sizeof settings, "train.batch = 64\nstop = %s\npolicy = %s\n%s",
+                 (*stop)->plugin.name, (*policy)->plugin.name, more[i]);
+        check_memory(settings, (*stop)->decide ? LEAVING : STAYING);
+      }
+}
+
+/** Copies of an image are played side by side, so that fewer numbers of lanes can be measured. */
+static void test_copies_are_foreseen(void **state) {
+  (void)state;
+  const char *const copies[] = {"train.copies = 1\n", "train.copies = 2\n", "train.copies = 32\n",
+                                "train.copies = 64\n"};
+  for (int i = 0; i < 4; i++) {
+    char settings[256];
+    snprintf(settings, sizeof settings, "train.batch = 128\nbaseline = %s\n%s",
+             i ? "leave_one_out" : "learned", copies[i]);
+    check_memory(settings, STAYING);
+  }
 }
 
 static void test_the_memory_of_large_images_is_foreseen(void **state) {
@@ -269,7 +279,8 @@ int main(void) {
       cmocka_unit_test(test_the_optimiser_s_memory_is_foreseen),
       cmocka_unit_test(test_a_shard_s_memory_is_foreseen),
       cmocka_unit_test(test_two_layers_memory_is_foreseen),
-      cmocka_unit_test(test_stops_copies_and_glimpses_are_foreseen),
+      cmocka_unit_test(test_stops_and_policies_are_foreseen),
+      cmocka_unit_test(test_copies_are_foreseen),
       cmocka_unit_test(test_the_memory_of_large_images_is_foreseen),
       cmocka_unit_test(test_who_drops_out_stays_within_what_is_foreseen),
       cmocka_unit_test(test_what_does_not_fit_is_refused_before_it_is_taken),

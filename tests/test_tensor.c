@@ -174,7 +174,7 @@ static void linear2_shared(FovVar *y[], FovTape *tape, FovVar *x[], const void *
   y[0] = fov_linear2(tape, x[0], x[1], x[0], x[1], x[2], c->activation);
 }
 
-/** Three steps, which the tape is told of: the products for u's gradient are joined. */
+/** Three steps, for which the tape makes room: the matrix products of u's gradient are joined. */
 static void linear2_steps(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   const Case *c = context;
   tape->steps = 3;
@@ -216,7 +216,7 @@ static void conv_apart(FovVar *y[], FovTape *tape, FovVar *x[], const void *cont
   assert_true(y[0]->stride > y[0]->cols && apart->stride > apart->cols);
 }
 
-/** The same with more steps than the tape was told of, one of which no gradient reaches. */
+/** The same with more steps than the tape has room for; no gradient reaches one of them. */
 static void linear2_more_steps(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   const Case *c = context;
   FovVar *h = NULL;
@@ -325,7 +325,7 @@ DEFINE_GATHER(gather, 0, 2)
 DEFINE_GATHER(gather_one, 1)
 DEFINE_GATHER(gather_again, 2, 0, 2, 2)
 
-/** Of what was gathered, and of the same x beside it. */
+/** From a gathered result, and from the same x. */
 static void gather_twice(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
   y[0] = fov_gather(tape, fov_gather(tape, x[0], (int[]){0, 2}, 2), (int[]){1}, 1);
@@ -764,7 +764,7 @@ typedef struct CoreCase {
   int start;    /**< the parameter that the state starts from; 0: zeros */
 } CoreCase;
 
-/** A plug-in's options at their defaults, except numbers of units; to be freed. */
+/** A plug-in's options, with their defaults except for numbers of units; freed by the caller. */
 static void *default_options(const FovPlugin *plugin) {
   void *options = calloc(1, plugin->options_size + 1);
   assert_non_null(options);
@@ -772,7 +772,7 @@ static void *default_options(const FovPlugin *plugin) {
   return options;
 }
 
-/** What a plug-in's contract asks of its name, its help and its parameters from `first` on. */
+/** A plug-in's contract for its name, its help and its parameters from `first` on. */
 static void assert_plugin(const FovPlugin *plugin, const FovParams *params, int first,
                           const char *prefix) {
   assert_true(*plugin->name && *plugin->help);
@@ -1431,7 +1431,7 @@ static void a_stopped_copy_has_a_gradient_of_its_own(void **state) {
   assert_true(alone[0] != 0);
 }
 
-/** Whether it was joined over the steps does not show in a gradient, but in what was multiplied. */
+/** Joining over time steps does not change the gradient, so the matrix products are counted. */
 static void a_weights_gradient_is_one_product(void **state) {
   (void)state;
   enum { T = 3, B = 2, D = 4 };
@@ -1513,7 +1513,7 @@ static void seeds_add_up_and_unseeded_results_are_skipped(void **state) {
   small_finish(&small);
 }
 
-/** The caller's labels, samples and targets may be gone when the tape goes back. */
+/** The caller's labels, samples and targets may be gone before the backward pass. */
 static void operations_keep_their_own_constants(void **state) {
   (void)state;
   Small small;

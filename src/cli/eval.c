@@ -83,7 +83,8 @@ static FovStatus print_json(const FovTrained *trained, const Report *report,
                              (double)result->wrong / (double)result->cases, "interval", report->low,
                              report->high, "reward", result->reward, "glimpses", result->glimpses,
                              "parameters", (json_int_t)report->parameters, "mflop", report->mflop);
-  char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
+  char *text =
+      root ? json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(root);
   if (!text)
     return fov_fail(FOV_ERR_MEMORY, "%s: cannot be written as JSON; is its name UTF-8?",
