@@ -86,7 +86,7 @@ static FovStatus compare_lines(FovSession *session, char *was, char *is, const c
     if (session->request->file || !may_change(&change, old_line, line) ||
         session->change_count == FOV_MAX_RUN_CHANGES)
       return fov_fail(FOV_ERR_USAGE,
-                      "%s: was begun with '%s', not with '%s'; choose another --run (only "
+                      "%s: was started with '%s', not with '%s'; choose another --run (only "
                       "train.rate and train.clip can change: fovea train %s --resume "
                       "train.rate=...)",
                       path, old_line, line, session->run.dir);
