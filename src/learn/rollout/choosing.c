@@ -77,7 +77,6 @@ static int find_due(bool *due, FovTimeStep *step, Play *play) {
   for (int i = 0; i < n; i++) {
     stops[step->lanes[i]] = due[i] && play->looked[i] < most;
     due[i] = (due[i] && !play->plan->full) || play->looked[i] == most;
-    due[i] = due[i] && !fov_env_over(&play->env[i]);
     count += due[i];
   }
   return count;
