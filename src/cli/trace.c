@@ -16,7 +16,7 @@ typedef struct Request {
 static const FovOption options[] = {
     FOV_INT(Request, episodes, "100", 1, 100000, "record the first N cases of the split"),
     FOV_CHOICE(Request, split, "valid", fov_cli_splits, "which cases"),
-    FOV_BOOL(Request, sampled, "no", "sample the policy; otherwise it looks at its mean"),
+    FOV_BOOL(Request, sampled, "no", "sample the choices; otherwise each is the most likely one"),
     FOV_TEXT(Request, output, "the file to write; default: RUN/trace.safetensors"),
     FOV_OPTIONS_END,
 };

@@ -68,7 +68,7 @@ static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput 
   }
   if (input->deterministic) return;
   output->log_prob = fov_categorical_log_prob(tape, logits, chosen);
-  output->entropy = fov_softmax_entropy(tape, logits);
+  if (entropy(values) > 0) output->entropy = fov_softmax_entropy(tape, logits);
 }
 
 const FovPolicy fov_policy_tiles = {
