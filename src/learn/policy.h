@@ -64,9 +64,6 @@ typedef struct FovPolicy {
                  const void *layout, const void *options);
 } FovPolicy;
 
-/** Moves places that lie outside the image to the nearest place on it. places: [n, 2]. */
-void fov_policy_cut(real *places, int lanes);
-
 /** All policies, NULL-terminated. */
 extern const FovPolicy *const fov_policies[];
 
