@@ -35,8 +35,10 @@ typedef struct FovPolicyInput {
 
 /** What it chose; the arrays are the caller's, to be written. */
 typedef struct FovPolicyOutput {
-  FovChoice *choices;                /**< [n] */
-  real *places;                      /**< [n, 2]: where the gaze goes for them, in [−1, 1] */
+  FovChoice *choices; /**< [n] */
+  /** [n, 2]: where the gaze goes for them; from outside the image it is moved to the nearest place
+   * on it. */
+  real *places;
   real *columns[FOV_POLICY_COLUMNS]; /**< [n, width]: what it declares to record */
   FovVar *log_prob; /**< [n, 1]: log π of the choices; NULL if nothing is learned or was sampled */
   FovVar *entropy;  /**< [n, 1]: of π, in nats, exactly; NULL: unknown, constant or not wanted */

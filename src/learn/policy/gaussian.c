@@ -44,7 +44,6 @@ static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput 
     output->columns[FOV_NORMAL_MEAN][i] = mean->value[(size_t)b * mean->stride + j];
     output->columns[FOV_NORMAL_SIGMA][i] = input->deterministic ? 0 : sigma[j];
   }
-  fov_normal_cut(output->places, input->lanes);
 }
 
 const FovPolicy fov_policy_gaussian = {

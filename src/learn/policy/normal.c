@@ -36,8 +36,3 @@ void fov_normal_draw(FovPolicyOutput *output, FovTape *tape, const FovPolicyInpu
   }
   if (!input->deterministic) output->log_prob = fov_gaussian_log_prob(tape, mean, samples, sigma);
 }
-
-void fov_normal_cut(real *places, int lanes) {
-  for (int i = 0; i < 2 * lanes; i++)
-    places[i] = places[i] < -1 ? -1 : places[i] > 1 ? 1 : places[i];
-}

@@ -21,7 +21,4 @@ int fov_normal_columns(FovPolicyColumn columns[FOV_POLICY_COLUMNS], const void *
 void fov_normal_draw(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
                      FovVar *mean, const real sigma[2]);
 
-/** Moves places that lie outside the image to the nearest place on it. places: [n, 2]. */
-void fov_normal_cut(real *places, int lanes);
-
 #endif

@@ -36,7 +36,6 @@ static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput 
     take_step(output->columns[FOV_NORMAL_MEAN] + 2 * b, from, mean_b, o);
     for (int j = 0; j < 2; j++) output->columns[FOV_NORMAL_SIGMA][2 * b + j] = spread;
   }
-  fov_normal_cut(output->places, input->lanes);
 }
 
 const FovPolicy fov_policy_relative = {

@@ -12,8 +12,8 @@ typedef struct Options {
 } Options;
 
 static const FovOption options[] = {
-    FOV_INT(Options, side, "8", 2, 64, "K: tiles across and down"),
-    FOV_REAL(Options, entropy, "0.01", 0, 1000,
+    FOV_INT(Options, side, "6", 2, 64, "K: tiles across and down"),
+    FOV_REAL(Options, entropy, "0.001", 0, 1000,
              "weight of the choice's entropy, which is raised: against settling too early"),
     FOV_OPTIONS_END,
 };
