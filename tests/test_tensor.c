@@ -442,12 +442,12 @@ static void entropy(FovVar *y[], FovTape *tape, FovVar *x[], const void *context
   y[0] = fov_softmax_entropy(tape, x[0]);
 }
 
-#ifdef WITH_HOWTO // the example of HOWTO.md
+#ifdef WITH_README_OP // the example of src/README.md
 #include "leaky_case.h"
 #endif
 
 static const Case cases[] = {
-#ifdef WITH_HOWTO
+#ifdef WITH_README_OP
 #include "leaky_row.h"
 #endif
     {"fov_linear", "linear", linear, FOV_LINEAR, {{3, 4}, {5, 4}, {1, 5}}},
@@ -940,6 +940,44 @@ static void every_encoder_keeps_its_contract(void **state) {
         .name = (*encoder)->plugin.name, .forward = encode, .context = &c, .only = ALL};
     build_encoder(&c, &subject.params, *encoder);
     assert_plugin(&(*encoder)->plugin, &subject.params, 1, "encoder.");
+    assert_gradient(&subject);
+    free(c.layout);
+    fov_params_finish(&subject.params);
+  }
+}
+
+/* ---- The scores ---- */
+
+enum { SITES = 3, SCORE_HEADS = 2 };
+
+typedef struct ScoreCase {
+  const FovScore *score;
+  void *layout; /**< owned */
+} ScoreCase;
+
+/** Parameters x0 and x1 are query and keys; then come the score's. */
+static void build_score(ScoreCase *c, FovParams *params, const FovScore *score) {
+  void *options = default_options(&score->plugin);
+  *c = (ScoreCase){.score = score, .layout = calloc(1, score->layout_size + 1)};
+  assert_non_null(c->layout);
+  add_inputs(params, &(Case){.shapes = {{LANES, WIDTH}, {LANES * SITES, WIDTH}}});
+  score->build(c->layout, params, options, WIDTH, SCORE_HEADS);
+  free(options);
+}
+
+static void match(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  const ScoreCase *c = context;
+  y[0] = c->score->score(c->layout, tape, x[0], x[1]);
+  assert_true(y[0]->rows == LANES && y[0]->cols == SCORE_HEADS * SITES);
+}
+
+static void every_score_keeps_its_contract(void **state) {
+  (void)state;
+  for (const FovScore *const *score = fov_scores; *score; score++) {
+    ScoreCase c;
+    Subject subject = {.name = (*score)->plugin.name, .forward = match, .context = &c, .only = ALL};
+    build_score(&c, &subject.params, *score);
+    assert_plugin(&(*score)->plugin, &subject.params, 2, "score.");
     assert_gradient(&subject);
     free(c.layout);
     fov_params_finish(&subject.params);
@@ -1854,6 +1892,7 @@ int main(void) {
       cmocka_unit_test(every_core_keeps_its_contract),
       cmocka_unit_test(every_core_remembers),
       cmocka_unit_test(every_encoder_keeps_its_contract),
+      cmocka_unit_test(every_score_keeps_its_contract),
       cmocka_unit_test_setup_teardown(linear_computes_its_equation, begin, finish),
       cmocka_unit_test_setup_teardown(conv_computes_its_equation, begin, finish),
       cmocka_unit_test_setup_teardown(conv_takes_the_scratch_it_says, begin, finish),
