@@ -103,13 +103,13 @@ static void test_several_answers_are_one_case(void **state) {
   toy_create(&toy, "env = toy_turns\nglimpses = 2\npolicy.sigma = 9\nenv.cases = 40\n");
   real *values = toy_lively_values(&toy);
   for (int rollouts = 1; rollouts <= 3; rollouts += 2) {
-    double log_p[40][TOY_TURNS][TOY_ACTIONS] = {{{0}}}, reward = 0;
+    double log_p[40][TOY_TURNS][TOY_ACTIONS] = {{{0}}}, *flat = log_p[0][0], reward = 0;
     for (int m = 0; m < rollouts; m++) {
       ToyPlay p;
       play_repeat(&p, &toy, values, m, rollouts == 1);
       for (int b = 0; b < 40; b++) reward += (double)p.rollout.returns[b] / rollouts / 40;
       for (int i = 0; i < 40 * TOY_TURNS * TOY_ACTIONS; i++)
-        (**log_p)[i] += (double)p.rollout.log_probabilities[i];
+        flat[i] += (double)p.rollout.log_probabilities[i];
       toy_play_finish(&p);
     }
     int wrong = 0, glimpses = 0, answers = 0;

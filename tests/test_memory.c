@@ -230,6 +230,37 @@ static void test_the_memory_of_large_images_is_foreseen(void **state) {
   check_memory_of("train.batch = 64\nglimpses = 6\nstop = learned\ntrain.copies = 2\n", 1100, 0.9);
 }
 
+/** What a full rollout of one case takes. */
+static size_t full_bytes(const Toy *toy, const real *values, int index) {
+  ToyPlay play;
+  toy_play_begin(&play, toy, values, NULL, index, 1);
+  play.plan.full = true;
+  play.plan.every = false;
+  toy_play_run(&play, toy);
+  size_t bytes = play.arena.total;
+  assert_int_equal(play.rollout.time_steps, fov_task_glimpses(&toy->task) + 1);
+  toy_play_finish(&play);
+  return bytes;
+}
+
+/** Whether its episode is short or long: so a few cases are enough to measure with. */
+static void test_a_full_rollout_takes_as_much_in_every_case(void **state) {
+  (void)state;
+  const char *const worlds[] = {"env = toy_turns\nglimpses = 2\n",
+                                "env = toy_turns\nglimpses = 3\nstop = learned\n",
+                                "env = toy_game\nglimpses = 2\nstop = learned\n"};
+  for (int i = 0; i < 3; i++) {
+    Toy toy;
+    toy_create(&toy, worlds[i]);
+    real *values = toy_lively_values(&toy);
+    size_t bytes = full_bytes(&toy, values, 0);
+    for (int index = 1; index < 12; index++)
+      if (full_bytes(&toy, values, index) != bytes) fail_msg("%s: case %d", worlds[i], index);
+    free(values);
+    toy_finish(&toy);
+  }
+}
+
 /** Lanes that leave take no more, though their number changes from step to step, and even if every
  * one of them leaves at a step of its own. */
 static void test_who_drops_out_stays_within_what_is_foreseen(void **state) {
@@ -282,6 +313,7 @@ int main(void) {
       cmocka_unit_test(test_stops_and_policies_are_foreseen),
       cmocka_unit_test(test_copies_are_foreseen),
       cmocka_unit_test(test_the_memory_of_large_images_is_foreseen),
+      cmocka_unit_test(test_a_full_rollout_takes_as_much_in_every_case),
       cmocka_unit_test(test_who_drops_out_stays_within_what_is_foreseen),
       cmocka_unit_test(test_what_does_not_fit_is_refused_before_it_is_taken),
   };

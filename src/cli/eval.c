@@ -18,8 +18,8 @@ typedef struct Request {
 
 static const FovOption options[] = {
     FOV_INT(Request, rollouts, "1", 1, 1000,
-            "1: one deterministic rollout; more: so many sampled rollouts, whose log-probabilities "
-            "are averaged; for a game each counts as a case, and the interval counts games"),
+            "1: one deterministic rollout; N > 1: N sampled rollouts with averaged "
+            "log-probabilities; for a game each counts as a case, and the interval counts games"),
     FOV_CHOICE(Request, split, "test", fov_cli_splits, "which cases"),
     FOV_TEXT(
         Request, images,
@@ -199,6 +199,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     status = fov_trained_load(&trained, arguments->words[0], changes.list, changes.count,
                               (FovSplit)request->split);
   fov_cli_notes(trained.experiment.settings);
+  if (status == FOV_OK) fov_cli_note_file(trained.path);
   if (status == FOV_OK) status = evaluate(request, &trained);
   fov_trained_finish(&trained);
   free(changes.list);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/profile.h"
+#include "cli/cli.h"
 #include "cli/print.h"
 
 enum { MAX_PARTS = 8, PART_SIZE = 64, GAP = 2, MIN_CELLS = 5, DEFAULT_COLUMNS = 80 };
@@ -134,6 +135,17 @@ static void print_row(const FovReport *report) {
   putchar('\n');
 }
 
+/** The pictures of each split, where the environment knows them. */
+static void print_division(const int64_t division[3]) {
+  const char *lead = "pictures: ";
+  for (int split = 0; split < 3; split++) {
+    if (division[split] == 0) continue;
+    printf("%s%lld %s", lead, (long long)division[split], fov_cli_splits[split]);
+    lead = ", ";
+  }
+  if (*lead == ',') putchar('\n');
+}
+
 static void print_start(const FovReport *report) {
   const FovExperiment *e = report->experiment;
   const FovGlimpseShape *glimpse = &e->agent.glimpse;
@@ -146,6 +158,7 @@ static void print_start(const FovReport *report) {
             report->threads);
   printf("%lld training and %lld validation cases\n", (long long)report->train->cases,
          (long long)report->valid->cases);
+  print_division(report->train->division);
   if (report->kind == FOV_REPORT_RESUMED)
     printf("resumed at update %lld\n", (long long)report->update);
 }

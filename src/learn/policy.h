@@ -35,11 +35,13 @@ typedef struct FovPolicyInput {
 
 /** What it chose; the arrays are the caller's, to be written. */
 typedef struct FovPolicyOutput {
-  FovChoice *choices;                /**< [n] */
-  real *places;                      /**< [n, 2]: where the gaze goes for them, in [−1, 1] */
+  FovChoice *choices; /**< [n] */
+  /** [n, 2]: where the gaze goes for them; from outside the image it is moved to the nearest place
+   * on it. */
+  real *places;
   real *columns[FOV_POLICY_COLUMNS]; /**< [n, width]: what it declares to record */
   FovVar *log_prob; /**< [n, 1]: log π of the choices; NULL if nothing is learned or was sampled */
-  FovVar *entropy;  /**< [n, 1]: of π, in nats, exactly; NULL: unknown, or nothing can change it */
+  FovVar *entropy;  /**< [n, 1]: of π, in nats, exactly; NULL: unknown, constant or not wanted */
 } FovPolicyOutput;
 
 /** Numbers that a policy records of each choice. */
@@ -58,13 +60,11 @@ typedef struct FovPolicy {
   int (*figures)(FovFigure figures[FOV_POLICY_FIGURES], const void *options, double progress);
   /** Weight of its entropy in the objective, which is raised; NULL: 0. */
   double (*entropy)(const void *options);
-  /** Chooses for n lanes. A lane's choice depends on its own row and generator only. */
+  /** Chooses for n lanes. A lane's choice depends on its own row and generator only. Forced and
+   * deterministic choices may leave the generators as they are. */
   void (*choose)(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
                  const void *layout, const void *options);
 } FovPolicy;
-
-/** Moves places that lie outside the image to the nearest place on it. places: [n, 2]. */
-void fov_policy_cut(real *places, int lanes);
 
 /** All policies, NULL-terminated. */
 extern const FovPolicy *const fov_policies[];

@@ -64,7 +64,7 @@ typedef struct FovAgentParts {
   const void *core_options; /**< the core's struct */
   const FovScore *score;
   const void *score_options;             /**< the score's struct */
-  const FovHead *heads[FOV_READERS];     /**< but the answer's; NULL: none */
+  const FovHead *heads[FOV_READERS];     /**< except the answer's; NULL: none */
   const void *head_options[FOV_READERS]; /**< their plug-ins' structs */
   int height, width, channels;           /**< H, W, C of the images */
   int actions;                           /**< A: classes of the answer, or moves */

@@ -11,8 +11,8 @@
 enum { FOV_STATE_VARS = 10 };
 
 /**
- * The state of B lanes: what the core needs of the past. A var that is NULL stands for zeros, or
- * for a memory without rows.
+ * The state of B lanes: what the core needs of the past. All vars are NULL before the first step,
+ * except those that the episode starts from; a core takes NULL for zeros, or for an empty memory.
  *
  * vars[0] is the output h_t [B, D]. What the others are is the core's own affair, if row b, or the
  * equally many rows from b·t on, belong to lane b: [B, D], or a memory [B·t, D] that grows.

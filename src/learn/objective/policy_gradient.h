@@ -24,7 +24,7 @@ extern const char *const fov_policy_gradient_losses[];
 typedef void FovChoiceWeights(real *weights, const real *returns, const real *b, int time_steps,
                               int lanes, const void *options);
 
-/** Adds the gradients of the three losses; `weights` is what an estimator is. */
+/** Adds the gradients of the three losses. weights: what distinguishes the objectives. */
 void fov_policy_gradient_add(FovTape *tape, double *losses, const FovObjectiveInput *input,
                              FovChoiceWeights *weights, const void *options);
 

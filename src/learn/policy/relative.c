@@ -3,7 +3,7 @@
  * circle, l_{t+1} = cut(l_t + reach · a / max(1, ‖a‖)), as in the worlds of active perception
  * (Schneider et al. 2026). log π belongs to a.
  */
-#include "learn/policy.h"
+#include "learn/policy/normal.h"
 #include "tensor/ops.h"
 
 typedef struct Options {
@@ -16,61 +16,26 @@ static const FovOption options[] = {
     FOV_OPTIONS_END,
 };
 
-typedef struct Layout {
-  int w, bias;
-} Layout;
-
-static void build(void *layout, FovParams *params, const void *values, int inputs) {
-  (void)values;
-  Layout *l = layout;
-  // Small at the start: no direction is preferred.
-  l->w = fov_params_add(params, "location.w", 2, inputs, FOV_INIT_UNIFORM, 0.1f);
-  l->bias = fov_params_add(params, "location.bias", 1, 2, FOV_INIT_ZERO, 0);
-}
-
-enum { MEAN, SIGMA, COLUMNS };
-
-static int columns(FovPolicyColumn list[FOV_POLICY_COLUMNS], const void *values) {
-  (void)values;
-  list[MEAN] = (FovPolicyColumn){"mean", 2};
-  list[SIGMA] = (FovPolicyColumn){"sigma", 2};
-  return COLUMNS;
-}
-
 /** to = from + reach · a / max(1, ‖a‖) */
 static void take_step(real to[2], const real from[2], const real a[2], const Options *o) {
   real length = (real)sqrt(a[0] * a[0] + a[1] * a[1]);
   for (int j = 0; j < 2; j++) to[j] = from[j] + (real)o->reach * a[j] / (length > 1 ? length : 1);
 }
 
-static FovChoice choose_lane(const FovPolicyInput *input, const real *mean, real sigma, int b) {
-  if (input->forced) return input->forced[b];
-  FovChoice choice = {.sample = {mean[0], mean[1]}, .index = -1};
-  for (int j = 0; j < 2 && !input->deterministic; j++)
-    choice.sample[j] += sigma * fov_rng_normal(&input->rng[b]);
-  return choice;
-}
-
 static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
                    const void *layout, const void *values) {
   const Options *o = values;
-  const Layout *l = layout;
-  int n = input->lanes;
+  const FovNormalLayout *l = layout;
   FovVar *p = tape->params, *mean = fov_linear(tape, input->h, &p[l->w], &p[l->bias], FOV_LINEAR);
   const real sigma[2] = {(real)o->sigma, (real)o->sigma};
   real spread = input->deterministic ? 0 : (real)(o->reach * o->sigma);
-  real *samples = FOV_NEW(tape->arena, real, 2 * n);
-  for (int b = 0; b < n; b++) {
+  fov_normal_draw(output, tape, input, mean, sigma);
+  for (int b = 0; b < input->lanes; b++) {
     const real *mean_b = mean->value + (size_t)b * mean->stride, *from = input->places + 2 * b;
-    FovChoice *choice = &output->choices[b];
-    *choice = choose_lane(input, mean_b, sigma[0], b);
-    memcpy(samples + 2 * b, choice->sample, sizeof choice->sample);
-    take_step(output->places + 2 * b, from, choice->sample, o);
-    take_step(output->columns[MEAN] + 2 * b, from, mean_b, o);
-    for (int j = 0; j < 2; j++) output->columns[SIGMA][2 * b + j] = spread;
+    take_step(output->places + 2 * b, from, output->choices[b].sample, o);
+    take_step(output->columns[FOV_NORMAL_MEAN] + 2 * b, from, mean_b, o);
+    for (int j = 0; j < 2; j++) output->columns[FOV_NORMAL_SIGMA][2 * b + j] = spread;
   }
-  fov_policy_cut(output->places, n);
-  if (!input->deterministic) output->log_prob = fov_gaussian_log_prob(tape, mean, samples, sigma);
 }
 
 const FovPolicy fov_policy_relative = {
@@ -78,7 +43,7 @@ const FovPolicy fov_policy_relative = {
                .help = "a step of limited length from the last place (Schneider et al. 2026)",
                .options = options,
                .options_size = sizeof(Options)},
-    .head = {.layout_size = sizeof(Layout), .build = build},
-    .columns = columns,
+    .head = {.layout_size = sizeof(FovNormalLayout), .build = fov_normal_build},
+    .columns = fov_normal_columns,
     .choose = choose,
 };

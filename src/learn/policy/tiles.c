@@ -12,8 +12,8 @@ typedef struct Options {
 } Options;
 
 static const FovOption options[] = {
-    FOV_INT(Options, side, "8", 2, 64, "K: tiles across and down"),
-    FOV_REAL(Options, entropy, "0.01", 0, 1000,
+    FOV_INT(Options, side, "6", 2, 64, "K: tiles across and down"),
+    FOV_REAL(Options, entropy, "0.001", 0, 1000,
              "weight of the choice's entropy, which is raised: against settling too early"),
     FOV_OPTIONS_END,
 };
@@ -68,7 +68,7 @@ static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput 
   }
   if (input->deterministic) return;
   output->log_prob = fov_categorical_log_prob(tape, logits, chosen);
-  output->entropy = fov_softmax_entropy(tape, logits);
+  if (entropy(values) > 0) output->entropy = fov_softmax_entropy(tape, logits);
 }
 
 const FovPolicy fov_policy_tiles = {

@@ -77,7 +77,6 @@ static int find_due(bool *due, FovTimeStep *step, Play *play) {
   for (int i = 0; i < n; i++) {
     stops[step->lanes[i]] = due[i] && play->looked[i] < most;
     due[i] = (due[i] && !play->plan->full) || play->looked[i] == most;
-    due[i] = due[i] && !fov_env_over(&play->env[i]);
     count += due[i];
   }
   return count;
@@ -168,6 +167,11 @@ static void add_columns(FovPolicyOutput *output, const FovTimeStep *step, const 
     output->columns[c] = FOV_NEW(play->tape->arena, real, (size_t)step->count * columns[c].width);
 }
 
+/** Moves places that lie outside the image to the nearest place on it. places: [n, 2]. */
+static void cut(real *places, int n) {
+  for (int i = 0; i < 2 * n; i++) places[i] = places[i] < -1 ? -1 : places[i] > 1 ? 1 : places[i];
+}
+
 void fov_play_choose_place(FovTimeStep *step, Play *play) {
   const FovTask *task = play->task;
   const FovPolicy *policy = task->policy;
@@ -189,6 +193,7 @@ void fov_play_choose_place(FovTimeStep *step, Play *play) {
   policy->choose(&output, play->tape, &input, task->agent->heads[FOV_READER_POLICY],
                  task->policy_options);
   memcpy(play->places, output.places, 2 * (size_t)n * sizeof *play->places);
+  cut(play->places, n);
   memcpy(step->columns, output.columns, sizeof step->columns);
   step->log_look = output.log_prob;
   step->look_entropy = output.entropy;

@@ -30,6 +30,12 @@ bool fov_play_goes_on(const Play *play) {
   return false;
 }
 
+/** Starts the episode of lane i again: a full rollout goes on where one ends. */
+static void reset(Play *play, int i) {
+  int64_t index = play->plan->cases[play->lanes[i]];
+  fov_env_reset(play->task->env, &play->env[i], index, &play->env_rng[i]);
+}
+
 /** Moves the lane at place `from` to place `to`. */
 static void move_lane(Play *play, int to, int from) {
   play->lanes[to] = play->lanes[from];
@@ -46,6 +52,7 @@ void fov_play_drop(Play *play) {
   int n = 0, *rows = FOV_NEW(play->tape->arena, int, play->count);
   for (int i = 0; i < play->count; i++) {
     if (is_done(play, i)) continue;
+    if (fov_env_over(&play->env[i])) reset(play, i);
     if (n < i) move_lane(play, n, i);
     rows[n++] = i;
   }

@@ -66,10 +66,8 @@ static FovTimeStep *begin_step(Play *play) {
                         .actions = FOV_NEW(arena, int, n),
                         .events = fov_play_zeros(arena, (size_t)n)};
   for (int i = 0; i < n; i++) {
-    // A full rollout goes on after an episode's end, where no label is due: any will do.
-    bool over = fov_env_over(&play->env[i]);
     step->frames[i] = play->env[i].observation;
-    step->labels[i] = over ? 0 : play->env[i].label;
+    step->labels[i] = play->env[i].label;
     step->actions[i] = -1;
   }
   return step;

@@ -24,8 +24,9 @@ typedef struct FovPlan {
   bool predict;             /**< run the baseline's head */
   bool every;               /**< run the answer's head after every glimpse, needed or not */
   bool frames;              /**< keep the image of every time step, if it changes */
-  bool full;                /**< every lane takes all glimpses there may be, and memory for leaving
-                                 lanes is taken each time: what a rollout needs at most */
+  bool full;                /**< every lane takes all glimpses there may be, in a further episode of
+                                 its case where one ends, and memory for leaving lanes is taken each
+                                 time: what a rollout needs at most */
 } FovPlan;
 
 /** What a lane did at a time step, as bits. */

@@ -9,7 +9,8 @@ typedef struct Options {
 } Options;
 
 static const FovOption options[] = {
-    FOV_REAL(Options, threshold, "0.9", 0, 1, "probability of the most likely answer to stop at"),
+    FOV_REAL(Options, threshold, "0.9", 0, 1,
+             "stop where the most likely answer has at least this probability"),
     FOV_OPTIONS_END,
 };
 

@@ -10,7 +10,8 @@ typedef struct Options {
 
 static const FovOption options[] = {
     FOV_REAL(Options, cost, "0.01", 0, 1000, "of a glimpse, subtracted from the reward"),
-    FOV_REAL(Options, threshold, "0.5", 0, 1, "probability of stopping to stop at, unless sampled"),
+    FOV_REAL(Options, threshold, "0.5", 0, 1,
+             "stop where the probability of stopping is above this, unless it is sampled"),
     FOV_OPTIONS_END,
 };
 
