@@ -147,6 +147,7 @@ static void test_a_digest_of_weights_covers_names_shapes_and_values(void **state
     assert_true(digest != fov_weights_digest(&params, values));
     values[i] = before;
   }
+  fov_params_finish(&params), fov_params_finish(&renamed), fov_params_finish(&reshaped);
 }
 
 static void test_weights_and_configuration_alone(void **state) {
