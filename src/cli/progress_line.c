@@ -135,15 +135,19 @@ static void print_row(const FovReport *report) {
   putchar('\n');
 }
 
-/** The pictures of each split, where the environment knows them. */
-static void print_division(const int64_t division[3]) {
+/** How many pictures each split has or, in an environment without pictures, how many cases. */
+static void print_cases(const FovReport *report) {
+  const int64_t *division = report->train->division;
   const char *lead = "pictures: ";
   for (int split = 0; split < 3; split++) {
     if (division[split] == 0) continue;
     printf("%s%lld %s", lead, (long long)division[split], fov_cli_splits[split]);
     lead = ", ";
   }
-  if (*lead == ',') putchar('\n');
+  if (*lead != ',')
+    printf("cases: %lld train, %lld valid", (long long)report->train->cases,
+           (long long)report->valid->cases);
+  putchar('\n');
 }
 
 static void print_start(const FovReport *report) {
@@ -156,9 +160,7 @@ static void print_start(const FovReport *report) {
             glimpse->side, glimpse->scales, e->slots[FOV_SLOT_ENCODER].plugin->name,
             e->slots[FOV_SLOT_CORE].plugin->name, fov_params_learned(&e->agent.params),
             report->threads);
-  printf("%lld training and %lld validation cases\n", (long long)report->train->cases,
-         (long long)report->valid->cases);
-  print_division(report->train->division);
+  print_cases(report);
   if (report->kind == FOV_REPORT_RESUMED)
     printf("resumed at update %lld\n", (long long)report->update);
 }
