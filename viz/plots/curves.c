@@ -90,7 +90,7 @@ static FovStatus join_experiment(Figure *figure, Run *run) {
     if (known->stem == stem && strncmp(known->path, run->path, stem) == 0) break;
   }
   if (e == EXPERIMENTS)
-    return fov_fail(FOV_ERR_USAGE, "more than %d experiments: so many lines cannot be told apart",
+    return fov_fail(FOV_ERR_USAGE, "more than %d experiments: too many lines to distinguish",
                     EXPERIMENTS);
   if (e == figure->experiment_count)
     figure->experiments[figure->experiment_count++] = (Experiment){.path = run->path, .stem = stem};
@@ -119,7 +119,8 @@ static bool summarise(Point *point, const Figure *figure, const FovProgress *row
     squares += shifted * shifted;
   }
   double mean = first + sum / n, half = 0;
-  if (n > 1) half = fov_stats_student((int64_t)n - 1) * sqrt(fmax(0, squares - sum * sum / n) / (n - 1) / n);
+  if (n > 1)
+    half = fov_stats_student((int64_t)n - 1) * sqrt(fmax(0, squares - sum * sum / n) / (n - 1) / n);
   *point = (Point){.episodes = row->episodes, .mean = mean, .lo = mean - half, .hi = mean + half};
   // An error is a proportion: its interval ends at 0 and at 100 %.
   if (metric == VALID_ERROR && mean >= 0) point->lo = fmax(point->lo, 0);
