@@ -147,6 +147,7 @@ static void test_a_digest_of_weights_covers_names_shapes_and_values(void **state
     assert_true(digest != fov_weights_digest(&params, values));
     values[i] = before;
   }
+  fov_params_finish(&params), fov_params_finish(&renamed), fov_params_finish(&reshaped);
 }
 
 static void test_weights_and_configuration_alone(void **state) {
@@ -388,21 +389,18 @@ static void test_what_is_no_checkpoint_is_refused(void **state) {
 
 /* ---- recorder ---- */
 
-/** Records episodes of a freshly initialised agent, as many as have room. */
-static FovTrace record_in(const Toy *toy, double room, int episodes, bool sampled) {
+/** Records what is asked for of a freshly initialised agent. */
+static FovTrace record_what(const Toy *toy, FovRecordRequest what) {
   const FovParams *params = &toy->experiment.agent.params;
   real *values = fov_params_block(params);
   fov_params_init(values, params, 4);
   FovWorkspace workspace;
   FovTrace trace;
   assert_int_equal(fov_workspace_create(&workspace, 1), FOV_OK);
-  const FovRecordRequest what = {.task = &toy->task,
-                                 .values = values,
-                                 .update = 12,
-                                 .seed = 9,
-                                 .episodes = episodes,
-                                 .room = room,
-                                 .sampled = sampled};
+  what.task = &toy->task;
+  what.values = values;
+  what.update = 12;
+  what.seed = 9;
   assert_int_equal(fov_record_trace(&trace, &what, &workspace), FOV_OK);
   fov_workspace_finish(&workspace);
   free(values);
@@ -410,7 +408,63 @@ static FovTrace record_in(const Toy *toy, double room, int episodes, bool sample
 }
 
 static FovTrace record(const Toy *toy, int episodes, bool sampled) {
-  return record_in(toy, 0, episodes, sampled);
+  return record_what(toy, (FovRecordRequest){.episodes = episodes, .sampled = sampled});
+}
+
+/** A trace names the weights that played it, by the digest that a checkpoint of them has. */
+static void test_a_trace_names_its_weights(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "");
+  FovTrace trace = record(&toy, 1, false);
+  const FovParams *params = &toy.experiment.agent.params;
+  real *values = fov_params_block(params);
+  fov_params_init(values, params, 4);
+  char digest[FOV_DIGEST_SIZE + 1];
+  assert_string_equal(trace.weights, fov_digest_print(digest, fov_weights_digest(params, values)));
+  assert_string_equal(trace.subset, "");
+  free(values);
+  fov_trace_finish(&trace);
+  toy_finish(&toy);
+}
+
+/** After the first cases only wrong ones follow: those that a trace of all cases has, in order. */
+static void check_wrong(const char *settings, int episodes, int wrong, int expected) {
+  Toy toy;
+  toy_create(&toy, settings);
+  FovTrace all = record(&toy, 150, false);
+  FovTrace some = record_what(&toy, (FovRecordRequest){.episodes = episodes, .wrong = wrong});
+  size_t pixels = (size_t)TOY_SIDE * TOY_SIDE * all.frames;
+  int e = 0, total = 0;
+  for (int c = 0; c < 150; c++) total += all.wrong[c];
+  assert_in_range(total, 10, 149);
+  for (int c = 0; c < 150 && e < some.episodes; c++) {
+    if (c >= episodes && !all.wrong[c]) continue;
+    assert_int_equal(some.wrong[e], all.wrong[c]);
+    assert_int_equal(some.lengths[e], all.lengths[c]);
+    assert_memory_equal(some.images + e * pixels, all.images + c * pixels, pixels);
+    e++;
+  }
+  assert_int_equal(e, some.episodes);
+  assert_int_equal(e, expected);
+  fov_trace_finish(&all), fov_trace_finish(&some);
+  toy_finish(&toy);
+}
+
+static void test_wrong_episodes_follow_the_first_ones(void **state) {
+  (void)state;
+  check_wrong("env.cases = 150\n", 7, 5, 12);
+  check_wrong("env.cases = 150\nenv = toy_game\nglimpses = 2\n", 7, 5, 12);
+  check_wrong("env.cases = 150\n", 70, 3, 73);
+  check_wrong("env.cases = 150\n", 150, 3, 150);
+  Toy toy;
+  toy_create(&toy, "env.cases = 150\n");
+  FovTrace trace = record_what(&toy, (FovRecordRequest){.episodes = 1, .wrong = 1000});
+  assert_string_equal(trace.subset, "first 1, then wrong");
+  assert_in_range(trace.episodes, 10, 149);
+  for (int e = 1; e < trace.episodes; e++) assert_int_equal(trace.wrong[e], 1);
+  fov_trace_finish(&trace);
+  toy_finish(&toy);
 }
 
 /** Episode e, glimpse t: the retina holds what the sensor gives there, the answer is likeliest. */
@@ -516,7 +570,7 @@ static void test_a_trace_keeps_to_its_room(void **state) {
   toy_create(&toy, "env.cases = 90\n");
   for (int i = 0; i < 3; i++) {
     struct stat file;
-    FovTrace trace = record_in(&toy, rooms[i].room, 1000, false);
+    FovTrace trace = record_what(&toy, (FovRecordRequest){.episodes = 1000, .room = rooms[i].room});
     assert_in_range(trace.episodes, rooms[i].least, rooms[i].most);
     snprintf(path, sizeof path, "%s/trace.safetensors", folder);
     assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
@@ -825,6 +879,8 @@ int main(void) {
       TEST(test_a_state_that_cannot_be_is_refused),
       TEST(test_other_data_are_refused),
       TEST(test_what_is_no_checkpoint_is_refused),
+      TEST(test_a_trace_names_its_weights),
+      TEST(test_wrong_episodes_follow_the_first_ones),
       TEST(test_a_trace_is_what_happened),
       TEST(test_a_game_s_trace_is_what_happened),
       TEST(test_a_trace_keeps_to_its_room),

@@ -41,7 +41,8 @@ static FovTrace make_trace(void) {
                     .weights = "0123456789abcdef",
                     .policy = "gaussian",
                     .split = "test",
-                    .seed = "18446744073709551615"};
+                    .seed = "18446744073709551615",
+                    .subset = "first 1, then wrong"};
   fov_trace_add_column(&trace, "mean", 2);
   fov_trace_add_column(&trace, "sigma", 2);
   fov_trace_add_column(&trace, "tiles", K * K);
@@ -140,6 +141,7 @@ static void test_round_trip(void **state) {
   assert_string_equal(read.policy, "gaussian");
   assert_string_equal(read.split, "test");
   assert_string_equal(read.seed, "18446744073709551615");
+  assert_string_equal(read.subset, "first 1, then wrong");
   fov_trace_finish(&read);
   fov_trace_finish(&trace);
 }

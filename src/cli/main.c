@@ -8,6 +8,7 @@
 #include "base/version.h"
 #include "cli/cli.h"
 #include "cli/print.h"
+#include "record/provenance.h"
 
 static const FovCommand *const commands[] = {
     &fov_command_train, &fov_command_eval, &fov_command_trace, &fov_command_view,
@@ -29,6 +30,12 @@ static void print_note(void *context, const char *line) {
 
 void fov_cli_notes(const FovSettings *settings) {
   if (settings) fov_settings_notes(settings, print_note, NULL);
+}
+
+void fov_cli_note_file(const char *path) {
+  FovProvenance provenance;
+  if (fov_provenance_read(&provenance, path) == FOV_OK && !provenance.checked)
+    fov_print(stderr, "fovea: %s: %s\n", path, fov_provenance_note);
 }
 
 /* ---- help ---- */

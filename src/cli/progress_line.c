@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/profile.h"
+#include "cli/cli.h"
 #include "cli/print.h"
 
 enum { MAX_PARTS = 8, PART_SIZE = 64, GAP = 2, MIN_CELLS = 5, DEFAULT_COLUMNS = 80 };
@@ -134,6 +135,21 @@ static void print_row(const FovReport *report) {
   putchar('\n');
 }
 
+/** How many pictures each split has or, in an environment without pictures, how many cases. */
+static void print_cases(const FovReport *report) {
+  const int64_t *division = report->train->division;
+  const char *lead = "pictures: ";
+  for (int split = 0; split < 3; split++) {
+    if (division[split] == 0) continue;
+    printf("%s%lld %s", lead, (long long)division[split], fov_cli_splits[split]);
+    lead = ", ";
+  }
+  if (*lead != ',')
+    printf("cases: %lld train, %lld valid", (long long)report->train->cases,
+           (long long)report->valid->cases);
+  putchar('\n');
+}
+
 static void print_start(const FovReport *report) {
   const FovExperiment *e = report->experiment;
   const FovGlimpseShape *glimpse = &e->agent.glimpse;
@@ -144,8 +160,7 @@ static void print_start(const FovReport *report) {
             glimpse->side, glimpse->scales, e->slots[FOV_SLOT_ENCODER].plugin->name,
             e->slots[FOV_SLOT_CORE].plugin->name, fov_params_learned(&e->agent.params),
             report->threads);
-  printf("%lld training and %lld validation cases\n", (long long)report->train->cases,
-         (long long)report->valid->cases);
+  print_cases(report);
   if (report->kind == FOV_REPORT_RESUMED)
     printf("resumed at update %lld\n", (long long)report->update);
 }

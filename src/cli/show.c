@@ -9,6 +9,7 @@
 #include "cli/print.h"
 #include "experiment/trained.h"
 #include "record/checkpoint.h"
+#include "record/provenance.h"
 #include "record/safetensors.h"
 
 enum { MAX_RUN_JSON = 1 << 20 };
@@ -80,7 +81,36 @@ static FovStatus print_update(const FovSafetensors *file, const FovExperiment *e
   return FOV_OK;
 }
 
-static FovStatus print_checkpoint(const char *path, const FovSafetensors *file,
+/** Prints whose weights a file of a run has; nothing if there is no such file. of: {.update = −1}
+ * if it cannot be read; then the reason is printed. */
+static void print_weights(FovProvenance *of, const char *run, const char *name) {
+  char path[FOV_PATH_SIZE];
+  *of = (FovProvenance){.update = -1};
+  if (fov_run_find(path, run, name) != FOV_OK || !fov_file_exists(path)) return;
+  FovStatus status = fov_provenance_read(of, path);
+  if (status == FOV_OK)
+    fov_print(stdout, "  %-18s %-16s  update %" PRId64 "\n", name,
+              of->weights[0] ? of->weights : "unknown", of->update);
+  else
+    fov_print(stdout, "  %-18s %s\n", name, fov_error_message());
+  fov_cli_note_file(path);
+}
+
+/** Prints the digests of a run's weights, and which of them its trace is of. */
+static void print_files(const char *run) {
+  FovProvenance best, last, trace;
+  puts("\nweights");
+  print_weights(&best, run, FOV_RUN_BEST);
+  print_weights(&last, run, FOV_RUN_LAST);
+  print_weights(&trace, run, FOV_RUN_TRACE);
+  if (trace.update < 0) return;
+  printf("  the trace is of %s weights\n", fov_provenance_same(&trace, &best)   ? "the best"
+                                           : fov_provenance_same(&trace, &last) ? "the last"
+                                                                                : "other");
+}
+
+/** run: the run of the checkpoint, or NULL. */
+static FovStatus print_checkpoint(const char *path, const char *run, const FovSafetensors *file,
                                   const FovExperiment *experiment) {
   char *config;
   fov_print(stdout, "%s\n\n", path);
@@ -90,6 +120,11 @@ static FovStatus print_checkpoint(const char *path, const FovSafetensors *file,
   print_text("data", fov_safetensors_text(file, "data"));
   print_text("format", fov_safetensors_text(file, "format"));
   print_text("digest", fov_safetensors_text(file, "digest"));
+  print_text("weights", fov_safetensors_text(file, "weights"));
+  if (run)
+    print_files(run);
+  else
+    fov_cli_note_file(path);
   print_parameters(file);
   FOV_TRY(fov_config_dump(&config, &experiment->config));
   fov_print(stdout, "\nsettings\n%s", config);
@@ -97,7 +132,7 @@ static FovStatus print_checkpoint(const char *path, const FovSafetensors *file,
   return FOV_OK;
 }
 
-static FovStatus show(const char *path, FovExperiment *experiment) {
+static FovStatus show(const char *path, const char *run, FovExperiment *experiment) {
   char *config;
   FovSafetensors *file;
   FOV_TRY(fov_checkpoint_config(&config, path));
@@ -106,7 +141,7 @@ static FovStatus show(const char *path, FovExperiment *experiment) {
   FOV_TRY(status);
   FOV_TRY(fov_experiment_resolve(experiment));
   FOV_TRY(fov_safetensors_open(&file, path));
-  status = print_checkpoint(path, file, experiment);
+  status = print_checkpoint(path, run, file, experiment);
   fov_safetensors_close(file);
   return status;
 }
@@ -114,14 +149,16 @@ static FovStatus show(const char *path, FovExperiment *experiment) {
 static FovStatus run(const void *request, const FovArguments *arguments) {
   (void)request;
   char path[FOV_PATH_SIZE];
+  const char *source = arguments->count > 0 ? arguments->words[0] : NULL;
   FovExperiment experiment;
   if (arguments->count != 1)
     return fov_fail(FOV_ERR_USAGE,
                     "expected one run or checkpoint, found %d; see fovea show --help",
                     arguments->count);
-  FOV_TRY(find(path, arguments->words[0]));
+  FOV_TRY(find(path, source));
+  bool is_run = strcmp(path, source) != 0;
   FovStatus status = fov_experiment_init(&experiment);
-  if (status == FOV_OK) status = show(path, &experiment);
+  if (status == FOV_OK) status = show(path, is_run ? source : NULL, &experiment);
   fov_experiment_finish(&experiment);
   return status;
 }
@@ -132,7 +169,7 @@ const FovCommand fov_command_show = {
     .synopsis = "RUN|CHECKPOINT",
     .about = "Prints a checkpoint (of a run: the one that is best on validation): how long it was\n"
              "trained, by which version, on which data, its parameters with their shapes and\n"
-             "counts, and its settings.\n",
+             "counts, and its settings. Of a run also which weights its trace is of.\n",
     .examples = "  fovea show runs/cluttered-60-s0\n"
                 "  fovea show experiments/trained/catch/best.safetensors\n",
     .run = run,

@@ -9,12 +9,15 @@
 
 typedef struct Request {
   const char *output;
-  int episodes, split;
+  int episodes, wrong, split;
   bool sampled;
 } Request;
 
 static const FovOption options[] = {
     FOV_INT(Request, episodes, "100", 1, 100000, "record the first N cases of the split"),
+    FOV_INT(Request, wrong, "0", 0, 100000,
+            "after them, record the first N other cases that were answered wrongly or missed their "
+            "goal"),
     FOV_CHOICE(Request, split, "valid", fov_cli_splits, "which cases"),
     FOV_BOOL(Request, sampled, "no", "sample the choices; otherwise each is the most likely one"),
     FOV_TEXT(Request, output, "the file to write; default: RUN/trace.safetensors"),
@@ -23,11 +26,18 @@ static const FovOption options[] = {
 
 static void print_result(const char *path, const FovTrace *trace, const Request *request,
                          const FovTrained *trained) {
+  int64_t cases = trained->env.spec.cases;
+  int first = request->episodes < cases ? request->episodes : (int)cases;
+  int wrong = trace->episodes - first;
   fov_print(stdout, "%s: %d episodes of %s\n", path, trace->episodes, trained->path);
-  if (trace->episodes < request->episodes)
+  if (first < request->episodes)
     fov_print(stdout, "%d episodes were asked for; the %s split has %lld cases\n",
-              request->episodes, fov_cli_splits[request->split],
-              (long long)trained->env.spec.cases);
+              request->episodes, fov_cli_splits[request->split], (long long)cases);
+  if (request->wrong > 0)
+    fov_print(stdout, "the last %d were recorded because they are wrong\n", wrong);
+  if (wrong < request->wrong)
+    fov_print(stdout, "%d wrong ones were asked for; the other cases have %d\n", request->wrong,
+              wrong);
 }
 
 static FovStatus record(const Request *request, const char *path, FovTrained *trained) {
@@ -36,6 +46,7 @@ static FovStatus record(const Request *request, const char *path, FovTrained *tr
                            .values = trained->values,
                            .update = trained->update,
                            .episodes = request->episodes,
+                           .wrong = request->wrong,
                            .progress = trained->progress,
                            .sampled = request->sampled,
                            .seed = (uint64_t)trained->experiment.eval.seed,
@@ -75,6 +86,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   FovStatus status = fov_trained_load(&trained, arguments->words[0], arguments->words + 1,
                                       arguments->count - 1, (FovSplit)request->split);
   fov_cli_notes(trained.experiment.settings);
+  if (status == FOV_OK) fov_cli_note_file(trained.path);
   if (status == FOV_OK) status = record(request, path, &trained);
   fov_trained_finish(&trained);
   return status;
@@ -87,6 +99,7 @@ const FovCommand fov_command_trace = {
     .about = "Records what an agent saw, where it looked and what it answered, as a safetensors\n"
              "file. key=value changes a setting that it was trained with.\n",
     .examples = "  fovea trace runs/cluttered-60-s0 --episodes 1000\n"
+                "  fovea trace runs/cluttered-60-s0 --split test --episodes 20 --wrong 10\n"
                 "  fovea trace runs/cluttered-60-s0 policy=random -o random.safetensors\n",
     .options = options,
     .size = sizeof(Request),

@@ -15,6 +15,9 @@ char *fov_session_path(char *path, const FovSession *session, const char *name);
  * large. */
 FovRecordRequest fov_session_record(const FovSession *session, const FovTask *task);
 
+/** Reports a line to the user. session: a FovSession */
+void fov_session_note(void *session, const char *line);
+
 /** Writes the checkpoint to resume from. */
 FovStatus fov_session_save(const FovSession *session);
 

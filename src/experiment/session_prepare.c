@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void report_note(void *context, const char *line) {
-  const FovReporter *reporter = &((const FovSession *)context)->request->reporter;
+void fov_session_note(void *session, const char *line) {
+  const FovReporter *reporter = &((const FovSession *)session)->request->reporter;
+  if (!reporter->report) return;
   reporter->report(reporter->context, &(FovReport){.kind = FOV_REPORT_NOTE, .note = line});
 }
 
@@ -25,7 +26,7 @@ static FovStatus read_settings(FovSession *session) {
   for (int i = 0; i < request->change_count; i++)
     FOV_TRY(fov_settings_add(settings, request->changes[i]));
   FovStatus status = fov_experiment_resolve(&session->experiment);
-  if (request->reporter.report) fov_settings_notes(settings, report_note, session);
+  fov_settings_notes(settings, fov_session_note, session);
   return status;
 }
 

@@ -1,5 +1,6 @@
 #include "experiment/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -7,6 +8,7 @@
 #include "base/file.h"
 #include "record/history.h"
 #include "record/progress.h"
+#include "record/provenance.h"
 
 char *fov_session_path(char *path, const FovSession *session, const char *name) {
   return fov_run_path(path, &session->run, name);
@@ -118,12 +120,24 @@ static FovStatus check(FovSession *session, const char *path) {
   return status;
 }
 
+/** Reports a checkpoint without a digest. */
+static FovStatus note_unchecked(FovSession *session, const char *path) {
+  FovProvenance provenance;
+  char line[FOV_PATH_SIZE + 128];
+  FOV_TRY(fov_provenance_read(&provenance, path));
+  if (provenance.checked) return FOV_OK;
+  snprintf(line, sizeof line, "%s: %s", path, fov_provenance_note);
+  fov_session_note(session, line);
+  return FOV_OK;
+}
+
 /** Continues from the last checkpoint, and removes the rows that were written after it. */
 static FovStatus load(FovSession *session) {
   char path[FOV_PATH_SIZE];
   FovTrainerState *state = fov_trainer_state(session->trainer);
   FOV_TRY(check(session, fov_session_path(path, session, FOV_RUN_LAST)));
   FOV_TRY(fov_checkpoint_load(state, &session->best, &session->experiment.agent.params, path));
+  FOV_TRY(note_unchecked(session, path));
   if (state->update > fov_trainer_updates_planned(session->trainer))
     return fov_fail(FOV_ERR_FORMAT, "%s: expected at most %lld updates, found %lld", path,
                     (long long)fov_trainer_updates_planned(session->trainer),

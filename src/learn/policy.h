@@ -46,8 +46,8 @@ typedef struct FovPolicyOutput {
 
 /** Numbers that a policy records of each choice. */
 typedef struct FovPolicyColumn {
-  const char *name;
-  int width; /**< numbers of a choice */
+  const char *name; /**< a letter, then letters, digits and '_'; at most 31 */
+  int width;        /**< numbers of a choice: 1 … 4096 */
 } FovPolicyColumn;
 
 typedef struct FovPolicy {

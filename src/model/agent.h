@@ -87,9 +87,9 @@ typedef struct FovAgent {
   int context_w, context_bias, start_w, start_bias; /**< numbers of parameters */
 } FovAgent;
 
-/** Builds an agent; fails if its parts do not fit together. Of the
- * parts, only the plug-ins must outlive the agent. Released by fov_agent_finish; nothing is owned
- * after a failure. */
+/** Builds an agent; fails if its parts do not fit together. It refers to the plug-ins, which must
+ * outlive it, but not to `parts`. Released by fov_agent_finish; nothing is owned after a failure.
+ */
 FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts);
 
 /** Frees what the agent owns; safe on a zeroed one and twice. */

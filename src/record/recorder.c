@@ -2,8 +2,10 @@
 
 #include <stdio.h>
 
+#include "base/digest.h"
 #include "base/memory.h"
 #include "base/team.h"
+#include "record/checkpoint.h"
 
 enum { NUMBERS = 6 }; // of a glimpse: its place, baseline, reward, label and answer
 
@@ -53,14 +55,16 @@ static void copy_choice(FovTrace *trace, const FovTimeStep *step, int episode, i
   }
 }
 
-/** Copies a rollout's lanes into the trace's episodes from `first` on. */
-static void copy_rollout(FovTrace *trace, const FovRollout *rollout, FovArena *arena, int first) {
+/** Copies a rollout's lanes into the trace. episodes: [B], of each lane; negative: not recorded. */
+static void copy_rollout(FovTrace *trace, const FovRollout *rollout, FovArena *arena,
+                         const int *episodes) {
   int B = rollout->lanes;
   for (int t = 0; t < rollout->time_steps; t++) {
     FovTimeStep *step = &rollout->at[t];
     const real *log_p = fov_step_log_p(step, arena);
     for (int i = 0; i < step->count; i++) {
-      int b = step->lanes[i], episode = first + b;
+      int b = step->lanes[i], episode = episodes[b];
+      if (episode < 0) continue;
       if (t > 0)
         copy_glimpse(trace, step, log_p + (size_t)i * trace->actions, rollout->rewards[t * B + b],
                      episode, t - 1, i);
@@ -68,8 +72,9 @@ static void copy_rollout(FovTrace *trace, const FovRollout *rollout, FovArena *a
     }
   }
   for (int b = 0; b < B; b++) {
-    trace->lengths[first + b] = rollout->glimpses[b];
-    trace->wrong[first + b] = rollout->wrong[b];
+    if (episodes[b] < 0) continue;
+    trace->lengths[episodes[b]] = rollout->glimpses[b];
+    trace->wrong[episodes[b]] = rollout->wrong[b];
   }
 }
 
@@ -87,15 +92,26 @@ static double episode_bytes(const FovTask *task) {
   return frames_bytes(task) + fov_task_glimpses(task) * glimpse;
 }
 
-static int episodes_of(const FovRecordRequest *request) {
+static int least(int64_t a, int64_t b) {
+  return (int)(a < b ? a : b);
+}
+
+/** Episodes that are recorded whether right or wrong. */
+static int first_episodes(const FovRecordRequest *request) {
   int64_t cases = request->task->env->spec.cases;
   double fit = request->room > 0 ? request->room / episode_bytes(request->task) : (double)cases;
-  int episodes = request->episodes < cases ? request->episodes : (int)cases;
+  int episodes = least(request->episodes, cases);
   return fit >= episodes ? episodes : fit > 1 ? (int)fit : 1;
 }
 
+/** Episodes of the trace, at most. */
+static int all_episodes(const FovRecordRequest *request) {
+  return least((int64_t)first_episodes(request) + request->wrong, request->task->env->spec.cases);
+}
+
 FovStatus fov_record_check(const FovRecordRequest *request) {
-  int episodes = episodes_of(request), lanes = episodes < FOV_SHARD ? episodes : FOV_SHARD;
+  int episodes = all_episodes(request);
+  int lanes = request->wrong > 0 ? FOV_SHARD : least(episodes, FOV_SHARD);
   // A game's frames are kept twice: by the rollout, then in the trace.
   double kept = request->task->env->spec.changes ? lanes * frames_bytes(request->task) : 0;
   char name[80];
@@ -110,26 +126,51 @@ typedef struct Recording {
   const FovRecordRequest *request;
   FovTrace *trace;
   FovArena *arena;
+  int first;    /**< episodes that are recorded whether right or wrong */
+  int recorded; /**< so far */
 } Recording;
+
+/** Numbers the episodes of a rollout: of the first cases all, of the others the wrong ones. */
+static void choose_episodes(int *episodes, Recording *recording, const FovRollout *rollout,
+                            int first_case) {
+  for (int b = 0; b < rollout->lanes; b++) {
+    bool wanted = first_case + b < recording->first || rollout->wrong[b];
+    bool fits = recording->recorded < recording->trace->episodes;
+    episodes[b] = wanted && fits ? recording->recorded++ : -1;
+  }
+}
 
 static void record_shard(void *context, int shard, int worker) {
   (void)worker;
-  const Recording *recording = context;
+  Recording *recording = context;
   const FovRecordRequest *request = recording->request;
   FovArena *arena = recording->arena;
-  int first = shard * FOV_SHARD, left = recording->trace->episodes - first;
+  int64_t cases = request->wrong > 0 ? request->task->env->spec.cases : recording->first;
+  int first = shard * FOV_SHARD, episodes[FOV_SHARD];
+  if (recording->recorded == recording->trace->episodes) return;
   FovTape tape;
   FovRollout rollout;
   fov_arena_rewind(arena);
   fov_tape_begin(&tape, arena, &request->task->agent->params, request->values, NULL);
-  FovPlan plan = fov_plan_cases(arena, first, left < FOV_SHARD ? left : FOV_SHARD, request->seed,
+  FovPlan plan = fov_plan_cases(arena, first, least(cases - first, FOV_SHARD), request->seed,
                                 request->split, 0);
   plan.progress = request->progress;
   plan.deterministic = !request->sampled;
   plan.predict = request->task->baseline->head.build;
   plan.every = plan.frames = true;
   fov_rollout_run(&rollout, &tape, request->task, &plan);
-  copy_rollout(recording->trace, &rollout, arena, first);
+  choose_episodes(episodes, recording, &rollout, first);
+  copy_rollout(recording->trace, &rollout, arena, episodes);
+}
+
+/** Plays the cases on a team of one: no signal may reach a product. */
+static void play(FovTrace *trace, const FovRecordRequest *request, FovArena *arena) {
+  Recording recording = {
+      .request = request, .trace = trace, .arena = arena, .first = first_episodes(request)};
+  int64_t cases = request->wrong > 0 ? request->task->env->spec.cases : recording.first;
+  fov_team_run(1, (int)((cases + FOV_SHARD - 1) / FOV_SHARD), record_shard, &recording);
+  // There may be fewer wrong ones than were asked for.
+  trace->episodes = recording.recorded;
 }
 
 /** Declares the policy's columns and notes where the episodes come from. */
@@ -141,14 +182,18 @@ static void describe(FovTrace *trace, const FovRecordRequest *request) {
   snprintf(trace->policy, sizeof trace->policy, "%s", request->task->policy->plugin.name);
   snprintf(trace->split, sizeof trace->split, "%s", splits[request->split]);
   snprintf(trace->seed, sizeof trace->seed, "%llu", (unsigned long long)request->seed);
+  fov_digest_print(trace->weights,
+                   fov_weights_digest(&request->task->agent->params, request->values));
+  if (request->wrong > 0)
+    snprintf(trace->subset, sizeof trace->subset, "first %d, then wrong", first_episodes(request));
 }
 
 FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *request,
                            FovWorkspace *workspace) {
   const FovAgent *agent = request->task->agent;
   const FovEnvSpec *spec = &request->task->env->spec;
-  int episodes = episodes_of(request), T = fov_task_glimpses(request->task);
-  *trace = (FovTrace){.episodes = episodes,
+  int T = fov_task_glimpses(request->task);
+  *trace = (FovTrace){.episodes = all_episodes(request),
                       .glimpses = T,
                       .frames = spec->changes ? T : 1,
                       .height = spec->observation.height,
@@ -168,8 +213,6 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *request,
     fov_trace_finish(trace);
     return status;
   }
-  Recording recording = {.request = request, .trace = trace, .arena = &workspace->arenas[0]};
-  // On a team of one: no signal may reach a product.
-  fov_team_run(1, (episodes + FOV_SHARD - 1) / FOV_SHARD, record_shard, &recording);
+  play(trace, request, &workspace->arenas[0]);
   return FOV_OK;
 }

@@ -10,6 +10,7 @@ typedef struct FovRecordRequest {
   const real *values;
   int64_t update; /**< of the training, for the record */
   int episodes;   /**< the first cases of the split, at most all */
+  int wrong;      /**< after them, the first so many of the other cases with a wrong answer */
   double room; /**< bytes that the trace may have, if more than one episode fits; 0: any number */
   double progress; /**< share of the training that is done, for the policy's schedules */
   bool sampled;    /**< sample the choices; otherwise each is the most likely one */
@@ -20,7 +21,8 @@ typedef struct FovRecordRequest {
 /** Fails if the trace would take more memory than the machine has; nothing is played. */
 FovStatus fov_record_check(const FovRecordRequest *request);
 
-/** Plays the episodes and fills a trace, which the caller finishes. */
+/** Plays the episodes and fills a trace, which the caller finishes. It has fewer episodes than
+ * asked for if the split has fewer cases or fewer wrong answers. */
 FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *request,
                            FovWorkspace *workspace);
 

@@ -55,7 +55,7 @@ typedef struct Note {
 #define NOTE(field)                                                                                \
   { #field, offsetof(FovTrace, field), sizeof((FovTrace *)0)->field }
 
-static const Note notes[] = {NOTE(weights), NOTE(policy), NOTE(split), NOTE(seed)};
+static const Note notes[] = {NOTE(weights), NOTE(policy), NOTE(split), NOTE(seed), NOTE(subset)};
 enum { NOTES = sizeof notes / sizeof notes[0] };
 
 #define FORMAT "fovea-trace"

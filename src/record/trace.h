@@ -40,6 +40,7 @@ typedef struct FovTrace {
   char policy[FOV_TRACE_TEXT]; /**< name of the policy that chose the locations; "": unknown */
   char split[FOV_TRACE_TEXT];  /**< of the data that the episodes come from; "": unknown */
   char seed[FOV_TRACE_TEXT];   /**< random seed of the recording, in decimal; "": unknown */
+  char subset[FOV_TRACE_TEXT]; /**< of the cases: "first N, then wrong"; "": the first ones */
   uint8_t *images;             /**< [E, F, H, W, C]: as they were at each glimpse */
   uint8_t *retina;             /**< [E, T, S, G, G, C]: what the agent received */
   float *locations;            /**< [E, T, 2]: where it looked */

@@ -1,5 +1,5 @@
-/** p(label): what an answer drawn from the agent's beliefs would earn on average. Between
- * 0 and 1, as `correct`, but an answer that is nearly right earns more than one that is not. */
+/** p(label): what an answer drawn from the agent's beliefs would earn on average. As bounded as
+ * `correct`, but it distinguishes a near miss from a clear error. */
 #include "learn/reward.h"
 
 static real value(real earned, const real *log_probabilities, int label) {
