@@ -29,7 +29,7 @@
 #define assert_close(actual, expected, tolerance)                                                  \
   assert_near(actual, expected, tolerance, "%s", #actual)
 
-/** Whether `work` aborts; it runs in a process of its own, whose complaint nobody sees. */
+/** Whether `work` aborts; it runs in a process of its own, whose message is not shown. */
 static inline bool aborts(void (*work)(void)) {
   fflush(NULL);
   pid_t child = fork();

@@ -157,6 +157,16 @@ static const char *check_outputs(const Subject *s) {
   return wrong;
 }
 
+/** Whether a sample that it did not draw is repeated. */
+static bool repeats_another_sample(const Subject *s) {
+  const FovChoice elsewhere = {.sample = {0.25f, -0.5f}, .index = -1};
+  Chosen c;
+  choose(&c, s, &(Request){.lanes = 1, .forced = &elsewhere}, NULL);
+  bool same = same_choice(&c.output.choices[0], &elsewhere, 0);
+  finish(&c);
+  return same;
+}
+
 /** Forced on its own choices, with other generators, it repeats them, their places and log π. */
 static const char *check_forced(const Subject *s) {
   Chosen free, again;
@@ -169,6 +179,7 @@ static const char *check_forced(const Subject *s) {
     if (a->log_prob && a->log_prob->value[i] != b->log_prob->value[i]) wrong = "another log π";
   }
   if (memcmp(a->places, b->places, 2 * LANES * sizeof(real))) wrong = "another place";
+  if (a->choices[0].index < 0 && !repeats_another_sample(s)) wrong = "another sample";
   finish(&free), finish(&again);
   return wrong;
 }

@@ -128,8 +128,8 @@ static double same(double x) {
   return x;
 }
 
-/** Before its first glimpse the agent looks and expects by what the context tells of the image,
- * which is where both parts of the second layer's state start. */
+/** Before its first glimpse the agent chooses a place and predicts the return from the context
+ * alone, from which both parts of the second layer's state start. */
 static void test_a_context_chooses_the_first_glimpse(void **state) {
   (void)state;
   Toy toy;

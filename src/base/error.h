@@ -6,7 +6,7 @@ typedef enum FovStatus {
   FOV_OK = 0,
   FOV_ERR_USAGE,     /**< an option, key or argument is wrong */
   FOV_ERR_IO,        /**< a file cannot be opened, read or written */
-  FOV_ERR_FORMAT,    /**< a file is not what its name says */
+  FOV_ERR_FORMAT,    /**< a file's contents are not as expected */
   FOV_ERR_MEMORY,    /**< memory ran out */
   FOV_ERR_NUMBER,    /**< a loss or gradient is not finite */
   FOV_ERR_INTERRUPT, /**< the user asked to stop */

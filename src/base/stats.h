@@ -1,4 +1,4 @@
-/** Statistics: intervals that say how sure a figure is. */
+/** Statistics: 95 % intervals. */
 #ifndef FOV_BASE_STATS_H
 #define FOV_BASE_STATS_H
 

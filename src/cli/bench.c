@@ -203,7 +203,7 @@ const FovCommand fov_command_bench = {
              "size     one episode on images of 28 x 28 to 2048 x 2048 pixels, with glimpses and\n"
              "         with a convolutional network on the whole image; takes 4 GiB of memory\n"
              "\n"
-             "Without a name: all but size. Without EXPERIMENT: three tasks with two cores each.\n"
+             "Without a name: all except size. Without EXPERIMENT: three tasks, two cores each.\n"
              "key=value changes a setting, as in fovea train.\n",
     .examples = "  fovea bench\n"
                 "  fovea bench train experiments/cluttered-60 core=gru\n"

@@ -4,7 +4,7 @@
 #include "cli/print.h"
 
 /** "  limit          98.1 (97.0-98.4)   196 (190-197) GFLOP/s": one figure for each number of
- * threads, in `unit`s, with so many decimals. */
+ * threads, in units of `unit`, with `decimals` decimals. */
 static void print_row(const char *name, const FovSample *const samples[], int count, double unit,
                       int decimals, const char *what) {
   printf("  %-16s", name);

@@ -69,9 +69,8 @@ const FovCommand fov_command_list = {
     .name = "list",
     .help = "list plug-ins and settings",
     .synopsis = "[KIND ...]",
-    .about =
-        "Lists plug-ins with their options, in the singular or plural; settings: every key of\n"
-        "an experiment file.\n",
+    .about = "Lists plug-ins with their options: all of them, or those of a KIND (core or cores).\n"
+             "settings lists every key of an experiment file.\n",
     .examples = "  fovea list\n"
                 "  fovea list cores\n"
                 "  fovea list settings\n",

@@ -24,8 +24,8 @@ static void print_text(const char *label, const char *text) {
   if (text) fov_print(stdout, "%-12s %s\n", label, text);
 }
 
-/** What the run.json beside the checkpoint says. It is no part of the checkpoint: if it cannot be
- * read, nothing is printed. */
+/** Prints entries of the run.json beside the checkpoint. It is not part of the checkpoint: if it
+ * cannot be read, nothing is printed. */
 static void print_run(const char *checkpoint) {
   static const char *const keys[] = {"fovea", "time", "host", "gemm", "outcome"};
   const char *slash = strrchr(checkpoint, '/');

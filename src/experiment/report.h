@@ -24,7 +24,7 @@ typedef struct FovReport {
   const FovEnvSpec *train, *valid; /**< of the environments */
   int glimpses;                    /**< of an episode, at most */
   int threads;
-  int64_t update, updates;    /**< done, of so many in all */
+  int64_t update, updates;    /**< done; planned in all */
   int64_t episodes;           /**< trained on, of experiment->train.episodes */
   double epoch;               /**< images seen / images of the training split */
   double glimpses_per_second; /**< of training, since the last evaluation; 0: none yet */
@@ -37,7 +37,7 @@ typedef struct FovReport {
 /** Receives reports, on the thread that trains, in their order; what a report points to is valid
  * until `report` returns. */
 typedef struct FovReporter {
-  void (*report)(void *context, const FovReport *report); /**< NULL: nobody listens */
+  void (*report)(void *context, const FovReport *report); /**< NULL: nothing is reported */
   void *context;
 } FovReporter;
 

@@ -1,6 +1,7 @@
 #include "experiment/trained.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "record/checkpoint.h"
@@ -26,6 +27,17 @@ static FovStatus resolve(FovTrained *trained, const char *const *changes, int co
   return status == FOV_OK ? fov_experiment_resolve(experiment) : status;
 }
 
+/** Whether the command line changes the sensor, so that other weights are expected for that reason.
+ */
+static bool changes_sensor(const FovTrained *trained) {
+  size_t count;
+  const FovSetting *list = fov_settings_list(&count, trained->experiment.settings);
+  for (size_t i = 0; i < count; i++)
+    if (list[i].origin == FOV_ORIGIN_COMMAND && strncmp(list[i].key, "sensor.", 7) == 0)
+      return true;
+  return false;
+}
+
 /** Compares the channels and classes that the agent was trained on with those of its pictures. */
 static FovStatus compare(const FovTrained *trained, const FovSafetensors *file) {
   const FovAgent *agent = &trained->experiment.agent;
@@ -33,7 +45,8 @@ static FovStatus compare(const FovTrained *trained, const FovSafetensors *file) 
   const FovBlob *sees = fov_safetensors_find(file, first->name);
   const FovBlob *answers = fov_safetensors_find(file, "class.w");
   int channels = trained->env.spec.observation.channels, other = channels == 1 ? 3 : 1;
-  if (sees && sees->dims == 2 && sees->shape[1] * channels == (int64_t)first->cols * other)
+  if (sees && sees->dims == 2 && sees->shape[1] * channels == (int64_t)first->cols * other &&
+      !changes_sensor(trained))
     return fov_fail(FOV_ERR_USAGE,
                     "%s: the agent sees %d channel%s where these pictures have %d; convert them "
                     "with env = images and env.colour = %s",

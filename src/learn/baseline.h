@@ -10,8 +10,8 @@
 #include "model/head.h"
 #include "tensor/tape.h"
 
-/** What a baseline may know. Nothing here depends on the choice that it is subtracted for, except
- * the lane's own return, which leave-one-out leaves out. */
+/** What a baseline is computed from. Nothing here depends on the choice that it is subtracted for,
+ * except the lane's own return, which leave-one-out leaves out. */
 typedef struct FovBaselineInput {
   const real *returns;   /**< [M, B]: R_t, what is earned from time step t on */
   const real *predicted; /**< [M, B]: by the head; the return itself where nothing was chosen */

@@ -71,6 +71,37 @@ static void evaluate_shard(void *context, int shard, int worker) {
   if (log_p) count_answers(sums, &rollout, log_p, task);
 }
 
+/** Memory of all shards, once it is known to fit. */
+static FovStatus allocate(Evaluation *evaluation, int shards) {
+  const FovEvalRequest *request = evaluation->request;
+  const FovTask *task = request->task;
+  bool control = task->env->spec.answer == FOV_ANSWER_MOVE;
+  size_t answers = control ? 0 : (size_t)request->cases * answer_size(task);
+  double shard, kept = (double)answers * sizeof(real);
+  FOV_TRY(fov_shard_bytes(&shard, task, request->values));
+  FOV_TRY(fov_memory_check(request->threads * shard + kept, "this evaluation"));
+  evaluation->shards = calloc((size_t)shards, sizeof *evaluation->shards);
+  if (!control) evaluation->log_p = calloc(answers, sizeof *evaluation->log_p);
+  return evaluation->shards && (control || evaluation->log_p)
+             ? FOV_OK
+             : fov_fail(FOV_ERR_MEMORY, "no memory for %zu answers", answers);
+}
+
+static FovEvalResult add_shards(const Evaluation *evaluation, int shards) {
+  const FovEvalRequest *request = evaluation->request;
+  double episodes = (double)request->cases * request->rollouts;
+  FovEvalResult sum = {0};
+  for (int s = 0; s < shards; s++) {
+    sum.cases += evaluation->shards[s].cases;
+    sum.wrong += evaluation->shards[s].wrong;
+    sum.reward += evaluation->shards[s].reward;
+    sum.glimpses += evaluation->shards[s].glimpses;
+  }
+  sum.reward /= episodes;
+  sum.glimpses /= episodes;
+  return sum;
+}
+
 FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *request,
                        FovWorkspace *workspace) {
   FOV_CHECK(request->cases > 0 && request->cases <= request->task->env->spec.cases,
@@ -79,32 +110,13 @@ FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *request,
   FOV_CHECK(request->threads <= workspace->count, "%d threads, %d arenas", request->threads,
             workspace->count);
   int shards = (int)((request->cases + FOV_SHARD - 1) / FOV_SHARD);
-  bool control = request->task->env->spec.answer == FOV_ANSWER_MOVE;
-  size_t answers = control ? 0 : (size_t)request->cases * answer_size(request->task);
-  double kept = (double)answers * sizeof(real);
-  double shard;
-  FOV_TRY(fov_shard_bytes(&shard, request->task, request->values));
-  FOV_TRY(fov_memory_check(request->threads * shard + kept, "this evaluation"));
   Evaluation evaluation = {.request = request, .workspace = workspace};
-  evaluation.shards = calloc((size_t)shards, sizeof *evaluation.shards);
-  if (!control) evaluation.log_p = calloc(answers, sizeof *evaluation.log_p);
-  if (!evaluation.shards || (!control && !evaluation.log_p)) {
-    free(evaluation.shards);
-    free(evaluation.log_p);
-    return fov_fail(FOV_ERR_MEMORY, "no memory for %zu answers", answers);
+  FovStatus status = allocate(&evaluation, shards);
+  if (status == FOV_OK) {
+    fov_team_run(request->threads, shards, evaluate_shard, &evaluation);
+    *result = add_shards(&evaluation, shards);
   }
-  fov_team_run(request->threads, shards, evaluate_shard, &evaluation);
-  *result = (FovEvalResult){0};
-  for (int s = 0; s < shards; s++) {
-    result->cases += evaluation.shards[s].cases;
-    result->wrong += evaluation.shards[s].wrong;
-    result->reward += evaluation.shards[s].reward;
-    result->glimpses += evaluation.shards[s].glimpses;
-  }
-  double episodes = (double)request->cases * request->rollouts;
-  result->reward /= episodes;
-  result->glimpses /= episodes;
   free(evaluation.shards);
   free(evaluation.log_p);
-  return FOV_OK;
+  return status;
 }

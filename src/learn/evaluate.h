@@ -1,4 +1,4 @@
-/** Evaluation on a fixed set of cases, and intervals that say how sure it is. */
+/** Evaluation on a fixed set of cases. */
 #ifndef FOV_LEARN_EVALUATE_H
 #define FOV_LEARN_EVALUATE_H
 
@@ -15,7 +15,7 @@ typedef struct FovEvalResult {
 typedef struct FovEvalRequest {
   const FovTask *task;
   const real *values; /**< parameters */
-  int64_t cases;      /**< the first so many cases of the split; at most all */
+  int64_t cases;      /**< number of them, from the split's first on; at most all */
   int rollouts;       /**< M: 1 is one deterministic rollout; more are sampled, and their
                            log-probabilities averaged (Ba et al. 2015) */
   double progress;    /**< share of the training that is done, for the policy's schedules */

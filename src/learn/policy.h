@@ -2,7 +2,7 @@
  * The policy's contract: π(l_t | h_t), which chooses where to look.
  *
  * A policy is one const struct in one file, policy/<name>.c, and one line in tables.c. It declares
- * its head, what it records and what it logs; nobody else knows how it chooses.
+ * its head, what it records and what it logs; nothing else depends on how it chooses.
  */
 #ifndef FOV_LEARN_POLICY_H
 #define FOV_LEARN_POLICY_H
@@ -21,7 +21,7 @@ typedef struct FovChoice {
   int index; /**< −1: the sample counts */
 } FovChoice;
 
-/** What a policy may know; n lanes. */
+/** What a policy chooses from; n lanes. */
 typedef struct FovPolicyInput {
   FovVar *h;               /**< [n, D]: the state that it chooses from; NULL unless it has a head */
   const real *places;      /**< [n, 2]: the last glimpse's; the centre before the first */

@@ -11,7 +11,7 @@
 #include "model/head.h"
 #include "tensor/tape.h"
 
-/** What is known when a lane may stop looking; n lanes. */
+/** What a stop rule decides from; n lanes. */
 typedef struct FovStopInput {
   FovVar *h;                     /**< [n, D]: the state; NULL unless the rule has a head */
   const real *log_probabilities; /**< [n, A]: of the answer; NULL unless the rule reads them */

@@ -11,14 +11,15 @@ const FovOption fov_agent_options[] = {
     FOV_INT(FovAgentOptions, layers, "1", 1, 2,
             "recurrent layers; with 2, the first answers and the second chooses where to look"),
     FOV_CHOICE(FovAgentOptions, stop_gradient, "none", stops,
-               "heads whose gradient stops before the core, or its first layer"),
+               "heads whose gradient does not reach the core (layers = 2: its first layer)"),
     FOV_OPTIONS_END,
 };
 
 const FovOption fov_context_options[] = {
     FOV_INT(FovContextOptions, side, "0", 0, FOV_MAX_SIDE,
-            "cells each way of a coarse view that starts the second layer; 0: none"),
-    FOV_INT(FovContextOptions, width, "128", 1, 8192, "units between coarse view and start"),
+            "side in cells of a coarse view that the second layer starts from; 0: none"),
+    FOV_INT(FovContextOptions, width, "128", 1, 8192,
+            "units of the layer between coarse view and start"),
     FOV_OPTIONS_END,
 };
 

@@ -87,8 +87,9 @@ typedef struct FovAgent {
   int context_w, context_bias, start_w, start_bias; /**< numbers of parameters */
 } FovAgent;
 
-/** Builds an agent; fails if its parts do not fit together. The parts may be gone afterwards, but
- * for the plug-ins. Released by fov_agent_finish; nothing is owned after a failure. */
+/** Builds an agent; fails if its parts do not fit together. It refers to the plug-ins, which must
+ * outlive it, but not to `parts`. Released by fov_agent_finish; nothing is owned after a failure.
+ */
 FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts);
 
 /** Frees what the agent owns; safe on a zeroed one and twice. */
@@ -118,7 +119,7 @@ void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *ag
 void fov_agent_keep(FovAgentState *state, FovTape *tape, const int *lanes, int count);
 
 /** The state as a reader's head receives it: [B, D], zeros before the first glimpse. Its gradient
- * stops where the options say so. */
+ * stops where the options require it. */
 FovVar *fov_agent_read(const FovAgent *agent, FovTape *tape, const FovAgentState *state,
                        FovReader reader);
 

@@ -74,8 +74,8 @@ static FovStatus check_finite(const FovBlob *blob, const char *path) {
                   : blob->dtype == FOV_DTYPE_F64 ? isfinite(((const double *)blob->data)[i])
                                                  : ((const int64_t *)blob->data)[i] >= 0;
     if (!finite)
-      return fov_fail(FOV_ERR_NUMBER, "%s: number %zu of %s is not finite or a negative count",
-                      path, i, blob->name);
+      return fov_fail(FOV_ERR_NUMBER, "%s: number %zu of %s is %s", path, i, blob->name,
+                      blob->dtype == FOV_DTYPE_I64 ? "a negative count" : "not finite");
   }
   return FOV_OK;
 }

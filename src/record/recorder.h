@@ -13,7 +13,7 @@ typedef struct FovRecordRequest {
   int wrong;      /**< after them, the first so many of the other cases with a wrong answer */
   double room; /**< bytes that the trace may have, if more than one episode fits; 0: any number */
   double progress; /**< share of the training that is done, for the policy's schedules */
-  bool sampled;    /**< sample the policy rather than follow its mean */
+  bool sampled;    /**< sample the choices; otherwise each is the most likely one */
   uint64_t seed;
   FovSplit split; /**< which the environment was made for */
 } FovRecordRequest;

@@ -7,10 +7,9 @@ const FovOption fov_sensor_options[] = {
     FOV_INT(FovSensor, side, "12", 1, FOV_MAX_SIDE, "G: cells of a patch each way"),
     FOV_INT(FovSensor, scales, "3", 1, FOV_MAX_SCALES,
             "S: patches, each twice as wide as the last"),
-    FOV_REAL(
-        FovSensor, gain, "1", 1, 4,
-        "factor on each patch after the first, to the power of its number; at 4 a bright pixel "
-        "is as bright in all"),
+    FOV_REAL(FovSensor, gain, "1", 1, 4,
+             "patch s is multiplied by gain^s; a cell is the mean of its pixels with 1, their sum "
+             "with 4"),
     FOV_BOOL(FovSensor, whole, "no",
              "see the whole image, wherever it looks; side, scales and gain are not used"),
     FOV_OPTIONS_END,

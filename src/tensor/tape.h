@@ -40,7 +40,7 @@ typedef struct FovTape {
   int count;      /**< of parameters */
   FovVar *params; /**< [count]: the parameters as vars, by number */
   FovJoin *joins; /**< [count]: the gradient of each one's uses, see tape_join.c */
-  bool spent;     /**< backward has run since the gradients were last clear */
+  bool spent;     /**< backward has run since the gradients were last cleared */
 } FovTape;
 
 /**

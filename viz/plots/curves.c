@@ -90,7 +90,7 @@ static FovStatus join_experiment(Figure *figure, Run *run) {
     if (known->stem == stem && strncmp(known->path, run->path, stem) == 0) break;
   }
   if (e == EXPERIMENTS)
-    return fov_fail(FOV_ERR_USAGE, "more than %d experiments: so many lines cannot be told apart",
+    return fov_fail(FOV_ERR_USAGE, "more than %d experiments: too many lines to distinguish",
                     EXPERIMENTS);
   if (e == figure->experiment_count)
     figure->experiments[figure->experiment_count++] = (Experiment){.path = run->path, .stem = stem};

@@ -9,7 +9,7 @@
 
 enum { FOV_SCENE_WIDTH = 1280, FOV_SCENE_HEIGHT = 720 };        // the default
 enum { FOV_SCENE_MIN_WIDTH = 320, FOV_SCENE_MIN_HEIGHT = 180 }; // the smallest legible size
-enum { FOV_SCENE_SCALES = 8 };                                  // more squares cannot be told apart
+enum { FOV_SCENE_SCALES = 8 }; // more squares are hard to distinguish
 
 /** What can be drawn over the image; key N of the window toggles bit N − 1. */
 typedef enum FovOverlay {

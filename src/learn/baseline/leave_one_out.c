@@ -1,6 +1,7 @@
 /**
  * The mean return of the other K − 1 copies of the same image (Kool, van Hoof and Welling 2019,
- * "Buy 4 REINFORCE samples, get a baseline for free!"): unbiased, and knows how hard the image is.
+ * "Buy 4 REINFORCE samples, get a baseline for free!"): unbiased, and it depends on how hard the
+ * image is.
  */
 #include "learn/baseline.h"
 

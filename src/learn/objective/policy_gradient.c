@@ -89,8 +89,8 @@ static real *baselines_of(FovArena *arena, const FovObjectiveInput *input) {
 /**
  * Adds dL/d log π where the lanes made such a choice; weights: [B]; log_prob may be NULL.
  *
- * The entropy H = −E[log π] has the gradient −E[∇log π · log π], of which one sample is at hand
- * (Williams and Peng 1991).
+ * The entropy H = −E[log π] has the gradient −E[∇log π · log π], estimated from the one sample that
+ * was drawn (Williams and Peng 1991).
  */
 static void add_choice_loss(FovTape *tape, double *sum, FovVar *log_prob, const FovTimeStep *step,
                             FovEvent event, const real *weights, double entropy) {

@@ -4,8 +4,11 @@
 static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
                    const void *layout, const void *options) {
   (void)tape, (void)layout, (void)options;
-  for (int b = 0; b < input->lanes; b++) output->choices[b] = (FovChoice){.index = -1};
-  memset(output->places, 0, 2 * (size_t)input->lanes * sizeof *output->places);
+  for (int b = 0; b < input->lanes; b++) {
+    FovChoice *choice = &output->choices[b];
+    *choice = input->forced ? input->forced[b] : (FovChoice){.index = -1};
+    memcpy(output->places + 2 * b, choice->sample, sizeof choice->sample);
+  }
 }
 
 const FovPolicy fov_policy_centre = {

@@ -4,8 +4,8 @@
 
 #include "learn/rollout/task.h"
 
-/** All that the lanes chose, by time step and lane; forced on another rollout, it repeats this one,
- * whatever the weights are. */
+/** All that the lanes chose, by time step and lane. A rollout on which they are forced repeats this
+ * one, with any weights. */
 typedef struct FovChoices {
   FovChoice *places; /**< [M, B]: of the next glimpse */
   int *actions;      /**< [M, B]: −1 where none was taken */
@@ -16,17 +16,17 @@ typedef struct FovChoices {
 typedef struct FovPlan {
   int lanes;                /**< B */
   const int64_t *cases;     /**< [B]: case of each lane */
-  FovRng *env_rng;          /**< [B]; used up */
-  FovRng *policy_rng;       /**< [B]; used up */
+  FovRng *env_rng;          /**< [B]; advanced */
+  FovRng *policy_rng;       /**< [B]; advanced */
   double progress;          /**< share of the training that is done, for the policy's schedules */
   bool deterministic;       /**< every choice is the most likely one */
   const FovChoices *forced; /**< choices to repeat, of a rollout of the same cases; NULL: none */
   bool predict;             /**< run the baseline's head */
   bool every;               /**< run the answer's head after every glimpse, needed or not */
   bool frames;              /**< keep the image of every time step, if it changes */
-  bool full;                /**< every lane takes all glimpses there may be, in a further episode of
-                                 its case where one ends, and memory for leaving lanes is taken each
-                                 time: what a rollout needs at most */
+  bool full;                /**< to measure the most memory that a rollout takes: every lane takes
+                                 all glimpses, starts its case again where an episode ends, and
+                                 the state is copied at every step as if lanes left */
 } FovPlan;
 
 /** What a lane did at a time step, as bits. */
@@ -66,7 +66,7 @@ const real *fov_step_log_p(FovTimeStep *step, FovArena *arena);
 
 /** What happened; all in the tape's arena. */
 typedef struct FovRollout {
-  int time_steps, lanes; /**< M, B: time steps 0 … M−1, up to the last that somebody plays */
+  int time_steps, lanes; /**< M, B: time steps 0 … M−1; a lane plays in each */
   FovTimeStep *at;       /**< [M] */
   FovChoices choices;    /**< of the lanes that played; the others' are −1 or false */
   real *rewards; /**< [M, B]: earned by the action of time step t, less its glimpse's cost */

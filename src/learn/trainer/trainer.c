@@ -100,7 +100,7 @@ void fov_trainer_destroy(FovTrainer *trainer) {
 /* ---- an update: plan, play, objective, reduce, step ---- */
 
 /** The memory is the shard's, not the worker's: it has its final size after the first update,
- * whichever worker comes by. */
+ * whichever worker plays the shard. */
 static void train_shard(void *context, int shard, int worker) {
   (void)worker;
   FovTrainer *trainer = context;

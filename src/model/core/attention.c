@@ -1,5 +1,5 @@
 /**
- * A core of nothing but attention (Vaswani et al. 2017): the state attends to all read-outs
+ * A transformer as the core (Vaswani et al. 2017): the state attends to all read-outs
  * g_1 … g_t of the episode. g_t has its place in it already; its time is encoded here.
  *
  *     x = W g_t + b + time(t)                      time(t): sines and cosines, section 3.5
