@@ -69,12 +69,45 @@ static FovStatus explain(const FovTrained *trained, FovStatus status) {
   return reason == FOV_OK ? status : reason;
 }
 
+/** Whether a name is that of a weight between the image and the heads. */
+static bool is_inner(const char *name) {
+  static const char *const prefixes[] = {"encoder.", "where.",   "glimpse.", "core.",
+                                         "gaze.",    "context.", "start."};
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+    if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) return true;
+  return false;
+}
+
+static bool has_param(const FovParams *params, const char *name) {
+  for (int i = 0; i < params->count; i++)
+    if (strcmp(params->list[i].name, name) == 0) return true;
+  return false;
+}
+
+/** Fails if the checkpoint has weights that this agent would ignore, other than those of heads. */
+static FovStatus check_unused(const FovTrained *trained) {
+  FovSafetensors *file;
+  FOV_TRY(fov_safetensors_open(&file, trained->path));
+  FovStatus status = FOV_OK;
+  for (size_t i = 0; i < fov_safetensors_count(file) && status == FOV_OK; i++) {
+    const char *name = fov_safetensors_at(file, i)->name;
+    if (is_inner(name) && !has_param(&trained->experiment.agent.params, name))
+      status = fov_fail(FOV_ERR_USAGE,
+                        "%s: the agent was trained with '%s', which these settings do not use; "
+                        "leave core, layers, encoder and context as they were",
+                        trained->path, name);
+  }
+  fov_safetensors_close(file);
+  return status;
+}
+
 static FovStatus load_weights(FovTrained *trained) {
   const FovExperiment *experiment = &trained->experiment;
   const FovTrainOptions *o = &experiment->train;
   FovStatus status = fov_checkpoint_load_weights(
       &trained->values, &trained->update, &experiment->agent.params, o->average > 0, trained->path);
   if (status != FOV_OK) return explain(trained, status);
+  FOV_TRY(check_unused(trained));
   double updates = (double)fov_train_updates_planned(o);
   trained->progress = (double)trained->update < updates ? (double)trained->update / updates : 1;
   return FOV_OK;

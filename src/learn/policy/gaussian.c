@@ -29,6 +29,11 @@ static int figures(FovFigure list[FOV_POLICY_FIGURES], const void *values, doubl
   return 1;
 }
 
+static void build(void *layout, FovParams *params, const void *values, int inputs) {
+  (void)values;
+  fov_normal_add(layout, params, "location.w", "location.bias", inputs);
+}
+
 static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
                    const void *layout, const void *values) {
   const Options *o = values;
@@ -51,7 +56,7 @@ const FovPolicy fov_policy_gaussian = {
                .help = "normal around a learned mean (Mnih et al. 2014)",
                .options = options,
                .options_size = sizeof(Options)},
-    .head = {.layout_size = sizeof(FovNormalLayout), .build = fov_normal_build},
+    .head = {.layout_size = sizeof(FovNormalLayout), .build = build},
     .columns = fov_normal_columns,
     .figures = figures,
     .choose = choose,

@@ -2,11 +2,10 @@
 
 #include "tensor/ops.h"
 
-void fov_normal_build(void *layout, FovParams *params, const void *options, int inputs) {
-  (void)options;
-  FovNormalLayout *l = layout;
-  l->w = fov_params_add(params, "location.w", 2, inputs, FOV_INIT_UNIFORM, 0.1f);
-  l->bias = fov_params_add(params, "location.bias", 1, 2, FOV_INIT_ZERO, 0);
+void fov_normal_add(FovNormalLayout *layout, FovParams *params, const char *w, const char *bias,
+                    int inputs) {
+  layout->w = fov_params_add(params, w, 2, inputs, FOV_INIT_UNIFORM, 0.1f);
+  layout->bias = fov_params_add(params, bias, 1, 2, FOV_INIT_ZERO, 0);
 }
 
 int fov_normal_columns(FovPolicyColumn columns[FOV_POLICY_COLUMNS], const void *options) {

@@ -9,8 +9,10 @@ typedef struct FovNormalLayout {
   int w, bias;
 } FovNormalLayout;
 
-/** Builds the head, small at the start: the first means are near 0. */
-void fov_normal_build(void *layout, FovParams *params, const void *options, int inputs);
+/** Adds the head's parameters, small at the start: the first means are near 0. w, bias: their
+ * names, which differ where the mean has another meaning. */
+void fov_normal_add(FovNormalLayout *layout, FovParams *params, const char *w, const char *bias,
+                    int inputs);
 
 /** The columns "mean" and "sigma", in units of location; sigma is 0 for deterministic choices. */
 enum { FOV_NORMAL_MEAN, FOV_NORMAL_SIGMA };

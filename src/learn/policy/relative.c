@@ -22,6 +22,11 @@ static void take_step(real to[2], const real from[2], const real a[2], const Opt
   for (int j = 0; j < 2; j++) to[j] = from[j] + (real)o->reach * a[j] / (length > 1 ? length : 1);
 }
 
+static void build(void *layout, FovParams *params, const void *values, int inputs) {
+  (void)values;
+  fov_normal_add(layout, params, "step.w", "step.bias", inputs);
+}
+
 static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
                    const void *layout, const void *values) {
   const Options *o = values;
@@ -43,7 +48,7 @@ const FovPolicy fov_policy_relative = {
                .help = "a step of limited length from the last place (Schneider et al. 2026)",
                .options = options,
                .options_size = sizeof(Options)},
-    .head = {.layout_size = sizeof(FovNormalLayout), .build = fov_normal_build},
+    .head = {.layout_size = sizeof(FovNormalLayout), .build = build},
     .columns = fov_normal_columns,
     .choose = choose,
 };
