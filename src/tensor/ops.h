@@ -1,6 +1,6 @@
 /**
  * The operations of the tape; each is a forward and a backward function side by side in ops_*.c.
- * HOWTO.md shows how to write one.
+ * src/README.md shows how to write one.
  *
  * B: rows, one a lane; D, E, F: columns; A: classes or actions; N: sites that attention chooses
  * among; t: rows of a memory. A matrix of several rows a lane is lane-major: [B·N, D].
