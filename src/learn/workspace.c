@@ -70,10 +70,8 @@ static void play(void *context, FovArena *arena, int lanes) {
   FovTape tape;
   FovRollout rollout;
   fov_tape_begin(&tape, arena, &task->agent->params, playing->values, NULL);
-  FovPlan plan = fov_plan_cases(arena, 0, lanes, 0, FOV_SPLIT_TRAIN, 0);
-  for (int b = 0; b < lanes; b++) ((int64_t *)plan.cases)[b] = b % task->env->spec.cases;
-  plan.predict = task->baseline->head.build;
-  plan.every = plan.full = true;
+  FovPlan plan = fov_plan_full(arena, task, lanes);
+  plan.every = true;
   fov_rollout_run(&rollout, &tape, task, &plan);
 }
 

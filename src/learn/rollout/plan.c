@@ -14,3 +14,13 @@ FovPlan fov_plan_cases(FovArena *arena, int64_t first, int lanes, uint64_t seed,
   }
   return (FovPlan){.lanes = lanes, .cases = cases, .env_rng = env_rng, .policy_rng = policy_rng};
 }
+
+FovPlan fov_plan_full(FovArena *arena, const FovTask *task, int lanes) {
+  FovPlan plan = fov_plan_cases(arena, 0, lanes, 0, FOV_SPLIT_TRAIN, 0);
+  int64_t *cases = FOV_NEW(arena, int64_t, lanes);
+  for (int b = 0; b < lanes; b++) cases[b] = b % task->env->spec.cases;
+  plan.cases = cases;
+  plan.predict = task->baseline->head.build;
+  plan.full = true;
+  return plan;
+}

@@ -91,4 +91,8 @@ void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, co
 FovPlan fov_plan_cases(FovArena *arena, int64_t first, int lanes, uint64_t seed, FovSplit split,
                        int repeat);
 
+/** Plans full rollouts of the environment's first cases, again from the first where there are fewer
+ * than lanes, with the baseline's head if it has one: for measuring memory. */
+FovPlan fov_plan_full(FovArena *arena, const FovTask *task, int lanes);
+
 #endif

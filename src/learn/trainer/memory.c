@@ -13,13 +13,9 @@ typedef struct Trial {
 /** A shard of full rollouts with its backward pass. */
 static void try_shard(void *context, FovArena *arena, int lanes) {
   const Trial *trial = context;
-  const FovTask *task = &trial->training->task;
   FovSums sums = {0};
-  FovPlan plan = fov_plan_cases(arena, 0, lanes, 0, FOV_SPLIT_TRAIN, 0);
-  for (int b = 0; b < lanes; b++) ((int64_t *)plan.cases)[b] = b % task->env->spec.cases;
-  plan.predict = task->baseline->head.build;
+  FovPlan plan = fov_plan_full(arena, &trial->training->task, lanes);
   plan.every = trial->training->options.answer == FOV_TRAIN_ANSWER_EVERY;
-  plan.full = true;
   fov_train_play(&sums, trial->gradient, trial->values, arena, trial->training, &plan, 0);
 }
 
