@@ -75,7 +75,6 @@ static void add_gradients(Made *m, double *losses, const FovSlot *slot, const Fo
   m->task.baseline = baseline;
   const FovObjectiveInput input = {.task = &m->task,
                                    .rollout = &m->rollout,
-                                   .baseline = baseline,
                                    .average_return = average_return,
                                    .batch = m->rollout.lanes,
                                    .copies = copies};

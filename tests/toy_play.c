@@ -38,7 +38,6 @@ void toy_play_backward(ToyPlay *play, const Toy *toy) {
   double losses[FOV_OBJECTIVE_LOSSES] = {0};
   const FovObjectiveInput input = {.task = &toy->task,
                                    .rollout = &play->rollout,
-                                   .baseline = toy->task.baseline,
                                    .batch = play->plan.lanes,
                                    .copies = 1,
                                    .every = play->plan.every};

@@ -16,7 +16,6 @@ enum { FOV_OBJECTIVE_LOSSES = 8 };
 typedef struct FovObjectiveInput {
   const FovTask *task;
   const FovRollout *rollout;
-  const FovBaseline *baseline;
   double average_return; /**< over earlier updates */
   int batch;             /**< episodes of the update, in all shards */
   int copies;            /**< K: lanes side by side that show the same image */

@@ -82,7 +82,7 @@ static real *baselines_of(FovArena *arena, const FovObjectiveInput *input) {
                                   .time_steps = rollout->time_steps,
                                   .lanes = rollout->lanes,
                                   .copies = input->copies};
-  input->baseline->values(b, &known);
+  input->task->baseline->values(b, &known);
   return b;
 }
 

@@ -33,7 +33,6 @@ void fov_train_play(FovSums *sums, real *gradient, const real *values, FovArena 
   fov_rollout_run(&rollout, &tape, task, plan);
   const FovObjectiveInput input = {.task = task,
                                    .rollout = &rollout,
-                                   .baseline = task->baseline,
                                    .average_return = average_return,
                                    .batch = training->options.batch,
                                    .copies = training->options.copies,
