@@ -77,8 +77,10 @@ static FovStatus allocate(Evaluation *evaluation, int shards) {
   const FovTask *task = request->task;
   bool control = task->env->spec.answer == FOV_ANSWER_MOVE;
   size_t answers = control ? 0 : (size_t)request->cases * answer_size(task);
-  double shard, kept = (double)answers * sizeof(real);
-  FOV_TRY(fov_shard_bytes(&shard, task, request->values));
+  double shard = 0, kept = (double)answers * sizeof(real);
+  // A training evaluates again and again in memory that it has already.
+  if (!fov_workspace_is_used(evaluation->workspace, request->threads))
+    FOV_TRY(fov_shard_bytes(&shard, task, request->values));
   FOV_TRY(fov_memory_check(request->threads * shard + kept, "this evaluation"));
   evaluation->shards = calloc((size_t)shards, sizeof *evaluation->shards);
   if (!control) evaluation->log_p = calloc(answers, sizeof *evaluation->log_p);

@@ -18,6 +18,12 @@ void fov_workspace_finish(FovWorkspace *workspace) {
   *workspace = (FovWorkspace){0};
 }
 
+bool fov_workspace_is_used(const FovWorkspace *workspace, int count) {
+  for (int i = 0; i < count; i++)
+    if (workspace->arenas[i].blocks == 0) return false;
+  return true;
+}
+
 /** Lanes that are played to measure with: enough for the scratch memory of an operation, which
  * stops growing at a few lanes, unless images are large. */
 static int lanes_to_measure(const FovTask *task, int least) {

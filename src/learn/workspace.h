@@ -26,6 +26,9 @@ typedef void FovShardWork(void *context, FovArena *arena, int lanes);
  */
 double fov_shard_measure(const FovTask *task, int least, FovShardWork *work, void *context);
 
+/** Whether the first `count` arenas hold memory of earlier work. */
+bool fov_workspace_is_used(const FovWorkspace *workspace, int count);
+
 /** Bytes of an arena in which a shard of `task` is played without gradients: the measured need of
  * full rollouts. values: the parameters, or NULL if there are none yet. */
 FovStatus fov_shard_bytes(double *bytes, const FovTask *task, const real *values);
