@@ -109,16 +109,22 @@ static int all_episodes(const FovRecordRequest *request) {
   return least((int64_t)first_episodes(request) + request->wrong, request->task->env->spec.cases);
 }
 
-FovStatus fov_record_check(const FovRecordRequest *request) {
+/** workspace: what the episodes will be played in; NULL: not known yet. */
+static FovStatus check_memory(const FovRecordRequest *request, const FovWorkspace *workspace) {
   int episodes = all_episodes(request);
   int lanes = request->wrong > 0 ? FOV_SHARD : least(episodes, FOV_SHARD);
   // A game's frames are kept twice: by the rollout, then in the trace.
   double kept = request->task->env->spec.changes ? lanes * frames_bytes(request->task) : 0;
   char name[80];
   snprintf(name, sizeof name, "a trace of %d episodes (eval.episodes, --episodes)", episodes);
-  double shard;
-  FOV_TRY(fov_shard_bytes(&shard, request->task, request->values));
+  double shard = 0;
+  if (!workspace || !fov_workspace_is_used(workspace, 1))
+    FOV_TRY(fov_shard_bytes(&shard, request->task, request->values));
   return fov_memory_check(shard + kept + episodes * episode_bytes(request->task), name);
+}
+
+FovStatus fov_record_check(const FovRecordRequest *request) {
+  return check_memory(request, NULL);
 }
 
 /** A recording under way. */
@@ -205,7 +211,7 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *request,
                       .whole = agent->sensor.whole,
                       .control = spec->answer == FOV_ANSWER_MOVE,
                       .update = request->update};
-  FOV_TRY(fov_record_check(request));
+  FOV_TRY(check_memory(request, workspace));
   describe(trace, request);
   FOV_TRY(fov_trace_allocate(trace));
   FovStatus status = fov_trace_set_names(trace, spec->names);
