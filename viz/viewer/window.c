@@ -251,10 +251,8 @@ static FovStatus show(FovViewer *viewer, const char *source, const FovDrawEpisod
   Window w = {.viewer = viewer};
   FovStatus status = open_window(&w, source, what);
   cairo_surface_destroy(w.surface);
-  if (w.texture) SDL_DestroyTexture(w.texture);
-  if (w.renderer) SDL_DestroyRenderer(w.renderer);
-  if (w.window) SDL_DestroyWindow(w.window);
-  SDL_Quit();
+  // The end of the process closes the window. SDL's own closing (2.26) destroys it while the wake-up
+  // message that SDL sent to it on another connection may be on its way, which Xlib takes for fatal.
   return status;
 }
 
