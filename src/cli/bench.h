@@ -23,10 +23,10 @@ typedef struct FovBenchResult {
   const FovSubject *subject;
   int threads[FOV_BENCH_THREADS], count; /**< numbers of threads, of which there are 1 or 2 */
   bool has[FOV_BENCH_PHASES];
-  FovShapes shapes[FOV_BENCH_THREADS];                   /**< GEMM */
-  FovSample glimpses[FOV_MAX_SCALES][FOV_BENCH_THREADS]; /**< GLIMPSE: a second */
-  FovSample images[FOV_BENCH_THREADS];                   /**< ENV: a second */
-  FovTrainRate train[FOV_BENCH_THREADS];                 /**< TRAIN */
+  FovShapes shapes[FOV_BENCH_THREADS];                    /**< GEMM */
+  FovRepeats glimpses[FOV_MAX_SCALES][FOV_BENCH_THREADS]; /**< GLIMPSE: a second */
+  FovRepeats images[FOV_BENCH_THREADS];                   /**< ENV: a second */
+  FovTrainRate train[FOV_BENCH_THREADS];                  /**< TRAIN */
   double flops, blocks, shards; /**< TRAIN: of a glimpse; bytes, see fov_training_memory */
 } FovBenchResult;
 
@@ -39,8 +39,8 @@ void fov_bench_print(const FovBenchResult *result);
 /** A new object with all figures. */
 json_t *fov_bench_json(const FovBenchResult *result);
 
-/** A sample as [lowest, median, highest]. */
-json_t *fov_bench_json_sample(const FovSample *sample);
+/** Repeats as [lowest, median, highest]. */
+json_t *fov_bench_json_repeats(const FovRepeats *repeats);
 
 /** Measures an episode against the size of its image, up to `largest` pixels a side, with `count`
  * settings; adds the figures to `json`, or prints them if it is NULL, and draws them to `plot`

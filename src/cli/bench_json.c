@@ -2,13 +2,13 @@
 
 #include "cli/bench.h"
 
-json_t *fov_bench_json_sample(const FovSample *sample) {
-  FovSpread s = fov_sample_spread(sample);
+json_t *fov_bench_json_repeats(const FovRepeats *repeats) {
+  FovSpread s = fov_spread_of(repeats);
   return json_pack("[f,f,f]", s.low, s.median, s.high);
 }
 
-static void set_sample(json_t *object, const char *key, const FovSample *sample) {
-  json_object_set_new(object, key, fov_bench_json_sample(sample));
+static void set_repeats(json_t *object, const char *key, const FovRepeats *repeats) {
+  json_object_set_new(object, key, fov_bench_json_repeats(repeats));
 }
 
 /** Adds `object`, with the number of threads it was measured on, to a list of the result. */
@@ -40,10 +40,10 @@ static void add_gemm(json_t *root, const FovBenchResult *result) {
 }
 
 static void add_rates(json_t *root, const char *key, const char *name,
-                      const FovSample rates[FOV_BENCH_THREADS], const FovBenchResult *result) {
+                      const FovRepeats rates[FOV_BENCH_THREADS], const FovBenchResult *result) {
   for (int i = 0; i < result->count; i++) {
     json_t *object = json_pack("{s:s}", "what", name);
-    set_sample(object, "per_second", &rates[i]);
+    set_repeats(object, "per_second", &rates[i]);
     append(root, key, result->threads[i], object);
   }
 }
@@ -68,7 +68,7 @@ static json_t *phases_json(const FovTrainRate *rate) {
       [FOV_PHASES] = "waiting",
   };
   json_t *object = json_object();
-  for (int i = 0; i <= FOV_PHASES; i++) set_sample(object, names[i], &rate->phases[i]);
+  for (int i = 0; i <= FOV_PHASES; i++) set_repeats(object, names[i], &rate->phases[i]);
   return object;
 }
 
@@ -76,11 +76,11 @@ static void add_train(json_t *root, const FovBenchResult *result) {
   for (int i = 0; i < result->count; i++) {
     const FovTrainRate *rate = &result->train[i];
     json_t *object = json_pack("{s:f}", "flops_per_glimpse", result->flops);
-    set_sample(object, "limit_flops_per_second", &rate->limit);
-    set_sample(object, "glimpses_per_second", &rate->glimpses);
-    set_sample(object, "share_of_limit", &rate->share);
-    set_sample(object, "page_faults_per_update", &rate->faults);
-    set_sample(object, "evaluated_glimpses_per_second", &rate->evaluated);
+    set_repeats(object, "limit_flops_per_second", &rate->limit);
+    set_repeats(object, "glimpses_per_second", &rate->glimpses);
+    set_repeats(object, "share_of_limit", &rate->share);
+    set_repeats(object, "page_faults_per_update", &rate->faults);
+    set_repeats(object, "evaluated_glimpses_per_second", &rate->evaluated);
     json_object_set_new(object, "shares_of_time", phases_json(rate));
     append(root, "train", rate->threads, object);
   }

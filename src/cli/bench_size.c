@@ -26,7 +26,7 @@ enum {
 
 /** The seconds of an episode at every size. */
 typedef struct Costs {
-  FovSample episode[AGENTS][SIZES], drawing[AGENTS][SIZES];
+  FovRepeats episode[AGENTS][SIZES], drawing[AGENTS][SIZES];
   int sizes;
 } Costs;
 
@@ -64,8 +64,8 @@ static void print(const Costs *costs) {
   printf("\none episode, forward, on one thread; drawing its image is counted apart\n");
   for (int agent = 0; agent < AGENTS; agent++)
     for (int i = 0; i < costs->sizes; i++) {
-      FovSpread s = fov_sample_spread(&costs->episode[agent][i]);
-      FovSpread d = fov_sample_spread(&costs->drawing[agent][i]);
+      FovSpread s = fov_spread_of(&costs->episode[agent][i]);
+      FovSpread d = fov_spread_of(&costs->drawing[agent][i]);
       printf("  %4d x %-4d  %9.4f ms (%.4f-%.4f)  %8.4f ms to draw  %s\n", sizes[i], sizes[i],
              1e3 * s.median, 1e3 * s.low, 1e3 * s.high, 1e3 * d.median, agents[agent].name);
     }
@@ -76,8 +76,8 @@ static void add_json(json_t *list, const Costs *costs) {
     for (int i = 0; i < costs->sizes; i++)
       json_array_append_new(
           list, json_pack("{s:s, s:i, s:o, s:o}", "seer", agents[agent].key, "size", sizes[i],
-                          "seconds_per_episode", fov_bench_json_sample(&costs->episode[agent][i]),
-                          "seconds_to_draw", fov_bench_json_sample(&costs->drawing[agent][i])));
+                          "seconds_per_episode", fov_bench_json_repeats(&costs->episode[agent][i]),
+                          "seconds_to_draw", fov_bench_json_repeats(&costs->drawing[agent][i])));
 }
 
 static FovStatus draw(const char *path, const Costs *costs) {
@@ -86,7 +86,7 @@ static FovStatus draw(const char *path, const Costs *costs) {
   for (int agent = 0; agent < AGENTS; agent++) {
     for (int i = 0; i < costs->sizes; i++) {
       x[i] = sizes[i];
-      y[agent][i] = 1e3 * fov_sample_spread(&costs->episode[agent][i]).median;
+      y[agent][i] = 1e3 * fov_spread_of(&costs->episode[agent][i]).median;
     }
     lines[agent] = (FovDrawLine){agents[agent].name, x, y[agent], costs->sizes};
   }

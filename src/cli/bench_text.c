@@ -5,11 +5,11 @@
 
 /** "  limit          98.1 (97.0-98.4)   196 (190-197) GFLOP/s": one figure for each number of
  * threads, in units of `unit`, with `decimals` decimals. */
-static void print_row(const char *name, const FovSample *const samples[], int count, double unit,
+static void print_row(const char *name, const FovRepeats *const figures[], int count, double unit,
                       int decimals, const char *what) {
   printf("  %-16s", name);
   for (int i = 0; i < count; i++) {
-    FovSpread s = fov_sample_spread(samples[i]);
+    FovSpread s = fov_spread_of(figures[i]);
     char text[128];
     snprintf(text, sizeof text, "%.*f (%.*f-%.*f)", decimals, s.median / unit, decimals,
              s.low / unit, decimals, s.high / unit);
@@ -18,9 +18,9 @@ static void print_row(const char *name, const FovSample *const samples[], int co
   printf("  %s\n", what);
 }
 
-/** The same for an array with one sample for each number of threads. */
-static void print_rates(const char *name, const FovSample rates[FOV_BENCH_THREADS], int count) {
-  print_row(name, (const FovSample *const[]){&rates[0], &rates[1]}, count, 1, 0, "a second");
+/** The same for an array with one figure for each number of threads. */
+static void print_rates(const char *name, const FovRepeats rates[FOV_BENCH_THREADS], int count) {
+  print_row(name, (const FovRepeats *const[]){&rates[0], &rates[1]}, count, 1, 0, "a second");
 }
 
 static void print_threads(const FovBenchResult *result) {
@@ -99,20 +99,20 @@ static void print_phases(const FovTrainRate *one, const FovTrainRate *all, int c
   for (int i = 0; i <= FOV_PHASES; i++) {
     char name[32];
     snprintf(name, sizeof name, "  %s", phases[i].name);
-    print_row(name, (const FovSample *const[]){&one->phases[i], &all->phases[i]}, count, 0.01, 1,
+    print_row(name, (const FovRepeats *const[]){&one->phases[i], &all->phases[i]}, count, 0.01, 1,
               phases[i].help);
   }
 }
 
 /** Prints evaluation against training, and all threads against one. */
 static void print_ratios(const FovTrainRate *one, const FovTrainRate *all) {
-  double training = fov_sample_spread(&all->glimpses).median;
+  double training = fov_spread_of(&all->glimpses).median;
   printf("  evaluation is %.2f times as fast as training",
-         fov_sample_spread(&all->evaluated).median / training);
+         fov_spread_of(&all->evaluated).median / training);
   if (all != one)
     printf(";\n  %d threads train %.2f times as fast as one, and multiply %.2f times as fast",
-           all->threads, training / fov_sample_spread(&one->glimpses).median,
-           fov_sample_spread(&all->limit).median / fov_sample_spread(&one->limit).median);
+           all->threads, training / fov_spread_of(&one->glimpses).median,
+           fov_spread_of(&all->limit).median / fov_spread_of(&one->limit).median);
   printf("\n");
 }
 
@@ -122,7 +122,7 @@ static void print_train(const FovBenchResult *result) {
   const FovTrainRate *one = &result->train[0], *all = &result->train[n - 1];
   const struct {
     const char *name;
-    const FovSample *one, *all;
+    const FovRepeats *one, *all;
     double unit;
     int decimals;
     const char *what;
@@ -136,7 +136,7 @@ static void print_train(const FovBenchResult *result) {
   };
   print_threads(result);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    print_row(rows[i].name, (const FovSample *const[]){rows[i].one, rows[i].all}, n, rows[i].unit,
+    print_row(rows[i].name, (const FovRepeats *const[]){rows[i].one, rows[i].all}, n, rows[i].unit,
               rows[i].decimals, rows[i].what);
   print_phases(one, all, n);
   print_ratios(one, all);

@@ -8,17 +8,17 @@
 enum { FOV_MAX_REPEATS = 100 };
 
 /** Repeated measurements of one quantity. Zero-initialise. */
-typedef struct FovSample {
+typedef struct FovRepeats {
   double values[FOV_MAX_REPEATS];
   int count;
-} FovSample;
+} FovRepeats;
 
 typedef struct FovSpread {
   double median, low, high; /**< low, high: the extremes */
 } FovSpread;
 
-/** The spread of a sample of one value or more. */
-FovSpread fov_sample_spread(const FovSample *sample);
+/** Median and extremes of one repeat or more. */
+FovSpread fov_spread_of(const FovRepeats *repeats);
 
 /** An experiment that is ready to be measured. Zero-initialise; finished by fov_subject_finish,
  * also after a failure. */
@@ -59,12 +59,12 @@ const FovShape *fov_fastest(const FovShapes *shapes);
 /** Training on a number of threads. The figures of one repeat are taken in the same second. */
 typedef struct FovTrainRate {
   int threads;
-  FovSample limit;                  /**< FLOP/s of the fastest product */
-  FovSample glimpses;               /**< trained on, a second */
-  FovSample evaluated;              /**< glimpses a second of evaluation */
-  FovSample share;                  /**< FLOP/s of training over the limit */
-  FovSample phases[FOV_PHASES + 1]; /**< shares of the threads' time; the last is waiting */
-  FovSample faults;                 /**< pages that the system had to provide, an update */
+  FovRepeats limit;                  /**< FLOP/s of the fastest product */
+  FovRepeats glimpses;               /**< trained on, a second */
+  FovRepeats evaluated;              /**< glimpses a second of evaluation */
+  FovRepeats share;                  /**< FLOP/s of training over the limit */
+  FovRepeats phases[FOV_PHASES + 1]; /**< shares of the threads' time; the last is waiting */
+  FovRepeats faults;                 /**< pages that the system had to provide, an update */
 } FovTrainRate;
 
 typedef struct FovTrainMeter FovTrainMeter;
@@ -77,16 +77,16 @@ void fov_train_meter_destroy(FovTrainMeter *meter);
 FovStatus fov_measure_train(FovTrainRate *rate, FovTrainMeter *meter, const FovShapes *shapes);
 
 /** Images drawn a second on `threads` threads. Fails if their lanes do not fit in memory. */
-FovStatus fov_measure_env(FovSample *rate, const FovSubject *subject, int threads, int repeats);
+FovStatus fov_measure_env(FovRepeats *rate, const FovSubject *subject, int threads, int repeats);
 
 /** Glimpses a second that a retina of `scales` takes at random places, on `threads` threads; the
  * subject's side, and not the whole image. */
-FovStatus fov_measure_sensor(FovSample *rate, const FovSubject *subject, int scales, int threads,
+FovStatus fov_measure_sensor(FovRepeats *rate, const FovSubject *subject, int scales, int threads,
                              int repeats);
 
 /** Seconds of one episode of an untrained agent on one thread: of glimpses and answer in `seconds`,
  * of drawing the image in `drawing`. */
-FovStatus fov_measure_episode(FovSample *seconds, FovSample *drawing, const FovSubject *subject,
+FovStatus fov_measure_episode(FovRepeats *seconds, FovRepeats *drawing, const FovSubject *subject,
                               int repeats);
 
 #endif

@@ -1,0 +1,105 @@
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/team.h"
+#include "experiment/measure/parts.h"
+
+enum { FIRST_UPDATES = 3 }; // not measured: they allocate
+
+static const double TRAINING = 0.6, EVALUATION = 0.3; // seconds of one repeat
+
+struct FovTrainMeter {
+  const FovSubject *subject;
+  FovTrainer *trainer;
+  FovProfile *profiles;
+  int threads;
+};
+
+FovStatus fov_train_meter_create(FovTrainMeter **meter, const FovSubject *subject, int threads) {
+  FovTrainMeter *m = *meter = calloc(1, sizeof *m);
+  if (!m) return fov_fail(FOV_ERR_MEMORY, "no memory for a measurement");
+  *m = (FovTrainMeter){.subject = subject, .threads = threads, .profiles = fov_profiles_create()};
+  if (!m->profiles) return fov_fail(FOV_ERR_MEMORY, "no memory for profiles");
+  FOV_TRY(fov_trainer_create(&m->trainer, &subject->training, threads));
+  for (int i = 0; i < FIRST_UPDATES; i++) FOV_TRY(fov_trainer_update(m->trainer));
+  return FOV_OK;
+}
+
+void fov_train_meter_destroy(FovTrainMeter *meter) {
+  if (!meter) return;
+  fov_trainer_destroy(meter->trainer);
+  free(meter->profiles);
+  free(meter);
+}
+
+static void add_phases(FovTrainRate *rate, const FovProfile *profiles, int threads,
+                       double seconds) {
+  double whole = seconds * threads, waiting = whole;
+  for (int phase = 0; phase < FOV_PHASES; phase++) {
+    double sum = 0;
+    for (int worker = 0; worker < threads; worker++) sum += profiles[worker].seconds[phase];
+    fov_repeats_add(&rate->phases[phase], sum / whole);
+    waiting -= sum;
+  }
+  fov_repeats_add(&rate->phases[FOV_PHASES], waiting / whole);
+}
+
+/** Glimpses of all updates so far. */
+static double glimpses_of(FovTrainer *trainer) {
+  return (double)fov_trainer_state(trainer)->sums.glimpses;
+}
+
+/** Page faults of this process so far. */
+static double faults(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return (double)usage.ru_minflt;
+}
+
+static FovStatus time_training(double *glimpses, FovTrainRate *rate, FovTrainMeter *meter) {
+  memset(meter->profiles, 0, FOV_MAX_THREADS * sizeof *meter->profiles);
+  fov_profile_into(meter->profiles);
+  FovStatus status = FOV_OK;
+  double start = fov_now(), seconds = 0, pages = faults(), before = glimpses_of(meter->trainer);
+  int updates = 0;
+  for (; seconds < TRAINING && status == FOV_OK; updates++) {
+    status = fov_trainer_update(meter->trainer);
+    seconds = fov_now() - start;
+  }
+  fov_profile_into(NULL);
+  fov_repeats_add(&rate->faults, (faults() - pages) / updates);
+  add_phases(rate, meter->profiles, meter->threads, seconds);
+  *glimpses = (glimpses_of(meter->trainer) - before) / seconds;
+  return status;
+}
+
+static FovStatus time_evaluation(double *glimpses, FovTrainMeter *meter) {
+  FovEvalRequest request = fov_subject_request(meter->subject, fov_trainer_weights(meter->trainer),
+                                               32 * FOV_SHARD, meter->threads);
+  FovEvalResult result;
+  double start = fov_now(), seconds, done = 0;
+  do {
+    FOV_TRY(fov_evaluate(&result, &request, fov_trainer_workspace(meter->trainer)));
+    done += result.glimpses * (double)request.cases;
+    seconds = fov_now() - start;
+  } while (seconds < EVALUATION);
+  *glimpses = done / seconds;
+  return FOV_OK;
+}
+
+FovStatus fov_measure_train(FovTrainRate *rate, FovTrainMeter *meter, const FovShapes *shapes) {
+  const FovProduct *fastest = &fov_fastest(shapes)->product;
+  double before, after, glimpses, evaluated;
+  rate->threads = meter->threads;
+  FOV_TRY(fov_product_rate(&before, fastest, meter->threads));
+  FOV_TRY(time_training(&glimpses, rate, meter));
+  FOV_TRY(fov_product_rate(&after, fastest, meter->threads));
+  FOV_TRY(time_evaluation(&evaluated, meter));
+  double limit = (before + after) / 2;
+  fov_repeats_add(&rate->limit, limit);
+  fov_repeats_add(&rate->glimpses, glimpses);
+  fov_repeats_add(&rate->evaluated, evaluated);
+  fov_repeats_add(&rate->share, glimpses * shapes->flops / limit);
+  return FOV_OK;
+}
