@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "learn/trainer/internal.h"
+#include "learn/trainer/update.h"
 #include "toy_play.h"
 
 static void check_threads(const char *settings) {

@@ -115,6 +115,9 @@ void fov_value_defaults(void *values, const FovOption *options);
 FovStatus fov_value_set(void *values, const FovOption *option, const char *text,
                         const char *subject);
 
+/** Prints the option's field of `values` as a text that fov_value_set reads back exactly. */
+void fov_value_print(FILE *stream, const FovOption *option, const void *values);
+
 /** Describes what the option accepts: "an integer from 1 to 64", "one of rnn, lstm, gru". */
 void fov_value_describe(char phrase[FOV_PHRASE_SIZE], const FovOption *option);
 

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "config/internal.h"
+#include "config/config.h"
 
 static void dump_options(FILE *stream, const char *prefix, const FovOption *options,
                          const void *values) {

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "config/internal.h"
+#include "config/names.h"
 
 enum { MOST_SHARED = 64 };
 

@@ -1,7 +1,7 @@
+#include "config/names.h"
+
 #include <ctype.h>
 #include <string.h>
-
-#include "config/internal.h"
 
 enum { MAX_WORD = 63 }; // letters; a longer word has no nearest name
 

@@ -1,7 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/internal.h"
+#include "config/names.h"
+#include "config/settings.h"
+
+enum { MAX_NAMES = 512 }; // that compete to be the nearest
 
 const FovPlugin *fov_plugin_find(const FovPlugin *const *table, const char *name) {
   for (; *table; table++)
@@ -44,10 +47,9 @@ static FovStatus named_plugin(const FovPlugin **plugin, const FovSlot *slot,
                               const FovSetting *setting) {
   *plugin = fov_plugin_find(slot->table, setting->value);
   if (*plugin) return FOV_OK;
-  const char *names[FOV_MAX_NAMES];
+  const char *names[MAX_NAMES];
   size_t count = 0;
-  for (; slot->table[count] && count < FOV_MAX_NAMES; count++)
-    names[count] = slot->table[count]->name;
+  for (; slot->table[count] && count < MAX_NAMES; count++) names[count] = slot->table[count]->name;
   char subject[FOV_PHRASE_SIZE];
   return fov_name_refuse(subject_of(subject, setting), setting->value, names, count);
 }
@@ -74,13 +76,13 @@ static FovStatus fill_slot(FovSlot *slot, const FovSettings *settings) {
 
 /** Every key of the configuration with its chosen plug-ins; keys that do not fit are left out. */
 typedef struct Keys {
-  const char *names[FOV_MAX_NAMES];
-  char text[FOV_MAX_NAMES][64];
+  const char *names[MAX_NAMES];
+  char text[MAX_NAMES][64];
   size_t count;
 } Keys;
 
 static void add_key(Keys *keys, const char *prefix, const char *name) {
-  if (keys->count == FOV_MAX_NAMES) return;
+  if (keys->count == MAX_NAMES) return;
   char *text = keys->text[keys->count];
   snprintf(text, sizeof *keys->text, "%s%s%s", prefix, *prefix ? "." : "", name);
   keys->names[keys->count++] = text;
@@ -130,9 +132,9 @@ static bool is_owned(const FovSlot *slot, const char *name) {
 static FovStatus refuse_option(const FovConfig *config, const FovSlot *slot,
                                const FovPlugin *plugin, const FovSetting *setting,
                                const char *name) {
-  const char *owners[FOV_MAX_NAMES];
+  const char *owners[MAX_NAMES];
   size_t count = 0;
-  for (size_t i = 0; slot->table[i] && count < FOV_MAX_NAMES; i++)
+  for (size_t i = 0; slot->table[i] && count < MAX_NAMES; i++)
     if (find_option(slot->table[i]->options, name)) owners[count++] = slot->table[i]->name;
   if (count == 0) return refuse_key(config, setting);
   char list[FOV_PHRASE_SIZE];

@@ -1,3 +1,5 @@
+#include "config/settings.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -5,7 +7,6 @@
 #include <ini.h>
 
 #include "base/file.h"
-#include "config/internal.h"
 
 enum { MAX_TEXT = 1 << 20 }; // bytes of a file
 

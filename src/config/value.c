@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "config/internal.h"
+#include "config/names.h"
 
 static size_t choice_count(const FovOption *option) {
   size_t count = 0;

@@ -1,4 +1,4 @@
-#include "experiment/internal.h"
+#include "experiment/session_parts.h"
 
 #include <math.h>
 #include <stdio.h>

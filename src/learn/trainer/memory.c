@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "learn/trainer/internal.h"
+#include "learn/trainer/update.h"
 
 typedef struct Trial {
   const FovTraining *training;

@@ -1,5 +1,5 @@
 #include "learn/schedule.h"
-#include "learn/trainer/internal.h"
+#include "learn/trainer/update.h"
 
 static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
 static const char *const answers[] = {

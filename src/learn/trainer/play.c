@@ -1,4 +1,4 @@
-#include "learn/trainer/internal.h"
+#include "learn/trainer/update.h"
 
 FovPlan fov_train_plan(const FovTrainer *trainer, FovArena *arena, int shard) {
   const FovTraining *training = &trainer->training;

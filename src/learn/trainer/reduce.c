@@ -10,7 +10,7 @@
  */
 #include "base/profile.h"
 #include "base/team.h"
-#include "learn/trainer/internal.h"
+#include "learn/trainer/update.h"
 
 void fov_sums_add(FovSums *sums, const FovSums *more) {
   sums->episodes += more->episodes;

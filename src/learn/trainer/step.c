@@ -1,6 +1,6 @@
 #include "base/profile.h"
 #include "base/team.h"
-#include "learn/trainer/internal.h"
+#include "learn/trainer/update.h"
 
 FOV_KERNEL static void average_block(real *restrict average, const real *restrict value, real gain,
                                      size_t count) {

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/team.h"
-#include "learn/trainer/internal.h"
+#include "learn/trainer/update.h"
 
 /* ---- creating ---- */
 

@@ -1,6 +1,6 @@
-/** What the files of the trainer share. */
-#ifndef FOV_LEARN_TRAINER_INTERNAL_H
-#define FOV_LEARN_TRAINER_INTERNAL_H
+/** The parts of an update, one file each: plan and play, reduce, step. */
+#ifndef FOV_LEARN_TRAINER_UPDATE_H
+#define FOV_LEARN_TRAINER_UPDATE_H
 
 #include "learn/trainer/trainer.h"
 

@@ -1,6 +1,6 @@
 /** What the files of a training session share: preparing, the run directory, training. */
-#ifndef FOV_EXPERIMENT_INTERNAL_H
-#define FOV_EXPERIMENT_INTERNAL_H
+#ifndef FOV_EXPERIMENT_SESSION_PARTS_H
+#define FOV_EXPERIMENT_SESSION_PARTS_H
 
 #include "experiment/session.h"
 #include "record/recorder.h"
