@@ -122,8 +122,8 @@ FovVar *fov_layer_norm(FovTape *tape, FovVar *x, FovVar *gain, FovVar *bias);
  * One LSTM cell (Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000).
  *
  * c_t = σ(f) ∘ c_prev + σ(i) ∘ tanh(g),  h_t = σ(o) ∘ tanh(c_t).
- * gates: [B, 4D] in the order i f g o, before their activations; c_prev: [B, D] or NULL for zeros.
- * Results: *h_t, *c_t: [B, D].
+ * gates: [B, 4D] in the order i, f, g, o, before their activations; c_prev: [B, D] or NULL for
+ * zeros. Results: *h_t, *c_t: [B, D].
  */
 void fov_lstm_cell(FovVar **h_t, FovVar **c_t, FovTape *tape, FovVar *gates, FovVar *c_prev);
 
@@ -131,8 +131,8 @@ void fov_lstm_cell(FovVar **h_t, FovVar **c_t, FovTape *tape, FovVar *gates, Fov
  * One GRU cell (Cho et al. 2014, the reset gate applied after the product).
  *
  * h_t = (1 − σ(z)) ∘ tanh(n_x + σ(r) ∘ n_h) + σ(z) ∘ h_prev.
- * x: [B, 3D] in the order r z n, from the input; h: [B, 3D] from the state; h_prev: [B, D] or NULL
- * for zeros. Result: [B, D].
+ * x: [B, 3D] in the order r, z, n, from the input; h: [B, 3D] from the state; h_prev: [B, D] or
+ * NULL for zeros. Result: [B, D].
  */
 FovVar *fov_gru_cell(FovTape *tape, FovVar *x, FovVar *h, FovVar *h_prev);
 

@@ -1,8 +1,8 @@
 /**
  * A long short-term memory: the core of Mnih et al. 2014 for changing images.
  *
- * i, f, n, o = W g_t + U h_{t−1} + b, a quarter of the rows each,
- * c_t = σ(f) ∘ c_{t−1} + σ(i) ∘ tanh(n),  h_t = σ(o) ∘ tanh(c_t).
+ * i, f, g, o = W g_t + U h_{t−1} + b, a quarter of the rows each; g is not the input g_t;
+ * c_t = σ(f) ∘ c_{t−1} + σ(i) ∘ tanh(g),  h_t = σ(o) ∘ tanh(c_t).
  */
 #include "model/core.h"
 #include "tensor/ops.h"
