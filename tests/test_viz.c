@@ -69,9 +69,9 @@ static cairo_surface_t *read_png(const char *path, int width, int height) {
   return picture;
 }
 
-static uint32_t rgb_of(FovColor color) {
-  return (uint32_t)lround(255 * color.r) << 16 | (uint32_t)lround(255 * color.g) << 8 |
-         (uint32_t)lround(255 * color.b);
+static uint32_t rgb_of(FovColour colour) {
+  return (uint32_t)lround(255 * colour.r) << 16 | (uint32_t)lround(255 * colour.g) << 8 |
+         (uint32_t)lround(255 * colour.b);
 }
 
 static int count_pixels(cairo_surface_t *picture, FovBox box, uint32_t rgb) {
@@ -385,9 +385,9 @@ static void test_squares_have_their_scales_colours(void **state) {
   cairo_surface_t *picture = draw(&scene);
   for (int s = 0; s < SCALES; s++) {
     FovBox square = fov_scene_patch(&scene, s);
-    uint32_t color = rgb_of(fov_theme_dark.series[s]);
-    assert_int_equal(pixel(picture, round(square.x + square.w), round(square.y)), color);
-    assert_int_equal(pixel(picture, round(square.x), round(square.y + square.h)), color);
+    uint32_t colour = rgb_of(fov_theme_dark.series[s]);
+    assert_int_equal(pixel(picture, round(square.x + square.w), round(square.y)), colour);
+    assert_int_equal(pixel(picture, round(square.x), round(square.y + square.h)), colour);
   }
   cairo_surface_destroy(picture);
   fov_trace_finish(&trace);
@@ -701,10 +701,10 @@ static void lay_frame(uint32_t *picture, const GifFileType *gif, int frame) {
   const SavedImage *image = &gif->SavedImages[frame];
   const GifImageDesc *box = &image->ImageDesc;
   for (int i = 0; i < box->Width * box->Height; i++) {
-    GifColorType color = box->ColorMap->Colors[image->RasterBits[i]];
+    GifColorType colour = box->ColorMap->Colors[image->RasterBits[i]];
     int x = box->Left + i % box->Width, y = box->Top + i / box->Width;
     picture[y * gif->SWidth + x] =
-        (uint32_t)color.Red << 16 | (uint32_t)color.Green << 8 | color.Blue;
+        (uint32_t)colour.Red << 16 | (uint32_t)colour.Green << 8 | colour.Blue;
   }
 }
 

@@ -6,14 +6,14 @@
 
 #include "env.h"
 
-typedef enum FovColour { FOV_COLOUR_AUTO, FOV_COLOUR_GREY, FOV_COLOUR_RGB } FovColour;
+typedef enum FovColourMode { FOV_COLOUR_AUTO, FOV_COLOUR_GREY, FOV_COLOUR_RGB } FovColourMode;
 
 typedef struct FovPicturesOptions {
   char data[FOV_STRING_SIZE];                            /**< folder of MNIST's files or of PNGs */
   char images[FOV_STRING_SIZE], labels[FOV_STRING_SIZE]; /**< a pair of IDX files instead */
   bool divide; /**< divides that pair; otherwise each split is all of it */
   int classes; /**< of IDX labels; PNGs have as many as folders */
-  int colour;  /**< FovColour */
+  int colour;  /**< FovColourMode */
   int fit;     /**< FovFit */
   int picture; /**< side of the square that pictures are scaled to fit in; 0: as they are */
 } FovPicturesOptions;

@@ -18,7 +18,7 @@ enum { MAX_SIDE = 8192 }; // pixels per side of a picture: bounds its memory
 // How long a GIF shows a frame, in hundredths of a second: a glimpse, the last one, and each of
 // the GLIDES frames between two glimpses.
 enum { REST_DELAY = 40, LAST_DELAY = 150, GLIDE_DELAY = 5, GLIDES = 6 };
-enum { BINS = 1 << 15, COLORS = 256 }; // 5 bits per channel; the palette of a GIF
+enum { BINS = 1 << 15, COLOURS = 256 }; // 5 bits per channel; the palette of a GIF
 
 /** The pixels of a frame that share a coarse colour. */
 typedef struct Bin {
@@ -68,7 +68,7 @@ static void find_change(Gif *g) {
   if (g->bottom <= g->top) g->bottom = g->top + 1;
 }
 
-static void count_colors(Gif *g) {
+static void count_colours(Gif *g) {
   memset(g->bins, 0, BINS * sizeof *g->bins);
   for (int y = g->top; y < g->bottom; y++)
     for (int x = g->left; x < g->right; x++) {
@@ -79,7 +79,7 @@ static void count_colors(Gif *g) {
     }
 }
 
-static GifColorType mean_color(const Bin *bin) {
+static GifColorType mean_colour(const Bin *bin) {
   uint32_t n = bin->count;
   return (GifColorType){(GifByteType)((bin->sum[0] + n / 2) / n),
                         (GifByteType)((bin->sum[1] + n / 2) / n),
@@ -92,11 +92,11 @@ static int more_pixels(const void *a, const void *b) {
   return (x > y) - (x < y); // the same order on every machine
 }
 
-static GifPixelType nearest_color(const GifColorType palette[COLORS], GifColorType color) {
+static GifPixelType nearest_colour(const GifColorType palette[COLOURS], GifColorType colour) {
   int best = 0, best_distance = INT32_MAX;
-  for (int i = 0; i < COLORS; i++) {
-    int r = color.Red - palette[i].Red, g = color.Green - palette[i].Green;
-    int b = color.Blue - palette[i].Blue, distance = 3 * r * r + 6 * g * g + b * b;
+  for (int i = 0; i < COLOURS; i++) {
+    int r = colour.Red - palette[i].Red, g = colour.Green - palette[i].Green;
+    int b = colour.Blue - palette[i].Blue, distance = 3 * r * r + 6 * g * g + b * b;
     if (distance >= best_distance) continue;
     best_distance = distance;
     best = i;
@@ -106,16 +106,16 @@ static GifPixelType nearest_color(const GifColorType palette[COLORS], GifColorTy
 
 /** Fills the palette with the most frequent colours and maps the others to the nearest of these:
  * flat areas and text stay exact, only soft edges are approximated. */
-static void choose_palette(GifColorType palette[COLORS], Gif *g) {
+static void choose_palette(GifColorType palette[COLOURS], Gif *g) {
   size_t used = 0;
   for (size_t i = 0; i < BINS; i++)
     if (g->bins[i].count > 0) g->popular[used++] = &g->bins[i];
   qsort(g->popular, used, sizeof *g->popular, more_pixels);
-  memset(palette, 0, COLORS * sizeof *palette);
+  memset(palette, 0, COLOURS * sizeof *palette);
   for (size_t i = 0; i < used; i++) {
-    GifColorType color = mean_color(g->popular[i]);
-    if (i < COLORS) palette[i] = color;
-    g->popular[i]->index = i < COLORS ? (GifPixelType)i : nearest_color(palette, color);
+    GifColorType colour = mean_colour(g->popular[i]);
+    if (i < COLOURS) palette[i] = colour;
+    g->popular[i]->index = i < COLOURS ? (GifPixelType)i : nearest_colour(palette, colour);
   }
 }
 
@@ -128,12 +128,12 @@ static bool put_delay(Gif *g, int delay) {
 }
 
 static bool put_frame(Gif *g, int delay) {
-  GifColorType palette[COLORS];
+  GifColorType palette[COLOURS];
   find_change(g);
-  count_colors(g);
+  count_colours(g);
   choose_palette(palette, g);
   int width = g->right - g->left, height = g->bottom - g->top;
-  ColorMapObject *map = GifMakeMapObject(COLORS, palette);
+  ColorMapObject *map = GifMakeMapObject(COLOURS, palette);
   bool ok = map && put_delay(g, delay) &&
             EGifPutImageDesc(g->gif, g->left, g->top, width, height, false, map) == GIF_OK;
   GifFreeMapObject(map);

@@ -188,7 +188,7 @@ static void set_pen(cairo_t *cr, size_t experiment, double alpha) {
   static const int lengths[] = {0, 2, 2, 4};
   // In the second round of colours the dash is shifted by one, so that no pair occurs twice.
   size_t dash = (experiment + experiment / FOV_SERIES * 2) % 4;
-  fov_set_color(cr, fov_theme_light.series[experiment % FOV_SERIES], alpha);
+  fov_set_colour(cr, fov_theme_light.series[experiment % FOV_SERIES], alpha);
   cairo_set_dash(cr, dashes[dash], lengths[dash], 0);
   cairo_set_line_width(cr, 2);
 }
@@ -223,10 +223,10 @@ static double draw_legend(cairo_t *cr, const Figure *figure, double top) {
     }
     set_pen(cr, e, 1);
     fov_line(cr, x, y - 4.5, x + SAMPLE, y - 4.5);
-    fov_set_color(cr, fov_theme_light.ink, 1);
+    fov_set_colour(cr, fov_theme_light.ink, 1);
     double end = x + SAMPLE + 8;
     end += fov_text(cr, end, y, FOV_ALIGN_LEFT, "%s", name);
-    fov_set_color(cr, fov_theme_light.quiet, 1);
+    fov_set_colour(cr, fov_theme_light.quiet, 1);
     fov_text(cr, end + 8, y, FOV_ALIGN_LEFT, "%s", seeds);
     x += width + GAP;
   }
@@ -298,16 +298,16 @@ static void draw_episode_ticks(cairo_t *cr, const FovAxis *axis, FovBox box) {
   bool millions = axis->hi >= 1e6, thousands = axis->hi >= 1e3;
   double unit = millions ? 1e6 : thousands ? 1e3 : 1, ticks[FOV_TICKS], y = box.y + box.h + 0.5;
   int count = fov_axis_ticks(ticks, axis, 6);
-  fov_set_color(cr, fov_theme_light.quiet, 1);
+  fov_set_colour(cr, fov_theme_light.quiet, 1);
   cairo_set_line_width(cr, 1);
   fov_line(cr, box.x, y, box.x + box.w, y);
   for (int i = 0; i < count; i++) {
     double x = round(fov_axis_at(axis, ticks[i])) + 0.5;
     fov_line(cr, x, y, x, y + 5);
-    fov_text(cr, x, y + 20, FOV_ALIGN_CENTER, "%g", ticks[i] / unit);
+    fov_text(cr, x, y + 20, FOV_ALIGN_CENTRE, "%g", ticks[i] / unit);
   }
-  fov_set_color(cr, fov_theme_light.ink, 1);
-  fov_text(cr, box.x + box.w / 2, y + 44, FOV_ALIGN_CENTER, "Training episodes%s",
+  fov_set_colour(cr, fov_theme_light.ink, 1);
+  fov_text(cr, box.x + box.w / 2, y + 44, FOV_ALIGN_CENTRE, "Training episodes%s",
            millions    ? " (millions)"
            : thousands ? " (thousands)"
                        : "");
@@ -353,10 +353,10 @@ static void draw_curves(cairo_t *cr, const Figure *figure, Metric metric, const 
 static void draw_panel(cairo_t *cr, const Figure *figure, Metric metric, FovBox box) {
   FovAxis x = episode_axis(figure, box), y = value_axis(figure, metric, box);
   fov_set_font(cr, 13, true);
-  fov_set_color(cr, fov_theme_light.ink, 1);
+  fov_set_colour(cr, fov_theme_light.ink, 1);
   fov_text(cr, box.x, box.y - 14, FOV_ALIGN_LEFT, "%s", metric_titles[metric]);
   fov_set_font(cr, 13, false);
-  fov_set_color(cr, fov_theme_light.quiet, 1);
+  fov_set_colour(cr, fov_theme_light.quiet, 1);
   if (has_bands(figure))
     fov_text(cr, box.x + box.w, box.y - 14, FOV_ALIGN_RIGHT, "mean, 95 %% band over seeds");
   fov_draw_value_ticks(cr, &y, box);

@@ -25,19 +25,19 @@ static FovAxis axis_of(const FovDrawLine *lines, int count, bool vertical) {
 /** Ticks at the x values of the first line. */
 static void draw_x_ticks(cairo_t *cr, const FovAxis *axis, const FovDrawLine *line) {
   double y = HEIGHT - BOTTOM + 0.5;
-  fov_set_color(cr, fov_theme_light.quiet, 1);
+  fov_set_colour(cr, fov_theme_light.quiet, 1);
   fov_line(cr, LEFT, y, WIDTH - RIGHT, y);
   for (int i = 0; i < line->count; i++) {
     double x = round(fov_axis_at(axis, line->x[i])) + 0.5;
     fov_line(cr, x, y, x, y + 5);
-    fov_text(cr, x, y + 20, FOV_ALIGN_CENTER, "%g", line->x[i]);
+    fov_text(cr, x, y + 20, FOV_ALIGN_CENTRE, "%g", line->x[i]);
   }
 }
 
 /** A line and its dots; its name stands at its end, above it. */
 static void draw_line(cairo_t *cr, const FovDrawLine *line, int number, const FovAxis *x,
                       const FovAxis *y) {
-  fov_set_color(cr, fov_theme_light.series[number % FOV_SERIES], 1);
+  fov_set_colour(cr, fov_theme_light.series[number % FOV_SERIES], 1);
   cairo_set_line_width(cr, 2);
   for (int i = 0; i < line->count; i++)
     cairo_line_to(cr, fov_axis_at(x, line->x[i]), fov_axis_at(y, line->y[i]));
@@ -46,7 +46,7 @@ static void draw_line(cairo_t *cr, const FovDrawLine *line, int number, const Fo
     cairo_arc(cr, fov_axis_at(x, line->x[i]), fov_axis_at(y, line->y[i]), 4, 0, 2 * M_PI);
     cairo_fill(cr);
   }
-  fov_set_color(cr, fov_theme_light.ink, 1);
+  fov_set_colour(cr, fov_theme_light.ink, 1);
   int last = line->count - 1;
   fov_text(cr, WIDTH - RIGHT, fov_axis_at(y, line->y[last]) - 12, FOV_ALIGN_RIGHT, "%s",
            line->name);
@@ -70,7 +70,7 @@ FovStatus fov_draw_lines(const char *path, const FovDrawLine *lines, int count, 
   fov_draw_value_ticks(cr, &y, (FovBox){LEFT, TOP, WIDTH - RIGHT - LEFT, HEIGHT - BOTTOM - TOP});
   draw_x_ticks(cr, &x, &lines[0]);
   for (int l = 0; l < count; l++) draw_line(cr, &lines[l], l, &x, &y);
-  fov_text(cr, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - BOTTOM + 46, FOV_ALIGN_CENTER, "%s", x_label);
+  fov_text(cr, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - BOTTOM + 46, FOV_ALIGN_CENTRE, "%s", x_label);
   fov_set_font(cr, 13, true);
   fov_text(cr, LEFT, TOP - 22, FOV_ALIGN_LEFT, "%s", y_label);
   return fov_canvas_commit(&canvas);

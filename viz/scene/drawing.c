@@ -17,7 +17,7 @@ static double draw_turns(cairo_t *cr, const FovScene *scene, double x, double y,
     if (trace->answers[m] < 0) continue; // no turn ended here
     fov_action_name(name, trace, values[m]);
     bool fits = x + fov_text_width(cr, name) < end, wrong = values[m] != trace->labels[m];
-    fov_set_color(cr, wrong ? scene->theme->wrong : scene->theme->ink, 1);
+    fov_set_colour(cr, wrong ? scene->theme->wrong : scene->theme->ink, 1);
     x += fov_text(cr, x, y, FOV_ALIGN_LEFT, fits ? " %s" : " ...", name);
     if (!fits) break;
   }
@@ -29,7 +29,7 @@ static double draw_answers(cairo_t *cr, const FovScene *scene, double x, double 
   const FovTrace *trace = scene->trace;
   x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "label");
   x = draw_turns(cr, scene, x, y, (x + end) / 2, trace->labels);
-  fov_set_color(cr, scene->theme->ink, 1);
+  fov_set_colour(cr, scene->theme->ink, 1);
   x += fov_text(cr, x, y, FOV_ALIGN_LEFT, ", answer");
   return draw_turns(cr, scene, x, y, end, trace->answers);
 }
@@ -42,7 +42,7 @@ static const char *verdict_of(const FovScene *scene) {
 
 static void draw_verdict(cairo_t *cr, const FovScene *scene, double x, double y, double em) {
   bool wrong = scene->trace->wrong[scene->episode];
-  fov_set_color(cr, wrong ? scene->theme->wrong : scene->theme->right, 1);
+  fov_set_colour(cr, wrong ? scene->theme->wrong : scene->theme->right, 1);
   fov_verdict(cr, x, y, 0.95 * em, !wrong);
   fov_text(cr, x + 1.35 * em, y, FOV_ALIGN_LEFT, "%s", verdict_of(scene));
 }
@@ -52,13 +52,13 @@ static void draw_title(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   double em = l->em, x = l->title.x, y = l->title.y + 1.15 * em, gap = 1.5 * em;
   double end = l->title.x + l->title.w;
   fov_set_font(cr, 1.2 * em, true);
-  fov_set_color(cr, scene->theme->ink, 1);
+  fov_set_colour(cr, scene->theme->ink, 1);
   x += gap + fov_text(cr, x, y, FOV_ALIGN_LEFT, "Episode %d", scene->episode);
   fov_set_font(cr, 1.2 * em, false);
-  fov_set_color(cr, scene->theme->quiet, 1);
+  fov_set_colour(cr, scene->theme->quiet, 1);
   end -= fov_text(cr, end, y, FOV_ALIGN_RIGHT, l->title.w > 36 * em ? "glimpse %d of %d" : "%d/%d",
                   scene->glimpse + 1, fov_scene_length(scene));
-  fov_set_color(cr, scene->theme->ink, 1);
+  fov_set_colour(cr, scene->theme->ink, 1);
   if (scene->trace->control)
     x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "return %g",
                   fov_return(scene->trace, scene->episode, 0));

@@ -208,17 +208,17 @@ static FovBox map_box(const Layout *l, const FovHeat *heat, const FovTrace *trac
 
 /** Black, purple, red, orange, pale yellow: lightness increases, so that grey print keeps the
  * order. */
-static FovColor ramp(double share) {
-  static const FovColor stops[] = {{0.0, 0.0, 0.02},
-                                   {0.34, 0.06, 0.43},
-                                   {0.74, 0.22, 0.33},
-                                   {0.98, 0.56, 0.04},
-                                   {0.99, 1.0, 0.64}};
+static FovColour ramp(double share) {
+  static const FovColour stops[] = {{0.0, 0.0, 0.02},
+                                    {0.34, 0.06, 0.43},
+                                    {0.74, 0.22, 0.33},
+                                    {0.98, 0.56, 0.04},
+                                    {0.99, 1.0, 0.64}};
   double at = fmin(1, fmax(0, share)) * 4;
   int i = at < 4 ? (int)at : 3;
   double part = at - i;
-  FovColor a = stops[i], b = stops[i + 1];
-  return (FovColor){a.r + part * (b.r - a.r), a.g + part * (b.g - a.g), a.b + part * (b.b - a.b)};
+  FovColour a = stops[i], b = stops[i + 1];
+  return (FovColour){a.r + part * (b.r - a.r), a.g + part * (b.g - a.g), a.b + part * (b.b - a.b)};
 }
 
 /** Where there are no glimpses, the mean image is visible. */
@@ -226,9 +226,10 @@ static double opacity(double share) {
   return 0.9 * fmin(1, 3 * share);
 }
 
-static uint32_t premultiplied(FovColor color, double alpha) {
-  uint32_t a = (uint32_t)lround(255 * alpha), r = (uint32_t)lround(255 * color.r * alpha);
-  uint32_t g = (uint32_t)lround(255 * color.g * alpha), b = (uint32_t)lround(255 * color.b * alpha);
+static uint32_t premultiplied(FovColour colour, double alpha) {
+  uint32_t a = (uint32_t)lround(255 * alpha), r = (uint32_t)lround(255 * colour.r * alpha);
+  uint32_t g = (uint32_t)lround(255 * colour.g * alpha);
+  uint32_t b = (uint32_t)lround(255 * colour.b * alpha);
   return a << 24 | r << 16 | g << 8 | b;
 }
 
@@ -277,11 +278,11 @@ static void draw_scale(cairo_t *cr, const FovHeat *heat, const Layout *l, const 
   fov_set_font(cr, 0.85 * em, false);
   for (int i = 0; i < 64; i++)
     fov_fill_box(cr, (FovBox){floor(x + i * w / 64), y, ceil(w / 64) + 1, em}, ramp(i / 63.0));
-  fov_set_color(cr, theme->quiet, 1);
+  fov_set_colour(cr, theme->quiet, 1);
   fov_text(cr, x, y + 2 * em, FOV_ALIGN_LEFT, "0");
   char number[16];
   write_density(number, times_uniform(heat, 0) / 2);
-  fov_text(cr, x + w / 2, y + 2 * em, FOV_ALIGN_CENTER, "%s", number);
+  fov_text(cr, x + w / 2, y + 2 * em, FOV_ALIGN_CENTRE, "%s", number);
   write_density(number, times_uniform(heat, 0));
   fov_text(cr, x + w, y + 2 * em, FOV_ALIGN_RIGHT, "%s", number);
   char text[] = "times the uniform density";
@@ -293,10 +294,10 @@ static void draw_scale(cairo_t *cr, const FovHeat *heat, const Layout *l, const 
 static void draw_map_heading(cairo_t *cr, const FovHeat *heat, const FovTheme *theme, FovBox box,
                              int map, double em) {
   fov_set_font(cr, 0.85 * em, true);
-  fov_set_color(cr, theme->ink, 1);
+  fov_set_colour(cr, theme->ink, 1);
   fov_text(cr, box.x, box.y - 0.6 * em, FOV_ALIGN_LEFT, box.w > 5 * em ? "Glimpse %d" : "%d", map);
   fov_set_font(cr, 0.85 * em, false);
-  fov_set_color(cr, theme->quiet, 1);
+  fov_set_colour(cr, theme->quiet, 1);
   char number[16];
   write_density(number, times_uniform(heat, map));
   if (box.w > 9 * em)

@@ -23,11 +23,11 @@ static void draw_grid(cairo_t *cr, const FovScene *scene, FovBox plot, const Fov
   cairo_set_line_width(cr, 1);
   for (int i = 0; i < count; i++) {
     double y = round(fov_axis_at(axis, ticks[i])) + 0.5;
-    fov_set_color(cr, scene->theme->rule, 1);
+    fov_set_colour(cr, scene->theme->rule, 1);
     fov_line(cr, plot.x, y, plot.x + plot.w, y);
     if (last - y < em) continue;
     last = y;
-    fov_set_color(cr, scene->theme->quiet, 1);
+    fov_set_colour(cr, scene->theme->quiet, 1);
     fov_text(cr, plot.x - 0.6 * em, y + 0.3 * em, FOV_ALIGN_RIGHT, "%g", ticks[i]);
   }
 }
@@ -144,7 +144,7 @@ static bool has_all_glimpses(const FovScene *scene, const Bars *bars, double em)
 }
 
 /** Actions are neither right nor wrong: the one that was taken has a colour. */
-static FovColor bar_color(const FovScene *scene, int class, int t) {
+static FovColour bar_colour(const FovScene *scene, int class, int t) {
   const FovTrace *trace = scene->trace;
   const FovTheme *theme = scene->theme;
   int answer = fov_next_answer(trace, scene->episode, t);
@@ -167,7 +167,7 @@ static void draw_class_bars(cairo_t *cr, const FovScene *scene, const Bars *bars
   x = round(x - width * count / 2);
   for (int t = first; t < first + count; t++, x += width) {
     double h = fmax(1, p[(size_t)t * trace->actions] / bars->top * bars->plot.h);
-    fov_set_color(cr, bar_color(scene, class, t), t == now ? 1 : 0.35);
+    fov_set_colour(cr, bar_colour(scene, class, t), t == now ? 1 : 0.35);
     cairo_rectangle(cr, x, bottom - h, fmax(1, width - gap), h);
     cairo_fill(cr);
   }
@@ -186,8 +186,8 @@ static void draw_bars(cairo_t *cr, const FovScene *scene, const Bars *bars, doub
     draw_class_bars(cr, scene, bars, i, em);
     if (i % every != 0) continue;
     fov_action_name(name, trace, a);
-    fov_set_color(cr, a == label || a == answer ? scene->theme->ink : scene->theme->quiet, 1);
-    fov_text(cr, bars->plot.x + (i + 0.5) * bars->pitch, y, FOV_ALIGN_CENTER, "%s", name);
+    fov_set_colour(cr, a == label || a == answer ? scene->theme->ink : scene->theme->quiet, 1);
+    fov_text(cr, bars->plot.x + (i + 0.5) * bars->pitch, y, FOV_ALIGN_CENTRE, "%s", name);
   }
 }
 
@@ -195,9 +195,9 @@ static void draw_bars(cairo_t *cr, const FovScene *scene, const Bars *bars, doub
 static void draw_mark(cairo_t *cr, const FovScene *scene, const Bars *bars, FovBox row, int class,
                       const char *name, bool filled) {
   double em = row.h / 1.35, y = row.y + 0.75 * em;
-  fov_set_color(cr, scene->theme->quiet, 1);
+  fov_set_colour(cr, scene->theme->quiet, 1);
   fov_text(cr, row.x - 0.6 * em, y + 0.3 * em, FOV_ALIGN_RIGHT, "%s", name);
-  fov_set_color(cr, scene->theme->ink, 1);
+  fov_set_colour(cr, scene->theme->ink, 1);
   cairo_set_line_width(cr, fmax(1.25, 0.12 * em));
   for (int i = 0; i < bars->count; i++)
     if (bars->classes[i] == class)
@@ -310,8 +310,8 @@ static void draw_time_frame(cairo_t *cr, const FovScene *scene, FovBox plot, con
   draw_grid(cr, scene, plot, axis, em);
   int every = (int)ceil(1.7 * em / pitch);
   for (int t = 0; t < fov_scene_length(scene); t += every) {
-    fov_set_color(cr, t == scene->glimpse ? scene->theme->ink : scene->theme->quiet, 1);
-    fov_text(cr, plot.x + (t + 0.5) * pitch, plot.y + plot.h + 1.15 * em, FOV_ALIGN_CENTER, "%d",
+    fov_set_colour(cr, t == scene->glimpse ? scene->theme->ink : scene->theme->quiet, 1);
+    fov_text(cr, plot.x + (t + 0.5) * pitch, plot.y + plot.h + 1.15 * em, FOV_ALIGN_CENTRE, "%d",
              t + 1);
   }
   cairo_set_line_width(cr, fmax(1.25, 0.12 * em));
@@ -322,17 +322,17 @@ static void draw_return_heading(cairo_t *cr, const FovScene *scene, FovBox box, 
   double y = box.y + 0.85 * em, x = box.x, dash[] = {0.4 * em, 0.25 * em};
   fov_set_font(cr, 0.95 * em, true);
   cairo_set_line_width(cr, fmax(1.25, 0.12 * em));
-  fov_set_color(cr, scene->theme->ink, 1);
+  fov_set_colour(cr, scene->theme->ink, 1);
   fov_line(cr, x, y - 0.3 * em, x + 1.4 * em, y - 0.3 * em);
   fov_disc(cr, x + 0.7 * em, y - 0.3 * em, 0.22 * em);
   cairo_fill(cr);
   x += 1.9 * em;
   x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "Baseline") + 1.2 * em;
   cairo_set_dash(cr, dash, 2, 0);
-  fov_set_color(cr, scene->theme->quiet, 1);
+  fov_set_colour(cr, scene->theme->quiet, 1);
   fov_line(cr, x, y - 0.3 * em, x + 1.7 * em, y - 0.3 * em);
   cairo_set_dash(cr, NULL, 0, 0);
-  fov_set_color(cr, scene->theme->ink, 1);
+  fov_set_colour(cr, scene->theme->ink, 1);
   fov_text(cr, x + 2.1 * em, y, FOV_ALIGN_LEFT, "return");
   fov_set_font(cr, 0.85 * em, false);
 }
@@ -343,11 +343,11 @@ static void draw_returns(cairo_t *cr, const FovScene *scene, const FovLayout *l)
   FovAxis axis = value_axis(scene, plot, return_at, baseline_at);
   draw_return_heading(cr, scene, l->returns, em);
   draw_time_frame(cr, scene, plot, &axis, em);
-  fov_set_color(cr, scene->theme->quiet, 1);
+  fov_set_colour(cr, scene->theme->quiet, 1);
   cairo_set_dash(cr, dash, 2, 0);
   draw_series(cr, scene, plot, &axis, return_at, 0);
   cairo_set_dash(cr, NULL, 0, 0);
-  fov_set_color(cr, scene->theme->ink, 1);
+  fov_set_colour(cr, scene->theme->ink, 1);
   draw_series(cr, scene, plot, &axis, baseline_at, 0.24 * em);
 }
 
@@ -359,7 +359,7 @@ static void draw_last(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   if (control) axis = value_axis(scene, plot, reward_at, reward_at);
   fov_draw_heading(cr, &box, scene->theme, l->em, control ? "Reward" : "Entropy, bits");
   draw_time_frame(cr, scene, plot, &axis, l->em);
-  fov_set_color(cr, scene->theme->ink, 1);
+  fov_set_colour(cr, scene->theme->ink, 1);
   draw_series(cr, scene, plot, &axis, control ? reward_at : entropy_at, 0.24 * l->em);
 }
 

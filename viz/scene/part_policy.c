@@ -71,7 +71,7 @@ void fov_draw_policy_tiles(cairo_t *cr, const FovScene *scene, const FovLayout *
   for (int i = 0; i < tiles.side * tiles.side; i++) {
     FovBox box = tile_box(&tiles, l->image, i);
     cairo_rectangle(cr, box.x, box.y, box.w, box.h);
-    fov_set_color(cr, scene->theme->policy, opacity(&tiles, tiles.p[i]));
+    fov_set_colour(cr, scene->theme->policy, opacity(&tiles, tiles.p[i]));
     cairo_fill(cr);
   }
   FovBox box = tile_box(&tiles, l->image, tiles.chosen);
@@ -111,7 +111,7 @@ static void legend_text(cairo_t *cr, const FovScene *scene, double x, double y, 
   snprintf(text, sizeof text, "policy%s%s: %s", name[0] ? " " : "", name, what);
   if (fov_text_width(cr, text) > end - x) snprintf(text, sizeof text, "policy: %s", what);
   fov_fit_text(cr, text, sizeof text, end - x);
-  fov_set_color(cr, scene->theme->quiet, 1);
+  fov_set_colour(cr, scene->theme->quiet, 1);
   fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", text);
 }
 
@@ -120,7 +120,7 @@ static void legend_tiles(cairo_t *cr, const FovScene *scene, const Tiles *tiles,
   char text[48];
   FovBox box = {x, y - 0.75 * em, 0.9 * em, 0.9 * em};
   cairo_rectangle(cr, box.x, box.y, box.w, box.h);
-  fov_set_color(cr, scene->theme->policy, 0.6);
+  fov_set_colour(cr, scene->theme->policy, 0.6);
   cairo_fill(cr);
   fov_stroke_box(cr, box, scene->theme->policy, fmax(1.5, 0.14 * em));
   snprintf(text, sizeof text, "probability up to %.2g", (double)tiles->most);
@@ -136,7 +136,7 @@ void fov_draw_policy_legend(cairo_t *cr, const FovScene *scene, double x, double
   } else if (find_gaussian(&mean, &sigma, scene)) {
     double middle = y - 0.3 * em, arm = 0.4 * em;
     cairo_set_line_width(cr, fmax(1.5, 0.14 * em));
-    fov_set_color(cr, scene->theme->policy, 1);
+    fov_set_colour(cr, scene->theme->policy, 1);
     fov_line(cr, x, middle, x + 2 * arm, middle);
     fov_line(cr, x + arm, middle - arm, x + arm, middle + arm);
     // A deterministic choice has no ellipse to explain.

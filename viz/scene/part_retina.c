@@ -24,7 +24,7 @@ static FovBox tile(const FovScene *scene, const FovLayout *l, int i) {
 }
 
 static void caption(cairo_t *cr, FovBox frame, double em, const char *text) {
-  fov_text(cr, frame.x + frame.w / 2, frame.y + frame.h + 1.15 * em, FOV_ALIGN_CENTER, "%s", text);
+  fov_text(cr, frame.x + frame.w / 2, frame.y + frame.h + 1.15 * em, FOV_ALIGN_CENTRE, "%s", text);
 }
 
 static FovBox known_image(const FovScene *scene, FovBox frame) {
@@ -47,7 +47,7 @@ void fov_draw_retina(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   const FovTrace *trace = scene->trace;
   FovBox box = l->retina;
   fov_draw_heading(cr, &box, scene->theme, l->em, "Retina, as received");
-  fov_set_color(cr, scene->theme->quiet, 1);
+  fov_set_colour(cr, scene->theme->quiet, 1);
   for (int s = 0; s < trace->scales; s++) {
     FovBox frame = tile(scene, l, s);
     FovPixels pixels = patch_of(scene, s);
@@ -57,7 +57,7 @@ void fov_draw_retina(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
     fov_stroke_box(cr, frame, scene->theme->series[s % FOV_SERIES], fov_border(l->em));
     snprintf(text, sizeof text, frame.w > 8 * l->em ? "%d: %g × %g px" : "%d", s + 1, covers,
              covers);
-    fov_set_color(cr, scene->theme->quiet, 1);
+    fov_set_colour(cr, scene->theme->quiet, 1);
     caption(cr, frame, l->em, text);
   }
   draw_known_tile(cr, scene, l);

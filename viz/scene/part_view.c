@@ -81,7 +81,7 @@ static void lay_ground(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
 
 /** Numbers a square at the first of its corners that lies in the view, outside the square. Small
  * squares alternate between left and right corners, so that tags do not cover each other. */
-static void draw_tag(cairo_t *cr, FovBox square, FovBox view, int scale, FovColor color,
+static void draw_tag(cairo_t *cr, FovBox square, FovBox view, int scale, FovColour colour,
                      double em) {
   double size = 1.1 * em;
   int first = square.w < 5 * size ? scale & 1 : 0;
@@ -90,9 +90,9 @@ static void draw_tag(cairo_t *cr, FovBox square, FovBox view, int scale, FovColo
     FovBox tag = {square.x + (right ? square.w - size : 0), square.y + (bottom ? square.h : -size),
                   size, size};
     if (!fov_inside(view, tag.x, tag.y) || !fov_inside(view, tag.x + size, tag.y + size)) continue;
-    fov_fill_box(cr, tag, color);
-    fov_set_color(cr, fov_text_on(color), 1);
-    fov_text(cr, tag.x + size / 2, tag.y + 0.86 * em, FOV_ALIGN_CENTER, "%d", scale + 1);
+    fov_fill_box(cr, tag, colour);
+    fov_set_colour(cr, fov_text_on(colour), 1);
+    fov_text(cr, tag.x + size / 2, tag.y + 0.86 * em, FOV_ALIGN_CENTRE, "%d", scale + 1);
     return;
   }
 }
@@ -103,10 +103,10 @@ static void draw_squares(cairo_t *cr, const FovScene *scene, const FovLayout *l)
   for (int s = scene->trace->scales - 1; s >= 0; s--) { // the finest on top
     FovBox square = fov_scene_patch(scene, s);
     if (scene->glide == 0) square = fov_snap(square); // while moving it would jerk
-    FovColor color = scene->theme->series[s % FOV_SERIES];
+    FovColour colour = scene->theme->series[s % FOV_SERIES];
     cairo_rectangle(cr, square.x, square.y, square.w, square.h);
-    fov_stroke_rimmed(cr, color, line, 1);
-    draw_tag(cr, square, l->view, s, color, l->em);
+    fov_stroke_rimmed(cr, colour, line, 1);
+    draw_tag(cr, square, l->view, s, colour, l->em);
   }
 }
 
@@ -123,10 +123,10 @@ static void draw_step(cairo_t *cr, const FovScene *scene, Point from, Point to, 
 
 static void draw_dot(cairo_t *cr, const FovScene *scene, Point at, double radius, double alpha) {
   fov_disc(cr, at.x, at.y, radius + 1.5);
-  fov_set_color(cr, fov_theme_dark.paper, 0.7 * alpha);
+  fov_set_colour(cr, fov_theme_dark.paper, 0.7 * alpha);
   cairo_fill(cr);
   fov_disc(cr, at.x, at.y, radius);
-  fov_set_color(cr, scene->theme->path, alpha);
+  fov_set_colour(cr, scene->theme->path, alpha);
   cairo_fill(cr);
 }
 
@@ -163,10 +163,10 @@ static void draw_numbers(cairo_t *cr, const FovScene *scene, const FovLayout *l)
     double half = t < 9 ? 0.6 * em : 0.85 * em;
     FovBox plate = {at.x + 0.7 * em, at.y + 0.35 * em, 2 * half, 1.2 * em};
     fov_round_box(cr, plate, 0.25 * em);
-    fov_set_color(cr, fov_theme_dark.paper, 0.75);
+    fov_set_colour(cr, fov_theme_dark.paper, 0.75);
     cairo_fill(cr);
-    fov_set_color(cr, fov_theme_dark.path, 1);
-    fov_text(cr, plate.x + half, plate.y + 0.9 * em, FOV_ALIGN_CENTER, "%d", t + 1);
+    fov_set_colour(cr, fov_theme_dark.path, 1);
+    fov_text(cr, plate.x + half, plate.y + 0.9 * em, FOV_ALIGN_CENTRE, "%d", t + 1);
   }
 }
 
@@ -191,7 +191,7 @@ void fov_draw_view(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
 
 static double legend_text(cairo_t *cr, const FovScene *scene, double x, double y,
                           const char *text) {
-  fov_set_color(cr, scene->theme->quiet, 1);
+  fov_set_colour(cr, scene->theme->quiet, 1);
   return x + fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", text);
 }
 

@@ -41,24 +41,24 @@ const FovTheme fov_theme_dark = {
                RGB(0xff7f2a), RGB(0x4a9be0)},
 };
 
-void fov_set_color(cairo_t *cr, FovColor color, double alpha) {
-  cairo_set_source_rgba(cr, color.r, color.g, color.b, alpha);
+void fov_set_colour(cairo_t *cr, FovColour colour, double alpha) {
+  cairo_set_source_rgba(cr, colour.r, colour.g, colour.b, alpha);
 }
 
-FovColor fov_text_on(FovColor ground) {
+FovColour fov_text_on(FovColour ground) {
   double light = 0.2126 * pow(ground.r, 2.2) + 0.7152 * pow(ground.g, 2.2) +
                  0.0722 * pow(ground.b, 2.2); // relative luminance; 0.18 appears as middle grey
   return light < 0.18 ? fov_theme_light.paper : fov_theme_dark.paper;
 }
 
-void fov_fill_box(cairo_t *cr, FovBox box, FovColor color) {
-  fov_set_color(cr, color, 1);
+void fov_fill_box(cairo_t *cr, FovBox box, FovColour colour) {
+  fov_set_colour(cr, colour, 1);
   cairo_rectangle(cr, box.x, box.y, box.w, box.h);
   cairo_fill(cr);
 }
 
-void fov_stroke_box(cairo_t *cr, FovBox box, FovColor color, double line) {
-  fov_set_color(cr, color, 1);
+void fov_stroke_box(cairo_t *cr, FovBox box, FovColour colour, double line) {
+  fov_set_colour(cr, colour, 1);
   cairo_set_line_width(cr, line);
   cairo_rectangle(cr, box.x, box.y, box.w, box.h);
   cairo_stroke(cr);
@@ -85,12 +85,12 @@ void fov_round_box(cairo_t *cr, FovBox box, double radius) {
   cairo_close_path(cr);
 }
 
-void fov_stroke_rimmed(cairo_t *cr, FovColor color, double line, double alpha) {
+void fov_stroke_rimmed(cairo_t *cr, FovColour colour, double line, double alpha) {
   cairo_set_line_width(cr, line + fmax(2, line));
-  fov_set_color(cr, fov_theme_dark.paper, 0.7 * alpha);
+  fov_set_colour(cr, fov_theme_dark.paper, 0.7 * alpha);
   cairo_stroke_preserve(cr);
   cairo_set_line_width(cr, line);
-  fov_set_color(cr, color, alpha);
+  fov_set_colour(cr, colour, alpha);
   cairo_stroke(cr);
 }
 
@@ -242,9 +242,9 @@ void fov_draw_value_ticks(cairo_t *cr, const FovAxis *axis, FovBox box) {
   cairo_set_line_width(cr, 1);
   for (int i = 0; i < count; i++) {
     double y = round(fov_axis_at(axis, ticks[i])) + 0.5;
-    fov_set_color(cr, fov_theme_light.rule, 1);
+    fov_set_colour(cr, fov_theme_light.rule, 1);
     fov_line(cr, box.x, y, box.x + box.w, y);
-    fov_set_color(cr, fov_theme_light.quiet, 1);
+    fov_set_colour(cr, fov_theme_light.quiet, 1);
     fov_text(cr, box.x - 10, y + 4.5, FOV_ALIGN_RIGHT, "%g", ticks[i]);
   }
 }
@@ -253,11 +253,11 @@ void fov_draw_title(cairo_t *cr, const FovTheme *theme, FovBox box, double em, c
                     const char *what, const char *aside) {
   double y = box.y + 1.15 * em, x = box.x;
   fov_set_font(cr, 1.2 * em, true);
-  fov_set_color(cr, theme->ink, 1);
+  fov_set_colour(cr, theme->ink, 1);
   x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", title) + 1.4 * em;
   fov_set_font(cr, 1.2 * em, false);
   fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", what);
-  fov_set_color(cr, theme->quiet, 1);
+  fov_set_colour(cr, theme->quiet, 1);
   fov_text(cr, box.x + box.w, y, FOV_ALIGN_RIGHT, "%s", aside);
 }
 
@@ -270,14 +270,14 @@ void fov_draw_hatch(cairo_t *cr, const FovTheme *theme, FovBox box, double em) {
   cairo_save(cr);
   cairo_rectangle(cr, box.x, box.y, box.w, box.h);
   cairo_clip_preserve(cr);
-  fov_set_color(cr, theme->panel, 1);
+  fov_set_colour(cr, theme->panel, 1);
   cairo_fill(cr);
   for (double x = box.x - box.h; x < box.x + box.w; x += step) {
     cairo_move_to(cr, x, box.y + box.h);
     cairo_line_to(cr, x + box.h, box.y);
   }
   cairo_set_line_width(cr, 1);
-  fov_set_color(cr, theme->rule, 1);
+  fov_set_colour(cr, theme->rule, 1);
   cairo_stroke(cr);
   cairo_restore(cr);
 }
@@ -288,7 +288,7 @@ void fov_draw_heading(cairo_t *cr, FovBox *box, const FovTheme *theme, double em
   snprintf(fitting, sizeof fitting, "%s", text);
   fov_set_font(cr, 0.95 * em, true);
   fov_fit_text(cr, fitting, sizeof fitting, box->w);
-  fov_set_color(cr, theme->ink, 1);
+  fov_set_colour(cr, theme->ink, 1);
   fov_text(cr, box->x, box->y + 0.85 * em, FOV_ALIGN_LEFT, "%s", fitting);
   fov_cut_top(box, 1.6 * em, 0);
   fov_set_font(cr, 0.85 * em, false);

@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "base/file.h"
 
-typedef struct FovColor {
+typedef struct FovColour {
   double r, g, b; /**< 0 … 1 */
-} FovColor;
+} FovColour;
 
 /** A rectangle in the canvas's units, (x, y) its top left corner. */
 typedef struct FovBox {
@@ -23,26 +23,26 @@ enum { FOV_SERIES = 7 };
 
 /** Colours by role; `series` distinguish things of one kind (Okabe and Ito 2008). */
 typedef struct FovTheme {
-  FovColor paper;              /**< behind everything */
-  FovColor panel;              /**< behind an image or a plot */
-  FovColor ink, quiet, rule;   /**< text; secondary text; thin lines */
-  FovColor path, policy;       /**< glimpses so far; the policy */
-  FovColor right, wrong;       /**< of an answer */
-  FovColor series[FOV_SERIES]; /**< scales of a retina, experiments of a plot */
+  FovColour paper;              /**< behind everything */
+  FovColour panel;              /**< behind an image or a plot */
+  FovColour ink, quiet, rule;   /**< text; secondary text; thin lines */
+  FovColour path, policy;       /**< glimpses so far; the policy */
+  FovColour right, wrong;       /**< of an answer */
+  FovColour series[FOV_SERIES]; /**< scales of a retina, experiments of a plot */
 } FovTheme;
 
 extern const FovTheme fov_theme_light, fov_theme_dark;
 
-void fov_set_color(cairo_t *cr, FovColor color, double alpha);
+void fov_set_colour(cairo_t *cr, FovColour colour, double alpha);
 
 /** White or nearly black, whichever is more legible on a ground. */
-FovColor fov_text_on(FovColor ground);
+FovColour fov_text_on(FovColour ground);
 
 /** Fills a box with a colour. */
-void fov_fill_box(cairo_t *cr, FovBox box, FovColor color);
+void fov_fill_box(cairo_t *cr, FovBox box, FovColour colour);
 
 /** Strokes a box, the line centred on its edge. */
-void fov_stroke_box(cairo_t *cr, FovBox box, FovColor color, double line);
+void fov_stroke_box(cairo_t *cr, FovBox box, FovColour colour, double line);
 
 /** Adds a whole circle to the path. */
 void fov_disc(cairo_t *cr, double x, double y, double radius);
@@ -51,7 +51,7 @@ void fov_disc(cairo_t *cr, double x, double y, double radius);
 void fov_round_box(cairo_t *cr, FovBox box, double radius);
 
 /** Strokes the path in a colour over a dark rim, so that it shows on white and on black. */
-void fov_stroke_rimmed(cairo_t *cr, FovColor color, double line, double alpha);
+void fov_stroke_rimmed(cairo_t *cr, FovColour colour, double line, double alpha);
 
 bool fov_inside(FovBox box, double x, double y);
 
@@ -75,7 +75,7 @@ void fov_verdict(cairo_t *cr, double x, double y, double size, bool right);
 
 void fov_line(cairo_t *cr, double x0, double y0, double x1, double y1);
 
-typedef enum FovAlign { FOV_ALIGN_LEFT, FOV_ALIGN_CENTER, FOV_ALIGN_RIGHT } FovAlign;
+typedef enum FovAlign { FOV_ALIGN_LEFT, FOV_ALIGN_CENTRE, FOV_ALIGN_RIGHT } FovAlign;
 
 /** Sets the face and size (in canvas units) of the texts that follow. */
 void fov_set_font(cairo_t *cr, double size, bool bold);

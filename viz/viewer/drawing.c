@@ -18,19 +18,19 @@ static void draw_note(cairo_t *cr, const FovViewer *viewer, FovBox box) {
   double em = fov_window_layout(viewer).em, x = box.w / 2, y = box.h / 2;
   fov_fill_box(cr, box, theme->paper);
   fov_player_filter_text(&viewer->player, filter, sizeof filter);
-  fov_set_color(cr, theme->ink, 1);
+  fov_set_colour(cr, theme->ink, 1);
   fov_set_font(cr, 1.4 * em, true);
   if (viewer->opened.snapshots == 0)
-    fov_text(cr, x, y, FOV_ALIGN_CENTER, "Waiting for the first evaluation");
+    fov_text(cr, x, y, FOV_ALIGN_CENTRE, "Waiting for the first evaluation");
   else
-    fov_text(cr, x, y, FOV_ALIGN_CENTER, "No episode: %s", filter);
-  fov_set_color(cr, theme->quiet, 1);
+    fov_text(cr, x, y, FOV_ALIGN_CENTRE, "No episode: %s", filter);
+  fov_set_colour(cr, theme->quiet, 1);
   fov_set_font(cr, em, false);
   if (viewer->opened.snapshots == 0)
-    fov_text(cr, x, y + 2 * em, FOV_ALIGN_CENTER, "looking at %s once a second",
+    fov_text(cr, x, y + 2 * em, FOV_ALIGN_CENTRE, "looking at %s once a second",
              viewer->opened.name);
   else
-    fov_text(cr, x, y + 2 * em, FOV_ALIGN_CENTER,
+    fov_text(cr, x, y + 2 * em, FOV_ALIGN_CENTRE,
              viewer->player.trace->control ? "F changes the filter"
                                            : "F changes the filter, C the class");
 }
@@ -70,7 +70,7 @@ void fov_viewer_draw_mode(cairo_t *cr, FovViewer *viewer) {
 static void draw_button(cairo_t *cr, const FovWindowLayout *f, const FovTheme *theme,
                         bool playing) {
   double size = 1.1 * f->em, x = f->button.x + 0.2 * f->em, y = f->bar.y + f->bar.h / 2 - size / 2;
-  fov_set_color(cr, theme->ink, 1);
+  fov_set_colour(cr, theme->ink, 1);
   if (playing) {
     cairo_rectangle(cr, x, y, 0.34 * size, size);
     cairo_rectangle(cr, x + 0.6 * size, y, 0.34 * size, size);
@@ -85,10 +85,10 @@ static void draw_button(cairo_t *cr, const FovWindowLayout *f, const FovTheme *t
 
 static void draw_knob(cairo_t *cr, const FovTheme *theme, double x, double y, double radius) {
   fov_disc(cr, x, y, radius);
-  fov_set_color(cr, theme->ink, 1);
+  fov_set_colour(cr, theme->ink, 1);
   cairo_fill(cr);
   fov_disc(cr, x, y, 0.45 * radius);
-  fov_set_color(cr, theme->paper, 1);
+  fov_set_colour(cr, theme->paper, 1);
   cairo_fill(cr);
 }
 
@@ -97,15 +97,15 @@ static void draw_track(cairo_t *cr, const FovViewer *viewer, const FovWindowLayo
   const FovPlayer *player = &viewer->player;
   double y = round(f->bar.y + f->bar.h / 2), now = fov_axis_at(&f->time, player->time);
   cairo_set_line_width(cr, fmax(2, round(0.14 * f->em)));
-  fov_set_color(cr, theme->rule, 1);
+  fov_set_colour(cr, theme->rule, 1);
   fov_line(cr, f->time.from, y, f->time.to, y);
-  fov_set_color(cr, theme->quiet, 1);
+  fov_set_colour(cr, theme->quiet, 1);
   fov_line(cr, f->time.from, y, now, y);
   double pitch = (f->time.to - f->time.from) / f->time.hi;
   int every = (int)ceil(0.8 * f->em / pitch); // so that dots do not touch
   for (int t = 0; t <= fov_player_last(player); t += every) {
     fov_disc(cr, fov_axis_at(&f->time, t), y, 0.26 * f->em);
-    fov_set_color(cr, t <= player->time ? theme->quiet : theme->rule, 1);
+    fov_set_colour(cr, t <= player->time ? theme->quiet : theme->rule, 1);
     cairo_fill(cr);
   }
   draw_knob(cr, theme, now, y, 0.55 * f->em);
@@ -119,16 +119,16 @@ static void draw_bar(cairo_t *cr, const FovViewer *viewer, const FovWindowLayout
   double right = f->bar.w - round(1.25 * f->em), y = f->bar.y + f->bar.h / 2 + 0.36 * f->em;
   fov_fill_box(cr, f->bar, theme->paper);
   cairo_set_line_width(cr, 1);
-  fov_set_color(cr, theme->rule, 1);
+  fov_set_colour(cr, theme->rule, 1);
   fov_line(cr, 0, f->bar.y + 0.5, f->bar.w, f->bar.y + 0.5);
   draw_button(cr, f, theme, player->playing);
   draw_track(cr, viewer, f, theme);
   fov_player_filter_text(player, filter, sizeof filter);
   fov_set_font(cr, f->em, false);
   fov_fit_text(cr, filter, sizeof filter, f->filter.x + f->filter.w - f->time.to - 1.6 * f->em);
-  fov_set_color(cr, theme->quiet, 1);
+  fov_set_colour(cr, theme->quiet, 1);
   fov_text(cr, f->time.to + 1.6 * f->em, y, FOV_ALIGN_LEFT, "%s", filter);
-  fov_set_color(cr, theme->ink, 1);
+  fov_set_colour(cr, theme->ink, 1);
   fov_text(cr, right, y, FOV_ALIGN_RIGHT, "%g×", player->speed);
 }
 
@@ -145,7 +145,7 @@ static void draw_curve(cairo_t *cr, const FovOpenedRun *opened, const FovWindowL
     if (isfinite(opened->rows[i].valid_error))
       cairo_line_to(cr, fov_axis_at(&f->updates, (double)opened->rows[i].update),
                     fov_axis_at(&error, opened->rows[i].valid_error));
-  fov_set_color(cr, theme->series[0], 1);
+  fov_set_colour(cr, theme->series[0], 1);
   cairo_set_line_width(cr, fmax(1.25, 0.12 * f->em));
   cairo_stroke(cr);
 }
@@ -153,9 +153,9 @@ static void draw_curve(cairo_t *cr, const FovOpenedRun *opened, const FovWindowL
 static void draw_snapshots(cairo_t *cr, const FovOpenedRun *opened, const FovWindowLayout *f,
                            double y, const FovTheme *theme) {
   cairo_set_line_width(cr, fmax(2, round(0.14 * f->em)));
-  fov_set_color(cr, theme->rule, 1);
+  fov_set_colour(cr, theme->rule, 1);
   fov_line(cr, f->updates.from, y, f->updates.to, y);
-  fov_set_color(cr, theme->quiet, 1);
+  fov_set_colour(cr, theme->quiet, 1);
   for (size_t i = 0; i < opened->snapshots; i++)
     fov_disc(cr, fov_axis_at(&f->updates, (double)opened->updates[i]), y, 0.2 * f->em);
   cairo_fill(cr);
@@ -182,11 +182,11 @@ static void draw_training(cairo_t *cr, const FovViewer *viewer, const FovWindowL
   draw_snapshots(cr, opened, f, y, theme);
   const FovProgress *row = row_of(opened, opened->trace.update);
   fov_set_font(cr, 0.85 * em, false);
-  fov_set_color(cr, theme->quiet, 1);
+  fov_set_colour(cr, theme->quiet, 1);
   fov_text(cr, f->button.x, y + 0.3 * em, FOV_ALIGN_LEFT, "training");
   fov_text(cr, right, y + 0.3 * em, FOV_ALIGN_RIGHT, "update %lld",
            (long long)opened->trace.update);
-  fov_set_color(cr, theme->series[0], 1);
+  fov_set_colour(cr, theme->series[0], 1);
   if (row)
     fov_text(cr, right, y - 1.1 * em, FOV_ALIGN_RIGHT, "validation error %.2f %%",
              100 * row->valid_error);
@@ -194,11 +194,11 @@ static void draw_training(cairo_t *cr, const FovViewer *viewer, const FovWindowL
 
 /* ---- what lies over it ---- */
 
-static void draw_plate(cairo_t *cr, FovBox box, const FovTheme *theme, FovColor edge, double em) {
+static void draw_plate(cairo_t *cr, FovBox box, const FovTheme *theme, FovColour edge, double em) {
   fov_round_box(cr, box, 0.4 * em);
-  fov_set_color(cr, theme->panel, 0.97);
+  fov_set_colour(cr, theme->panel, 0.97);
   cairo_fill_preserve(cr);
-  fov_set_color(cr, edge, 1);
+  fov_set_colour(cr, edge, 1);
   cairo_set_line_width(cr, fmax(1, round(0.08 * em)));
   cairo_stroke(cr);
 }
@@ -212,9 +212,9 @@ static void draw_message(cairo_t *cr, const FovViewer *viewer, const FovWindowLa
   double width = fmin(most, fov_text_width(cr, viewer->message) + 2.4 * em + mark);
   FovBox box = fov_snap((FovBox){(f->scene.w - width) / 2, f->bar.y - 3.6 * em, width, 2.4 * em});
   draw_plate(cr, box, theme, viewer->alarm ? theme->wrong : theme->quiet, em);
-  fov_set_color(cr, theme->wrong, 1);
+  fov_set_colour(cr, theme->wrong, 1);
   if (viewer->alarm) fov_verdict(cr, box.x + 1.1 * em, box.y + 1.65 * em, 0.9 * em, false);
-  fov_set_color(cr, theme->ink, 1);
+  fov_set_colour(cr, theme->ink, 1);
   char text[sizeof viewer->message];
   snprintf(text, sizeof text, "%s", viewer->message);
   fov_fit_text(cr, text, sizeof text, width - 2.4 * em - mark);
@@ -228,13 +228,13 @@ static void draw_entry(cairo_t *cr, const FovViewer *viewer, const FovWindowLayo
   FovBox box = fov_snap((FovBox){(f->scene.w - width) / 2, f->scene.h * 0.38, width, 4.4 * em});
   draw_plate(cr, box, theme, theme->ink, em);
   fov_set_font(cr, 1.2 * em, true);
-  fov_set_color(cr, theme->ink, 1);
+  fov_set_colour(cr, theme->ink, 1);
   double x = box.x + 1.4 * em, y = box.y + 1.9 * em;
   x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "Episode ");
   x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", viewer->player.entry);
   fov_fill_box(cr, (FovBox){x + 2, y - 1.05 * em, fmax(2, 0.12 * em), 1.35 * em}, theme->ink);
   fov_set_font(cr, 0.85 * em, false);
-  fov_set_color(cr, theme->quiet, 1);
+  fov_set_colour(cr, theme->quiet, 1);
   fov_text(cr, box.x + 1.4 * em, box.y + 3.5 * em, FOV_ALIGN_LEFT, "0 to %d, then Enter",
            viewer->player.trace->episodes - 1);
 }
@@ -254,20 +254,20 @@ static void draw_help(cairo_t *cr, const FovViewer *viewer, const FovWindowLayou
   FovBox box =
       fov_snap((FovBox){(viewer->width - width) / 2, (viewer->height - height) / 2, width, height});
   cairo_rectangle(cr, 0, 0, viewer->width, viewer->height);
-  fov_set_color(cr, theme->paper, 0.6);
+  fov_set_colour(cr, theme->paper, 0.6);
   cairo_fill(cr);
   draw_plate(cr, box, theme, theme->quiet, em);
   fov_set_font(cr, 1.2 * em, true);
-  fov_set_color(cr, theme->ink, 1);
+  fov_set_colour(cr, theme->ink, 1);
   fov_text(cr, box.x + 2 * em, box.y + 2.4 * em, FOV_ALIGN_LEFT, "Keys");
   double y = box.y + 4.4 * em;
   for (const FovKey *key = fov_keys; key->letter || key->label; key++) {
     if (!key->label) continue;
     fov_set_font(cr, 0.9 * em, true);
-    fov_set_color(cr, theme->ink, 1);
+    fov_set_colour(cr, theme->ink, 1);
     fov_text(cr, box.x + 2 * em, y, FOV_ALIGN_LEFT, "%s", key->label);
     fov_set_font(cr, 0.9 * em, false);
-    fov_set_color(cr, theme->quiet, 1);
+    fov_set_colour(cr, theme->quiet, 1);
     fov_text(cr, box.x + 10 * em, y, FOV_ALIGN_LEFT, "%s", key->help);
     y += 1.55 * em;
   }
@@ -284,7 +284,7 @@ static void draw_hint(cairo_t *cr, const FovViewer *viewer, const FovWindowLayou
   fov_set_font(cr, 0.9 * em, false);
   box.w = fmin(box.w - 4, fov_text_width(cr, viewer->hint) + 1.6 * em); // the box is an upper bound
   draw_plate(cr, (FovBox){box.x + 2, box.y + 2, box.w, box.h - 4}, theme, theme->quiet, em);
-  fov_set_color(cr, theme->ink, 1);
+  fov_set_colour(cr, theme->ink, 1);
   fov_text(cr, box.x + 2 + 0.8 * em, box.y + 2 + 1.27 * em, FOV_ALIGN_LEFT, "%s", viewer->hint);
   cairo_restore(cr);
 }

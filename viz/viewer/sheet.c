@@ -79,7 +79,7 @@ static void draw_path(cairo_t *cr, const FovTrace *trace, const FovTheme *theme,
   fov_disc(cr, x, y, 0.3 * em);
   fov_stroke_rimmed(cr, theme->path, fmax(1, 0.11 * em), 1);
   fov_disc(cr, image.x + (at[0] + 1) / 2 * image.w, image.y + (at[1] + 1) / 2 * image.h, 0.22 * em);
-  fov_set_color(cr, theme->path, 1);
+  fov_set_colour(cr, theme->path, 1);
   cairo_fill(cr);
 }
 
@@ -115,11 +115,11 @@ static void draw_caption(cairo_t *cr, const FovTrace *trace, const FovTheme *the
   double y = tile.y + tile.h + 1.15 * em, right = tile.x + tile.w, mark = 0.75 * em;
   bool wrong = trace->wrong[episode];
   char text[64] = "";
-  fov_set_color(cr, theme->quiet, 1);
+  fov_set_colour(cr, theme->quiet, 1);
   double left = tile.x + fov_text(cr, tile.x, y, FOV_ALIGN_LEFT, "%d", episode) + 0.5 * em;
-  fov_set_color(cr, wrong ? theme->wrong : theme->right, 1);
+  fov_set_colour(cr, wrong ? theme->wrong : theme->right, 1);
   fov_verdict(cr, right - mark, y, mark, !wrong);
-  fov_set_color(cr, theme->ink, 1);
+  fov_set_colour(cr, theme->ink, 1);
   right -= mark + 0.4 * em;
   write_caption(text, sizeof text, trace, episode);
   fov_fit_text(cr, text, sizeof text, right - left);
