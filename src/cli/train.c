@@ -35,7 +35,7 @@ static void on_interrupt(int number) {
 static void catch_signals(void) {
   signal(SIGINT, on_interrupt);
   signal(SIGTERM, on_interrupt);
-  // nohup asks to outlive the terminal.
+  // Under nohup SIGHUP stays ignored.
   if (signal(SIGHUP, on_interrupt) == SIG_IGN) signal(SIGHUP, SIG_IGN);
   // A reader that went away must not end a training; errors of the output are reported at its end.
   signal(SIGPIPE, SIG_IGN);

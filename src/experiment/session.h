@@ -8,7 +8,7 @@
 #include "record/run.h"
 #include "record/tfevents.h"
 
-/** What was asked for. */
+/** A training as requested. */
 typedef struct FovTrainRequest {
   const char *file;           /**< the experiment; NULL: the run's own configuration */
   const char *dir;            /**< the run directory; NULL: runs/EXPERIMENT-sSEED */

@@ -22,7 +22,7 @@ typedef struct FovStopInput {
   int lanes;                     /**< n */
 } FovStopInput;
 
-/** Asked after each glimpse except the last before an answer is due anyway. */
+/** Decides after each glimpse, except where an answer is due anyway. */
 typedef struct FovStopRule {
   FovPlugin plugin;
   FovHead head;      /**< without, it learns nothing */

@@ -41,7 +41,7 @@ typedef struct FovContextOptions {
 
 extern const FovOption fov_agent_options[], fov_context_options[];
 
-/** Who reads the state, in the order of their parameters. */
+/** Readers of the state, in the order of their parameters. */
 typedef enum FovReader {
   FOV_READER_POLICY,   /**< where to look next */
   FOV_READER_ANSWER,   /**< the answer, or the move; the agent's own head */
@@ -115,7 +115,7 @@ FovAgentState fov_agent_begin(const FovAgent *agent, FovTape *tape, const FovIma
 void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *agent, FovTape *tape,
                    const FovView *view);
 
-/** Goes on with lanes[0 … count−1] of the state, each 0 … B−1: those that still play. */
+/** Keeps lanes[0 … count−1] of the state, each 0 … B−1: those that still play. */
 void fov_agent_keep(FovAgentState *state, FovTape *tape, const int *lanes, int count);
 
 /** The state as a reader's head receives it: [B, D], zeros before the first glimpse. Its gradient

@@ -20,7 +20,7 @@ FovStatus fov_provenance_read(FovProvenance *provenance, const char *path);
 /** Whether both are of the same weights. Without a digest of one of them, of the same update. */
 bool fov_provenance_same(const FovProvenance *a, const FovProvenance *b);
 
-/** What a user should know of a file without a digest, one line after the file's path. */
+/** The note on a file without a digest, one line after the file's path. */
 extern const char fov_provenance_note[];
 
 #endif

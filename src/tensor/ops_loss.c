@@ -112,7 +112,7 @@ static void gaussian_backward(FovTape *tape, void *saved) {
                   (op->sigma[j] * op->sigma[j]);
 }
 
-/** A copy in the arena: the caller's numbers may be gone before the backward pass. */
+/** A copy in the arena: the caller may free the numbers before the backward pass. */
 static const real *keep(FovTape *tape, const real *values, size_t count) {
   return memcpy(FOV_NEW(tape->arena, real, count), values, count * sizeof(real));
 }

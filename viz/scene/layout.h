@@ -13,7 +13,7 @@ typedef struct FovLayout {
 
 FovLayout fov_layout(const FovScene *scene);
 
-/** The part that changes while the eye glides. */
+/** The part that changes while the view moves to the next glimpse. */
 FovBox fov_scene_view(const FovScene *scene);
 
 /** The box of the whole image; larger than the view if zoomed. */

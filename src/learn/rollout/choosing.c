@@ -39,9 +39,9 @@ static const bool *forced_stops(const FovTimeStep *step, const Play *play) {
   return forced;
 }
 
-/** Asks all lanes whether to stop, and marks those that were free to decide. Only these consume
- * random numbers, so a lane's draws do not depend on the rest of the batch. */
-static void ask(bool *stop, FovTimeStep *step, Play *play) {
+/** Decides in all lanes whether to stop, and marks those that were free to decide. Only these
+ * consume random numbers, so a lane's draws do not depend on the rest of the batch. */
+static void decide_stops(bool *stop, FovTimeStep *step, Play *play) {
   const FovTask *task = play->task;
   const FovStopRule *rule = task->stop;
   const FovAgent *agent = task->agent;
@@ -64,8 +64,8 @@ static void ask(bool *stop, FovTimeStep *step, Play *play) {
   }
 }
 
-/** due: [n]: who answers or acts now, after the last glimpse or having stopped. Returns their
- * number. */
+/** due: [n], written: whether a lane answers or acts now, after the last glimpse or having stopped.
+ * Returns their number. */
 static int find_due(bool *due, FovTimeStep *step, Play *play) {
   int n = step->count, most = play->task->options.glimpses, count = 0, free = 0;
   bool *stops = play->rollout->choices.stops + row_of(play);
@@ -73,7 +73,7 @@ static int find_due(bool *due, FovTimeStep *step, Play *play) {
     free += play->looked[i] < most;
     due[i] = false;
   }
-  if (free > 0 && play->task->stop->decide) ask(due, step, play);
+  if (free > 0 && play->task->stop->decide) decide_stops(due, step, play);
   for (int i = 0; i < n; i++) {
     stops[step->lanes[i]] = due[i] && play->looked[i] < most;
     due[i] = (due[i] && !play->plan->full) || play->looked[i] == most;

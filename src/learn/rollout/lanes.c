@@ -30,7 +30,7 @@ bool fov_play_goes_on(const Play *play) {
   return false;
 }
 
-/** Starts the episode of lane i again: a full rollout goes on where one ends. */
+/** Starts the episode of lane i again: where an episode ends, a full rollout starts another. */
 static void reset(Play *play, int i) {
   int64_t index = play->plan->cases[play->lanes[i]];
   fov_env_reset(play->task->env, &play->env[i], index, &play->env_rng[i]);

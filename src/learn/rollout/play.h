@@ -41,7 +41,7 @@ void *fov_play_zeros(FovArena *arena, size_t bytes);
 void fov_play_start(Play *play);
 /** Lets the lanes that are done leave. */
 void fov_play_drop(Play *play);
-/** Whether a lane goes on. */
+/** Whether some lane still plays. */
 bool fov_play_goes_on(const Play *play);
 
 /* looking.c */

@@ -1,4 +1,4 @@
-/** A task: who plays what for which reward. */
+/** A task: environment, agent and plug-ins of an episode. */
 #ifndef FOV_LEARN_ROLLOUT_TASK_H
 #define FOV_LEARN_ROLLOUT_TASK_H
 

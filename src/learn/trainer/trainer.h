@@ -36,7 +36,7 @@ extern const FovOption fov_train_options[];
 /** Updates of a whole training: the last one may go beyond `episodes`. */
 int64_t fov_train_updates_planned(const FovTrainOptions *options);
 
-/** All that is trained, by whom and how; const. */
+/** A task with its objective, optimiser, options and seed; const. */
 typedef struct FovTraining {
   FovTask task;
   const FovObjective *objective;
