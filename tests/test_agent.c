@@ -22,7 +22,7 @@ static void assert_agent_refuses(const char *settings, int height, int width, co
   toy_finish(&toy);
 }
 
-static void test_what_cannot_be_seen_is_refused(void **state) {
+static void test_images_that_do_not_fit_the_encoder_are_refused(void **state) {
   (void)state;
   assert_agent_refuses("encoder = conv\n", 20, 20,
                        "encoder = conv: filters of encoder.side = 10 pixels do not fit in patches "
@@ -41,7 +41,7 @@ static void test_what_cannot_be_seen_is_refused(void **state) {
                        "make them smaller or set context.side = 0");
 }
 
-static void test_a_context_that_starts_nothing_is_refused(void **state) {
+static void test_a_context_without_a_state_to_start_is_refused(void **state) {
   (void)state;
   assert_agent_refuses("context.side = 4\n", 20, 20,
                        "context.side = 4: the context starts a second layer, found layers = 1; set "
@@ -53,8 +53,8 @@ static void test_a_context_that_starts_nothing_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_what_cannot_be_seen_is_refused),
-      cmocka_unit_test(test_a_context_that_starts_nothing_is_refused),
+      cmocka_unit_test(test_images_that_do_not_fit_the_encoder_are_refused),
+      cmocka_unit_test(test_a_context_without_a_state_to_start_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,7 +107,7 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static void no_two_streams_start_alike(void **state) {
+static void no_two_streams_start_with_the_same_numbers(void **state) {
   (void)state;
   enum { SIDE = 64, COUNT = 4 * SIDE * SIDE };
   static uint64_t starts[COUNT];
@@ -138,7 +138,7 @@ static void assert_even(const int *seen, int cells, int count, const char *what)
   assert_near(chi_square, freedom, 10 * sqrt(2 * freedom), "chi square of %s %d", what, cells);
 }
 
-static void below_is_even_and_inside(void **state) {
+static void below_is_uniform_and_in_range(void **state) {
   (void)state;
   static const uint32_t bounds[] = {2, 3, 10, 97, 1000};
   enum { COUNT = 100000 };
@@ -155,7 +155,7 @@ static void below_is_even_and_inside(void **state) {
   for (int n = 0; n < 100; n++) assert_int_equal(fov_rng_below(&rng, 1), 0);
 }
 
-static void below_has_no_bias_where_it_would_be_largest(void **state) {
+static void below_is_unbiased_at_its_worst_range(void **state) {
   (void)state;
   // 2^32 numbers onto 3 · 2^30 places: without rejection every third place is hit twice.
   enum { COUNT = 30000 };
@@ -226,7 +226,7 @@ static void normal_always_takes_two_draws(void **state) {
   }
 }
 
-static void permute_reaches_every_place_once(void **state) {
+static void permute_gives_every_index_once(void **state) {
   (void)state;
   static const uint64_t sizes[] = {1, 2, 3, 4, 5, 10, 97, 1000, 50000};
   static char seen[50000];
@@ -241,7 +241,7 @@ static void permute_reaches_every_place_once(void **state) {
     }
 }
 
-static void permute_shuffles_anew_for_every_key(void **state) {
+static void permute_differs_for_every_key(void **state) {
   (void)state;
   enum { SIZE = 1000, KEYS = 20, COUNT = 20000 };
   for (uint64_t key = 0; key < KEYS; key++) {
@@ -313,7 +313,7 @@ static void arena_repeats_without_growing(void **state) {
   fov_arena_finish(&arena);
 }
 
-static void arena_holds_what_was_reserved(void **state) {
+static void arena_reserves_one_block(void **state) {
   (void)state;
   enum { SIZE = 40 << 20 };
   FovArena arena = {0};
@@ -423,7 +423,7 @@ static void gemm_follows_the_definition(void **state) {
   assert_true(*fov_gemm_library());
 }
 
-static void rows_of_operands_fall_on_different_sets(void **state) {
+static void rows_of_operands_use_different_cache_sets(void **state) {
   (void)state;
   for (int cols = 1; cols <= 2048; cols++) {
     int stride = fov_gemm_stride(cols);
@@ -451,7 +451,7 @@ static void do_phases(void *context, int task, int worker) {
   fov_profile_enter(before);
 }
 
-static void a_profile_counts_what_is_done(void **state) {
+static void a_profile_counts_phases_and_products(void **state) {
   (void)state;
   FovProfile *profiles = aligned_alloc(64, FOV_MAX_THREADS * sizeof *profiles);
   assert_non_null(profiles);
@@ -491,7 +491,7 @@ static void answer(void *context, int task, int worker) {
   if (worker >= 0 && worker < roll->threads) roll->busy[worker] = 0;
 }
 
-static void team_does_every_task_once(void **state) {
+static void team_runs_every_task_once(void **state) {
   (void)state;
   static const int counts[] = {0, 1, 2, 7, TASKS};
   int threads_outside = omp_get_max_threads();
@@ -548,7 +548,7 @@ static void raise_signal(void *context, int task, int worker) {
   seen[2 * task + 1] = signals;
 }
 
-static void a_signal_waits_for_a_task_not_for_all(void **state) {
+static void a_signal_waits_only_for_the_running_task(void **state) {
   (void)state;
   int seen[6];
   signals = 0;
@@ -564,7 +564,7 @@ static void run_without_threads(void) {
   fov_team_run(0, 1, answer, &(Roll){0});
 }
 
-static void a_team_of_nobody_aborts(void **state) {
+static void a_team_without_threads_aborts(void **state) {
   (void)state;
   assert_true(aborts(run_without_threads));
 }
@@ -596,7 +596,7 @@ static void measure_errors(double worst[3], double limit) {
   }
 }
 
-static void exp_sigmoid_and_tanh_keep_their_bounds(void **state) {
+static void exp_sigmoid_and_tanh_are_within_their_error_bounds(void **state) {
   (void)state;
   double worst[3] = {0};
   measure_errors(worst, 87);
@@ -607,7 +607,7 @@ static void exp_sigmoid_and_tanh_keep_their_bounds(void **state) {
   assert_true(fov_exp(0) == 1 && fov_sigmoid(0) == 0.5f && fov_tanh(0) == 0);
 }
 
-static void far_arguments_are_clamped_and_nan_stays(void **state) {
+static void large_arguments_are_clamped_and_nan_is_kept(void **state) {
   (void)state;
   real x[] = {87, 88, 1e30f, INFINITY, -87, -88, -1e30f, -INFINITY, NAN}, y[3][9];
   apply_all(y[0], y[1], y[2], x, 9);
@@ -627,29 +627,29 @@ int main(void) {
       cmocka_unit_test(digest_does_not_depend_on_the_pieces),
       cmocka_unit_test(pcg32_gives_the_published_numbers),
       cmocka_unit_test(neighbouring_streams_are_uncorrelated),
-      cmocka_unit_test(no_two_streams_start_alike),
+      cmocka_unit_test(no_two_streams_start_with_the_same_numbers),
       cmocka_unit_test(a_stream_is_a_function_of_its_arguments),
-      cmocka_unit_test(below_is_even_and_inside),
-      cmocka_unit_test(below_has_no_bias_where_it_would_be_largest),
+      cmocka_unit_test(below_is_uniform_and_in_range),
+      cmocka_unit_test(below_is_unbiased_at_its_worst_range),
       cmocka_unit_test(an_empty_range_aborts),
       cmocka_unit_test(uniform_fills_its_range),
       cmocka_unit_test(normal_has_the_moments_of_a_normal),
       cmocka_unit_test(normal_always_takes_two_draws),
-      cmocka_unit_test(permute_reaches_every_place_once),
-      cmocka_unit_test(permute_shuffles_anew_for_every_key),
+      cmocka_unit_test(permute_gives_every_index_once),
+      cmocka_unit_test(permute_differs_for_every_key),
       cmocka_unit_test(arena_pieces_do_not_overlap),
       cmocka_unit_test(arena_repeats_without_growing),
-      cmocka_unit_test(arena_holds_what_was_reserved),
+      cmocka_unit_test(arena_reserves_one_block),
       cmocka_unit_test(arena_grows_by_blocks),
       cmocka_unit_test(gemm_follows_the_definition),
-      cmocka_unit_test(rows_of_operands_fall_on_different_sets),
-      cmocka_unit_test(a_profile_counts_what_is_done),
-      cmocka_unit_test(team_does_every_task_once),
+      cmocka_unit_test(rows_of_operands_use_different_cache_sets),
+      cmocka_unit_test(a_profile_counts_phases_and_products),
+      cmocka_unit_test(team_runs_every_task_once),
       cmocka_unit_test(no_signal_reaches_a_team),
-      cmocka_unit_test(a_signal_waits_for_a_task_not_for_all),
-      cmocka_unit_test(a_team_of_nobody_aborts),
-      cmocka_unit_test(exp_sigmoid_and_tanh_keep_their_bounds),
-      cmocka_unit_test(far_arguments_are_clamped_and_nan_stays),
+      cmocka_unit_test(a_signal_waits_only_for_the_running_task),
+      cmocka_unit_test(a_team_without_threads_aborts),
+      cmocka_unit_test(exp_sigmoid_and_tanh_are_within_their_error_bounds),
+      cmocka_unit_test(large_arguments_are_clamped_and_nan_is_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

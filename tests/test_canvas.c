@@ -120,7 +120,7 @@ static void the_subset_keeps_the_full_sets_order(void **state) {
   }
 }
 
-static void looks_where_get_mnist_puts_it(void **state) {
+static void finds_data_where_get_mnist_writes_it(void **state) {
   (void)state;
   char path[600];
   setenv("FOVEA_DATA", folder, 1);
@@ -201,7 +201,7 @@ static void digests_the_data(void **state) {
   assert_int_equal(digest_of(make_options(folder, 0)), digest);
 }
 
-static void refuses_what_does_not_match(void **state) {
+static void refuses_options_that_do_not_match_the_data(void **state) {
   (void)state;
   assert_refused("centred", make_pair_options(names[0], ""), FOV_SPLIT_TEST,
                  "env.images is set without env.labels");
@@ -229,7 +229,7 @@ static void refuses_what_does_not_match(void **state) {
   assert_non_null(strstr(fov_error_message(), "pieces of 8 x 8 pixels"));
 }
 
-static void refuses_too_few_to_hold_some_out(void **state) {
+static void refuses_too_few_images_to_validate(void **state) {
   (void)state;
   write_images(names[0], 5, H, W);
   write_labels(names[1], 5);
@@ -258,7 +258,7 @@ static void centres_the_digit(void **state) {
   fov_env_finish(&env);
 }
 
-static void adds_and_clamps(void **state) {
+static void pieces_are_added_and_clamped(void **state) {
   (void)state;
   static const uint8_t bright[] = {0, 100, 155, 200, 255, 255};
   uint8_t image[2][4] = {{10, 10, 10, 10}, {10, 155, 101, 255}};
@@ -282,7 +282,7 @@ static int find_digit(const uint8_t *image, int height, int width, int n) {
   return -1;
 }
 
-static void translates_uniformly_and_whole(void **state) {
+static void translates_uniformly_inside_the_canvas(void **state) {
   (void)state;
   enum { SIDE = 12, PLACES = (SIDE - H + 1) * (SIDE - W + 1), DRAWS = 6000 };
   FovEnv env;
@@ -337,7 +337,7 @@ static void draw_slowly(float canvas[SIDE][SIDE], const FovPictures *pictures, i
   add_slowly(canvas, pictures, index, 0, 0, MNIST, top, left);
 }
 
-static void clutters_exactly(void **state) {
+static void clutter_equals_its_definition(void **state) {
   (void)state;
   static const int pieces[] = {4, 0, 40}; // Forty overlap, so that some pixels clamp.
   FovSplit split = FOV_SPLIT_TRAIN;
@@ -379,7 +379,7 @@ static FovEnv open_pairs(int pieces) {
 }
 
 /** Pairs with clutter are the pairs without, and then what the generator of clutter adds. */
-static void clutters_pairs(void **state) {
+static void pairs_have_the_same_clutter(void **state) {
   (void)state;
   enum { PIECES = 20 };
   FovEnv plain = open_pairs(0), cluttered = open_pairs(PIECES);
@@ -432,16 +432,16 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(splits_the_train_files),
       cmocka_unit_test(the_subset_keeps_the_full_sets_order),
-      cmocka_unit_test(looks_where_get_mnist_puts_it),
+      cmocka_unit_test(finds_data_where_get_mnist_writes_it),
       cmocka_unit_test(reads_one_pair_for_every_split),
       cmocka_unit_test(digests_the_data),
-      cmocka_unit_test(refuses_what_does_not_match),
-      cmocka_unit_test(refuses_too_few_to_hold_some_out),
+      cmocka_unit_test(refuses_options_that_do_not_match_the_data),
+      cmocka_unit_test(refuses_too_few_images_to_validate),
       cmocka_unit_test(centres_the_digit),
-      cmocka_unit_test(adds_and_clamps),
-      cmocka_unit_test(translates_uniformly_and_whole),
-      cmocka_unit_test(clutters_exactly),
-      cmocka_unit_test(clutters_pairs),
+      cmocka_unit_test(pieces_are_added_and_clamped),
+      cmocka_unit_test(translates_uniformly_inside_the_canvas),
+      cmocka_unit_test(clutter_equals_its_definition),
+      cmocka_unit_test(pairs_have_the_same_clutter),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -351,7 +351,7 @@ static void test_switch_drops_earlier_options(void **state) {
   assert_int_equal(core_of(f)->width, 77); // both cores have it
 }
 
-static void test_switch_keeps_refusing_what_never_fitted(void **state) {
+static void test_switch_does_not_hide_an_option_of_another_plugin(void **state) {
   Fixture *f = *state;
   parse(f, "core = rnn\ncore.forget = 2\n");
   add(f, "core=lstm");
@@ -458,7 +458,7 @@ static void assert_notes(const Fixture *f, const char *expected) {
   assert_string_equal(notes, expected);
 }
 
-static void test_old_keys_are_understood(void **state) {
+static void test_old_keys_are_accepted(void **state) {
   Fixture *f = *state;
   parse(f, "memory = lstm\n[memory]\nunits = 7\nforget = 3\n");
   add(f, "pace=0.5");
@@ -515,7 +515,7 @@ static void test_old_key_of_another_plugin_is_dropped(void **state) {
   assert_ptr_equal(f->slots[POLICY].plugin, &uniform);
 }
 
-static void test_old_key_still_needs_an_owner(void **state) {
+static void test_old_key_without_an_owner_is_unknown(void **state) {
   Fixture *f = *state;
   parse(f, "memory.depth = 4\n");
   assert_unresolved(f, "x.ini:1: unknown key 'core.depth'; did you mean 'core.width'?");
@@ -591,7 +591,7 @@ static void test_help_lines_fit(void **state) {
   assert_string_equal(line, "");
 }
 
-static void test_help_tells_shared_options_once(void **state) {
+static void test_help_prints_shared_options_once(void **state) {
   (void)state;
   static const FovOption few[] = {
       FOV_INT(Cell, width, "8", 1, 64, "units"),
@@ -666,21 +666,21 @@ int main(void) {
       TEST(test_option_of_another_plugin),
       TEST(test_option_of_another_plugin_later),
       TEST(test_switch_drops_earlier_options),
-      TEST(test_switch_keeps_refusing_what_never_fitted),
+      TEST(test_switch_does_not_hide_an_option_of_another_plugin),
       TEST(test_switch_checks_the_new_range),
-      TEST(test_old_keys_are_understood),
+      TEST(test_old_keys_are_accepted),
       TEST(test_old_keys_in_a_file_are_noted),
       TEST(test_old_and_new_key_are_one),
       TEST(test_later_new_key_overrides_old),
       TEST(test_old_key_of_another_plugin_is_dropped),
-      TEST(test_old_key_still_needs_an_owner),
+      TEST(test_old_key_without_an_owner_is_unknown),
       TEST(test_dump_text),
       TEST(test_dump_reads_back),
       TEST(test_reads_files),
       TEST(test_bounds),
       TEST(test_help),
       TEST(test_help_lines_fit),
-      TEST(test_help_tells_shared_options_once),
+      TEST(test_help_prints_shared_options_once),
       TEST(test_nearest),
       TEST(test_find),
   };

@@ -282,7 +282,7 @@ static void is_complete(const FovEnvType *type) {
   type->destroy(NULL);
 }
 
-static void promises_what_can_be_kept(const FovEnvType *type) {
+static void has_a_valid_spec(const FovEnvType *type) {
   for (FovSplit split = FOV_SPLIT_TRAIN; split <= FOV_SPLIT_TEST; split++) {
     const FovEnvSpec *spec = &create_or_give_up(type, split)->spec;
     for (int i = 0; spec->names && i < spec->actions; i++)
@@ -290,7 +290,7 @@ static void promises_what_can_be_kept(const FovEnvType *type) {
   }
 }
 
-static void frees_what_it_allocates(const FovEnvType *type) {
+static void frees_its_memory(const FovEnvType *type) {
   for (int i = 0; i < 3; i++) {
     FovEnv env;
     long before = allocated;
@@ -341,7 +341,7 @@ static bool same_right_answer(const Pen *a, const Pen *b) {
 }
 
 /** Cases whose right answers differ must look different, even if all draws are the same. */
-static void what_is_asked_can_be_seen(const FovEnvType *type) {
+static void different_right_answers_look_different(const FovEnvType *type) {
   const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
   Pen *a = make_pen(env, 0), *b = make_pen(env, 0);
   for (int64_t index = 1; index < env->spec.cases && index < 30; index++) {
@@ -393,7 +393,7 @@ static void every_episode_ends(const FovEnvType *type) {
 
 /** A step writes into the observation only if that was promised, and never into the cue; what a
  * game shows does change. */
-static void an_observation_changes_only_if_it_may(const FovEnvType *type) {
+static void an_observation_changes_only_if_declared(const FovEnvType *type) {
   const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
   Pen *pen = make_pen(env, 0), *before = make_pen(env, 0);
   bool changed = false;
@@ -438,7 +438,7 @@ static void play(const FovEnv *env, Pen *pen, int64_t index) {
 
 /** An episode's end stays as it is: others may go on, and a further step is the caller's mistake.
  */
-static void nothing_resets_itself(const FovEnvType *type) {
+static void an_ended_episode_does_not_change(const FovEnvType *type) {
   const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
   Pen *pen = make_pen(env, 0), *end = make_pen(env, 1), *other = make_pen(env, 2);
   play(env, pen, 0);
@@ -535,7 +535,7 @@ static void play_all(Crowd *crowd, int threads) {
 }
 
 /** Four threads that play lanes of one environment give the same episodes as one thread. */
-static void threads_do_not_meet(const FovEnvType *type) {
+static void threads_change_nothing(const FovEnvType *type) {
   const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
   static Crowd crowds[2];
   for (int k = 0; k < 2; k++) {
@@ -574,7 +574,7 @@ static void expect_refused(const FovEnvType *type, const char *name, const char 
 }
 
 /** Every option of the table has a range or choices; every other name is unknown. */
-static void refuses_what_no_option_allows(const FovEnvType *type) {
+static void refuses_values_out_of_range(const FovEnvType *type) {
   expect_refused(type, "nonsense", "1");
   for (const FovOption *o = type->plugin.options; o && o->name; o++) {
     char beyond[64];
@@ -600,23 +600,23 @@ typedef struct Clause {
   { #name, name }
 
 static const Clause clauses[] = {CLAUSE(is_complete),
-                                 CLAUSE(promises_what_can_be_kept),
-                                 CLAUSE(frees_what_it_allocates),
+                                 CLAUSE(has_a_valid_spec),
+                                 CLAUSE(frees_its_memory),
                                  CLAUSE(a_reset_is_a_pure_function),
                                  CLAUSE(a_step_is_a_pure_function),
                                  CLAUSE(cases_differ),
-                                 CLAUSE(what_is_asked_can_be_seen),
+                                 CLAUSE(different_right_answers_look_different),
                                  CLAUSE(every_episode_ends),
-                                 CLAUSE(an_observation_changes_only_if_it_may),
-                                 CLAUSE(nothing_resets_itself),
+                                 CLAUSE(an_observation_changes_only_if_declared),
+                                 CLAUSE(an_ended_episode_does_not_change),
                                  CLAUSE(the_right_answer_earns_most),
                                  CLAUSE(lanes_share_nothing),
-                                 CLAUSE(threads_do_not_meet),
+                                 CLAUSE(threads_change_nothing),
                                  CLAUSE(refuses_missing_data),
-                                 CLAUSE(refuses_what_no_option_allows)};
+                                 CLAUSE(refuses_values_out_of_range)};
 enum { CLAUSES = sizeof clauses / sizeof *clauses };
 
-static int ask_table(const FovEnvType *const *table, const Clause *clause) {
+static int check_table(const FovEnvType *const *table, const Clause *clause) {
   int broken = 0;
   for (; *table; table++)
     if (!keeps(*table, clause->check)) {
@@ -628,10 +628,10 @@ static int ask_table(const FovEnvType *const *table, const Clause *clause) {
 
 /** Asks the clause that is this test's initial state of every environment, and names each that
  * breaks it. */
-static void ask_all(void **state) {
+static void check_all(void **state) {
   const Clause *clause = *state;
   assert_non_null(fov_envs[0]);
-  int broken = ask_table(fov_envs, clause) + ask_table(kind_envs, clause);
+  int broken = check_table(fov_envs, clause) + check_table(kind_envs, clause);
   if (broken) fail_msg("%d environments break the contract: %s", broken, clause->name);
 }
 
@@ -642,7 +642,7 @@ static const Clause *find_clause(const char *name) {
   return NULL;
 }
 
-static void planted_mistakes_are_caught(void **state) {
+static void planted_bugs_are_caught(void **state) {
   (void)state;
   for (const BrokenEnv *broken = broken_envs; broken->clause; broken++) {
     const char *name = broken->type.plugin.name;
@@ -653,7 +653,7 @@ static void planted_mistakes_are_caught(void **state) {
   }
 }
 
-static void the_table_finds_each_by_its_name(void **state) {
+static void the_table_finds_environments_by_name(void **state) {
   (void)state;
   for (const FovEnvType *const *type = fov_envs; *type; type++)
     assert_ptr_equal(fov_plugin_find((const FovPlugin *const *)fov_envs, (*type)->plugin.name),
@@ -662,7 +662,7 @@ static void the_table_finds_each_by_its_name(void **state) {
 
 /* ---- what an agent can look at and learn ---- */
 
-static void refuses_kinds_that_no_agent_learns(void **state) {
+static void refuses_observations_and_answers_that_no_agent_supports(void **state) {
   (void)state;
   static const char *const messages[] = {
       "env = spectrum: expected an image of bytes, found an image of 6 x 6 x 5 floats",
@@ -797,7 +797,7 @@ static void an_endless_episode_is_truncated(void **state) {
   fov_env_finish(&endless);
 }
 
-static void an_end_at_the_last_step_is_no_cut(void **state) {
+static void an_end_at_the_last_step_is_not_a_truncation(void **state) {
   (void)state;
   assert_int_equal(fov_env_create(&endless, &endless_type, NULL, FOV_SPLIT_TRAIN), FOV_OK);
   fov_env_reset(&endless, &endless_lane, 0, &endless_rng);
@@ -807,7 +807,7 @@ static void an_end_at_the_last_step_is_no_cut(void **state) {
   fov_env_finish(&endless);
 }
 
-static void a_callers_mistakes_abort(void **state) {
+static void a_callers_bugs_abort(void **state) {
   (void)state;
   assert_int_equal(fov_env_create(&endless, &endless_type, NULL, FOV_SPLIT_TRAIN), FOV_OK);
   fov_env_reset(&endless, &endless_lane, 2, &endless_rng);
@@ -823,16 +823,16 @@ static void a_callers_mistakes_abort(void **state) {
 
 int main(void) {
   struct CMUnitTest tests[CLAUSES + 7] = {
-      cmocka_unit_test(planted_mistakes_are_caught),
-      cmocka_unit_test(the_table_finds_each_by_its_name),
-      cmocka_unit_test(refuses_kinds_that_no_agent_learns),
+      cmocka_unit_test(planted_bugs_are_caught),
+      cmocka_unit_test(the_table_finds_environments_by_name),
+      cmocka_unit_test(refuses_observations_and_answers_that_no_agent_supports),
       cmocka_unit_test(a_lane_has_all_its_arrays),
       cmocka_unit_test(an_endless_episode_is_truncated),
-      cmocka_unit_test(an_end_at_the_last_step_is_no_cut),
-      cmocka_unit_test(a_callers_mistakes_abort),
+      cmocka_unit_test(an_end_at_the_last_step_is_not_a_truncation),
+      cmocka_unit_test(a_callers_bugs_abort),
   };
   for (int i = 0; i < CLAUSES; i++)
     tests[7 + i] = (struct CMUnitTest){
-        .name = clauses[i].name, .test_func = ask_all, .initial_state = (void *)&clauses[i]};
+        .name = clauses[i].name, .test_func = check_all, .initial_state = (void *)&clauses[i]};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ static int best_of(const double *p) {
 }
 
 /** Log-probabilities are summed over the rollouts before the answer is chosen (Ba et al. 2015). */
-static void test_several_rollouts_answer_together(void **state) {
+static void test_several_rollouts_are_averaged(void **state) {
   (void)state;
   Toy toy;
   toy_create(&toy, "glimpses = 2\npolicy.sigma = 9\nreward = log_probability\n");
@@ -132,7 +132,7 @@ static void test_several_answers_are_one_case(void **state) {
 }
 
 /** Rollouts of a control task are not averaged: each is a case, wrong where it missed the goal. */
-static void test_rollouts_of_a_game_count_each(void **state) {
+static void test_each_rollout_of_a_game_is_a_case(void **state) {
   (void)state;
   Toy toy;
   toy_create(&toy, "env = toy_game\nglimpses = 3\nstop = learned\nenv.cases = 40\n");
@@ -223,9 +223,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_evaluation_does_not_depend_on_the_threads),
       cmocka_unit_test(test_a_single_rollout_is_deterministic),
-      cmocka_unit_test(test_several_rollouts_answer_together),
+      cmocka_unit_test(test_several_rollouts_are_averaged),
       cmocka_unit_test(test_several_answers_are_one_case),
-      cmocka_unit_test(test_rollouts_of_a_game_count_each),
+      cmocka_unit_test(test_each_rollout_of_a_game_is_a_case),
       cmocka_unit_test(test_no_two_splits_share_a_draw),
       cmocka_unit_test(test_every_rollout_of_every_case_has_its_own_policy_draws),
   };

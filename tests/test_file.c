@@ -202,7 +202,7 @@ static void end_process(int signal_number) {
   _exit(3);
 }
 
-static void test_a_signal_removes_what_is_unfinished(void **state) {
+static void test_a_signal_removes_unfinished_files(void **state) {
   (void)state;
   assert_int_equal(fov_file_write(path, "old", 3), FOV_OK);
   pid_t child = fork();
@@ -286,7 +286,7 @@ static void touch(const char *name) {
   close(fd);
 }
 
-static void test_a_sweep_takes_what_the_dead_left(void **state) {
+static void test_a_sweep_removes_files_of_dead_processes(void **state) {
   (void)state;
   pid_t dead = fork(); // Its id stays free for a while.
   if (dead == 0) _exit(0);
@@ -306,7 +306,7 @@ static void test_a_sweep_takes_what_the_dead_left(void **state) {
   }
 }
 
-static void test_read_keeps_its_limit(void **state) {
+static void test_read_stops_at_its_limit(void **state) {
   (void)state;
   char *data;
   size_t size;
@@ -319,7 +319,7 @@ static void test_read_keeps_its_limit(void **state) {
   assert_message("x.txt: 5 bytes, expected at most 4");
 }
 
-static void test_read_refuses_what_is_no_file(void **state) {
+static void test_read_refuses_what_is_not_a_file(void **state) {
   (void)state;
   char *data;
   size_t size;
@@ -345,15 +345,15 @@ int main(void) {
       TEST(test_the_first_failed_write_gives_the_reason),
       TEST(test_interrupted_calls_are_repeated),
       TEST(test_partial_writes_are_completed),
-      TEST(test_a_signal_removes_what_is_unfinished),
+      TEST(test_a_signal_removes_unfinished_files),
       TEST(test_abort_all_leaves_other_files_alone),
       TEST(test_many_replacements_at_once),
       TEST(test_a_missing_folder_is_named),
       TEST(test_a_folder_is_not_replaced),
       TEST(test_a_device_is_not_replaced),
-      TEST(test_a_sweep_takes_what_the_dead_left),
-      TEST(test_read_keeps_its_limit),
-      TEST(test_read_refuses_what_is_no_file),
+      TEST(test_a_sweep_removes_files_of_dead_processes),
+      TEST(test_read_stops_at_its_limit),
+      TEST(test_read_refuses_what_is_not_a_file),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,7 @@ static void assert_golden(cairo_t *cr, const char *name, FovBox textless) {
     fail_msg("%s: differs by %.2f in the mean, by %d where no text is", path, mean, largest);
 }
 
-static void test_scene_in_the_dark(void **state) {
+static void test_scene_in_the_dark_theme(void **state) {
   (void)state;
   FovTrace trace = make_up_trace(3, 1);
   FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, &fov_theme_dark);
@@ -120,7 +120,7 @@ static void test_scene_in_the_dark(void **state) {
   fov_trace_finish(&trace);
 }
 
-static void test_scene_in_the_light_in_colour(void **state) {
+static void test_scene_in_the_light_theme_in_colour(void **state) {
   (void)state;
   FovTrace trace = make_up_trace(3, 3);
   FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, &fov_theme_light);
@@ -199,7 +199,7 @@ static void test_contact_sheet(void **state) {
 }
 
 /** A small change exceeds the tolerance. */
-static void test_another_moment_is_another_picture(void **state) {
+static void test_a_small_difference_is_detected(void **state) {
   (void)state;
   FovTrace trace = make_up_trace(3, 1);
   Picture pictures[2];
@@ -221,14 +221,14 @@ static void test_another_moment_is_another_picture(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_scene_in_the_dark),
-      cmocka_unit_test(test_scene_in_the_light_in_colour),
+      cmocka_unit_test(test_scene_in_the_dark_theme),
+      cmocka_unit_test(test_scene_in_the_light_theme_in_colour),
       cmocka_unit_test(test_scene_with_tiles),
       cmocka_unit_test(test_scene_of_a_game),
       cmocka_unit_test(test_scene_of_a_sequence),
       cmocka_unit_test(test_heat_map),
       cmocka_unit_test(test_contact_sheet),
-      cmocka_unit_test(test_another_moment_is_another_picture),
+      cmocka_unit_test(test_a_small_difference_is_detected),
   };
   return cmocka_run_group_tests_name("golden", tests, NULL, NULL);
 }

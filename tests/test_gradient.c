@@ -61,7 +61,7 @@ static void check_gradient(const char *settings) {
 
 #define NO_POLICY TOY_PLAIN "policy = random\nbaseline = learned\n"
 
-static void test_the_whole_gradient_is_the_loss_s_difference(void **state) {
+static void test_the_gradient_equals_differences_of_the_loss(void **state) {
   (void)state;
   check_gradient(NO_POLICY "core = rnn\n");
   check_gradient(NO_POLICY "core = lstm\n");
@@ -150,7 +150,7 @@ static void check_surrogate(const char *settings) {
   toy_finish(&toy);
 }
 
-static void test_the_gradient_of_who_drops_out_is_the_surrogate_s(void **state) {
+static void test_the_gradient_of_lanes_that_stop_early_is_the_surrogate_s(void **state) {
   (void)state;
   check_surrogate("env = toy_turns\nglimpses = 2\ncore = rnn\n");
   check_surrogate("env = toy_turns\nglimpses = 3\ncore = lstm\nstop = learned\n");
@@ -201,7 +201,7 @@ static void test_the_gradients_of_lanes_add_up(void **state) {
 
 /** The answer trained after every glimpse: the mean of the losses of as many trainings as there are
  * glimpses, each of which ends at one of them. */
-static void test_answers_after_every_glimpse_weigh_the_same(void **state) {
+static void test_answers_after_every_glimpse_have_equal_weights(void **state) {
   (void)state;
   real *gradients[4], *values = NULL;
   size_t size = 0;
@@ -281,7 +281,7 @@ static void assert_reach(const char *settings, const char *stop, const char *con
 static const char *const first_layer[] = {"core.", "glimpse.", "encoder.", "where.", NULL};
 static const char *const second_layer[] = {"gaze.", "context.", "start.", NULL};
 
-static void test_heads_reach_the_core_only_if_they_may(void **state) {
+static void test_heads_train_the_core_only_if_allowed(void **state) {
   (void)state;
   assert_reach("", "none", first_layer, true, true);
   assert_reach("", "baseline", first_layer, true, false);
@@ -289,7 +289,7 @@ static void test_heads_reach_the_core_only_if_they_may(void **state) {
   assert_reach("", "both", first_layer, false, false);
 }
 
-static void test_heads_reach_the_first_layer_only_if_they_may(void **state) {
+static void test_heads_train_the_first_layer_only_if_allowed(void **state) {
   (void)state;
   assert_reach(TOY_TWO_LAYERS, "none", first_layer, true, true);
   assert_reach(TOY_TWO_LAYERS, "none", second_layer, true, true);
@@ -333,13 +333,13 @@ static void test_no_gradient_flows_through_the_sample(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
 #ifdef FOV_DOUBLE
-      cmocka_unit_test(test_the_whole_gradient_is_the_loss_s_difference),
-      cmocka_unit_test(test_the_gradient_of_who_drops_out_is_the_surrogate_s),
+      cmocka_unit_test(test_the_gradient_equals_differences_of_the_loss),
+      cmocka_unit_test(test_the_gradient_of_lanes_that_stop_early_is_the_surrogate_s),
 #endif
       cmocka_unit_test(test_the_gradients_of_lanes_add_up),
-      cmocka_unit_test(test_answers_after_every_glimpse_weigh_the_same),
-      cmocka_unit_test(test_heads_reach_the_core_only_if_they_may),
-      cmocka_unit_test(test_heads_reach_the_first_layer_only_if_they_may),
+      cmocka_unit_test(test_answers_after_every_glimpse_have_equal_weights),
+      cmocka_unit_test(test_heads_train_the_core_only_if_allowed),
+      cmocka_unit_test(test_heads_train_the_first_layer_only_if_allowed),
       cmocka_unit_test(test_the_answer_s_gradient_stays_in_the_first_layer),
       cmocka_unit_test(test_no_gradient_flows_through_the_sample),
   };

@@ -144,7 +144,7 @@ static void refuses_trailing_bytes(void **state) {
   assert_refuses(3, FOV_ERR_FORMAT, "too long");
 }
 
-static void stops_a_bomb(void **state) {
+static void refuses_a_gzip_bomb(void **state) {
   (void)state;
   enum { BOMB = 16 << 20 };
   uint8_t *bytes = calloc(1, BOMB);
@@ -163,7 +163,7 @@ static void write_shape(uint32_t n, uint32_t height, uint32_t width) {
   write_plain(bytes, sizeof bytes);
 }
 
-static void bounds_before_it_allocates(void **state) {
+static void checks_sizes_before_it_allocates(void **state) {
   (void)state;
   write_shape(0, 3, 4);
   assert_refuses(3, FOV_ERR_FORMAT, "dimension 0: expected 1 to 1073741824, found 0");
@@ -188,7 +188,7 @@ static void refuses_other_types_and_shapes(void **state) {
   assert_refuses(3, FOV_ERR_FORMAT, "found 0x00000d03");
 }
 
-static void names_what_cannot_be_opened(void **state) {
+static void names_a_file_that_cannot_be_opened(void **state) {
   (void)state;
   unlink(path);
   assert_refuses(3, FOV_ERR_IO, "No such file");
@@ -234,10 +234,10 @@ int main(void) {
       cmocka_unit_test(refuses_every_flipped_header_bit),
       cmocka_unit_test(never_reads_wrong_data_from_a_damaged_gzip),
       cmocka_unit_test(refuses_trailing_bytes),
-      cmocka_unit_test(stops_a_bomb),
-      cmocka_unit_test(bounds_before_it_allocates),
+      cmocka_unit_test(refuses_a_gzip_bomb),
+      cmocka_unit_test(checks_sizes_before_it_allocates),
       cmocka_unit_test(refuses_other_types_and_shapes),
-      cmocka_unit_test(names_what_cannot_be_opened),
+      cmocka_unit_test(names_a_file_that_cannot_be_opened),
       cmocka_unit_test(refuses_a_pipe_without_waiting),
       cmocka_unit_test(counts_from_the_header_alone),
   };

@@ -146,7 +146,7 @@ static void assert_shows(Options options, int height, int width, int channels, i
 
 /* ---- which pictures ---- */
 
-static void cuts_each_class(void **state) {
+static void splits_each_class(void **state) {
   (void)state;
   write_class(below("b"), 6, 100);
   write_class(below("a"), 13, 0);
@@ -165,7 +165,7 @@ static void write_parts(void) {
   write_class(below("test/b"), 2, 30);
 }
 
-static void takes_parts_as_they_are(void **state) {
+static void takes_train_valid_and_test_folders(void **state) {
   (void)state;
   write_parts();
   assert_string_equal(describe(FOV_SPLIT_TRAIN),
@@ -205,7 +205,7 @@ static void only_visible_png_files_count(void **state) {
   assert_string_equal(describe(FOV_SPLIT_TEST), "99:0 99:1");
 }
 
-static void digests_what_is_shown(void **state) {
+static void digests_the_pictures_shown(void **state) {
   (void)state;
   write_class(below("a"), 6, 0);
   write_class(below("b"), 6, 10);
@@ -284,7 +284,7 @@ static void damage(const char *path) {
 }
 
 /** The pixels of the test part are checked when the training part is loaded. */
-static void checks_the_test_part_before_a_training(void **state) {
+static void checks_the_test_pictures_before_a_training(void **state) {
   (void)state;
   write_class(below("a"), 6, 0);
   write_class(below("b"), 6, 0);
@@ -310,7 +310,7 @@ static void assert_division(int64_t train, int64_t valid, int64_t test) {
   }
 }
 
-static void counts_the_parts(void **state) {
+static void counts_the_pictures_of_each_split(void **state) {
   (void)state;
   write_class(below("a"), 13, 0);
   write_class(below("b"), 7, 0);
@@ -318,7 +318,7 @@ static void counts_the_parts(void **state) {
 }
 
 /** Files whose headers promise too many pixels are refused before any memory is allocated. */
-static void bounds_before_it_allocates(void **state) {
+static void checks_sizes_before_it_allocates(void **state) {
   (void)state;
   static const char header[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x10\0\0\0\x10\0\x08\0\0\0\0"
                                "\xd7\xc8\x7b\xcb"
@@ -394,7 +394,7 @@ static void scales_by_means(void **state) {
   assert_shows(options, 2, 2, 1, 0, (uint8_t[]){90, 30, 30, 14});
 }
 
-static void scales_all_alike_or_each(void **state) {
+static void scales_all_by_one_factor_or_each_by_its_own(void **state) {
   (void)state;
   write_around(below("a/000.png"), 2, 1, 1, (uint8_t[]){10, 20});
   write_grey(below("a/001.png"), 4, 4, 7);
@@ -416,7 +416,7 @@ static const char *subset(void) {
 }
 
 /** With the same settings it shows the same bytes as centred, translated and cluttered. */
-static void does_what_the_others_do(void **state) {
+static void shows_the_same_as_the_digit_environments(void **state) {
   (void)state;
   static const struct {
     const char *name;
@@ -528,23 +528,23 @@ static int remove_folder(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(cuts_each_class),
-      TEST(takes_parts_as_they_are),
+      TEST(splits_each_class),
+      TEST(takes_train_valid_and_test_folders),
       TEST(a_class_may_be_called_train),
       TEST(only_visible_png_files_count),
-      TEST(digests_what_is_shown),
+      TEST(digests_the_pictures_shown),
       TEST(refuses_folders_without_classes),
       TEST(refuses_parts_of_other_classes),
       TEST(names_a_damaged_picture),
       TEST(names_pictures_of_another_format),
-      TEST(checks_the_test_part_before_a_training),
-      TEST(counts_the_parts),
-      TEST(bounds_before_it_allocates),
+      TEST(checks_the_test_pictures_before_a_training),
+      TEST(counts_the_pictures_of_each_split),
+      TEST(checks_sizes_before_it_allocates),
       TEST(colour_is_found_or_chosen),
       TEST(pads_to_the_largest),
       TEST(scales_by_means),
-      TEST(scales_all_alike_or_each),
-      TEST(does_what_the_others_do),
+      TEST(scales_all_by_one_factor_or_each_by_its_own),
+      TEST(shows_the_same_as_the_digit_environments),
       TEST(scales_and_colours_idx_too),
       TEST(clutters_in_colour),
   };

@@ -84,7 +84,7 @@ static void test_nothing_is_allocated_after_the_first_update(void **state) {
 }
 
 /** A step that needs more than a shard finds it reserved as well. */
-static void test_the_optimiser_s_memory_is_foreseen(void **state) {
+static void test_the_optimiser_s_memory_is_measured_in_advance(void **state) {
   (void)state;
   Toy toy;
   toy_create(&toy, "optimiser = muon\noptimiser.turns = 1\ncore.width = 800\n");
@@ -99,7 +99,7 @@ static void test_the_optimiser_s_memory_is_foreseen(void **state) {
 static const double STAYING = 0.6, LEAVING = 1. / 12;
 
 /** Fails unless `taken` is at most what was measured, and `least` of it or more. */
-static void assert_foreseen(const char *settings, const char *what, double taken, double measured,
+static void assert_measured(const char *settings, const char *what, double taken, double measured,
                             double least) {
   if (!(taken <= measured && taken >= least * measured))
     fail_msg("%s: %s took %g bytes, foreseen were %g", settings, what, taken, measured);
@@ -115,7 +115,7 @@ static void check_training(const Toy *toy, const char *settings, double least) {
   for (int s = 0; s < workspace->count; s++) {
     if (workspace->arenas[s].blocks != 1)
       fail_msg("%s: took %zu blocks", settings, workspace->arenas[s].blocks);
-    assert_foreseen(settings, "training", (double)workspace->arenas[s].used,
+    assert_measured(settings, "training", (double)workspace->arenas[s].used,
                     shards / workspace->count, least);
   }
   fov_trainer_destroy(trainer);
@@ -135,7 +135,7 @@ static void check_playing(const Toy *toy, const char *settings, double least) {
   plan.predict = toy->task.baseline->head.build;
   fov_rollout_run(&rollout, &tape, &toy->task, &plan);
   if (arena.blocks != 1) fail_msg("%s: playing took %zu blocks", settings, arena.blocks);
-  assert_foreseen(settings, "playing", (double)arena.used, bytes, least);
+  assert_measured(settings, "playing", (double)arena.used, bytes, least);
   fov_arena_finish(&arena);
   free(values);
 }
@@ -157,7 +157,7 @@ static void check_memory(const char *settings, double least) {
 
 /** Every core with every encoder: wide, narrow, and looking at the whole image with filters all
  * over it. */
-static void test_a_shard_s_memory_is_foreseen(void **state) {
+static void test_a_shard_s_memory_is_measured_in_advance(void **state) {
   (void)state;
   const char *const sizes[] = {
       "sensor.side = 16\nglimpse.width = 48\n",
@@ -181,7 +181,7 @@ static void test_a_shard_s_memory_is_foreseen(void **state) {
 }
 
 /** Every core that can be started: in two layers, on coarse views small and large. */
-static void test_two_layers_memory_is_foreseen(void **state) {
+static void test_memory_of_two_layers_is_measured_in_advance(void **state) {
   (void)state;
   const char *const contexts[] = {
       "core.width = 64\n", "core.width = 4\ncontext.side = 40\ncontext.width = 1\n",
@@ -197,7 +197,7 @@ static void test_two_layers_memory_is_foreseen(void **state) {
 }
 
 /** Every stop rule with every policy, few glimpses and many, with a context and without. */
-static void test_stops_and_policies_are_foreseen(void **state) {
+static void test_memory_of_stops_and_policies_is_measured_in_advance(void **state) {
   (void)state;
   const char *const more[] = {"glimpses = 1\n",
                               "glimpses = 6\n" TOY_TWO_LAYERS "first = learned\n"};
@@ -212,7 +212,7 @@ static void test_stops_and_policies_are_foreseen(void **state) {
 }
 
 /** Copies of an image are played side by side, so that fewer numbers of lanes can be measured. */
-static void test_copies_are_foreseen(void **state) {
+static void test_memory_of_copies_is_measured_in_advance(void **state) {
   (void)state;
   const char *const copies[] = {"train.copies = 1\n", "train.copies = 2\n", "train.copies = 32\n",
                                 "train.copies = 64\n"};
@@ -224,7 +224,7 @@ static void test_copies_are_foreseen(void **state) {
   }
 }
 
-static void test_the_memory_of_large_images_is_foreseen(void **state) {
+static void test_memory_of_large_images_is_measured_in_advance(void **state) {
   (void)state;
   check_memory_of("train.batch = 64\nglimpses = 6\n", 1100, 0.99);
   check_memory_of("train.batch = 64\nglimpses = 6\nstop = learned\ntrain.copies = 2\n", 1100, 0.9);
@@ -244,7 +244,7 @@ static size_t full_bytes(const Toy *toy, const real *values, int index) {
 }
 
 /** Whether its episode is short or long: so a few cases are enough to measure with. */
-static void test_a_full_rollout_takes_as_much_in_every_case(void **state) {
+static void test_a_full_rollout_takes_the_same_memory_in_every_case(void **state) {
   (void)state;
   const char *const worlds[] = {"env = toy_turns\nglimpses = 2\n",
                                 "env = toy_turns\nglimpses = 3\nstop = learned\n",
@@ -263,7 +263,7 @@ static void test_a_full_rollout_takes_as_much_in_every_case(void **state) {
 
 /** Lanes that leave take no more, though their number changes from step to step, and even if every
  * one of them leaves at a step of its own. */
-static void test_who_drops_out_stays_within_what_is_foreseen(void **state) {
+static void test_lanes_that_stop_early_stay_within_the_measured_memory(void **state) {
   (void)state;
   const char *const worlds[] = {"env = toy_turns\nglimpses = 4\n",
                                 "env = toy_game\nglimpses = 2\nobjective = gae\n",
@@ -285,7 +285,7 @@ static void test_who_drops_out_stays_within_what_is_foreseen(void **state) {
 }
 
 /** Whether it is the batch, the weights or the glimpses that are too many. */
-static void test_what_does_not_fit_is_refused_before_it_is_taken(void **state) {
+static void test_too_large_a_training_is_refused_before_it_allocates(void **state) {
   (void)state;
   const char *const huge[] = {
       "core = lstm\ncore.width = 8192\nglimpse.width = 8192\ntrain.batch = 65536\n",
@@ -307,15 +307,15 @@ static void test_what_does_not_fit_is_refused_before_it_is_taken(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nothing_is_allocated_after_the_first_update),
-      cmocka_unit_test(test_the_optimiser_s_memory_is_foreseen),
-      cmocka_unit_test(test_a_shard_s_memory_is_foreseen),
-      cmocka_unit_test(test_two_layers_memory_is_foreseen),
-      cmocka_unit_test(test_stops_and_policies_are_foreseen),
-      cmocka_unit_test(test_copies_are_foreseen),
-      cmocka_unit_test(test_the_memory_of_large_images_is_foreseen),
-      cmocka_unit_test(test_a_full_rollout_takes_as_much_in_every_case),
-      cmocka_unit_test(test_who_drops_out_stays_within_what_is_foreseen),
-      cmocka_unit_test(test_what_does_not_fit_is_refused_before_it_is_taken),
+      cmocka_unit_test(test_the_optimiser_s_memory_is_measured_in_advance),
+      cmocka_unit_test(test_a_shard_s_memory_is_measured_in_advance),
+      cmocka_unit_test(test_memory_of_two_layers_is_measured_in_advance),
+      cmocka_unit_test(test_memory_of_stops_and_policies_is_measured_in_advance),
+      cmocka_unit_test(test_memory_of_copies_is_measured_in_advance),
+      cmocka_unit_test(test_memory_of_large_images_is_measured_in_advance),
+      cmocka_unit_test(test_a_full_rollout_takes_the_same_memory_in_every_case),
+      cmocka_unit_test(test_lanes_that_stop_early_stay_within_the_measured_memory),
+      cmocka_unit_test(test_too_large_a_training_is_refused_before_it_allocates),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

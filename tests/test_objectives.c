@@ -297,7 +297,7 @@ static void test_gae_of_the_whole_return_is_reinforce(void **state) {
 /* ---- losses of the baseline ---- */
 
 /** Half the squared error, where something was chosen; what is logged is the mean square. */
-static void test_the_baseline_learns_where_something_was_chosen(void **state) {
+static void test_the_baseline_learns_only_where_a_choice_was_made(void **state) {
   (void)state;
   const char *const settings[] = {"plugin = reinforce\n",
                                   "plugin = reinforce\nplugin.baseline = 4\n"};
@@ -396,7 +396,7 @@ int main(void) {
       cmocka_unit_test(test_every_baseline_lowers_the_variance),
       cmocka_unit_test(test_gae_on_numbers_worked_by_hand),
       cmocka_unit_test(test_gae_of_the_whole_return_is_reinforce),
-      cmocka_unit_test(test_the_baseline_learns_where_something_was_chosen),
+      cmocka_unit_test(test_the_baseline_learns_only_where_a_choice_was_made),
       cmocka_unit_test(test_the_entropy_of_moves_and_stops_is_raised),
       cmocka_unit_test(test_a_policy_s_exact_entropy_is_raised),
   };

@@ -38,7 +38,7 @@ static FovOptimiserStep step_of(Descent *d, real rate, int64_t update) {
 }
 
 /** f(x) = Σ a_i (x_i − c_i)² / 2 with curvatures from 0.5 to 2, at a rate that falls to 0. */
-static void test_every_optimiser_finds_the_bottom_of_a_bowl(void **state) {
+static void test_every_optimiser_minimises_a_quadratic(void **state) {
   (void)state;
   for (const FovOptimiser *const *o = fov_optimisers; *o; o++) {
     FovSlot slot = plugin_default(PLUGINS(fov_optimisers), &(*o)->plugin);
@@ -188,7 +188,7 @@ static void test_muon_makes_singular_values_one(void **state) {
   check_muon(COLS, ROWS);
 }
 
-static void test_muon_stays_where_nothing_is_to_be_learned(void **state) {
+static void test_muon_takes_no_step_without_a_gradient(void **state) {
   (void)state;
   FovSlot slot = plugin_choose(PLUGINS(fov_optimisers), "plugin = muon");
   const FovOptimiser *muon = (const FovOptimiser *)slot.plugin;
@@ -212,7 +212,7 @@ static void test_muon_stays_where_nothing_is_to_be_learned(void **state) {
 
 /* ---- schedules ---- */
 
-static void test_schedules_have_their_ends_and_middles(void **state) {
+static void test_schedules_have_known_values(void **state) {
   (void)state;
   const struct {
     FovSchedule schedule;
@@ -247,11 +247,11 @@ static void test_schedules_rise_then_fall(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_optimiser_finds_the_bottom_of_a_bowl),
+      cmocka_unit_test(test_every_optimiser_minimises_a_quadratic),
       cmocka_unit_test(test_every_optimiser_takes_the_steps_of_its_paper),
       cmocka_unit_test(test_muon_makes_singular_values_one),
-      cmocka_unit_test(test_muon_stays_where_nothing_is_to_be_learned),
-      cmocka_unit_test(test_schedules_have_their_ends_and_middles),
+      cmocka_unit_test(test_muon_takes_no_step_without_a_gradient),
+      cmocka_unit_test(test_schedules_have_known_values),
       cmocka_unit_test(test_schedules_rise_then_fall),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,7 +49,7 @@ static void assert_at(const FovPlayer *player, int episode, int glimpse) {
   assert_int_equal(fov_player_glimpse(player), glimpse);
 }
 
-static void test_it_begins_at_the_first_glimpse(void **state) {
+static void test_playback_begins_at_the_first_glimpse(void **state) {
   FovPlayer *player = player_of(state);
   assert_at(player, 0, 0);
   assert_int_equal(player->count, EPISODES);
@@ -91,7 +91,7 @@ static void test_episodes_stop_at_both_ends(void **state) {
   assert_at(player, 0, 0);
 }
 
-static void test_playing_takes_the_time_it_says(void **state) {
+static void test_playing_takes_the_documented_time(void **state) {
   FovPlayer *player = player_of(state);
   fov_player_do(player, FOV_ACTION_PLAY);
   fov_player_advance(player, FOV_GLIMPSE_SECONDS);
@@ -150,7 +150,7 @@ static void test_filters_select_wrong_right_and_class(void **state) {
   assert_int_equal(player->label, CLASSES - 1);
 }
 
-static void test_an_empty_selection_is_left_where_it_was_entered(void **state) {
+static void test_leaving_an_empty_selection_returns_to_the_same_episode(void **state) {
   FovPlayer *player = player_of(state);
   memset(fixture.trace.wrong, 0, EPISODES * sizeof *fixture.trace.wrong);
   fov_player_go(player, 7);
@@ -212,7 +212,7 @@ static void test_overlays_and_modes_toggle(void **state) {
   assert_int_equal(player->mode, FOV_MODE_SCENE);
 }
 
-static void test_another_trace_keeps_the_moment(void **state) {
+static void test_another_trace_keeps_episode_and_glimpse(void **state) {
   FovPlayer *player = player_of(state);
   FovTrace shorter = make_up_trace(5, 1);
   fov_player_go(player, 3);
@@ -382,17 +382,17 @@ static void test_patches_that_reach_beyond_the_image_stay_inside(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_it_begins_at_the_first_glimpse),
+      TEST(test_playback_begins_at_the_first_glimpse),
       TEST(test_a_step_glides_to_a_whole_glimpse),
       TEST(test_episodes_stop_at_both_ends),
-      TEST(test_playing_takes_the_time_it_says),
+      TEST(test_playing_takes_the_documented_time),
       TEST(test_playing_goes_on_to_the_next_episode_and_ends_after_the_last),
       TEST(test_speed_has_bounds),
       TEST(test_filters_select_wrong_right_and_class),
-      TEST(test_an_empty_selection_is_left_where_it_was_entered),
+      TEST(test_leaving_an_empty_selection_returns_to_the_same_episode),
       TEST(test_a_typed_number_opens_its_episode),
       TEST(test_overlays_and_modes_toggle),
-      TEST(test_another_trace_keeps_the_moment),
+      TEST(test_another_trace_keeps_episode_and_glimpse),
       TEST(test_the_gaze_rests_then_moves),
       TEST(test_episodes_end_where_they_stopped),
       TEST(test_filters_of_sequences_and_games),

@@ -355,7 +355,7 @@ static void refuses_chunks_too_large_or_unknown(void **state) {
 }
 
 /** Without its palette's last entries, some pixels have no colour: they are black. */
-static void stays_in_a_palette_too_short(void **state) {
+static void an_index_beyond_the_palette_is_black(void **state) {
   (void)state;
   enum { ENTRIES = 5 };
   Kind kind = {PNG_COLOR_TYPE_PALETTE, 4, false, false};
@@ -377,7 +377,7 @@ static void stays_in_a_palette_too_short(void **state) {
   }
 }
 
-static void refuses_what_is_no_png(void **state) {
+static void refuses_files_that_are_not_png(void **state) {
   (void)state;
   strcpy((char *)bytes, "GIF89a, whatever its name says");
   store(30);
@@ -416,8 +416,8 @@ int main(void) {
       cmocka_unit_test(skips_what_is_not_pixels),
       cmocka_unit_test(takes_any_number_of_chunks),
       cmocka_unit_test(refuses_chunks_too_large_or_unknown),
-      cmocka_unit_test(stays_in_a_palette_too_short),
-      cmocka_unit_test(refuses_what_is_no_png),
+      cmocka_unit_test(an_index_beyond_the_palette_is_black),
+      cmocka_unit_test(refuses_files_that_are_not_png),
       cmocka_unit_test(notices_that_a_file_has_changed),
   };
   return cmocka_run_group_tests(tests, enter, remove_folder);

@@ -210,7 +210,7 @@ static const char *check_lanes(const Subject *s) {
 }
 
 /** E[∇ log π] = 0, along random directions of the parameters. */
-static const char *check_score(const Subject *s) {
+static const char *check_mean_gradient(const Subject *s) {
   enum { GROUPS = 200, DIRECTIONS = 4 };
   const char *wrong = NULL;
   if (!has_log_prob(s)) return NULL;
@@ -512,12 +512,12 @@ static void test_no_two_lanes_share_a_generator(void **state) {
   check_every_policy(check_lanes);
 }
 
-static void test_the_mean_of_the_score_is_zero(void **state) {
+static void test_the_mean_gradient_of_log_prob_is_zero(void **state) {
   (void)state;
-  check_every_policy(check_score);
+  check_every_policy(check_mean_gradient);
 }
 
-static void test_choices_are_as_frequent_as_log_prob_says(void **state) {
+static void test_choices_have_the_frequencies_of_log_prob(void **state) {
   (void)state;
   check_every_policy(check_frequencies);
 }
@@ -658,7 +658,7 @@ static void test_every_check_finds_its_mistakes(void **state) {
       {"axes", GAUSSIAN, swap_axes, check_frequencies},
       {"axes", GAUSSIAN, swap_axes, check_forced},
       {"drawn axes", GAUSSIAN, draw_with_swapped_axes, check_frequencies},
-      {"drawn axes", GAUSSIAN, draw_with_swapped_axes, check_score},
+      {"drawn axes", GAUSSIAN, draw_with_swapped_axes, check_mean_gradient},
       {"another log π", GAUSSIAN, take_log_prob_of_another_sample, check_forced},
       {"another log π", TILES, take_log_prob_of_another_sample, check_forced},
       {"generator", GAUSSIAN, take_a_neighbours_generator, check_lanes},
@@ -770,7 +770,7 @@ static void test_every_policy_can_be_deterministic(void **state) {
   }
 }
 
-static void test_tiles_are_looked_at_in_the_middle(void **state) {
+static void test_a_tile_s_place_is_its_middle(void **state) {
   (void)state;
   Chosen c;
   Subject s = begin_subject("plugin = tiles\nplugin.side = 3\n");
@@ -833,7 +833,7 @@ static void test_random_is_uniform_over_the_image(void **state) {
   finish_subject(&s);
 }
 
-static void test_centre_is_the_centre(void **state) {
+static void test_centre_looks_at_the_centre(void **state) {
   (void)state;
   Chosen c;
   Subject s = begin_subject("plugin = centre\n");
@@ -890,8 +890,8 @@ int main(void) {
       cmocka_unit_test(test_every_policy_writes_what_it_declares),
       cmocka_unit_test(test_every_policy_repeats_forced_choices),
       cmocka_unit_test(test_no_two_lanes_share_a_generator),
-      cmocka_unit_test(test_the_mean_of_the_score_is_zero),
-      cmocka_unit_test(test_choices_are_as_frequent_as_log_prob_says),
+      cmocka_unit_test(test_the_mean_gradient_of_log_prob_is_zero),
+      cmocka_unit_test(test_choices_have_the_frequencies_of_log_prob),
       cmocka_unit_test(test_the_deterministic_choice_is_the_most_likely),
       cmocka_unit_test(test_an_entropy_is_the_mean_of_minus_log_prob),
 #ifdef FOV_DOUBLE
@@ -900,10 +900,10 @@ int main(void) {
       cmocka_unit_test(test_every_check_finds_its_mistakes),
       cmocka_unit_test(test_every_policy_can_be_deterministic),
       cmocka_unit_test(test_the_gaussian_has_its_moments),
-      cmocka_unit_test(test_tiles_are_looked_at_in_the_middle),
+      cmocka_unit_test(test_a_tile_s_place_is_its_middle),
       cmocka_unit_test(test_a_relative_step_is_no_longer_than_its_reach),
       cmocka_unit_test(test_random_is_uniform_over_the_image),
-      cmocka_unit_test(test_centre_is_the_centre),
+      cmocka_unit_test(test_centre_looks_at_the_centre),
       cmocka_unit_test(test_sigma_follows_its_schedule),
       cmocka_unit_test(test_choices_are_drawn_with_the_schedule_s_sigma),
   };

@@ -134,7 +134,7 @@ static double train_and_test(const char *changes) {
 }
 
 /** The pattern is seen only by an eye that follows the cue. */
-static void test_where_to_look_is_learned(void **state) {
+static void test_training_learns_where_to_look(void **state) {
   (void)state;
   double learned = train_and_test("");
   double random = train_and_test("policy = random\n");
@@ -147,7 +147,7 @@ static void test_where_to_look_is_learned(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_policy_gradient_is_exact_on_average),
-      cmocka_unit_test(test_where_to_look_is_learned),
+      cmocka_unit_test(test_training_learns_where_to_look),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,7 +179,7 @@ static void test_columns_may_have_any_order(void **state) {
 }
 
 /** As many extra columns as there can be, with the longest names and numbers, and one more. */
-static void test_every_extra_column_has_a_place(void **state) {
+static void test_the_number_of_extra_columns_is_bounded(void **state) {
   (void)state;
   FovProgress row = {.update = INT64_MIN, .episodes = INT64_MIN}, *rows, other = {0};
   for (int i = 0; i < FOV_PROGRESS_EXTRAS; i++) {
@@ -215,7 +215,7 @@ static void add_a_bad_name(void) {
   fov_progress_add(&row, "a,b", 1);
 }
 
-static void test_names_that_no_file_could_have_abort(void **state) {
+static void test_invalid_column_names_abort(void **state) {
   (void)state;
   assert_true(aborts(add_a_fixed_name));
   assert_true(aborts(add_a_name_twice));
@@ -319,7 +319,7 @@ static void test_a_missing_file_is_an_error_to_read(void **state) {
   assert_message("progress.csv: cannot open");
 }
 
-static void test_truncate_keeps_what_was_checkpointed(void **state) {
+static void test_truncate_keeps_rows_up_to_the_checkpoint(void **state) {
   (void)state;
   assert_int_equal(fov_progress_truncate(path, 100), FOV_OK);
   assert_false(fov_file_exists(path));
@@ -341,8 +341,8 @@ int main(void) {
       TEST(test_an_old_file_is_read_and_continued),
       TEST(test_a_new_column_is_added_to_all_rows),
       TEST(test_columns_may_have_any_order),
-      TEST(test_every_extra_column_has_a_place),
-      TEST(test_names_that_no_file_could_have_abort),
+      TEST(test_the_number_of_extra_columns_is_bounded),
+      TEST(test_invalid_column_names_abort),
       TEST(test_the_number_of_rows_is_bounded),
       TEST(test_a_partial_line_is_left_out_and_cut),
       TEST(test_append_refuses_a_foreign_file),
@@ -350,7 +350,7 @@ int main(void) {
       TEST(test_bad_files_are_refused),
       TEST(test_a_zero_byte_is_refused),
       TEST(test_a_missing_file_is_an_error_to_read),
-      TEST(test_truncate_keeps_what_was_checkpointed),
+      TEST(test_truncate_keeps_rows_up_to_the_checkpoint),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -327,7 +327,7 @@ static void test_numbers_that_are_not_finite_are_refused(void **state) {
   toy_finish(&toy);
 }
 
-static void test_a_state_that_cannot_be_is_refused(void **state) {
+static void test_an_invalid_state_is_refused(void **state) {
   (void)state;
   Toy toy;
   toy_create(&toy, "");
@@ -363,7 +363,7 @@ static void test_other_data_are_refused(void **state) {
   assert_int_equal(fov_checkpoint_check_data(inside("absent"), identity.data), FOV_ERR_IO);
 }
 
-static void test_what_is_no_checkpoint_is_refused(void **state) {
+static void test_files_that_are_not_checkpoints_are_refused(void **state) {
   (void)state;
   char *config;
   Toy toy;
@@ -523,14 +523,14 @@ static void check_trace(const char *settings, int side, int scales) {
   toy_finish(&toy);
 }
 
-static void test_a_trace_is_what_happened(void **state) {
+static void test_a_trace_records_the_rollout(void **state) {
   (void)state;
   check_trace("env.cases = 90\nsensor.scales = 2\n", 4, 2);
   check_trace("env.cases = 90\nsensor.scales = 2\nsensor.whole = yes\n", TOY_SIDE, 1);
 }
 
 /** Of a game every frame is kept as it was looked at; after an episode's end there is nothing. */
-static void test_a_game_s_trace_is_what_happened(void **state) {
+static void test_a_trace_of_a_game_records_the_rollout(void **state) {
   (void)state;
   enum { EPISODES = 20, PIXELS = TOY_SIDE * TOY_SIDE };
   Toy toy;
@@ -559,7 +559,7 @@ static void test_a_game_s_trace_is_what_happened(void **state) {
 }
 
 /** A run's trace has as many episodes as have room, and one that has not. */
-static void test_a_trace_keeps_to_its_room(void **state) {
+static void test_the_size_of_a_trace_is_bounded(void **state) {
   (void)state;
   enum { HEADER = 4096 };
   const struct {
@@ -610,7 +610,7 @@ static void check_choices(const char *settings, bool sampled, bool predicted, in
   toy_finish(&toy);
 }
 
-static void test_what_nobody_chose_is_nan(void **state) {
+static void test_values_without_a_choice_are_nan(void **state) {
   (void)state;
   check_choices("", false, true, 1);
   check_choices("baseline = none\n", true, false, 1);
@@ -654,7 +654,7 @@ static void test_a_fresh_run_makes_its_folders(void **state) {
   }
 }
 
-static void test_a_run_goes_on_only_if_asked(void **state) {
+static void test_a_run_is_resumed_only_on_request(void **state) {
   (void)state;
   FovRun run;
   assert_int_equal(fov_run_open(&run, inside("run"), false), FOV_OK);
@@ -697,7 +697,7 @@ static void check_folder(const char *dir, bool resume, bool resumed, const char 
   fov_run_close(&run);
 }
 
-static void test_what_stands_in_a_folder_decides(void **state) {
+static void test_the_files_in_a_folder_decide(void **state) {
   (void)state;
   static const char lost[] = "a run that lost its last.safetensors; choose another --run",
                     foreign[] = "has files, but no run; choose another --run",
@@ -728,14 +728,14 @@ static void test_what_stands_in_a_folder_decides(void **state) {
   }
 }
 
-static void test_looking_makes_no_folder(void **state) {
+static void test_checking_a_run_makes_no_folder(void **state) {
   (void)state;
   assert_int_equal(fov_run_check(inside("a/b"), false), FOV_OK);
   assert_int_equal(fov_run_check(path, true), FOV_OK);
   assert_false(fov_file_exists(inside("a")));
 }
 
-static void test_paths_that_cannot_be_are_refused(void **state) {
+static void test_invalid_paths_are_refused(void **state) {
   (void)state;
   FovRun run;
   char longest[FOV_PATH_SIZE];
@@ -769,7 +769,7 @@ static pid_t hold(int held[2], int release[2]) {
   _exit(told == 1 && waited == 0 ? 0 : 1);
 }
 
-static void test_only_one_process_holds_a_run(void **state) {
+static void test_only_one_process_opens_a_run(void **state) {
   (void)state;
   int held[2], release[2], status;
   FovRun run;
@@ -798,7 +798,7 @@ static char *check_line(char *line, const char *text, size_t length) {
   return line + end + length;
 }
 
-static void test_the_log_has_one_line_each(void **state) {
+static void test_the_log_has_one_line_per_message(void **state) {
   (void)state;
   FovRun run;
   char longest[3000];
@@ -839,7 +839,7 @@ static const char *string_of(const json_t *root, const char *key) {
   return text;
 }
 
-static void test_run_json_tells_the_facts(void **state) {
+static void test_run_json_has_the_facts_of_the_run(void **state) {
   (void)state;
   json_t *root = describe_run(&(FovRunFacts){.command = "fovea train \"ä\"",
                                              .seed = INT64_C(9000000000000000),
@@ -856,7 +856,7 @@ static void test_run_json_tells_the_facts(void **state) {
   json_decref(root);
 }
 
-static void test_run_json_is_json_whatever_was_typed(void **state) {
+static void test_run_json_is_valid_for_any_command(void **state) {
   (void)state;
   json_t *root = describe_run(&(FovRunFacts){
       .command = "fovea train caf\xe9.ini", .threads = 1, .outcome = "\xff\xfe: cannot open"});
@@ -876,25 +876,25 @@ int main(void) {
       TEST(test_best_weights_alone),
       TEST(test_a_checkpoint_of_another_agent_is_refused),
       TEST(test_numbers_that_are_not_finite_are_refused),
-      TEST(test_a_state_that_cannot_be_is_refused),
+      TEST(test_an_invalid_state_is_refused),
       TEST(test_other_data_are_refused),
-      TEST(test_what_is_no_checkpoint_is_refused),
+      TEST(test_files_that_are_not_checkpoints_are_refused),
       TEST(test_a_trace_names_its_weights),
       TEST(test_wrong_episodes_follow_the_first_ones),
-      TEST(test_a_trace_is_what_happened),
-      TEST(test_a_game_s_trace_is_what_happened),
-      TEST(test_a_trace_keeps_to_its_room),
-      TEST(test_what_nobody_chose_is_nan),
+      TEST(test_a_trace_records_the_rollout),
+      TEST(test_a_trace_of_a_game_records_the_rollout),
+      TEST(test_the_size_of_a_trace_is_bounded),
+      TEST(test_values_without_a_choice_are_nan),
       TEST(test_no_more_episodes_than_cases),
       TEST(test_a_fresh_run_makes_its_folders),
-      TEST(test_a_run_goes_on_only_if_asked),
-      TEST(test_what_stands_in_a_folder_decides),
-      TEST(test_looking_makes_no_folder),
-      TEST(test_paths_that_cannot_be_are_refused),
-      TEST(test_only_one_process_holds_a_run),
-      TEST(test_the_log_has_one_line_each),
-      TEST(test_run_json_tells_the_facts),
-      TEST(test_run_json_is_json_whatever_was_typed),
+      TEST(test_a_run_is_resumed_only_on_request),
+      TEST(test_the_files_in_a_folder_decide),
+      TEST(test_checking_a_run_makes_no_folder),
+      TEST(test_invalid_paths_are_refused),
+      TEST(test_only_one_process_opens_a_run),
+      TEST(test_the_log_has_one_line_per_message),
+      TEST(test_run_json_has_the_facts_of_the_run),
+      TEST(test_run_json_is_valid_for_any_command),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

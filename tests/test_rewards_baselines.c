@@ -17,7 +17,7 @@ enum { DRAWS = 20000 };
 
 /* ---- choosing an action ---- */
 
-static void test_actions_are_sampled_as_often_as_they_ought(void **state) {
+static void test_actions_are_sampled_with_their_probabilities(void **state) {
   (void)state;
   const double p[] = {0.5, 0.001, 0.25, 0, 0.249};
   real log_p[5];
@@ -42,7 +42,7 @@ static void test_the_likeliest_is_the_first_of_equals(void **state) {
 
 /* ---- rewards ---- */
 
-static void test_every_reward_is_what_its_name_says(void **state) {
+static void test_every_reward_follows_its_formula(void **state) {
   (void)state;
   const real log_p[] = {(real)-0.25, (real)-2, (real)-4};
   const struct {
@@ -96,9 +96,9 @@ static void test_every_baseline_on_numbers_worked_by_hand(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_actions_are_sampled_as_often_as_they_ought),
+      cmocka_unit_test(test_actions_are_sampled_with_their_probabilities),
       cmocka_unit_test(test_the_likeliest_is_the_first_of_equals),
-      cmocka_unit_test(test_every_reward_is_what_its_name_says),
+      cmocka_unit_test(test_every_reward_follows_its_formula),
       cmocka_unit_test(test_every_baseline_on_numbers_worked_by_hand),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static void test_log_prob_belongs_to_the_raw_sample(void **state) {
   toy_finish(&toy);
 }
 
-static void test_a_rollout_sees_what_is_where_it_looks(void **state) {
+static void test_a_glimpse_shows_the_image_at_its_place(void **state) {
   (void)state;
   Toy toy;
   ToyPlay p;
@@ -75,7 +75,7 @@ static void test_a_rollout_sees_what_is_where_it_looks(void **state) {
   toy_finish(&toy);
 }
 
-static void test_the_first_glimpse_is_where_it_was_asked_for(void **state) {
+static void test_the_first_glimpse_is_at_the_requested_place(void **state) {
   (void)state;
   const char *firsts[] = {"first = centre", "first = random", "first = learned"};
   for (int first = 0; first < 3; first++) {
@@ -240,7 +240,7 @@ static bool answers_depend_on(const char *prefix, const char *settings) {
   return found;
 }
 
-static void test_context_and_second_layer_answer_by_the_eye_alone(void **state) {
+static void test_context_and_second_layer_affect_answers_only_through_the_gaze(void **state) {
   (void)state;
   const char *where[] = {"context.", "start.", "gaze.", "location."};
   for (int i = 0; i < 4; i++) {
@@ -274,7 +274,7 @@ static double replay(const Toy *toy, const FovRollout *r, int b, FovRng rng) {
   return earned;
 }
 
-static void test_a_game_is_what_its_actions_make_of_it(void **state) {
+static void test_a_game_follows_its_actions(void **state) {
   (void)state;
   enum { LANES = 48 };
   Toy toy;
@@ -303,7 +303,7 @@ static void test_a_game_is_what_its_actions_make_of_it(void **state) {
 
 /** log π of an action is the logits' log-softmax there; a deterministic rollout takes the likeliest
  * and has none. */
-static void test_moves_are_drawn_from_the_logits(void **state) {
+static void test_actions_are_sampled_from_the_logits(void **state) {
   (void)state;
   Toy toy;
   toy_create(&toy, "env = toy_game\nglimpses = 1\n");
@@ -402,7 +402,7 @@ static void test_a_lane_is_the_same_alone(void **state) {
 }
 
 /** A glimpse's cost is subtracted where it is taken. */
-static void test_a_glimpse_has_its_cost(void **state) {
+static void test_every_glimpse_costs(void **state) {
   (void)state;
   Toy toy;
   ToyPlay p;
@@ -555,15 +555,15 @@ static void test_forced_stops_are_repeated_where_nothing_is_learned(void **state
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_log_prob_belongs_to_the_raw_sample),
-      cmocka_unit_test(test_a_rollout_sees_what_is_where_it_looks),
-      cmocka_unit_test(test_the_first_glimpse_is_where_it_was_asked_for),
+      cmocka_unit_test(test_a_glimpse_shows_the_image_at_its_place),
+      cmocka_unit_test(test_the_first_glimpse_is_at_the_requested_place),
       cmocka_unit_test(test_a_context_chooses_the_first_glimpse),
       cmocka_unit_test(test_labels_are_answered_in_turn),
-      cmocka_unit_test(test_context_and_second_layer_answer_by_the_eye_alone),
-      cmocka_unit_test(test_a_game_is_what_its_actions_make_of_it),
-      cmocka_unit_test(test_moves_are_drawn_from_the_logits),
+      cmocka_unit_test(test_context_and_second_layer_affect_answers_only_through_the_gaze),
+      cmocka_unit_test(test_a_game_follows_its_actions),
+      cmocka_unit_test(test_actions_are_sampled_from_the_logits),
       cmocka_unit_test(test_a_lane_is_the_same_alone),
-      cmocka_unit_test(test_a_glimpse_has_its_cost),
+      cmocka_unit_test(test_every_glimpse_costs),
       cmocka_unit_test(test_forced_choices_repeat_a_rollout),
       cmocka_unit_test(test_forced_stops_are_repeated_where_nothing_is_learned),
   };

@@ -125,7 +125,7 @@ static void test_bytes_are_canonical(void **state) {
   free(data);
 }
 
-static void test_nothing_is_a_file_too(void **state) {
+static void test_a_file_without_arrays_is_valid(void **state) {
   (void)state;
   assert_int_equal(fov_safetensors_write(path, NULL, 0, NULL, 0), FOV_OK);
   FovSafetensors *file;
@@ -418,7 +418,7 @@ static void test_flipped_bits_never_crash(void **state) {
   free(data);
 }
 
-static void test_what_is_no_file_is_refused(void **state) {
+static void test_what_is_not_a_file_is_refused(void **state) {
   (void)state;
   FovSafetensors *file;
   assert_int_equal(fov_safetensors_open(&file, path), FOV_ERR_IO);
@@ -437,7 +437,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_round_trip),
       TEST(test_bytes_are_canonical),
-      TEST(test_nothing_is_a_file_too),
+      TEST(test_a_file_without_arrays_is_valid),
       TEST(test_text_that_is_not_utf8_is_refused),
       TEST(test_require),
       TEST(test_foreign_order_and_alignment),
@@ -451,7 +451,7 @@ int main(void) {
       TEST(test_a_digest_in_another_place_is_refused),
       TEST(test_every_flipped_bit_is_refused),
       TEST(test_flipped_bits_never_crash),
-      TEST(test_what_is_no_file_is_refused),
+      TEST(test_what_is_not_a_file_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,7 +93,7 @@ static const real places[][2] = {
 
 enum { PLACES = sizeof places / sizeof *places };
 
-static void a_glimpse_is_what_its_definition_says(void **state) {
+static void a_glimpse_equals_its_definition(void **state) {
   (void)state;
   static const int sides[] = {1, 2, 3, 5, 8, 12};
   static const int pictures[][2] = {{28, 28}, {5, 3}, {3, 5}, {1, 1}, {17, 40}};
@@ -147,7 +147,7 @@ static void a_gain_brightens_coarse_patches(void **state) {
   }
 }
 
-static void the_largest_sensor_has_room(void **state) {
+static void the_largest_sensor_works(void **state) {
   (void)state;
   static Picture picture;
   draw_picture(&picture, 40, 33, 3);
@@ -179,7 +179,7 @@ static void a_glimpse_by_hand(void **state) {
   assert_true(glimpse[0] == (real)(220 / 255.0));
 }
 
-static void corners_and_centre_are_where_the_coordinates_say(void **state) {
+static void corners_and_centre_have_the_paper_s_coordinates(void **state) {
   (void)state;
   enum { N = 6, G = 2 };
   static const struct {
@@ -294,7 +294,7 @@ static void shrink_slowly(double *coarse, const FovImage *image, int side) {
   }
 }
 
-static void a_coarse_view_is_what_its_definition_says(void **state) {
+static void a_coarse_view_equals_its_definition(void **state) {
   (void)state;
   static const int sides[] = {1, 2, 3, 5, 12, FOV_MAX_SIDE};
   static const int pictures[][2] = {{28, 28}, {12, 12}, {5, 3}, {3, 5}, {1, 1}, {17, 40}, {40, 1}};
@@ -423,7 +423,7 @@ static Map map_of(const int image[3], FovSensor sensor, int coarse) {
                .channels = image[2]};
 }
 
-static void looking_back_is_the_adjoint_of_looking(void **state) {
+static void a_glimpse_and_its_adjoint_match(void **state) {
   (void)state;
   static const FovSensor sensors[] = {
       {.side = 1, .scales = 1, .gain = 1},   {.side = 2, .scales = 4, .gain = 2},
@@ -439,7 +439,7 @@ static void looking_back_is_the_adjoint_of_looking(void **state) {
       }
 }
 
-static void shrinking_back_is_the_adjoint_of_shrinking(void **state) {
+static void a_coarse_view_and_its_adjoint_match(void **state) {
   (void)state;
   static const int sides[] = {1, 2, 3, 5, 12, FOV_MAX_SIDE};
   for (int i = 0; i < ADJOINT_IMAGES; i++)
@@ -524,20 +524,20 @@ static void a_callers_bug_aborts(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_gain_brightens_coarse_patches),
-      cmocka_unit_test(a_glimpse_is_what_its_definition_says),
+      cmocka_unit_test(a_glimpse_equals_its_definition),
       cmocka_unit_test(fewer_scales_are_the_first_of_more),
-      cmocka_unit_test(the_largest_sensor_has_room),
+      cmocka_unit_test(the_largest_sensor_works),
       cmocka_unit_test(a_glimpse_by_hand),
-      cmocka_unit_test(corners_and_centre_are_where_the_coordinates_say),
+      cmocka_unit_test(corners_and_centre_have_the_paper_s_coordinates),
       cmocka_unit_test(wholly_outside_is_black),
       cmocka_unit_test(white_inside_is_one_at_every_scale),
       cmocka_unit_test(the_whole_image_is_seen_from_anywhere),
       cmocka_unit_test(a_large_image_is_seen_whole),
-      cmocka_unit_test(a_coarse_view_is_what_its_definition_says),
+      cmocka_unit_test(a_coarse_view_equals_its_definition),
       cmocka_unit_test(a_coarse_view_by_hand),
       cmocka_unit_test(a_large_white_image_shrinks_to_one),
-      cmocka_unit_test(looking_back_is_the_adjoint_of_looking),
-      cmocka_unit_test(shrinking_back_is_the_adjoint_of_shrinking),
+      cmocka_unit_test(a_glimpse_and_its_adjoint_match),
+      cmocka_unit_test(a_coarse_view_and_its_adjoint_match),
       cmocka_unit_test(floats_are_seen_as_bytes_are),
       cmocka_unit_test(a_callers_bug_aborts),
   };

@@ -152,7 +152,7 @@ static void test_no_two_lanes_share_a_generator(void **state) {
 }
 
 /** E[∇ log π] = 0, along random directions of the parameters. */
-static void check_score(const Subject *s) {
+static void check_mean_gradient(const Subject *s) {
   enum { GROUPS = 200, DIRECTIONS = 4 };
   real *gradient = fov_params_block(&s->head.params), ones[LANES];
   assert_non_null(gradient);
@@ -181,9 +181,9 @@ static void check_score(const Subject *s) {
   free(gradient);
 }
 
-static void test_the_mean_of_the_score_is_zero(void **state) {
+static void test_the_mean_gradient_of_log_prob_is_zero(void **state) {
   (void)state;
-  check_every_rule(check_score);
+  check_every_rule(check_mean_gradient);
 }
 
 /** Stopping is as frequent as log π says, which is asked by forcing it. */
@@ -203,7 +203,7 @@ static void check_frequencies(const Subject *s) {
   }
 }
 
-static void test_stopping_is_as_frequent_as_log_prob_says(void **state) {
+static void test_stopping_has_the_frequency_of_log_prob(void **state) {
   (void)state;
   check_every_rule(check_frequencies);
 }
@@ -306,8 +306,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_rule_repeats_forced_decisions),
       cmocka_unit_test(test_no_two_lanes_share_a_generator),
-      cmocka_unit_test(test_the_mean_of_the_score_is_zero),
-      cmocka_unit_test(test_stopping_is_as_frequent_as_log_prob_says),
+      cmocka_unit_test(test_the_mean_gradient_of_log_prob_is_zero),
+      cmocka_unit_test(test_stopping_has_the_frequency_of_log_prob),
       cmocka_unit_test(test_every_rule_can_be_deterministic),
       cmocka_unit_test(test_never_stops_at_no_cost),
       cmocka_unit_test(test_confident_stops_from_its_threshold_on),

@@ -1123,7 +1123,7 @@ static void conv_computes_its_equation(void **state) {
 }
 
 /** What an operation takes of the arena beside its result does not grow with the lanes. */
-static void conv_takes_the_scratch_it_says(void **state) {
+static void conv_takes_the_declared_scratch(void **state) {
   (void)state;
   const FovConv c = {1, 60, 60, 1, 10, 5};
   FovVar *w = constant(8, 100, 1);
@@ -1226,7 +1226,7 @@ static void gather_takes_its_rows(void **state) {
     for (int j = 0; j < 5; j++) assert_true(at(y, i, j) == at(x, rows[i], j));
 }
 
-static void a_hopeless_logit_costs_what_it_is(void **state) {
+static void the_loss_of_an_extreme_logit_is_exact(void **state) {
   (void)state;
   FovVar *logits = fov_constant(&tape, 1, 2);
   logits->value[0] = 5000, logits->value[1] = -5000;
@@ -1282,7 +1282,7 @@ static void concat_and_columns_are_inverse(void **state) {
 }
 
 /** Row k of lane b is what that lane got at step k, also where lanes have left. */
-static void a_memory_grows_by_a_row_a_lane(void **state) {
+static void a_memory_grows_by_one_row_per_lane(void **state) {
   (void)state;
   enum { T = 4, B = 3, D = 2 };
   FovVar *x[T], *memory = NULL;
@@ -1525,7 +1525,7 @@ static void a_gradient_is_added_number_by_number(void **state) {
   assert_false(x->has_grad);
 }
 
-static void what_depends_on_constants_alone_is_not_noted(void **state) {
+static void results_of_constants_are_not_on_the_tape(void **state) {
   (void)state;
   Small small;
   small_begin(&small);
@@ -1535,7 +1535,7 @@ static void what_depends_on_constants_alone_is_not_noted(void **state) {
   small_finish(&small);
 }
 
-static void seeds_add_up_and_unseeded_results_are_skipped(void **state) {
+static void gradients_add_up_and_results_without_one_are_skipped(void **state) {
   (void)state;
   Small small;
   small_begin(&small);
@@ -1672,7 +1672,7 @@ static void add_grad_after_backward(void) {
   fov_tape_add_grad(&tape, x, (real[]){1});
 }
 
-static void misfits_abort(void **state) {
+static void shapes_that_do_not_match_abort(void **state) {
   (void)state;
   assert_true(aborts(lane_beyond));
   assert_true(aborts(rows_of_no_lane));
@@ -1799,7 +1799,7 @@ static void add_a_long_name(void) {
   fov_params_add(&params, "and as long a name's end", 1, 1, FOV_INIT_ZERO, 0);
 }
 
-static void a_name_that_cannot_be_aborts(void **state) {
+static void an_invalid_name_aborts(void **state) {
   (void)state;
   assert_true(aborts(add_a_name_twice));
   assert_true(aborts(add_a_long_name));
@@ -1818,7 +1818,7 @@ static void assert_spread(const real *values, int count, real bound, const char 
   assert_near(squares / count, bound * bound / 3, 0.1 * bound * bound, "variance of %s", what);
 }
 
-static void init_writes_what_it_says(void **state) {
+static void initial_values_follow_their_distribution(void **state) {
   (void)state;
   FovParams params = {0};
   fov_params_add(&params, "zero", 3, 5, FOV_INIT_ZERO, 1);
@@ -1895,20 +1895,20 @@ int main(void) {
       cmocka_unit_test(every_score_keeps_its_contract),
       cmocka_unit_test_setup_teardown(linear_computes_its_equation, begin, finish),
       cmocka_unit_test_setup_teardown(conv_computes_its_equation, begin, finish),
-      cmocka_unit_test_setup_teardown(conv_takes_the_scratch_it_says, begin, finish),
+      cmocka_unit_test_setup_teardown(conv_takes_the_declared_scratch, begin, finish),
       cmocka_unit_test_setup_teardown(add_adds, begin, finish),
       cmocka_unit_test_setup_teardown(lstm_computes_its_equations, begin, finish),
       cmocka_unit_test_setup_teardown(gru_computes_its_equations, begin, finish),
       cmocka_unit_test_setup_teardown(cross_entropy_computes_its_equation, begin, finish),
       cmocka_unit_test_setup_teardown(categorical_is_the_log_probability, begin, finish),
       cmocka_unit_test_setup_teardown(gather_takes_its_rows, begin, finish),
-      cmocka_unit_test_setup_teardown(a_hopeless_logit_costs_what_it_is, begin, finish),
+      cmocka_unit_test_setup_teardown(the_loss_of_an_extreme_logit_is_exact, begin, finish),
       cmocka_unit_test_setup_teardown(gaussian_computes_its_density, begin, finish),
       cmocka_unit_test_setup_teardown(squared_error_is_half_the_square, begin, finish),
       cmocka_unit_test_setup_teardown(elementwise_operations_compute_their_equations, begin,
                                       finish),
       cmocka_unit_test_setup_teardown(concat_and_columns_are_inverse, begin, finish),
-      cmocka_unit_test_setup_teardown(a_memory_grows_by_a_row_a_lane, begin, finish),
+      cmocka_unit_test_setup_teardown(a_memory_grows_by_one_row_per_lane, begin, finish),
       cmocka_unit_test_setup_teardown(embedding_looks_up_its_rows, begin, finish),
       cmocka_unit_test_setup_teardown(softmax_computes_its_equation, begin, finish),
       cmocka_unit_test_setup_teardown(sites_compute_their_equations, begin, finish),
@@ -1918,16 +1918,17 @@ int main(void) {
       cmocka_unit_test(a_stopped_copy_has_a_gradient_of_its_own),
       cmocka_unit_test(a_weights_gradient_is_one_product),
       cmocka_unit_test_setup_teardown(a_gradient_is_added_number_by_number, begin, finish),
-      cmocka_unit_test_setup_teardown(what_depends_on_constants_alone_is_not_noted, begin, finish),
-      cmocka_unit_test_setup_teardown(seeds_add_up_and_unseeded_results_are_skipped, begin, finish),
+      cmocka_unit_test_setup_teardown(results_of_constants_are_not_on_the_tape, begin, finish),
+      cmocka_unit_test_setup_teardown(gradients_add_up_and_results_without_one_are_skipped, begin,
+                                      finish),
       cmocka_unit_test_setup_teardown(operations_keep_their_own_constants, begin, finish),
-      cmocka_unit_test_setup_teardown(misfits_abort, begin, finish),
+      cmocka_unit_test_setup_teardown(shapes_that_do_not_match_abort, begin, finish),
       cmocka_unit_test(params_lie_apart_and_aligned),
       cmocka_unit_test_setup_teardown(params_are_as_many_as_are_added, begin, finish),
       cmocka_unit_test(name_at_names_the_parameter),
       cmocka_unit_test(a_prefix_stands_before_every_name),
-      cmocka_unit_test(a_name_that_cannot_be_aborts),
-      cmocka_unit_test(init_writes_what_it_says),
+      cmocka_unit_test(an_invalid_name_aborts),
+      cmocka_unit_test(initial_values_follow_their_distribution),
       cmocka_unit_test(a_parameter_draws_from_its_own_stream),
       cmocka_unit_test(a_name_taken_or_an_empty_shape_aborts),
   };

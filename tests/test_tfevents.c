@@ -105,7 +105,7 @@ static void test_records_byte_by_byte(void **state) {
   free(data);
 }
 
-static void test_a_resumed_run_says_from_where(void **state) {
+static void test_a_resumed_run_records_its_first_update(void **state) {
   (void)state;
   FovTfevents *events;
   assert_int_equal(fov_tfevents_open(&events, folder, 1700000000.5, true, 5), FOV_OK);
@@ -225,7 +225,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_crc32c_of_known_texts),
       TEST(test_records_byte_by_byte),
-      TEST(test_a_resumed_run_says_from_where),
+      TEST(test_a_resumed_run_records_its_first_update),
       TEST(test_points_are_shown_at_once),
       TEST(test_a_row_is_one_point_for_each_number),
       TEST(test_no_file_is_overwritten),

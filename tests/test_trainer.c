@@ -41,7 +41,7 @@ static void test_threads_do_not_change_a_bit(void **state) {
   check_threads(TOY_TWO_LAYERS "core = lstm\nfirst = learned\n");
 }
 
-static void test_the_seed_decides(void **state) {
+static void test_the_seed_determines_the_training(void **state) {
   (void)state;
   Toy toy;
   toy_create(&toy, "");
@@ -214,7 +214,7 @@ static void test_copies_that_do_not_fit_are_refused(void **state) {
                         "baseline = leave_one_out needs train.copies of 2 or more, found 1");
 }
 
-static void test_a_game_has_no_labels_to_be_rewarded_by(void **state) {
+static void test_a_reward_on_labels_is_refused_for_a_game(void **state) {
   (void)state;
   assert_create_refuses("env = toy_game\nreward = log_probability\n",
                         "reward = log_probability needs labels, and env = toy_game has none");
@@ -239,7 +239,7 @@ static void test_a_number_that_is_not_finite_stops_before_the_step(void **state)
   toy_finish(&toy);
 }
 
-static void test_a_rate_too_high_is_told(void **state) {
+static void test_a_rate_too_high_is_reported(void **state) {
   (void)state;
   Toy toy;
   toy_create(&toy, TOY_DESCENT "train.rate = 100\ntrain.clip = 0\n");
@@ -325,7 +325,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_threads_do_not_change_a_bit),
       cmocka_unit_test(test_shards_are_summed_in_a_binary_tree),
-      cmocka_unit_test(test_the_seed_decides),
+      cmocka_unit_test(test_the_seed_determines_the_training),
       cmocka_unit_test(test_every_case_comes_once_an_epoch),
       cmocka_unit_test(test_the_average_follows_its_formula),
       cmocka_unit_test(test_without_an_average_the_parameters_are_evaluated),
@@ -333,9 +333,9 @@ int main(void) {
       cmocka_unit_test(test_the_gradient_is_clipped_to_its_norm),
       cmocka_unit_test(test_rate_and_progress_follow_the_updates),
       cmocka_unit_test(test_copies_that_do_not_fit_are_refused),
-      cmocka_unit_test(test_a_game_has_no_labels_to_be_rewarded_by),
+      cmocka_unit_test(test_a_reward_on_labels_is_refused_for_a_game),
       cmocka_unit_test(test_a_number_that_is_not_finite_stops_before_the_step),
-      cmocka_unit_test(test_a_rate_too_high_is_told),
+      cmocka_unit_test(test_a_rate_too_high_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,7 +111,7 @@ static void assert_title(const char *expected) {
   assert_string_equal(title, expected);
 }
 
-static void assert_says(const char *part) {
+static void assert_notice(const char *part) {
   if (viewer.message_left <= 0 || !strstr(viewer.message, part))
     fail_msg("'%s' lacks '%s'", viewer.message, part);
   assert_null(strchr(viewer.message, '\n'));
@@ -143,7 +143,7 @@ static void test_damage_covers_every_change(void **state) {
   assert_damage_covers_every_change("game.trace", 50);
 }
 
-static void test_it_is_idle_when_nothing_moves(void **state) {
+static void test_the_viewer_is_idle_when_nothing_moves(void **state) {
   (void)state;
   cairo_surface_destroy(draw(NULL));
   fov_viewer_tick(&viewer, 1);
@@ -195,9 +195,9 @@ static void test_filter_and_speed_are_buttons(void **state) {
 static void test_a_key_of_an_overlay_names_it(void **state) {
   (void)state;
   fov_viewer_do(&viewer, fov_viewer_type(&viewer, '2'));
-  assert_says("path: hidden");
+  assert_notice("path: hidden");
   fov_viewer_do(&viewer, fov_viewer_type(&viewer, '5'));
-  assert_says("veil: shown");
+  assert_notice("veil: shown");
 }
 
 /** The fewer the episodes, the larger their pictures; the page holds all of them if it can. */
@@ -297,7 +297,7 @@ static void test_the_pointer_shows_values(void **state) {
 }
 
 /** Moves the pointer down the plots of the right column until the hint changes. */
-static void assert_told_below(double x, double y, const char *expected) {
+static void assert_hint_below(double x, double y, const char *expected) {
   for (; y < 600 && strcmp(viewer.hint, expected) != 0; y += 5) fov_viewer_move(&viewer, x, y);
   assert_string_equal(viewer.hint, expected);
 }
@@ -319,10 +319,10 @@ static void test_a_game_shows_actions_and_rewards(void **state) {
   cairo_surface_destroy(last);
   assert_hint(image.x + 14.5 / SIZE * image.w, image.y + 16.5 / SIZE * image.h,
               "pixel 14, 16: 255");
-  assert_told_below(720, 250, "action left: 0.1333");
-  assert_told_below(1250, 450, "glimpse 3: reward 1");
+  assert_hint_below(720, 250, "action left: 0.1333");
+  assert_hint_below(1250, 450, "glimpse 3: reward 1");
   fov_viewer_do(&viewer, FOV_ACTION_CLASS);
-  assert_says("a game has no classes");
+  assert_notice("a game has no classes");
 }
 
 static void test_a_click_on_the_contact_sheet_opens(void **state) {
@@ -362,7 +362,7 @@ static void test_the_heat_map_counts_what_was_chosen(void **state) {
   assert_int_equal(viewer.heat.episodes, EPISODES / 3);
 }
 
-static void test_the_heat_map_leaves_out_what_was_never_looked_at(void **state) {
+static void test_the_heat_map_leaves_out_glimpses_that_were_not_taken(void **state) {
   (void)state;
   reopen("sequence.trace"); // of 4 glimpses, or of 2 if it went wrong
   fov_viewer_do(&viewer, FOV_ACTION_HEAT);
@@ -445,7 +445,7 @@ static void test_following_survives_damage(void **state) {
   write_main("run", 40);
   cut("run/trace.safetensors", 8);
   fov_viewer_tick(&viewer, 1.1);
-  assert_says("run/trace.safetensors");
+  assert_notice("run/trace.safetensors");
   assert_int_equal(viewer.opened.trace.update, 30);
   cairo_surface_destroy(draw(NULL));
   write_main("run", 40);
@@ -455,7 +455,7 @@ static void test_following_survives_damage(void **state) {
   fov_viewer_do(&viewer, FOV_ACTION_EARLIER); // 30
   fov_viewer_do(&viewer, FOV_ACTION_EARLIER); // 20
   fov_viewer_do(&viewer, FOV_ACTION_EARLIER);
-  assert_says("run/traces/10.safetensors");
+  assert_notice("run/traces/10.safetensors");
   assert_int_equal(viewer.opened.trace.update, 20);
   assert_int_equal(unlink("run/trace.safetensors"), 0);
   fov_viewer_tick(&viewer, 1.1);
@@ -466,16 +466,16 @@ static void test_a_damaged_curve_does_not_hide_the_episodes(void **state) {
   (void)state;
   assert_int_equal(fov_file_write("run/progress.csv", "update,no\n1,2\n", 14), FOV_OK);
   reopen("run");
-  assert_says("run/progress.csv");
+  assert_notice("run/progress.csv");
   assert_title("run: episode 0, glimpse 1 of 4, all, 1x, paused, update 30");
   cairo_surface_destroy(draw(NULL));
   reopen("a.trace");
   fov_viewer_drop(&viewer, "run");
-  assert_says("run/progress.csv");
+  assert_notice("run/progress.csv");
   assert_title("run: episode 0, glimpse 1 of 4, all, 1x, paused, update 30");
 }
 
-static void test_a_run_without_a_trace_is_waited_for(void **state) {
+static void test_the_viewer_waits_for_the_first_trace(void **state) {
   (void)state;
   assert_int_equal(mkdir("young", 0700), 0);
   assert_int_equal(fov_file_write("young/log.txt", "began\n", 6), FOV_OK);
@@ -499,16 +499,16 @@ static void test_a_drop_opens_or_shows_an_error(void **state) {
   fov_viewer_drop(&viewer, "run");
   assert_title("run: episode 0, glimpse 1 of 4, all, 1x, paused, update 30");
   fov_viewer_drop(&viewer, "absent");
-  assert_says("absent");
+  assert_notice("absent");
   assert_int_equal(mkdir("empty", 0700), 0);
   fov_viewer_drop(&viewer, "empty");
-  assert_says("empty: not a run");
+  assert_notice("empty: not a run");
   assert_int_equal(fov_file_write("text", "hello, world", 12), FOV_OK);
   fov_viewer_drop(&viewer, "text");
-  assert_says("text: ");
+  assert_notice("text: ");
   cut("a.trace", 100);
   fov_viewer_drop(&viewer, "a.trace");
-  assert_says("a.trace");
+  assert_notice("a.trace");
   assert_title("run: episode 0, glimpse 1 of 4, all, 1x, paused, update 30");
   cairo_surface_destroy(draw(NULL));
 }
@@ -518,13 +518,13 @@ static void test_pictures_are_saved_under_descriptive_names(void **state) {
   reopen("run");
   fov_viewer_do(&viewer, FOV_ACTION_LAST);
   fov_viewer_do(&viewer, FOV_ACTION_SAVE);
-  assert_says("saved run-episode-0-glimpse-4.png");
+  assert_notice("saved run-episode-0-glimpse-4.png");
   fov_viewer_do(&viewer, FOV_ACTION_EXPORT);
-  assert_says("exporting"); // is drawn before the work begins
+  assert_notice("exporting"); // is drawn before the work begins
   cairo_surface_destroy(draw(NULL));
   assert_near(fov_viewer_wait(&viewer), 0, 0, "wait");
   fov_viewer_tick(&viewer, 0.01);
-  assert_says("saved run-episode-0.gif");
+  assert_notice("saved run-episode-0.gif");
   fov_viewer_do(&viewer, FOV_ACTION_HEAT);
   fov_viewer_do(&viewer, FOV_ACTION_SAVE);
   static const char *const names[] = {"run-episode-0-glimpse-4.png", "run-episode-0.gif",
@@ -618,7 +618,7 @@ static void test_the_history_drops_repeated_updates(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_damage_covers_every_change),
-      TEST(test_it_is_idle_when_nothing_moves),
+      TEST(test_the_viewer_is_idle_when_nothing_moves),
       TEST(test_the_timeline_is_clicked_and_dragged),
       TEST(test_the_button_plays),
       TEST(test_filter_and_speed_are_buttons),
@@ -630,12 +630,12 @@ int main(void) {
       TEST(test_a_click_on_the_contact_sheet_opens),
       TEST(test_a_game_shows_actions_and_rewards),
       TEST(test_the_heat_map_counts_what_was_chosen),
-      TEST(test_the_heat_map_leaves_out_what_was_never_looked_at),
+      TEST(test_the_heat_map_leaves_out_glimpses_that_were_not_taken),
       TEST(test_a_run_shows_its_training),
       TEST(test_following_shows_new_traces),
       TEST(test_following_survives_damage),
       TEST(test_a_damaged_curve_does_not_hide_the_episodes),
-      TEST(test_a_run_without_a_trace_is_waited_for),
+      TEST(test_the_viewer_waits_for_the_first_trace),
       TEST(test_a_drop_opens_or_shows_an_error),
       TEST(test_pictures_are_saved_under_descriptive_names),
       TEST(test_any_keys_at_any_size),

@@ -365,7 +365,7 @@ static void test_patch_lies_where_the_sensor_looked(void **state) {
   fov_trace_finish(&trace);
 }
 
-static void test_a_whole_image_stays_where_it_is(void **state) {
+static void test_a_whole_image_does_not_move(void **state) {
   (void)state;
   FovTrace trace = {
       .glimpses = 1, .height = 29, .width = 20, .side = 29, .scales = 1, .whole = true};
@@ -713,7 +713,7 @@ static void assert_near(uint32_t a, uint32_t b, int most) {
     assert_true(abs((int)(a >> shift & 255) - (int)(b >> shift & 255)) <= most);
 }
 
-static void assert_shows_moment(const uint32_t *picture, const FovTrace *trace, int t) {
+static void assert_shows_glimpse(const uint32_t *picture, const FovTrace *trace, int t) {
   FovScene scene = fov_scene(trace, 640, 360, &fov_theme_dark);
   scene.glimpse = t;
   FovBox square = fov_scene_patch(&scene, 0);
@@ -745,7 +745,7 @@ static void assert_gif_shows_every_glimpse(int length) {
     lay_frame(picture, gif, i);
     hundredths += control.DelayTime;
     if (control.DelayTime < 40) continue; // on the way from one glimpse to the next
-    assert_shows_moment(picture, &trace, rests++);
+    assert_shows_glimpse(picture, &trace, rests++);
   }
   assert_int_equal(rests, length);
   assert_int_equal(hundredths, (length - 1) * 70 + 150);
@@ -795,7 +795,7 @@ int main(void) {
       cmocka_unit_test(test_curves_refuse_what_they_cannot_draw),
       cmocka_unit_test(test_a_run_without_rows_is_an_error),
       cmocka_unit_test(test_patch_lies_where_the_sensor_looked),
-      cmocka_unit_test(test_a_whole_image_stays_where_it_is),
+      cmocka_unit_test(test_a_whole_image_does_not_move),
       cmocka_unit_test(test_squares_have_their_scales_colours),
       cmocka_unit_test(test_image_pixels_are_sharp_and_true),
       cmocka_unit_test(test_policy_and_baseline_appear_only_if_there_are_any),

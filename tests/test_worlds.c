@@ -192,7 +192,7 @@ static int overlap_of(const World *world) {
   return 2 * H * W - lit;
 }
 
-static void pairs_are_apart_unless_they_need_not_be(void **state) {
+static void pairs_overlap_only_if_allowed(void **state) {
   (void)state;
   World *apart = make_world("env = pairs\nenv.size = 8"), *any = NULL;
   any = make_world("env = pairs\nenv.size = 8\nenv.apart = no\nenv.answer = sum");
@@ -248,7 +248,7 @@ static void sequences_are_read_from_left_to_right(void **state) {
   free_world(world);
 }
 
-static void sequences_are_anywhere_that_has_room(void **state) {
+static void sequences_are_uniform_over_the_free_space(void **state) {
   (void)state;
   // Two columns are free, before, between or after the digits; each digit draws one of 3 places.
   World *world = make_world("env = sequence\nenv.size = 8\nenv.length = 2");
@@ -352,7 +352,7 @@ static void check_fall(World *world, int number, int speed, int width) {
   }
 }
 
-static void catch_falls_as_its_physics_say(void **state) {
+static void catch_follows_its_physics(void **state) {
   (void)state;
   const struct {
     const char *settings;
@@ -401,7 +401,7 @@ static void catch_can_be_won(void **state) {
 }
 
 /** Balls come one after another; each may earn 1, the last one ends the game. */
-static void catch_has_as_many_balls_as_asked_for(void **state) {
+static void catch_has_the_requested_number_of_balls(void **state) {
   (void)state;
   World *world = make_world("env = catch\nenv.balls = 3\nenv.size = 12\nenv.paddle = 6");
   assert_int_equal(world->env.spec.steps, 3 * 11);
@@ -439,7 +439,7 @@ static void catch_starts_anywhere(void **state) {
 }
 
 /** Each frame has new distractors, anywhere; those that fall on the same pixel count once. */
-static void catch_distracts(void **state) {
+static void catch_has_distractors(void **state) {
   (void)state;
   enum { PIXELS = 24 * 24, LIGHTS = 50, FRAMES = 400 };
   World *world = make_world("env = catch\nenv.distractors = 50");
@@ -475,15 +475,15 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pairs_have_a_name_each),
       cmocka_unit_test(pairs_may_be_summed),
-      cmocka_unit_test(pairs_are_apart_unless_they_need_not_be),
+      cmocka_unit_test(pairs_overlap_only_if_allowed),
       cmocka_unit_test(sequences_are_read_from_left_to_right),
-      cmocka_unit_test(sequences_are_anywhere_that_has_room),
+      cmocka_unit_test(sequences_are_uniform_over_the_free_space),
       cmocka_unit_test(sequences_that_do_not_fit_are_refused),
-      cmocka_unit_test(catch_falls_as_its_physics_say),
+      cmocka_unit_test(catch_follows_its_physics),
       cmocka_unit_test(catch_can_be_won),
-      cmocka_unit_test(catch_has_as_many_balls_as_asked_for),
+      cmocka_unit_test(catch_has_the_requested_number_of_balls),
       cmocka_unit_test(catch_starts_anywhere),
-      cmocka_unit_test(catch_distracts),
+      cmocka_unit_test(catch_has_distractors),
       cmocka_unit_test(catch_refuses_a_paddle_wider_than_its_screen),
   };
   return cmocka_run_group_tests(tests, write_digits, remove_digits);
