@@ -1,8 +1,8 @@
 /**
- * Environments with one planted mistake each, and the clause of the contract that catches it.
+ * Environments with one planted bug each, and the clause of the contract that catches it.
  *
- * All are a world of one answer that works, a lit pixel in the left or right half of the image,
- * in which one function is replaced.
+ * Each is a correct environment, a bright pixel in the left or right half of the image, in which
+ * one function is replaced.
  */
 #include "kind_envs.h"
 
@@ -12,7 +12,7 @@
 
 enum { SIDE = 8, CASES = 40, ANSWERS = 2, STEPS = 3 };
 
-/* ---- what works ---- */
+/* ---- a correct environment ---- */
 
 static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
   (void)options, (void)split;
@@ -26,7 +26,7 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
   return FOV_OK;
 }
 
-/** Lights a pixel of the half that the label names. */
+/** Sets a pixel of the half that the label names. */
 static void draw(FovEnvLane *lane, int label, FovRng *rng) {
   uint8_t *image = fov_lane_pixels(lane);
   int row = (int)fov_rng_below(rng, SIDE), column = (int)fov_rng_below(rng, SIDE / 2);
@@ -47,7 +47,7 @@ static void step(const void *env, FovEnvLane *lane, const FovAnswer *answer, Fov
   lane->terminated = true;
 }
 
-/* ---- what a spec may get wrong ---- */
+/* ---- bugs of a spec ---- */
 
 static FovStatus create_without_steps(void **env, FovEnvSpec *spec, const void *options,
                                       FovSplit split) {
@@ -89,7 +89,7 @@ static FovStatus create_vector(void **env, FovEnvSpec *spec, const void *options
   return FOV_OK;
 }
 
-// What is never freed stays reachable, so that no leak checker complains too.
+// Memory that is never freed stays reachable, so that no leak checker reports it too.
 static void *volatile kept[8];
 static int kept_count;
 
@@ -97,7 +97,7 @@ static void keep_memory(void *env) {
   if (env) kept[kept_count++ % 8] = env;
 }
 
-/* ---- what a reset may get wrong ---- */
+/* ---- bugs of a reset ---- */
 
 static void reset_beyond_image(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
   reset(env, lane, index, rng);
@@ -174,7 +174,7 @@ static void reset_target_nan(const void *env, FovEnvLane *lane, int64_t index, F
   lane->target[1] = NAN;
 }
 
-/* ---- what a step may get wrong ---- */
+/* ---- bugs of a step ---- */
 
 static void step_paying_all(const void *env, FovEnvLane *lane, const FovAnswer *answer,
                             FovRng *rng) {
@@ -209,14 +209,14 @@ static void step_with_counter(const void *env, FovEnvLane *lane, const FovAnswer
 
 /* ---- the list ---- */
 
-#define BROKEN(mistake, found_by, says, a, b, c, d)                                                \
+#define BROKEN(bug, found_by, message, a, b, c, d)                                                 \
   {                                                                                                \
-    .type = {.plugin = {mistake, "has a planted mistake", NULL, 0},                                \
+    .type = {.plugin = {bug, "has a planted bug", NULL, 0},                                        \
              .create = (a),                                                                        \
              .destroy = (b),                                                                       \
              .reset = (c),                                                                         \
              .step = (d)},                                                                         \
-    .clause = #found_by, .words = (says)                                                           \
+    .clause = #found_by, .words = (message)                                                        \
   }
 
 const BrokenEnv broken_envs[] = {

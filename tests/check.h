@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 
-/** Fails unless |actual − expected| <= tolerance, which no NaN is; the rest says, as printf does,
- * which number it is. */
+/** Fails unless |actual − expected| <= tolerance; NaN fails. The other arguments name the number,
+ * as for printf. */
 #define assert_near(actual, expected, tolerance, ...)                                              \
   do {                                                                                             \
     double near_actual = (double)(actual), near_expected = (double)(expected);                     \
@@ -25,7 +25,7 @@
     }                                                                                              \
   } while (0)
 
-/** The same for an expression, which names itself. */
+/** The same for an expression, named by its text. */
 #define assert_close(actual, expected, tolerance)                                                  \
   assert_near(actual, expected, tolerance, "%s", #actual)
 

@@ -41,8 +41,8 @@ static inline int remove_tree(void **state) {
   return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/** Renames the digest of a safetensors file in memory, which then is a file without one, so that
- * a test can change its other bytes. */
+/** Renames the digest of a safetensors file in memory, so that the file has none and a test can
+ * change its other bytes. */
 static inline void drop_digest(char *bytes) {
   char *digest = bytes + 8 + strlen("{\"__metadata__\":{");
   assert_memory_equal(digest, "\"digest\":\"xxh64:", 16);

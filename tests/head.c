@@ -15,7 +15,7 @@ void head_create(Head *head, const FovHead *plugin, const void *options) {
   *head = (Head){.layout = calloc(1, plugin->layout_size + 1)};
   assert_non_null(head->layout);
   if (plugin->build) plugin->build(head->layout, &head->params, options, HEAD_STATE);
-  // A parameter more, which nothing depends on: a block is never empty.
+  // One more parameter, which nothing depends on, so that a block is never empty.
   fov_params_add(&head->params, "test.unused", 1, 1, FOV_INIT_ZERO, 0);
   head->values = fov_params_block(&head->params);
   assert_non_null(head->values);
@@ -63,7 +63,7 @@ bool are_frequencies(const int *counts, const double *p, int n, int total) {
     chi += pow(counts[i] - p[i] * total, 2) / (p[i] * total);
     rest -= counts[i], rest_p -= p[i], cells++;
   }
-  // Too few for a cell of their own: no more than chance may bring.
+  // Cells too small for the statistic: together, samples within chance.
   if (rest_p * total < FEW && rest > 4 * FEW) return false;
   if (rest_p * total >= FEW) chi += pow(rest - rest_p * total, 2) / (rest_p * total), cells++;
   double freedom = fmax(cells - 1, 1);

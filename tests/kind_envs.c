@@ -1,10 +1,10 @@
 /**
  * One correct environment for each kind of observation and answer that envs/ lacks.
  *
- * `spectrum` shows an image of 5 channels of floats, of which the brightest is the label; `largest`
- * shows a vector whose largest number is the label; `remember` shows tokens, of which the first,
- * then the second … is the label, and changes; `find` shows an image and, as a cue, a patch of it
- * whose place is asked for: a vector answer.
+ * spectrum: an image of 5 channels of floats; the label is the brightest channel.
+ * largest: a vector; the label is its largest number.
+ * remember: tokens that change; the label is the first of them, then the second, …
+ * find: an image and, as a cue, a patch of it; the answer is the patch's place, a vector.
  */
 #include "kind_envs.h"
 
@@ -92,15 +92,15 @@ static void reset_remember(const void *env, FovEnvLane *lane, int64_t index, Fov
   lane->label = tokens[0];
 }
 
-/** The next label is no longer shown, but remembered. */
+/** The next label is in the state, no longer in the observation. */
 static void step_remember(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
   (void)env;
-  const int32_t *said = lane->state;
+  const int32_t *labels = lane->state;
   int32_t *tokens = lane->observation;
   int next = lane->taken + 1;
   lane->reward = answer->action == lane->label;
   lane->terminated = next == TOKENS;
-  lane->label = lane->terminated ? -1 : said[next];
+  lane->label = lane->terminated ? -1 : labels[next];
   for (int i = 0; i < TOKENS; i++) tokens[i] = (int32_t)fov_rng_below(rng, WORDS);
 }
 
@@ -141,7 +141,7 @@ static void step_find(const void *env, FovEnvLane *lane, const FovAnswer *answer
 /* ---- all of them ---- */
 
 #define KIND(name, how)                                                                            \
-  static const FovEnvType name = {.plugin = {#name, "shows or asks for another kind", NULL, 0},    \
+  static const FovEnvType name = {.plugin = {#name, "another observation or answer", NULL, 0},     \
                                   .create = create_##name,                                         \
                                   .destroy = destroy,                                              \
                                   .reset = reset_##name,                                           \

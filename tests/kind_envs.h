@@ -8,9 +8,9 @@
  */
 extern const FovEnvType *const kind_envs[];
 
-/** An environment with one planted mistake. */
+/** An environment with one planted bug. */
 typedef struct BrokenEnv {
-  FovEnvType type;    /**< its name is the mistake */
+  FovEnvType type;    /**< its name is the bug */
   const char *clause; /**< the clause of the contract that catches it */
   const char *words;  /**< which that clause's message has */
 } BrokenEnv;

@@ -1,5 +1,4 @@
-/** The table of environments with the example of envs/README.md alone: test_env asks it everything.
- */
+/** The table of environments with the example of envs/README.md alone, for test_env. */
 #include "env.h"
 
 extern const FovEnvType fov_env_bars;

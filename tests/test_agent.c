@@ -1,4 +1,4 @@
-/** What an agent refuses to be built of. */
+/** Settings that an agent refuses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -96,7 +96,7 @@ static void neighbouring_streams_are_uncorrelated(void **state) {
   for (int i = 0; i < LANES; i++)
     draw_lane(lanes[i], fov_rng_stream((uint64_t)i, FOV_STREAM_POLICY, 7));
   assert_uncorrelated(lanes, "seeds");
-  // All four purposes, over seeds and indices that are each other's.
+  // All four purposes, for all pairs of a few seeds and indices.
   for (int i = 0; i < LANES; i++)
     draw_lane(lanes[i], fov_rng_stream((uint64_t)(i / 4 % 5), (FovStream)(i % 4), i / 20u));
   assert_uncorrelated(lanes, "purposes");
@@ -129,8 +129,8 @@ static void a_stream_is_a_function_of_its_arguments(void **state) {
   assert_memory_equal(&again, &a, sizeof a);
 }
 
-/** Fails if `count` draws fall into `cells` equally likely cells too unevenly, or too evenly: more
- * than some ten standard deviations of the statistic off. */
+/** Fails if `count` draws are spread over `cells` equally likely cells too unevenly, or too evenly:
+ * ten standard deviations of the statistic. */
 static void assert_even(const int *seen, int cells, int count, const char *what) {
   double chi_square = 0, expected = (double)count / cells, freedom = cells - 1;
   for (int i = 0; i < cells; i++)
@@ -299,7 +299,7 @@ static void arena_repeats_without_growing(void **state) {
   fill(&arena, pieces);
   size_t blocks = arena.blocks;
   assert_in_range(blocks, 3, SIZES);
-  // Smaller work in between fits into what there is and leaves the places as they were.
+  // A smaller allocation in between fits into the blocks and leaves the addresses as they were.
   fov_arena_rewind(&arena);
   assert_non_null(fov_arena_alloc(&arena, 1000));
   for (int round = 0; round < 3; round++) {
@@ -341,10 +341,10 @@ typedef struct Product {
   int m, n, k;
   bool a_transposed, b_transposed;
   real beta;
-  int pad; /**< numbers between rows, which no product may touch */
+  int pad; /**< numbers between rows, which no product may write */
 } Product;
 
-/** Random numbers, and NaN between the rows, which would spread if it were used. */
+/** Random numbers, and NaN between the rows, which would spread if they were read. */
 static FovMatrix random_matrix(int rows, int cols, int pad, FovRng *rng) {
   FovMatrix matrix = {.rows = rows, .cols = cols, .stride = cols + pad};
   size_t count = (size_t)rows * (size_t)matrix.stride;
@@ -478,7 +478,7 @@ typedef struct Roll {
   atomic_int done[TASKS], busy[FOV_MAX_THREADS], faults;
 } Roll;
 
-/** Counts itself, and as faults what no task may see; asserting is for the main thread. */
+/** Counts the runs of each task, and violations as faults; only the main thread may assert. */
 static void answer(void *context, int task, int worker) {
   Roll *roll = context;
   if (worker < 0 || worker >= roll->threads)
@@ -508,7 +508,7 @@ static void team_runs_every_task_once(void **state) {
   assert_in_range(fov_team_default_threads(), 1, FOV_MAX_THREADS);
 }
 
-/** A product may not be interrupted by a handler: see fov_gemm. */
+/** A handler must not interrupt a product: see fov_gemm. */
 static void look_at_mask(void *context, int task, int worker) {
   (void)task, (void)worker;
   atomic_int *faults = context;

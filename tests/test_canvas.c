@@ -1,4 +1,4 @@
-/** The canvas: what it loads, what it refuses, and exactly what it shows. */
+/** The canvas: what it loads and refuses, and the exact pixels of its images. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

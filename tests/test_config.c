@@ -122,7 +122,7 @@ static void assert_refused(FovStatus found, FovStatus expected, const char *mess
   assert_string_equal(fov_error_message(), message);
 }
 
-/** The settings so far must fail to resolve with this message, and leave nothing behind. */
+/** Fails unless the settings so far are refused with this message and nothing is allocated. */
 static void assert_unresolved(Fixture *f, const char *message) {
   assert_refused(fov_config_resolve(&f->config, f->settings), FOV_ERR_USAGE, message);
   assert_null(f->slots[CORE].values);
@@ -239,7 +239,7 @@ static void test_bad_argument(void **state) {
                  "command line: 'glimpses': expected key=value");
   assert_refused(fov_settings_add(f->settings, "name=a\nb"), FOV_ERR_FORMAT,
                  "command line: expected one line of text, found a control character");
-  resolve(f); // neither was kept
+  resolve(f); // neither was added
   assert_string_equal(f->task.name, "a b");
 }
 
@@ -267,7 +267,7 @@ static void test_unknown_keys(void **state) {
   assert_unresolved(f, "x.ini:3: unknown key 'core.widht'; did you mean 'core.width'?");
 }
 
-/** Each value alone on a command line: the message after "command line: ", or NULL if it is fine.
+/** Values given on a command line: the message after "command line: ", or NULL if it is accepted.
  */
 static void test_values(void **state) {
   (void)state;
@@ -338,7 +338,8 @@ static void test_option_of_another_plugin_later(void **state) {
       f, "command line: policy.sigma belongs to policy = gaussian, but policy = random here");
 }
 
-/** What a file tuned may be switched off after it, whether it chose the plug-in or left it. */
+/** A later setting may choose another plug-in than the one that a file sets options of, by name or
+ * by default. */
 static void test_switch_drops_earlier_options(void **state) {
   Fixture *f = *state;
   parse(f, "policy.sigma = 4\ncore = lstm\ncore.forget = 2\ncore.width = 77\n");
@@ -463,12 +464,12 @@ static void test_old_keys_are_accepted(void **state) {
   parse(f, "memory = lstm\n[memory]\nunits = 7\nforget = 3\n");
   add(f, "pace=0.5");
   resolve(f);
-  resolve(f); // renames nothing twice
+  resolve(f); // a second resolve renames nothing
   assert_ptr_equal(f->slots[CORE].plugin, &lstm);
   assert_int_equal(core_of(f)->width, 7);
   assert_true(core_of(f)->forget == 3);
   assert_true(f->task.rate == 0.5);
-  // What a program wrote is not worth a note.
+  // Keys that a program wrote are not noted.
   assert_notes(f, "command line: 'pace' is now called 'train.rate'\n");
   size_t count;
   const FovSetting *list = fov_settings_list(&count, f->settings);
@@ -507,7 +508,7 @@ static void test_later_new_key_overrides_old(void **state) {
   assert_int_equal(core_of(f)->width, 5);
 }
 
-/** An option that used to be there whatever the plug-in. */
+/** An option that used to be allowed with every plug-in. */
 static void test_old_key_of_another_plugin_is_dropped(void **state) {
   Fixture *f = *state;
   parse(f, "policy = random\nsigma = 4\n");

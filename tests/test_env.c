@@ -1,9 +1,9 @@
 /**
- * The contract of env.h, asked of every environment in the table, of one for each other kind of
- * observation and answer, and of broken ones: each must be caught, by the clause meant for it.
+ * The contract of env.h, checked on every environment in the table, on one for each other kind of
+ * observation and answer, and on broken ones, each of which one clause must catch.
  *
- * A clause does not fail the test itself: what it expects in vain goes into a report that starts
- * with the environment's name, and the runner goes on with the next environment.
+ * A clause does not fail the test itself: a failed expectation becomes a report that starts with
+ * the environment's name, and the runner goes on with the next environment.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,7 +88,7 @@ typedef struct Pen {
   Fenced observation, cue, state, target, vector;
 } Pen;
 
-/** What the clause under way uses; freed by the runner, whether the clause ends or fails. */
+/** What the running clause uses; freed by the runner, whether the clause ends or fails. */
 static struct {
   jmp_buf failed;
   const FovEnvType *type;
@@ -98,7 +98,7 @@ static struct {
   int env_count, pen_count;
 } run;
 
-/** Leaves the clause with a report: the environment's name and what printf makes of the rest. */
+/** Ends the clause with a report: the environment's name and the formatted text. */
 __attribute__((format(printf, 1, 2))) _Noreturn static void give_up(const char *format, ...) {
   int length = snprintf(run.report, sizeof run.report, "%s: ", run.type->plugin.name);
   va_list arguments;
@@ -138,7 +138,8 @@ static void free_all(void) {
   run.pen_count = run.env_count = 0;
 }
 
-/** Runs a clause on one environment; returns whether it is kept. If not, run.report says why. */
+/** Runs a clause on one environment; returns whether it holds. If not, run.report has the reason.
+ */
 static bool keeps(const FovEnvType *type, void (*clause)(const FovEnvType *)) {
   run.type = type;
   run.report[0] = '\0';
@@ -185,7 +186,7 @@ static const FovEnv *create_or_give_up(const FovEnvType *type, FovSplit split) {
   return env;
 }
 
-/** All of the array starts as `filling`, so what a reset forgets to write shows. */
+/** Fills the array with `filling`, so that numbers which a reset does not write are found. */
 static Fenced make_fenced(size_t size, int filling) {
   Fenced array = {.size = size};
   if (!size) return array;
@@ -229,7 +230,7 @@ static void expect_same_array(const Fenced *a, const Fenced *b, const char *what
   expect(!a->size || memcmp(inside(a), inside(b), a->size) == 0, "the %s differs %s", what, why);
 }
 
-/** A right answer is expected only until the end. */
+/** A right answer is required only until the episode ends. */
 static void expect_same(const Pen *a, const Pen *b, const char *why) {
   expect_same_array(&a->observation, &b->observation, "observation", why);
   expect_same_array(&a->cue, &b->cue, "cue", why);
@@ -256,7 +257,7 @@ static void reset(const FovEnv *env, Pen *pen, int64_t index, FovRng *rng) {
          fov_error_message());
 }
 
-/** Some answer for every step, the same whenever asked. */
+/** A fixed answer for every step. */
 static FovAnswer some_answer(const FovEnv *env, Pen *pen, int64_t index, int step) {
   int64_t number = index * 7 + step * 3;
   float *vector = inside(&pen->vector);
@@ -328,7 +329,7 @@ static void cases_differ(const FovEnvType *type) {
     FovRng rng;
     reset(env, a, index - 1, &rng);
     reset(env, b, index, &rng);
-    // Two games may look alike at first; what is to come is in the state.
+    // Two games may look alike at first and differ in the state.
     expect(!look_same(a, b) ||
                (a->state.size && memcmp(a->lane.state, b->lane.state, a->state.size) != 0),
            "cases %lld and %lld are the same", (long long)index - 1, (long long)index);
@@ -354,7 +355,7 @@ static void different_right_answers_look_different(const FovEnvType *type) {
   }
 }
 
-/** The same case is the same episode under the same answers, whatever the memory held before. */
+/** The same case with the same answers gives the same episode, whatever the memory contained. */
 static void a_step_is_a_pure_function(const FovEnvType *type) {
   const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
   const FovEnv *again = create_or_give_up(type, FOV_SPLIT_TRAIN);
@@ -372,7 +373,7 @@ static void a_step_is_a_pure_function(const FovEnvType *type) {
   }
 }
 
-/** An end comes after N steps at the latest; only moves may be cut. */
+/** An episode ends after N steps at the latest; only episodes of moves are truncated. */
 static void every_episode_ends(const FovEnvType *type) {
   const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TEST);
   Pen *pen = make_pen(env, 0);
@@ -391,8 +392,8 @@ static void every_episode_ends(const FovEnvType *type) {
   }
 }
 
-/** A step writes into the observation only if that was promised, and never into the cue; what a
- * game shows does change. */
+/** A step writes the observation only if the spec declares it, and never the cue; an observation
+ * that is declared to change does change. */
 static void an_observation_changes_only_if_declared(const FovEnvType *type) {
   const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
   Pen *pen = make_pen(env, 0), *before = make_pen(env, 0);
@@ -407,8 +408,9 @@ static void an_observation_changes_only_if_declared(const FovEnvType *type) {
       changed = changed || !look_same(pen, before);
     }
   }
-  expect(!changed || env->spec.changes, "a step changes the observation, which it did not promise");
-  expect(changed || !env->spec.changes, "promises observations that change, and never changes one");
+  expect(!changed || env->spec.changes,
+         "a step changes the observation, but the spec does not declare it");
+  expect(changed || !env->spec.changes, "declares observations that change, but never changes one");
 }
 
 static const FovEnv *ended_env;
@@ -436,8 +438,7 @@ static void play(const FovEnv *env, Pen *pen, int64_t index) {
   for (int step = 0; !ended(pen); step++) step_some(env, pen, index, step, &rng);
 }
 
-/** An episode's end stays as it is: others may go on, and a further step is the caller's mistake.
- */
+/** An ended episode does not change when others go on; a further step is a bug of the caller. */
 static void an_ended_episode_does_not_change(const FovEnvType *type) {
   const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
   Pen *pen = make_pen(env, 0), *end = make_pen(env, 1), *other = make_pen(env, 2);
@@ -449,7 +450,7 @@ static void an_ended_episode_does_not_change(const FovEnvType *type) {
   expect(aborts(step_ended_lane), "steps an episode that is over");
 }
 
-/** Of all classes the first label alone earns the reward, of 1. */
+/** Only the label earns the reward, which is 1. */
 static void the_label_earns_one(const FovEnv *env, Pen *pen) {
   for (int action = 0; action < env->spec.actions; action++) {
     FovRng rng;
@@ -462,7 +463,7 @@ static void the_label_earns_one(const FovEnv *env, Pen *pen) {
   }
 }
 
-/** What the target plus `error` earns. */
+/** The reward of the target plus `error`. */
 static float earn(const FovEnv *env, Pen *pen, float error) {
   FovRng rng;
   reset(env, pen, 0, &rng);
@@ -504,7 +505,7 @@ static void lanes_share_nothing(const FovEnvType *type) {
 
 enum { CROWD = 24 };
 
-/** Lanes of one environment, each with a case of its own, and what became of them. */
+/** Lanes of one environment, each with its own case, and their results. */
 typedef struct Crowd {
   const FovEnv *env;
   Pen *pens[CROWD];
@@ -626,8 +627,8 @@ static int check_table(const FovEnvType *const *table, const Clause *clause) {
   return broken;
 }
 
-/** Asks the clause that is this test's initial state of every environment, and names each that
- * breaks it. */
+/** Runs the clause that is this test's initial state on every environment, and names those that
+ * break it. */
 static void check_all(void **state) {
   const Clause *clause = *state;
   assert_non_null(fov_envs[0]);
@@ -660,7 +661,7 @@ static void the_table_finds_environments_by_name(void **state) {
                      *type);
 }
 
-/* ---- what an agent can look at and learn ---- */
+/* ---- observations and answers that agents support ---- */
 
 static void refuses_observations_and_answers_that_no_agent_supports(void **state) {
   (void)state;
@@ -702,7 +703,7 @@ static void a_lane_has_all_its_arrays(void **state) {
   fov_arena_finish(&arena);
 }
 
-/* ---- what fov_env_step adds, on a world that never ends by itself ---- */
+/* ---- what fov_env_step adds, on an environment that never ends by itself ---- */
 
 enum { ENOUGH = 5 };
 
@@ -725,7 +726,7 @@ static void reset_endless(const void *impl, FovEnvLane *lane, int64_t index, Fov
   lane->label = 1;
 }
 
-/** Ends where the label is missed, which nobody does who answers 1. */
+/** Ends at a wrong answer; the test always answers 1. */
 static void step_endless(const void *impl, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
   (void)impl, (void)rng;
   lane->terminated = answer->action == 0;

@@ -49,7 +49,7 @@ static void test_a_single_rollout_is_deterministic(void **state) {
   assert_true(often[0].reward != often[1].reward && often[0].reward != once[0].reward);
 }
 
-/** The rollout of the toy's first cases that an evaluation plays as its m-th. */
+/** The m-th rollout of an evaluation, of the toy's first cases. */
 static void play_repeat(ToyPlay *play, const Toy *toy, const real *values, int m,
                         bool deterministic) {
   int lanes = (int)toy->env.spec.cases;
@@ -89,14 +89,14 @@ static void test_several_rollouts_are_averaged(void **state) {
   assert_int_equal(result.cases, CASES);
   assert_int_equal(result.wrong, wrong);
   assert_close(result.reward, reward, 1e-5);
-  // Not what the last rollout alone would have answered.
+  // The last rollout alone would answer differently.
   assert_int_not_equal(wrong, alone[ROLLOUTS - 1]);
   free(values);
   toy_finish(&toy);
 }
 
-/** Some wrong answer makes a case wrong, whether it is one rollout that answers or several that do
- * so together; rewards and glimpses are means of a rollout. */
+/** One wrong answer makes a case wrong, with one rollout or with several that are averaged; rewards
+ * and glimpses are means over rollouts. */
 static void test_several_answers_are_one_case(void **state) {
   (void)state;
   Toy toy;
@@ -124,14 +124,14 @@ static void test_several_answers_are_one_case(void **state) {
     assert_int_equal(result.wrong, wrong);
     assert_close(result.reward, reward, 1e-5);
     assert_close(result.glimpses, glimpses / 40., 1e-9);
-    // More answers are wrong than cases, of which some are right.
+    // More answers are wrong than there are cases, and some cases are right.
     assert_true(wrong < answers && wrong < 40);
   }
   free(values);
   toy_finish(&toy);
 }
 
-/** Rollouts of a control task are not averaged: each is a case, wrong where it missed the goal. */
+/** Rollouts of a control task are not averaged: each is a case, wrong if it misses the goal. */
 static void test_each_rollout_of_a_game_is_a_case(void **state) {
   (void)state;
   Toy toy;
@@ -174,7 +174,7 @@ static void assert_distinct(uint32_t *draws, size_t count) {
 
 enum { DRAWN = 64 };
 
-/** Appends what the first cases of a split draw for the environment or the policy. */
+/** Appends the random numbers of a split's first cases, for the environment or the policy. */
 static size_t draw_cases(uint32_t *draws, FovSplit split, int repeat, bool policy) {
   FovArena arena = {0};
   FovPlan plan = fov_plan_cases(&arena, 0, DRAWN, 9, split, repeat);
@@ -184,7 +184,7 @@ static size_t draw_cases(uint32_t *draws, FovSplit split, int repeat, bool polic
   return DRAWN;
 }
 
-/** Training, validation and test never show the same clutter, though their seeds be equal. */
+/** Training, validation and test never show the same clutter, even with equal seeds. */
 static void test_no_two_splits_share_a_draw(void **state) {
   (void)state;
   enum { UPDATES = 4 };
@@ -199,7 +199,7 @@ static void test_no_two_splits_share_a_draw(void **state) {
   for (int i = 0; i < toy_resets; i++) draws[count++] = toy_log[i].draw;
   for (FovSplit split = FOV_SPLIT_TRAIN; split <= FOV_SPLIT_TEST; split++) {
     count += draw_cases(draws + count, split, 0, false);
-    // Another rollout of a case is another look at the same image.
+    // All rollouts of a case show the same image.
     draw_cases(same, split, 5, false);
     assert_memory_equal(same, draws + count - DRAWN, sizeof same);
   }

@@ -158,7 +158,7 @@ static void test_a_full_disk_keeps_the_old_file(void **state) {
   assert_int_equal(count_files(), 1);
 }
 
-/** The first failure is reported, even if a later write would succeed. */
+/** The first failure is reported, even if a later write succeeds. */
 static void test_the_first_failed_write_gives_the_reason(void **state) {
   (void)state;
   const int causes[] = {ENOSPC, EDQUOT, EIO};
@@ -236,7 +236,7 @@ static void test_abort_all_leaves_other_files_alone(void **state) {
   assert_content("old");
 }
 
-/** More at once than fov_replace_abort_all knows of are still written. */
+/** More than fov_replace_abort_all can remove are still written. */
 static void test_many_replacements_at_once(void **state) {
   (void)state;
   FovReplace many[40];
@@ -288,7 +288,7 @@ static void touch(const char *name) {
 
 static void test_a_sweep_removes_files_of_dead_processes(void **state) {
   (void)state;
-  pid_t dead = fork(); // Its id stays free for a while.
+  pid_t dead = fork(); // Its process id stays unused for a while.
   if (dead == 0) _exit(0);
   assert_int_equal(waitpid(dead, NULL, 0), dead);
   char left[64], alive[64];

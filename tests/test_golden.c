@@ -1,9 +1,9 @@
 /**
  * Compares pictures with reviewed ones: tests/golden/NAME.png.
  *
- * Both are compared at a quarter of their size, where a letter of another font is only a slightly
- * other grey, within a tolerance on the mean and, where no text is, on each pixel. After an
- * intended change, FOVEA_GOLDEN_WRITE=1 writes them again: look at them before you commit them.
+ * They are compared at a quarter of their size, where another font changes greys only slightly:
+ * within a tolerance on the mean and, where there is no text, on each pixel. After an intended
+ * change, FOVEA_GOLDEN_WRITE=1 writes them again: look at them before you commit them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -113,7 +113,7 @@ static void test_scene_in_the_dark_theme(void **state) {
   FovTrace trace = make_up_trace(3, 1);
   FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, &fov_theme_dark);
   scene.episode = 1;
-  fov_scene_seek(&scene, 1.8); // on its way
+  fov_scene_seek(&scene, 1.8); // between two glimpses
   cairo_t *cr = begin();
   fov_scene_draw(cr, &scene);
   assert_golden(cr, "scene-dark", fov_scene_image(&scene));
@@ -134,7 +134,7 @@ static void test_scene_in_the_light_theme_in_colour(void **state) {
   fov_trace_finish(&trace);
 }
 
-/** A policy that chose among 4 × 4 tiles. */
+/** A policy over 4 × 4 tiles. */
 static void test_scene_with_tiles(void **state) {
   (void)state;
   FovTrace trace = make_up_tiles(2, 4);
@@ -147,7 +147,7 @@ static void test_scene_with_tiles(void **state) {
   fov_trace_finish(&trace);
 }
 
-/** A frame of its own for each glimpse, actions instead of classes, and the rewards. */
+/** One frame for each glimpse, actions instead of classes, and rewards. */
 static void test_scene_of_a_game(void **state) {
   (void)state;
   FovTrace trace = make_up_game(3);
@@ -198,7 +198,7 @@ static void test_contact_sheet(void **state) {
   fov_trace_finish(&trace);
 }
 
-/** A small change exceeds the tolerance. */
+/** A small difference exceeds the tolerance. */
 static void test_a_small_difference_is_detected(void **state) {
   (void)state;
   FovTrace trace = make_up_trace(3, 1);
@@ -206,7 +206,7 @@ static void test_a_small_difference_is_detected(void **state) {
   int largest;
   FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, &fov_theme_dark);
   for (int i = 0; i < 2; i++) {
-    scene.overlays ^= FOV_OVERLAY_POLICY; // a small thing
+    scene.overlays ^= FOV_OVERLAY_POLICY; // a small difference
     scene.glimpse = 2;
     cairo_t *cr = begin();
     fov_scene_draw(cr, &scene);

@@ -1,4 +1,4 @@
-/** The gradient of a training, against differences of its loss, and whom it reaches. */
+/** The gradient of a training, against differences of its loss, and which parameters it reaches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,13 +13,14 @@
 #include "check.h"
 #include "toy_play.h"
 
-#ifdef FOV_DOUBLE // Single precision needs steps so long that they cross the kinks of ReLUs.
+#ifdef FOV_DOUBLE // In single precision the steps are so long that they cross the kinks of ReLUs.
 
-/** The loss whose gradient the trainer takes when nothing is drawn from a learned policy. */
+/** The loss whose gradient the trainer computes when no choice is sampled from a learned policy. */
 static double loss_of(FovTrainer *trainer, const Toy *toy, const real *values, real *scratch) {
   toy_gradient(scratch, trainer, toy, values, false);
   const FovSums *sums = &fov_trainer_state(trainer)->sums;
-  // Half the square, at each of the two glimpses that are predicted; the sum is their mean.
+  // Half the squared error at each of the two glimpses with a prediction: their sum is the mean
+  // square.
   return (sums->losses[0] + sums->losses[1]) / (double)sums->episodes;
 }
 
@@ -92,7 +93,7 @@ static FovPlan plan_of(FovArena *arena, const Toy *toy) {
   return (FovPlan){.lanes = lanes, .cases = which, .env_rng = env_rng, .policy_rng = policy_rng};
 }
 
-/** −R log π of what lane i of step t chose, and the loss of its answer. */
+/** −R log π of the choices of lane i at time step t, and the loss of its answer. */
 static double loss_at(const FovRollout *r, int t, int i, bool control) {
   const FovTimeStep *m = &r->at[t];
   double R = r->returns[t * r->lanes + m->lanes[i]], loss = 0;
@@ -105,8 +106,8 @@ static double loss_at(const FovRollout *r, int t, int i, bool control) {
   return loss;
 }
 
-/** The surrogate loss of a training without a baseline whose eye is led by chance: what is decided
- * and done stays the same under a small change of the weights, and so does what it earns. */
+/** The surrogate loss of a training with a random policy and without a baseline: a small change of
+ * the weights changes neither choices nor returns. */
 static double surrogate(const Toy *toy, const real *values) {
   FovArena arena = {0};
   FovTape tape;
@@ -122,7 +123,7 @@ static double surrogate(const Toy *toy, const real *values) {
   return loss / plan.lanes;
 }
 
-/** The trainer's gradient, number by number, of lanes that drop out as they choose to. */
+/** The trainer's gradient, number by number, of lanes that stop early. */
 static void check_surrogate(const char *settings) {
   Toy toy;
   char changed[512];
@@ -161,8 +162,8 @@ static void test_the_gradient_of_lanes_that_stop_early_is_the_surrogate_s(void *
 
 #endif
 
-/** A gradient that one lane alone has is what it adds to that of a batch, whoever else drops out.
- */
+/** The gradient of a batch is the mean of the gradients of its lanes alone, whichever lanes stop
+ * early. */
 static void check_lanes_add_up(const char *settings) {
   enum { LANES = 24 };
   real *sum = NULL, *all = NULL, *values = NULL;
@@ -199,8 +200,7 @@ static void test_the_gradients_of_lanes_add_up(void **state) {
   for (int k = 0; k < TOY_RAGGED; k++) check_lanes_add_up(toy_ragged[k]);
 }
 
-/** The answer trained after every glimpse: the mean of the losses of as many trainings as there are
- * glimpses, each of which ends at one of them. */
+/** train.answer = every gives the mean of the losses of trainings with 1, 2, … glimpses. */
 static void test_answers_after_every_glimpse_have_equal_weights(void **state) {
   (void)state;
   real *gradients[4], *values = NULL;
@@ -226,7 +226,7 @@ static void test_answers_after_every_glimpse_have_equal_weights(void **state) {
   free(values);
 }
 
-/** The gradients of one update with some weights of the losses, all else being equal. */
+/** The gradient of one update with the given weights of the losses. */
 static real *gradient_with(const char *more, const char *stop, double reinforce,
                            double regression) {
   Toy toy;
@@ -244,7 +244,7 @@ static real *gradient_with(const char *more, const char *stop, double reinforce,
   return gradient;
 }
 
-/** Whether two gradients differ in a parameter whose name starts so. */
+/** Whether two gradients differ in a parameter whose name starts with the prefix. */
 static bool differs(const real *a, const real *b, const char *settings, const char *prefix) {
   Toy toy;
   toy_create(&toy, settings);
@@ -257,8 +257,8 @@ static bool differs(const real *a, const real *b, const char *settings, const ch
   return found;
 }
 
-/** Whether the location's and the baseline's gradients reach what is in `below`, of parameters that
- * `settings` make; they reach their own heads alone in any case. */
+/** Whether the gradients of location and baseline reach the parameters `below`, with `settings`;
+ * neither reaches another head than its own. */
 static void assert_reach(const char *settings, const char *stop, const char *const below[],
                          bool location, bool baseline) {
   real *all = gradient_with(settings, stop, 1, 1);
@@ -277,7 +277,7 @@ static void assert_reach(const char *settings, const char *stop, const char *con
   free(all), free(no_policy), free(no_baseline);
 }
 
-/** What the answer learns from, and what is there for the location network alone. */
+/** The parameters that the answer trains, and those that only the location trains. */
 static const char *const first_layer[] = {"core.", "glimpse.", "encoder.", "where.", NULL};
 static const char *const second_layer[] = {"gaze.", "context.", "start.", NULL};
 
@@ -295,14 +295,14 @@ static void test_heads_train_the_first_layer_only_if_allowed(void **state) {
   assert_reach(TOY_TWO_LAYERS, "none", second_layer, true, true);
   assert_reach(TOY_TWO_LAYERS, "baseline", first_layer, true, false);
   assert_reach(TOY_TWO_LAYERS, "baseline", second_layer, true, false);
-  // What comes through the second layer stops between the two.
+  // The gradient through the second layer stops between the two.
   assert_reach(TOY_TWO_LAYERS, "location", first_layer, false, false);
   assert_reach(TOY_TWO_LAYERS, "location", second_layer, true, true);
   assert_reach(TOY_TWO_LAYERS, "both", first_layer, false, false);
   assert_reach(TOY_TWO_LAYERS, "both", second_layer, true, false);
 }
 
-/** The context and the second layer do not learn from the answer, not even by a rounding. */
+/** The answer's loss does not change the context and the second layer, not by a rounding error. */
 static void test_the_answer_s_gradient_stays_in_the_first_layer(void **state) {
   (void)state;
   Toy toy;
@@ -317,7 +317,7 @@ static void test_the_answer_s_gradient_stays_in_the_first_layer(void **state) {
   toy_finish(&toy);
 }
 
-/** The answer's loss does not flow back through where it was looked. */
+/** The gradient of the answer's loss does not flow through the location. */
 static void test_no_gradient_flows_through_the_sample(void **state) {
   (void)state;
   real *gradient = gradient_with("", "none", 0, 1);

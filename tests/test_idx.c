@@ -1,4 +1,4 @@
-/** The reader of IDX files: what it reads, and what it must refuse. */
+/** The reader of IDX files: what it reads and what it refuses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -197,12 +197,12 @@ static void names_a_file_that_cannot_be_opened(void **state) {
   assert_non_null(strstr(fov_error_message(), folder));
 }
 
-/** The pipe has no writer, so a plain open would never return. */
+/** The pipe has no writer: a blocking open would never return. */
 static void refuses_a_pipe_without_waiting(void **state) {
   (void)state;
   unlink(path);
   assert_int_equal(mkfifo(path, 0666), 0);
-  alarm(10); // ends this program if it waits
+  alarm(10); // ends this program if it blocks
   assert_refuses(3, FOV_ERR_IO, "expected a regular file, found a pipe");
   alarm(0);
   unlink(path);

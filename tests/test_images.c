@@ -26,7 +26,7 @@ static char folder[512]; // a new one for each test
 
 /* ---- making folders ---- */
 
-/** "FOLDER/what printf makes of the rest"; in one of four places in turn. */
+/** "FOLDER/" and the formatted text; in one of four buffers in turn. */
 __attribute__((format(printf, 1, 2))) static const char *below(const char *format, ...) {
   static char paths[4][1024];
   static int next;
@@ -156,7 +156,7 @@ static void splits_each_class(void **state) {
   assert_string_equal(describe(FOV_SPLIT_TEST), "11:0 12:0 105:1");
 }
 
-/** Two classes that are complete; a test adds to them. */
+/** Two classes in folders train and test; a test adds to them. */
 static void write_parts(void) {
   make(below("train")), make(below("test"));
   write_class(below("train/a"), 6, 0);
@@ -181,7 +181,7 @@ static void takes_train_valid_and_test_folders(void **state) {
   assert_string_equal(describe(FOV_SPLIT_TEST), "20:0 30:1 31:1");
 }
 
-/** A folder train without a folder test beside it is a class. */
+/** A folder train is a class if there is no folder test beside it. */
 static void a_class_may_be_called_train(void **state) {
   (void)state;
   write_class(below("car"), 6, 0);
@@ -317,7 +317,7 @@ static void counts_the_pictures_of_each_split(void **state) {
   assert_division(9 + 5, 2 + 1, 2 + 1);
 }
 
-/** Files whose headers promise too many pixels are refused before any memory is allocated. */
+/** Files with too many pixels in their headers are refused before memory is allocated. */
 static void checks_sizes_before_it_allocates(void **state) {
   (void)state;
   static const char header[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x10\0\0\0\x10\0\x08\0\0\0\0"
@@ -415,7 +415,7 @@ static const char *subset(void) {
   return path ? path : "envs/mnist-subset";
 }
 
-/** With the same settings it shows the same bytes as centred, translated and cluttered. */
+/** With the same settings, the same bytes as centred, translated and cluttered. */
 static void shows_the_same_as_the_digit_environments(void **state) {
   (void)state;
   static const struct {

@@ -1,5 +1,6 @@
-/** What a training takes: foreseen before it begins, allocated at once, and nothing afterwards.
- * Linked with malloc and its kin wrapped, so that allocations can be counted. */
+/** Memory of a training: measured before it begins, allocated at once, and nothing afterwards.
+ * Linked with wrapped malloc, calloc, realloc and aligned_alloc, so that allocations are counted.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +84,7 @@ static void test_nothing_is_allocated_after_the_first_update(void **state) {
   }
 }
 
-/** A step that needs more than a shard finds it reserved as well. */
+/** Memory of an optimiser's step that exceeds a shard's is reserved too. */
 static void test_the_optimiser_s_memory_is_measured_in_advance(void **state) {
   (void)state;
   Toy toy;
@@ -95,17 +96,17 @@ static void test_the_optimiser_s_memory_is_measured_in_advance(void **state) {
   toy_finish(&toy);
 }
 
-/** Shares of what is foreseen that are taken at least: if all lanes stay, and if they leave. */
+/** The least share of the measured memory that is used: if all lanes stay, and if they leave. */
 static const double STAYING = 0.6, LEAVING = 1. / 12;
 
-/** Fails unless `taken` is at most what was measured, and `least` of it or more. */
+/** Fails unless `taken` is at most `measured`, and at least the share `least` of it. */
 static void assert_measured(const char *settings, const char *what, double taken, double measured,
                             double least) {
   if (!(taken <= measured && taken >= least * measured))
-    fail_msg("%s: %s took %g bytes, foreseen were %g", settings, what, taken, measured);
+    fail_msg("%s: %s used %g bytes of %g measured", settings, what, taken, measured);
 }
 
-/** What the arena of every shard takes, against what is foreseen. */
+/** The used bytes of every shard's arena against the measured ones. */
 static void check_training(const Toy *toy, const char *settings, double least) {
   double blocks, shards;
   assert_int_equal(fov_training_memory(&blocks, &shards, &toy->training), FOV_OK);
@@ -121,7 +122,7 @@ static void check_training(const Toy *toy, const char *settings, double least) {
   fov_trainer_destroy(trainer);
 }
 
-/** The same of a rollout without gradients. */
+/** The same for a rollout without gradients. */
 static void check_playing(const Toy *toy, const char *settings, double least) {
   FovArena arena = {0};
   FovTape tape;
@@ -180,7 +181,7 @@ static void test_a_shard_s_memory_is_measured_in_advance(void **state) {
       }
 }
 
-/** Every core that can be started: in two layers, on coarse views small and large. */
+/** Every core that a context can start: two layers, coarse views small and large. */
 static void test_memory_of_two_layers_is_measured_in_advance(void **state) {
   (void)state;
   const char *const contexts[] = {
@@ -196,7 +197,7 @@ static void test_memory_of_two_layers_is_measured_in_advance(void **state) {
     }
 }
 
-/** Every stop rule with every policy, few glimpses and many, with a context and without. */
+/** Every stop rule with every policy, with few and many glimpses, with and without a context. */
 static void test_memory_of_stops_and_policies_is_measured_in_advance(void **state) {
   (void)state;
   const char *const more[] = {"glimpses = 1\n",
@@ -211,7 +212,7 @@ static void test_memory_of_stops_and_policies_is_measured_in_advance(void **stat
       }
 }
 
-/** Copies of an image are played side by side, so that fewer numbers of lanes can be measured. */
+/** Copies of an image are played side by side: fewer numbers of lanes can be measured. */
 static void test_memory_of_copies_is_measured_in_advance(void **state) {
   (void)state;
   const char *const copies[] = {"train.copies = 1\n", "train.copies = 2\n", "train.copies = 32\n",
@@ -230,7 +231,7 @@ static void test_memory_of_large_images_is_measured_in_advance(void **state) {
   check_memory_of("train.batch = 64\nglimpses = 6\nstop = learned\ntrain.copies = 2\n", 1100, 0.9);
 }
 
-/** What a full rollout of one case takes. */
+/** Bytes of a full rollout of one case. */
 static size_t full_bytes(const Toy *toy, const real *values, int index) {
   ToyPlay play;
   toy_play_begin(&play, toy, values, NULL, index, 1);
@@ -243,7 +244,7 @@ static size_t full_bytes(const Toy *toy, const real *values, int index) {
   return bytes;
 }
 
-/** Whether its episode is short or long: so a few cases are enough to measure with. */
+/** Whether its episode is short or long: a few cases are enough to measure. */
 static void test_a_full_rollout_takes_the_same_memory_in_every_case(void **state) {
   (void)state;
   const char *const worlds[] = {"env = toy_turns\nglimpses = 2\n",
@@ -261,8 +262,7 @@ static void test_a_full_rollout_takes_the_same_memory_in_every_case(void **state
   }
 }
 
-/** Lanes that leave take no more, though their number changes from step to step, and even if every
- * one of them leaves at a step of its own. */
+/** Lanes that leave take no more memory, even if each leaves at another time step. */
 static void test_lanes_that_stop_early_stay_within_the_measured_memory(void **state) {
   (void)state;
   const char *const worlds[] = {"env = toy_turns\nglimpses = 4\n",
@@ -284,7 +284,7 @@ static void test_lanes_that_stop_early_stay_within_the_measured_memory(void **st
       }
 }
 
-/** Whether it is the batch, the weights or the glimpses that are too many. */
+/** Too large a batch, too many weights and glimpses. */
 static void test_too_large_a_training_is_refused_before_it_allocates(void **state) {
   (void)state;
   const char *const huge[] = {

@@ -1,5 +1,5 @@
-/** Objectives: their gradient against an exact one, on numbers worked by hand, and entropies. They
- * are given rollouts made here, of choices whose returns are known. */
+/** Objectives: their gradient against an exact one, on numbers worked by hand, and entropies. The
+ * rollouts are made here, from choices with known returns. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 
 enum { MOST_LANES = 16, MOST_STEPS = 3 };
 
-/** A rollout of a game in which everything is a choice of the next place. */
+/** A rollout of a game whose only choices are places. */
 typedef struct Made {
   FovArena arena;
   FovParams params;
@@ -68,7 +68,7 @@ static FovVar *column_of(Made *m, const real *values, int lanes) {
   return x;
 }
 
-/** The objective's gradients of the rollout; copies: of an image. */
+/** The objective's gradients of the rollout; copies: lanes on the same image. */
 static void add_gradients(Made *m, double *losses, const FovSlot *slot, const FovBaseline *baseline,
                           int copies, double average_return) {
   const FovObjective *objective = (const FovObjective *)slot->plugin;
@@ -107,14 +107,14 @@ static double beyond(int s) {
   return ((double)w[s] - c) / sigma[0];
 }
 
-/** What is expected from choice t on in state s. */
+/** The expected return from choice t on in state s. */
 static double expected_return(int s, int t) {
   double second = erfc(-beyond(1 - s) / sqrt(2));
   double first = offset[s] + a[s][0] * (double)w[s] + a[s][1] * (double)w[2 + s];
   return t == 1 ? second : first + second;
 }
 
-/** −dE[R]/dw, the states being equally likely: what an objective's gradients must average to. */
+/** −dE[R]/dw with equally likely states: the mean of an objective's gradients must equal it. */
 static double exact_gradient(int j, int s) {
   return -(a[s][j] + (j == 0 ? 2 * phi(beyond(s)) / sigma[0] : 0)) / 2;
 }
@@ -123,7 +123,7 @@ typedef struct Moments {
   double mean[WEIGHTS], variance[WEIGHTS], total_variance;
 } Moments;
 
-/** Makes choice t in each lane: its log π, what it earns, and what is expected of it. */
+/** Makes choice t in each lane: its log π, its reward, and the expected return. */
 static void choose_and_earn(Made *m, int t, FovRng *rng) {
   real samples[2 * LANES], expected[LANES];
   const real sd[2] = {(real)sigma[0], (real)sigma[1]};
@@ -222,12 +222,12 @@ static void test_every_baseline_lowers_the_variance(void **state) {
 
 /* ---- weights on log π ---- */
 
-/** Two lanes of which the second ends at its second step. */
+/** Two lanes; the second ends at its second time step. */
 enum { GAE_STEPS = 3, GAE_LANES = 2, GAE_SIZE = GAE_STEPS * GAE_LANES };
 static const real gae_returns[GAE_SIZE] = {4, 3, 3, 1, 2, 0};
 static const real gae_b[GAE_SIZE] = {1, 2, (real)0.5, -1, 3, 0};
 
-/** A learned column [lanes, 1] of numbers −1, −2, …: something with a gradient. */
+/** A learned column [lanes, 1] of numbers −1, −2, …, which has a gradient. */
 static FovVar *learned_column(Made *m, int lanes) {
   real numbers[MOST_LANES];
   for (int b = 0; b < lanes; b++) numbers[b] = (real)(-1 - b);
@@ -238,8 +238,8 @@ static double gradient_at(const FovVar *y, int row) {
   return y->has_grad ? (double)y->grad[row * y->stride] : 0;
 }
 
-/** dL/d log π of each choice, times the batch; where a lane is done, 0. Returns the loss of the
- * policy that is logged. */
+/** dL/d log π of each choice, times the batch; 0 where a lane has ended. Returns the logged loss of
+ * the policy. */
 static double weigh(double weights[GAE_SIZE], const char *settings) {
   FovSlot slot = plugin_choose(PLUGINS(fov_objectives), settings);
   double losses[FOV_OBJECTIVE_LOSSES] = {0};
@@ -296,7 +296,7 @@ static void test_gae_of_the_whole_return_is_reinforce(void **state) {
 
 /* ---- losses of the baseline ---- */
 
-/** Half the squared error, where something was chosen; what is logged is the mean square. */
+/** Half the squared error where a choice was made; the mean square is logged. */
 static void test_the_baseline_learns_only_where_a_choice_was_made(void **state) {
   (void)state;
   const char *const settings[] = {"plugin = reinforce\n",
@@ -324,13 +324,13 @@ static void test_the_baseline_learns_only_where_a_choice_was_made(void **state) 
 
 /* ---- entropies ---- */
 
-/** Probabilities 1/2, 1/4, 1/4 and as many lanes as make each as frequent as it is likely. */
+/** Probabilities 1/2, 1/4, 1/4, and lanes in the same proportions. */
 enum { ENTROPY_LANES = 4, ENTROPY_ACTIONS = 3 };
 static const double probabilities[ENTROPY_ACTIONS] = {0.5, 0.25, 0.25};
 static const int actions[ENTROPY_LANES] = {0, 0, 1, 2};
 
 /** The gradient of the logits, w [A, 1] of a state that is 1, if nothing is earned: of the entropy
- * alone. stop: the choice is to stop looking, not to act. */
+ * alone. stop: the choice is whether to stop, not an action. */
 static void entropy_gradient(double gradient[ENTROPY_ACTIONS], const char *settings, bool stop) {
   FovSlot slot = plugin_choose(PLUGINS(fov_objectives), settings);
   double losses[FOV_OBJECTIVE_LOSSES] = {0};
@@ -370,7 +370,7 @@ static double policy_entropy(const void *options) {
   return 0.25;
 }
 
-/** A policy's exact entropy is raised by the policy's own weight, where a place was chosen. */
+/** A policy's exact entropy is raised with the policy's own weight, where a place was chosen. */
 static void test_a_policy_s_exact_entropy_is_raised(void **state) {
   (void)state;
   FovSlot slot = plugin_choose(PLUGINS(fov_objectives), "plugin = reinforce\n");

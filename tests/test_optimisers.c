@@ -57,7 +57,7 @@ static void test_every_optimiser_minimises_a_quadratic(void **state) {
   }
 }
 
-/** What an optimiser ought to do with one number: x, m, v before and after step t. */
+/** The update of one number: x, m, v before and after step t. */
 typedef void Formula(double *x, double *m, double *v, double g, double rate, int t);
 
 static void adam(double *x, double *m, double *v, double g, double rate, int t) {
@@ -95,14 +95,14 @@ static const struct {
 } optimiser_cases[] = {
     {"plugin = adam\n" ADAM, adam},
     {"plugin = adamw\n" ADAM "plugin.decay = 0.3", adamw},
-    {"plugin = muon\nplugin.decay = 0.3\n" ADAM, adam}, // of what is no hidden layer
+    {"plugin = muon\nplugin.decay = 0.3\n" ADAM, adam}, // of parameters outside hidden layers
     {"plugin = sgd\nplugin.momentum = 0.7", momentum},
     {"plugin = sgd\nplugin.momentum = 0.7\nplugin.nesterov = yes", nesterov},
     {"plugin = sgd\nplugin.momentum = 0.7\nplugin.decay = 0.3", decayed},
 };
 enum { OPTIMISER_CASES = sizeof optimiser_cases / sizeof *optimiser_cases };
 
-/** Two steps of every number, the gradient being scaled by 1/2 as clipping does. */
+/** Two steps of every number, with the gradient scaled by 1/2, as clipping does. */
 static void check_steps(const char *settings, Formula *formula) {
   FovSlot slot = plugin_choose(PLUGINS(fov_optimisers), settings);
   Descent d = {0};
@@ -139,13 +139,14 @@ static void test_every_optimiser_takes_the_steps_of_its_paper(void **state) {
 
 enum { ROWS = 48, COLS = 33, AREA = ROWS * COLS };
 
-/** The number of a matrix with one number in each of 33 rows and columns; its sign and size differ
- * from place to place. */
+/** Number i of a matrix with one nonzero number in each of 33 rows and columns; signs and sizes
+ * differ. */
 static double *diagonal(double *x, int rows, int i) {
   return rows == ROWS ? &x[(i * 5 + 3) % ROWS * COLS + i] : &x[i * ROWS + (i * 5 + 3) % ROWS];
 }
 
-/** Such a matrix has its numbers for singular values, which Muon's iteration changes one by one. */
+/** The singular values of such a matrix are its numbers, which Muon's iteration changes one by one.
+ */
 static void check_muon(int rows, int cols) {
   FovSlot slot = plugin_choose(PLUGINS(fov_optimisers),
                                "plugin = muon\nplugin.momentum = 0.7\nplugin.turns = 4\n"
@@ -197,7 +198,7 @@ static void test_muon_takes_no_step_without_a_gradient(void **state) {
   FovOptimiserStep step = {value, first, second, gradient, AREA, ROWS, COLS, scratch, 1, 1, 1};
   muon->step(&step, slot.values);
   for (int i = 0; i < AREA; i++) assert_close(value[i], 0, 0);
-  // What is left of an old gradient fades away, and the steps with it.
+  // The momentum of an old gradient decays, and the steps with it.
   for (int i = 0; i < AREA; i++) gradient[i] = (real)sin(i);
   muon->step(&step, slot.values);
   memset(gradient, 0, sizeof gradient);
@@ -223,7 +224,7 @@ static void test_schedules_have_known_values(void **state) {
     assert_close(fov_schedule(known[i].schedule, 0, 0), 1, 0);
     assert_close(fov_schedule(known[i].schedule, 0.5, 0), known[i].middle, 1e-12);
     assert_close(fov_schedule(known[i].schedule, 1, 0), known[i].end, 1e-12);
-    // With a warm-up of a fifth: the rise is linear, and the fall takes what is left.
+    // With a warm-up of a fifth, the rise is linear and the schedule fills the rest.
     assert_close(fov_schedule(known[i].schedule, 0, 0.2), 0, 0);
     assert_close(fov_schedule(known[i].schedule, 0.05, 0.2), 0.25, 1e-12);
     assert_close(fov_schedule(known[i].schedule, 0.2, 0.2), 1, 1e-12);

@@ -108,7 +108,7 @@ static void test_playing_goes_on_to_the_next_episode_and_ends_after_the_last(voi
   fov_player_go(player, EPISODES - 2);
   fov_player_do(player, FOV_ACTION_PLAY);
   fov_player_advance(player, GLIMPSES * FOV_GLIMPSE_SECONDS);
-  assert_at(player, EPISODES - 2, GLIMPSES - 1); // it rests at the end
+  assert_at(player, EPISODES - 2, GLIMPSES - 1); // playback stops at the end
   fov_player_advance(player, FOV_END_SECONDS);
   assert_at(player, EPISODES - 1, 0);
   settle(player);
@@ -134,7 +134,7 @@ static void test_filters_select_wrong_right_and_class(void **state) {
   assert_int_equal(player->count, EPISODES / 3);
   assert_at(player, 2, 0); // the last before it that is wrong
   for (int i = 0; i < player->count; i++) assert_int_equal(player->selection[i] % 3, 2);
-  fov_player_do(player, FOV_ACTION_CLASS); // class 0: of 2, 5, 8 … those that four divides
+  fov_player_do(player, FOV_ACTION_CLASS); // class 0: the multiples of four among 2, 5, 8 …
   assert_int_equal(player->count, 2);
   assert_int_equal(player->selection[0], 8);
   fov_player_filter_text(player, text, sizeof text);
@@ -185,7 +185,7 @@ static void test_a_typed_number_opens_its_episode(void **state) {
   type(player, "5");
   fov_player_do(player, FOV_ACTION_CANCEL);
   assert_at(player, 12, 0);
-  fov_player_do(player, FOV_ACTION_FILTER); // wrong: 2, 5, 8 …; 6 is none of them
+  fov_player_do(player, FOV_ACTION_FILTER); // wrong: 2, 5, 8 …, not 6
   type(player, "6");
   assert_true(fov_player_type(player, '\r'));
   assert_at(player, 6, 0);
@@ -236,7 +236,7 @@ static void test_the_gaze_rests_then_moves(void **state) {
   assert_near(scene.glide, 0, 0, "glide at rest");
   for (double time = 1.55; time < 1.999; time += 0.01) {
     fov_scene_seek(&scene, time);
-    assert_int_equal(scene.glimpse, 1); // the retina is that of the place that was left
+    assert_int_equal(scene.glimpse, 1); // the retina is still that of the last place
     assert_true(scene.glide >= before && scene.glide < 1);
     before = scene.glide;
   }
@@ -265,7 +265,7 @@ static void test_episodes_end_where_they_stopped(void **state) {
   assert_at(player, 2, 0);
   FovScene scene = fov_scene(&stopped, 640, 360, &fov_theme_dark);
   scene.episode = 3;
-  fov_scene_seek(&scene, 1.8); // there is nowhere to glide to
+  fov_scene_seek(&scene, 1.8); // there is no next glimpse
   assert_int_equal(scene.glimpse, 1);
   assert_near(scene.glide, 0, 0, "glide at the end");
   fov_player_set_trace(player, &fixture.trace);
@@ -342,9 +342,9 @@ static void test_the_reconstruction_has_the_finest_and_newest_glimpse(void **sta
   assert_int_equal(scales[16], FOV_UNSEEN);
   assert_int_equal(pixels[16], 0);
   fov_reconstruct(pixels, scales, trace, 0, 1);
-  assert_int_equal(pixels[4 * SIZE + 4], 10);  // what is finely known stays
+  assert_int_equal(pixels[4 * SIZE + 4], 10);  // fine pixels stay
   assert_int_equal(pixels[4 * SIZE + 12], 30); // the second fine patch, 12 … 19
-  assert_int_equal(pixels[9], 40);             // of two coarse ones the newer
+  assert_int_equal(pixels[9], 40);             // the newer of two coarse patches
   assert_int_equal(pixels[0], 20);
 }
 
@@ -370,7 +370,7 @@ static void test_patches_that_reach_beyond_the_image_stay_inside(void **state) {
   FovTrace *trace = &fixture.trace;
   uint8_t *pixels = calloc(1, SIZE * SIZE), *scales = malloc(SIZE * SIZE);
   memcpy(trace->locations, (float[]){1, 1, -1, -1}, 4 * sizeof(float));
-  fov_reconstruct(pixels, scales, trace, 0, 1); // a sanitizer watches the edges
+  fov_reconstruct(pixels, scales, trace, 0, 1); // sanitizers check the borders
   assert_int_equal(scales[0], 0);
   assert_int_equal(scales[SIZE * SIZE - 1], 0);
   assert_int_equal(scales[SIZE - 1], FOV_UNSEEN);

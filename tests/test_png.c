@@ -1,4 +1,4 @@
-/** The reader of PNG files: exact pixels of every kind of PNG, and what it must refuse. */
+/** The reader of PNG files: exact pixels of every kind of PNG, and what it refuses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static const struct {
     {PNG_COLOR_TYPE_RGB_ALPHA, {8, 16}, false},
 };
 
-/* ---- writing them, and what they should become ---- */
+/* ---- writing them, and the expected pixels ---- */
 
 static int samples_of(int type) {
   static const int samples[] = {[PNG_COLOR_TYPE_GRAY] = 1,
@@ -170,7 +170,7 @@ static void reads_every_kind(void **state) {
       }
 }
 
-/** Reads any file; a refusal must name it. */
+/** Reads any file; an error must name it. */
 static FovStatus read_whatever(void) {
   FovPngHeader header;
   FovStatus status = fov_png_header(&header, path);
@@ -249,7 +249,7 @@ static void refuses_every_truncation(void **state) {
   }
 }
 
-/** Some check covers every byte. */
+/** Every byte is covered by a checksum. */
 static void refuses_every_flipped_bit(void **state) {
   (void)state;
   size_t size = load(some_kinds[1]);
@@ -297,7 +297,7 @@ static void bounds_the_size(void **state) {
   assert_size_refused(W, 0x7fffffff, "Image height exceeds user limit");
   assert_size_refused(W, 0xffffffff, "PNG");
   assert_size_refused(0, H, "Image width is zero");
-  // A small file that promises a large picture.
+  // A small file with a large picture in its header.
   assert_size_refused(FOV_PNG_MAX_SIDE, FOV_PNG_MAX_SIDE, "Not enough image data");
 }
 
@@ -321,7 +321,7 @@ static void skips_what_is_not_pixels(void **state) {
   assert_non_null(zeros);
   z_stream z = {.next_in = zeros, .avail_in = BOMB, .next_out = packed, .avail_out = sizeof packed};
   assert_int_equal(deflateInit(&z, 9), Z_OK);
-  deflate(&z, Z_FINISH); // As much as fits.
+  deflate(&z, Z_FINISH); // The largest number of chunks.
   for (size_t k = 0; k < 2; k++) {
     Kind kind = {PNG_COLOR_TYPE_RGB, 8, false, false};
     memcpy(data + 6, packed, sizeof data - 6);
@@ -350,11 +350,12 @@ static void refuses_chunks_too_large_or_unknown(void **state) {
   put_u32(bytes + 33, 0x7fffffff);
   store(size);
   assert_refused("too large");
-  store(insert_chunk(load(kind), "CgBI", "\0\0\0\0", 4)); // Critical: it changes what pixels mean.
+  store(insert_chunk(load(kind), "CgBI", "\0\0\0\0",
+                     4)); // A critical chunk: it changes the meaning of pixels.
   assert_refused("CgBI");
 }
 
-/** Without its palette's last entries, some pixels have no colour: they are black. */
+/** Pixels with an index beyond the palette are black. */
 static void an_index_beyond_the_palette_is_black(void **state) {
   (void)state;
   enum { ENTRIES = 5 };
@@ -379,7 +380,7 @@ static void an_index_beyond_the_palette_is_black(void **state) {
 
 static void refuses_files_that_are_not_png(void **state) {
   (void)state;
-  strcpy((char *)bytes, "GIF89a, whatever its name says");
+  strcpy((char *)bytes, "GIF89a with another file name");
   store(30);
   assert_refused("Not a PNG file");
   store(0);

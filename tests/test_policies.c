@@ -1,4 +1,4 @@
-/** Every policy against its contract, with its own head on random states; and mistakes that the
+/** Every policy against its contract, with its own head on random states; and planted bugs that the
  * same checks must find. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ typedef struct Request {
   bool deterministic;
 } Request;
 
-/** What was chosen, and the generators afterwards; one more stands at either end. */
+/** The choices, and the generators afterwards, with one more at either end. */
 typedef struct Chosen {
   FovArena arena;
   FovTape tape;
@@ -59,7 +59,7 @@ static real *nans(FovArena *arena, size_t count) {
   return x;
 }
 
-/** Chooses by the policy; what it must write is NaN before. gradient: a block, or NULL. */
+/** Calls the policy; its outputs are NaN before. gradient: a block, or NULL. */
 static void choose(Chosen *c, const Subject *s, const Request *r, real *gradient) {
   int n = r->lanes;
   *c = (Chosen){.arena = {0}};
@@ -121,7 +121,7 @@ static double *log_prob_of(const Subject *s, int state, const FovChoice *choices
   return log_prob;
 }
 
-/** Sites of a policy that chooses one by its index, as many as are ever sampled; 0: it chooses a
+/** Sites of a policy that chooses one by its index: a bound for all samples; 0: it chooses a
  * sample. */
 static int sites_of(const Subject *s) {
   Chosen c;
@@ -137,7 +137,7 @@ static int sites_of(const Subject *s) {
 
 typedef const char *Check(const Subject *s);
 
-/** Every number that is declared is written and finite, places too. */
+/** Every declared number is written and finite, places too. */
 static const char *check_outputs(const Subject *s) {
   const char *wrong = NULL;
   for (int deterministic = 0; deterministic < 2; deterministic++) {
@@ -157,7 +157,7 @@ static const char *check_outputs(const Subject *s) {
   return wrong;
 }
 
-/** Whether a sample that it did not draw is repeated. */
+/** Whether a forced sample is repeated that the policy did not draw. */
 static bool repeats_another_sample(const Subject *s) {
   const FovChoice elsewhere = {.sample = {0.25f, -0.5f}, .index = -1};
   Chosen c;
@@ -167,7 +167,7 @@ static bool repeats_another_sample(const Subject *s) {
   return same;
 }
 
-/** Forced on its own choices, with other generators, it repeats them, their places and log π. */
+/** Forced to its own choices, with other generators, it repeats choices, places and log π. */
 static const char *check_forced(const Subject *s) {
   Chosen free, again;
   const char *wrong = NULL;
@@ -184,7 +184,7 @@ static const char *check_forced(const Subject *s) {
   return wrong;
 }
 
-/** A lane alone chooses as in a batch, and moves no generator but its own. */
+/** A lane alone chooses as in a batch, and advances no generator but its own. */
 static const char *check_lanes(const Subject *s) {
   Chosen batch;
   const char *wrong = NULL;
@@ -241,7 +241,7 @@ static const char *check_mean_gradient(const Subject *s) {
   return wrong;
 }
 
-/** Whether sites are sampled as often as log π says. */
+/** Whether the frequencies of sites match log π. */
 static bool sites_fit(const Subject *s, int state, const FovChoice *samples, int sites) {
   FovChoice *all = calloc((size_t)sites, sizeof *all);
   double *p = NULL, total = 0;
@@ -256,7 +256,7 @@ static bool sites_fit(const Subject *s, int state, const FovChoice *samples, int
   return fit;
 }
 
-/** Middle and half the width, or three standard deviations, of what the samples cover. */
+/** Mean and standard deviation of the samples. */
 typedef struct Box {
   double mean[2], sd[2];
 } Box;
@@ -320,7 +320,7 @@ static int cell_of(const Box *box, const FovChoice *choice) {
   return cell[1] * CELLS + cell[0];
 }
 
-/** Whether the samples' histogram is what log π says. */
+/** Whether the samples' histogram matches log π. */
 static bool samples_fit(const Subject *s, int state, const FovChoice *samples) {
   Box box = cover(samples);
   double p[CELLS * CELLS];
@@ -333,7 +333,7 @@ static bool samples_fit(const Subject *s, int state, const FovChoice *samples) {
   return are_frequencies(counts, p, CELLS * CELLS, SAMPLES);
 }
 
-/** Choices are as frequent as log π says, which is asked by forcing them. */
+/** Choices have the frequencies of log π, which is computed by forcing them. */
 static const char *check_frequencies(const Subject *s) {
   const char *wrong = NULL;
   if (!has_log_prob(s)) return NULL;
@@ -343,13 +343,13 @@ static const char *check_frequencies(const Subject *s) {
     choose(&c, s, &(Request){.lanes = SAMPLES, .first = state, .seed = 4}, NULL);
     bool fit = sites ? sites_fit(s, state, c.output.choices, sites)
                      : samples_fit(s, state, c.output.choices);
-    if (!fit) wrong = "choices are not as frequent as log π says";
+    if (!fit) wrong = "choices do not have the frequencies of log π";
     finish(&c);
   }
   return wrong;
 }
 
-/** Choices that the most likely one is compared with: samples, and its own neighbours. */
+/** Choices that the most likely one is compared with: samples and its own neighbours. */
 static int rivals_of(FovChoice rivals[], const FovChoice *samples, int count, FovChoice best) {
   Box box = cover(samples);
   static const double steps[] = {0.01, 0.1, 1};
@@ -404,7 +404,7 @@ static const char *check_entropy(const Subject *s) {
 
 #ifdef FOV_DOUBLE // single precision is too coarse for differences
 
-/** Weights of either sign, so that no two lanes count alike. */
+/** Weights of both signs, different for each lane. */
 static real weight_of(int i) {
   return (real)sin(1 + 3 * i);
 }
@@ -428,7 +428,7 @@ static bool weigh(double *sum, const Subject *s, bool entropy, const FovChoice *
   return y;
 }
 
-/** log π and entropy have the gradient that their differences have. */
+/** The gradients of log π and entropy equal differences. */
 static const char *check_gradient(const Subject *s) {
   const double h = 1e-6;
   const char *wrong = NULL;
@@ -468,7 +468,7 @@ static void create_subject(Subject *s, const FovPolicy *policy, const FovSlot *s
   head_create(&s->head, &policy->head, slot->values);
 }
 
-/** Runs a check of a policy with some options, or of `made` in its place. */
+/** Runs a check of a policy with some options, or of `made` instead. */
 static const char *check_policy(FovSlot slot, const FovPolicy *made, Check *check) {
   Subject s;
   create_subject(&s, made ? made : (const FovPolicy *)slot.plugin, &slot);
@@ -544,7 +544,7 @@ static void test_log_prob_and_entropy_have_their_gradients(void **state) {
 /** The policy that a mistake is made in. */
 static const FovPolicy *honest;
 
-/** Copies the lanes' choices, so that they can be forced. */
+/** Copies the lanes' choices, which can then be forced. */
 static FovChoice *copy_choices(FovTape *tape, const FovPolicyOutput *output, int lanes) {
   return memcpy(FOV_NEW(tape->arena, FovChoice, lanes), output->choices,
                 (size_t)lanes * sizeof(FovChoice));
@@ -559,7 +559,7 @@ static void swap_axes(FovPolicyOutput *output, FovTape *tape, const FovPolicyInp
   }
 }
 
-/** log π is of the swapped sample: it is the draw that is wrong. */
+/** log π is that of the swapped sample: only the draw is wrong. */
 static void draw_with_swapped_axes(FovPolicyOutput *output, FovTape *tape,
                                    const FovPolicyInput *input, const void *layout,
                                    const void *options) {
@@ -589,7 +589,7 @@ static void take_a_neighbours_generator(FovPolicyOutput *output, FovTape *tape,
   honest->choose(output, tape, &shifted, layout, options);
 }
 
-/** Draws with σ², and log π knows nothing of it. */
+/** Draws with σ², while log π has σ. */
 static void draw_with_variance(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
                                const void *layout, const void *options) {
   honest->choose(output, tape, input, layout, options);
@@ -647,7 +647,7 @@ static void take_a_sample_for_the_mode(FovPolicyOutput *output, FovTape *tape,
 typedef void Choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
                     const void *layout, const void *options);
 
-/** The checks find mistakes: no check passes whatever a policy does. */
+/** The checks find planted bugs, so they do not pass for any policy. */
 static void test_every_check_finds_its_mistakes(void **state) {
   (void)state;
   const struct {
@@ -751,7 +751,7 @@ static void test_the_gaussian_has_its_moments(void **state) {
   finish_subject(&s);
 }
 
-/** What is not sampled has no log π, and what the Gaussian then chooses is its mean. */
+/** A deterministic choice has no log π, and that of the Gaussian is its mean. */
 static void test_every_policy_can_be_deterministic(void **state) {
   (void)state;
   for (const FovPolicy *const *p = fov_policies; *p; p++) {
@@ -847,7 +847,7 @@ static void test_centre_looks_at_the_centre(void **state) {
   finish_subject(&s);
 }
 
-/** sigma when `progress` of the training is done, as it is logged. */
+/** The logged sigma when the share `progress` of the training is done. */
 static double sigma_at(const char *settings, double progress) {
   FovFigure figures[FOV_POLICY_FIGURES];
   Subject s = begin_subject(settings);
@@ -873,7 +873,7 @@ static void test_sigma_follows_its_schedule(void **state) {
   assert_close(sigma_at(sooner, 0.75), 1, 1e-12);
 }
 
-/** What is logged is what is drawn with: half of the training is done in every choice here. */
+/** The logged sigma is the one of the draws: half of the training is done in every choice here. */
 static void test_choices_are_drawn_with_the_schedule_s_sigma(void **state) {
   (void)state;
   Chosen c;

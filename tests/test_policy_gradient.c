@@ -1,4 +1,4 @@
-/** The gradient of the policy, against the exact one, and that it teaches where to look. */
+/** The gradient of the policy against the exact one, and that training learns where to look. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +13,8 @@
 #include "check.h"
 #include "toy_play.h"
 
-/** Raw locations fall into CELLS × CELLS cells: those of the image, small enough for the eye to be
- * on one pixel in each, and what lies beyond its borders, where the eye stays at the border. */
+/** Raw locations fall into CELLS × CELLS cells: those of the image, each within one pixel, and
+ * those beyond its borders, where the location is clipped. */
 enum { INNER = 80, CELLS = INNER + 2, REPEATS = 600 };
 static const double sigma = 0.4;
 
@@ -26,14 +26,14 @@ static double node(int cell) {
   return fmin(fmax((2. * cell - 1) / INNER - 1, -1), 1);
 }
 
-/** The normal's mass in a cell, and how it grows with the mean. */
+/** The normal distribution's mass in a cell, and its derivative by the mean. */
 static double mass_of(double *slope, int cell, double mean) {
   double low = (edge(cell) - mean) / sigma, high = (edge(cell + 1) - mean) / sigma;
   *slope = (exp(-low * low / 2) - exp(-high * high / 2)) / (sqrt(2 * M_PI) * sigma);
   return (erf(high / sqrt(2)) - erf(low / sqrt(2))) / 2;
 }
 
-/** The Gaussian, made to look at one row of cells, one of them in each lane. */
+/** A Gaussian forced to look at one row of cells, one cell in each lane. */
 static int row;
 static const FovPolicy *gaussian;
 
@@ -77,8 +77,8 @@ static void integrate(double gradient[2], const Toy *toy, const real *values, in
 
 #define TWO_GLIMPSES "glimpses = 2\nenv.cases = 6\ntrain.batch = 96\n"
 
-/** The trainer's own gradient of location.bias, averaged over many updates, is the exact one to
- * 99.9 %, and large enough for that to mean something. */
+/** The trainer's own gradient of location.bias, averaged over many updates, is the exact one
+ * to 99.9 %, and its size is well above the error. */
 static void check_policy_gradient(const char *baseline, const char *reward) {
   Toy toy;
   char settings[512];
@@ -116,7 +116,7 @@ static void test_the_policy_gradient_is_exact_on_average(void **state) {
       check_policy_gradient((*b)->plugin.name, (*r)->plugin.name);
 }
 
-/** The share of wrong answers after training with some changes to the settings. */
+/** The test error after training with some changes to the settings. */
 static double train_and_test(const char *changes) {
   Toy toy;
   char settings[512];
@@ -133,7 +133,7 @@ static double train_and_test(const char *changes) {
   return (double)result.wrong / (double)result.cases;
 }
 
-/** The pattern is seen only by an eye that follows the cue. */
+/** The pattern is visible only where the cue points. */
 static void test_training_learns_where_to_look(void **state) {
   (void)state;
   double learned = train_and_test("");

@@ -138,7 +138,7 @@ static void test_an_old_file_is_read_and_continued(void **state) {
   assert_int_equal(count, 1);
   assert_old_row(&rows[0]);
   free(rows);
-  // A row is written in the order of the file's columns; one that the row lacks is empty.
+  // A row is written in the order of the file's columns; a column that the row lacks is empty.
   assert_int_equal(fov_progress_append(path, &row1), FOV_OK);
   assert_content(OLD_HEADER OLD_ROW
                  "100,12800,0.25,1.5,0.001,2.5,0.9,0.1,2.30258509,,1e-30,,-inf,3.75,1234567.5\n");
@@ -178,7 +178,7 @@ static void test_columns_may_have_any_order(void **state) {
   free(rows);
 }
 
-/** As many extra columns as there can be, with the longest names and numbers, and one more. */
+/** The largest number of extra columns, with the longest names and numbers, and one more. */
 static void test_the_number_of_extra_columns_is_bounded(void **state) {
   (void)state;
   FovProgress row = {.update = INT64_MIN, .episodes = INT64_MIN}, *rows, other = {0};
@@ -222,7 +222,7 @@ static void test_invalid_column_names_abort(void **state) {
   assert_true(aborts(add_a_bad_name));
 }
 
-/** A run may be killed after any byte; what it appends next must stand on a line of its own. */
+/** A run may be killed after any byte; the next row starts on a line of its own. */
 static void test_a_partial_line_is_left_out_and_cut(void **state) {
   (void)state;
   static const char whole[] = HEADER ROW1 ROW2;

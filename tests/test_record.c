@@ -36,7 +36,7 @@ static const char *inside(const char *name) {
   return path;
 }
 
-/** Reads the file at `path` whole. */
+/** Reads the whole file at `path`. */
 static char *read_path(size_t *size) {
   char *data;
   assert_int_equal(fov_file_read(&data, size, path, 1 << 24), FOV_OK);
@@ -72,7 +72,7 @@ static FovStatus load(const Toy *toy, FovTrainer *trainer, FovBest *loaded) {
                              path);
 }
 
-/** A training that stops and goes on is, bit for bit, one that never stopped. */
+/** A training that is stopped and resumed equals, bit for bit, one that was not stopped. */
 static void test_a_resumed_training_is_the_same_training(void **state) {
   (void)state;
   for (const FovOptimiser *const *o = fov_optimisers; *o; o++) {
@@ -119,7 +119,7 @@ static void test_the_same_training_is_the_same_bytes(void **state) {
   toy_finish(&toy);
 }
 
-/** The file at `path` has this digest of the weights to evaluate. */
+/** Fails unless the file at `path` has this digest of the weights to evaluate. */
 static void assert_names_weights(uint64_t digest) {
   char text[FOV_DIGEST_SIZE + 1];
   FovSafetensors *file;
@@ -195,7 +195,7 @@ static void test_best_weights_alone(void **state) {
     free(values);
   }
   assert_names_weights(fov_weights_digest(params, s->average));
-  // Enough to evaluate, not to go on from.
+  // Enough to evaluate, but not to resume.
   FovBest lost;
   assert_int_equal(fov_checkpoint_load(s, &lost, params, path), FOV_ERR_FORMAT);
   assert_message("average.");
@@ -206,7 +206,8 @@ static void test_best_weights_alone(void **state) {
   toy_finish(&toy);
 }
 
-/** What a configuration asks for takes no memory before the file is known to hold it. */
+/** No memory of the configuration's size is allocated before the file is known to contain the
+ * parameters. */
 static void assert_weights_refused(const Toy *toy, const char *param) {
   real *values;
   int64_t update;
@@ -249,7 +250,7 @@ static void test_a_checkpoint_of_another_agent_is_refused(void **state) {
   }
 }
 
-/** A state that cannot be is not saved, and what was saved before stays. */
+/** An invalid state is not saved, and the file stays as it was. */
 static void assert_save_refused(const Toy *toy, FovTrainer *trainer, const char *name) {
   size_t before_size, after_size;
   char *before = read_path(&before_size);
@@ -265,7 +266,7 @@ static void assert_save_refused(const Toy *toy, FovTrainer *trainer, const char 
   free(before), free(after);
 }
 
-/** Lays `value` over the first bytes of an array of the checkpoint: it is not loaded. */
+/** Overwrites the start of an array of the checkpoint with `value`; loading must fail. */
 static void assert_load_refused(const Toy *toy, FovTrainer *trainer, const char *name,
                                 const void *value, size_t size, const char *message) {
   save(toy, trainer);
@@ -389,7 +390,7 @@ static void test_files_that_are_not_checkpoints_are_refused(void **state) {
 
 /* ---- recorder ---- */
 
-/** Records what is asked for of a freshly initialised agent. */
+/** Records episodes of a freshly initialised agent as requested. */
 static FovTrace record_what(const Toy *toy, FovRecordRequest what) {
   const FovParams *params = &toy->experiment.agent.params;
   real *values = fov_params_block(params);
@@ -411,7 +412,7 @@ static FovTrace record(const Toy *toy, int episodes, bool sampled) {
   return record_what(toy, (FovRecordRequest){.episodes = episodes, .sampled = sampled});
 }
 
-/** A trace names the weights that played it, by the digest that a checkpoint of them has. */
+/** A trace contains the digest of the weights that played it, like a checkpoint of them. */
 static void test_a_trace_names_its_weights(void **state) {
   (void)state;
   Toy toy;
@@ -428,7 +429,7 @@ static void test_a_trace_names_its_weights(void **state) {
   toy_finish(&toy);
 }
 
-/** After the first cases only wrong ones follow: those that a trace of all cases has, in order. */
+/** After the first cases come only wrong ones, in the order of a trace of all cases. */
 static void check_wrong(const char *settings, int episodes, int wrong, int expected) {
   Toy toy;
   toy_create(&toy, settings);
@@ -467,7 +468,8 @@ static void test_wrong_episodes_follow_the_first_ones(void **state) {
   toy_finish(&toy);
 }
 
-/** Episode e, glimpse t: the retina holds what the sensor gives there, the answer is likeliest. */
+/** Episode e, glimpse t: the retina has the sensor's output, and the answer is the likeliest class.
+ */
 static void check_step(const FovTrace *trace, const FovSensor *sensor, int e, int t) {
   size_t i = (size_t)e * (size_t)trace->glimpses + (size_t)t;
   int likeliest = 0;
@@ -496,7 +498,7 @@ static void check_trace(const char *settings, int side, int scales) {
   toy_create(&toy, settings);
   toy_resets = 0;
   FovTrace trace = record(&toy, 70, false);
-  // Whatever was played before to measure what memory it takes.
+  // The last 70 resets: earlier ones measured the memory.
   const ToyReset *resets = toy_log + toy_resets - 70;
   assert_int_equal(trace.episodes, 70);
   assert_int_equal(trace.glimpses, 3);
@@ -506,7 +508,7 @@ static void check_trace(const char *settings, int side, int scales) {
   assert_int_equal(trace.whole, toy.experiment.sensor.whole);
   assert_in_range(toy_resets, 70, TOY_LOG);
   for (int e = 0; e < 70; e++) {
-    // The image is the case's, with the clutter that the generator of the case draws.
+    // The image is the case's, with the clutter of the case's generator.
     FovRng rng = fov_rng_stream(9, FOV_STREAM_FIXED_ENV, (uint64_t)e);
     assert_int_equal(resets[e].index, e);
     assert_int_equal(trace.images[e * TOY_SIDE * TOY_SIDE], (uint8_t)fov_rng_u32(&rng));
@@ -529,7 +531,7 @@ static void test_a_trace_records_the_rollout(void **state) {
   check_trace("env.cases = 90\nsensor.scales = 2\nsensor.whole = yes\n", TOY_SIDE, 1);
 }
 
-/** Of a game every frame is kept as it was looked at; after an episode's end there is nothing. */
+/** Every frame of a game is recorded as it was seen; after an episode's end there is nothing. */
 static void test_a_trace_of_a_game_records_the_rollout(void **state) {
   (void)state;
   enum { EPISODES = 20, PIXELS = TOY_SIDE * TOY_SIDE };
@@ -558,7 +560,7 @@ static void test_a_trace_of_a_game_records_the_rollout(void **state) {
   toy_finish(&toy);
 }
 
-/** A run's trace has as many episodes as have room, and one that has not. */
+/** A run's trace has the episodes that fit into `room` bytes, but at least one. */
 static void test_the_size_of_a_trace_is_bounded(void **state) {
   (void)state;
   enum { HEADER = 4096 };
@@ -581,8 +583,8 @@ static void test_the_size_of_a_trace_is_bounded(void **state) {
   toy_finish(&toy);
 }
 
-/** What stands in the trace for a choice: the mean or a sample around it, or nothing. `predicted`:
- * the agent has the baseline's head. */
+/** The trace's columns of a choice: the mean and a sample around it, or nothing. `predicted`: the
+ * agent has the baseline's head. */
 static void check_choices(const char *settings, bool sampled, bool predicted, int first_choice) {
   Toy toy;
   toy_create(&toy, settings);
@@ -660,7 +662,7 @@ static void test_a_run_is_resumed_only_on_request(void **state) {
   assert_int_equal(fov_run_open(&run, inside("run"), false), FOV_OK);
   write_file(&run, FOV_RUN_CONFIG);
   fov_run_close(&run);
-  // Without a checkpoint there is nothing to lose.
+  // A folder without a checkpoint can be overwritten.
   assert_int_equal(fov_run_open(&run, path, false), FOV_OK);
   write_file(&run, FOV_RUN_LAST);
   fov_run_close(&run);
@@ -682,7 +684,8 @@ static int count_files(const char *dir) {
   return count;
 }
 
-/** Looking touches nothing, and opening agrees: refused, it touches nothing either. */
+/** A check writes nothing and has the result of opening; an open that is refused writes nothing
+ * either. */
 static void check_folder(const char *dir, bool resume, bool resumed, const char *complaint) {
   FovRun run;
   int files = count_files(dir);
@@ -703,7 +706,7 @@ static void test_the_files_in_a_folder_decide(void **state) {
                     foreign[] = "has files, but no run; choose another --run",
                     there[] = "has a run already; add --resume";
   const struct {
-    const char *files[4], *fresh, *resume; /**< what there is, and the complaints about it */
+    const char *files[4], *fresh, *resume; /**< the files, and the expected messages */
   } cases[] = {
       {{".hidden"}, NULL, NULL},
       {{"thesis.tex"}, foreign, foreign},
@@ -711,7 +714,7 @@ static void test_the_files_in_a_folder_decide(void **state) {
       {{FOV_RUN_LOG, FOV_RUN_LAST, "gaze.gif"}, there, NULL},
       {{FOV_RUN_LOG, FOV_RUN_CONFIG, FOV_RUN_BEST}, lost, lost},
       {{FOV_RUN_BEST}, lost, lost},
-      // A start that was cut off before its first checkpoint.
+      // Files of a training that was killed before its first checkpoint.
       {{FOV_RUN_LOG}, NULL, NULL},
       {{FOV_RUN_LOG, ".config.ini.half"}, NULL, NULL},
       {{FOV_RUN_LOG, FOV_RUN_CONFIG}, NULL, NULL},
@@ -755,7 +758,7 @@ static void test_invalid_paths_are_refused(void **state) {
   assert_message("cannot make the folder");
 }
 
-/** Another process that holds a run until its input ends. */
+/** Another process that has a run open until its input ends. */
 static pid_t hold(int held[2], int release[2]) {
   assert_int_equal(pipe(held), 0);
   assert_int_equal(pipe(release), 0);
@@ -765,8 +768,8 @@ static pid_t hold(int held[2], int release[2]) {
   FovRun run;
   char byte = fov_run_open(&run, folder, false) == FOV_OK;
   close(release[1]);
-  ssize_t told = write(held[1], &byte, 1), waited = read(release[0], &byte, 1);
-  _exit(told == 1 && waited == 0 ? 0 : 1);
+  ssize_t written = write(held[1], &byte, 1), waited = read(release[0], &byte, 1);
+  _exit(written == 1 && waited == 0 ? 0 : 1);
 }
 
 static void test_only_one_process_opens_a_run(void **state) {
@@ -783,7 +786,7 @@ static void test_only_one_process_opens_a_run(void **state) {
   close(release[1]);
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_int_equal(status, 0);
-  // However it ended, its lock went with it.
+  // The lock ends with its process.
   assert_int_equal(fov_run_open(&run, folder, false), FOV_OK);
   fov_run_close(&run);
   close(release[0]), close(held[0]), close(held[1]);

@@ -27,7 +27,7 @@ static void test_actions_are_sampled_with_their_probabilities(void **state) {
   for (int i = 0; i < 5 * DRAWS; i++) counts[fov_sample(log_p, 5, &rng)]++;
   for (int a = 0; a < 5; a++)
     assert_close(counts[a] / (5. * DRAWS), p[a], 5 * sqrt(p[a] * (1 - p[a]) / (5. * DRAWS)));
-  // One draw each, whatever comes of it.
+  // Exactly one draw for each action.
   for (int i = 0; i < 5 * DRAWS; i++) fov_rng_uniform(&moved);
   assert_memory_equal(&rng, &moved, sizeof rng);
 }

@@ -1,5 +1,5 @@
-/** Rollouts on the toy worlds: what lanes see, choose, answer and earn, and that choices can be
- * repeated. */
+/** Rollouts on the toy environments: what lanes see, choose, answer and earn, and forced choices.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 enum { MEAN }; // the first column of the Gaussian policy
 
-/** log π is of the raw sample, even where the eye stays at the border. */
+/** log π is that of the raw sample, also where the location is clipped to the border. */
 static void test_log_prob_belongs_to_the_raw_sample(void **state) {
   (void)state;
   Toy toy;
@@ -57,7 +57,7 @@ static void test_a_glimpse_shows_the_image_at_its_place(void **state) {
   for (int t = 0; t < 4; t++)
     for (int b = 0; b < 16; b++) {
       const FovTimeStep *step = &r->at[t];
-      // Everything is earned at the end, so every return is that.
+      // The only reward is at the end, so every return equals it.
       real earned = r->log_probabilities[TOY_ACTIONS * b + r->labels[b]];
       assert_true(r->rewards[16 * t + b] == (t == 3 ? earned : 0));
       assert_true(r->returns[16 * t + b] == earned);
@@ -129,7 +129,7 @@ static double same(double x) {
 }
 
 /** Before its first glimpse the agent chooses a place and predicts the return from the context
- * alone, from which both parts of the second layer's state start. */
+ * alone, which starts both vars of the second layer's state. */
 static void test_a_context_chooses_the_first_glimpse(void **state) {
   (void)state;
   Toy toy;
@@ -213,14 +213,14 @@ static void test_labels_are_answered_in_turn(void **state) {
     assert_int_equal(r->wrong[b], wrong > 0);
     all_wrong += wrong == count, counted += wrong > 0 && wrong < count;
   }
-  // One wrong answer of several is enough to be wrong; that must have been tried.
+  // One wrong answer of several makes the episode wrong; the test requires such an episode.
   assert_true(counted > 0 && all_wrong < LANES);
   toy_play_finish(&p);
   free(values);
   toy_finish(&toy);
 }
 
-/** Whether a rollout's answers change with the parameters whose names start so. */
+/** Whether a rollout's answers change with the parameters whose names start with the prefix. */
 static bool answers_depend_on(const char *prefix, const char *settings) {
   Toy toy;
   ToyPlay before, after;
@@ -250,7 +250,7 @@ static void test_context_and_second_layer_affect_answers_only_through_the_gaze(v
   assert_true(answers_depend_on("core.", TOY_TWO_LAYERS "policy = random\n"));
 }
 
-/** Plays a lane's actions again, without an agent; returns what they earn. */
+/** Repeats a lane's actions without an agent; returns its rewards. */
 static double replay(const Toy *toy, const FovRollout *r, int b, FovRng rng) {
   uint8_t image[TOY_SIDE * TOY_SIDE];
   int x;
@@ -301,8 +301,8 @@ static void test_a_game_follows_its_actions(void **state) {
   toy_finish(&toy);
 }
 
-/** log π of an action is the logits' log-softmax there; a deterministic rollout takes the likeliest
- * and has none. */
+/** log π of an action is the logits' log-softmax; a deterministic rollout takes the likeliest
+ * action and has no log π. */
 static void test_actions_are_sampled_from_the_logits(void **state) {
   (void)state;
   Toy toy;
@@ -339,7 +339,7 @@ static void assert_row(const FovVar *many, int i, const FovVar *one) {
                  1e-4 * (1 + fabs((double)one->value[j])));
 }
 
-/** What the policy recorded of lane i's choice, in a batch and alone. */
+/** The policy's columns of lane i's choice, in a batch and alone. */
 static void assert_columns(const FovTask *task, const FovTimeStep *many, int i,
                            const FovTimeStep *one) {
   FovPolicyColumn columns[FOV_POLICY_COLUMNS];
@@ -375,7 +375,7 @@ static void assert_same_lane(const FovTask *task, const FovRollout *r, int b,
   }
 }
 
-/** Closing ranks over who is done changes nothing: each lane is what it is when play alone. */
+/** Compacting the batch changes nothing: each lane gives the same results when played alone. */
 static void test_a_lane_is_the_same_alone(void **state) {
   (void)state;
   for (int k = 0; k < TOY_RAGGED; k++) {
@@ -388,7 +388,7 @@ static void test_a_lane_is_the_same_alone(void **state) {
     int counts = 0;
     for (int t = 1; t < all.rollout.time_steps; t++)
       counts += all.rollout.at[t].count < all.rollout.at[t - 1].count;
-    if (counts < 1) fail_msg("%s: nobody dropped out before the others", toy_ragged[k]);
+    if (counts < 1) fail_msg("%s: no lane stopped before the others", toy_ragged[k]);
     for (int b = 0; b < 64; b++) {
       toy_play_begin(&one, &toy, values, NULL, b, 1);
       toy_play_run(&one, &toy);
@@ -428,7 +428,7 @@ static void test_every_glimpse_costs(void **state) {
 
 /* ---- choices that are repeated ---- */
 
-/** A rollout that is trained on: `forced` repeats another's choices with other generators of the
+/** A rollout with gradients: `forced` repeats another's choices with other generators of the
  * policy. gradient: a block, zeroed here. */
 static void play_trained(ToyPlay *play, const Toy *toy, const real *values, real *gradient,
                          const FovChoices *forced) {
@@ -444,7 +444,7 @@ static void play_trained(ToyPlay *play, const Toy *toy, const real *values, real
   toy_play_backward(play, toy);
 }
 
-/** log π of the choices that lanes made, which are marked by an event. */
+/** Whether log π of the lanes' choices is the same, where an event marks one. */
 static bool same_log_prob(const FovTimeStep *a, const FovVar *x, const FovVar *y, FovEvent event) {
   assert_int_equal(x != NULL, y != NULL);
   for (int i = 0; x && i < a->count; i++)
@@ -477,7 +477,7 @@ static void assert_same_choices(const FovRollout *a, const FovRollout *b) {
   }
 }
 
-/** Whether every log π of one rollout is that of another. */
+/** Whether every log π of one rollout equals that of another. */
 static bool same_log_probs(const FovRollout *a, const FovRollout *b) {
   bool same = true;
   for (int t = 0; t < a->time_steps; t++) {
@@ -504,7 +504,7 @@ static void check_repetition(const char *settings) {
   assert_memory_equal(a->returns, again.rollout.returns, count * sizeof *a->returns);
   if (!same_log_probs(a, &again.rollout)) fail_msg("%s: another log π", settings);
   if (memcmp(gradient, repeated, toy_block_bytes(&toy))) fail_msg("%s: another gradient", settings);
-  // With other weights the choices stay, and log π changes where there is one.
+  // With other weights the choices stay the same, and log π changes if there is one.
   for (size_t i = 0; i < toy.experiment.agent.params.size; i++) values[i] *= (real)0.9;
   play_trained(&moved, &toy, values, repeated, &first.rollout.choices);
   assert_same_choices(a, &moved.rollout);
@@ -514,7 +514,7 @@ static void check_repetition(const char *settings) {
   toy_finish(&toy);
 }
 
-/** Forced on its own choices, with other generators, a rollout repeats itself bit for bit. */
+/** Forced to its own choices, with other generators, a rollout repeats itself bit for bit. */
 static void test_forced_choices_repeat_a_rollout(void **state) {
   (void)state;
   static const char *const worlds[] = {"toy", "toy_turns", "toy_game"};
@@ -536,7 +536,7 @@ static void test_forced_choices_repeat_a_rollout(void **state) {
   }
 }
 
-/** Time steps at which a lane may stop, and stops if `confident` is asked; repeated as well. */
+/** A rule without parameters repeats forced stops too, under other weights. */
 static void test_forced_stops_are_repeated_where_nothing_is_learned(void **state) {
   (void)state;
   Toy toy;

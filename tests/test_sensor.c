@@ -33,7 +33,8 @@ static FovImage image_of(const Picture *p) {
       .bytes = p->bytes, .height = p->height, .width = p->width, .channels = p->channels};
 }
 
-/** Where patch s starts along one side of the image; far outside for what is no number. */
+/** Where patch s starts along one side of the image; far outside if the location is not a number.
+ */
 static double patch_start(double location, int extent, int width) {
   if (isnan(location)) return -1e9;
   return floor((location + 1) / 2 * extent + 0.5) - width / 2;
@@ -79,7 +80,8 @@ static void assert_as_defined(const FovSensor *sensor, const FovImage *image, re
   free(expected), free(glimpse);
 }
 
-/** Inside, half way between pixels, at and over each edge and corner, wholly outside, no number. */
+/** Inside, half way between pixels, at and over each edge and corner, entirely outside, not a
+ * number. */
 static const real places[][2] = {
     {0, 0},          {0.3f, -0.2f}, {-0.123f, 0.777f}, {0.5f, 0.5f},
     {-1, -1},        {1, 1},        {-1, 1},           {1, -1},
@@ -103,7 +105,7 @@ static void a_glimpse_equals_its_definition(void **state) {
       draw_picture(&picture, pictures[p][0], pictures[p][1], channels);
       FovImage image = image_of(&picture);
       for (size_t side = 0; side < sizeof sides / sizeof *sides; side++) {
-        // Four scales hold the glimpses of fewer; the tests below look with fewer.
+        // A sensor of four scales computes those of fewer, which the tests below compare.
         FovSensor sensor = {.side = sides[side], .scales = 4, .gain = 1};
         for (int place = 0; place < PLACES; place++)
           assert_as_defined(&sensor, &image, places[place][0], places[place][1]);
@@ -128,7 +130,8 @@ static void fewer_scales_are_the_first_of_more(void **state) {
   }
 }
 
-/** Patch s is multiplied by gain^s: with 4 a bright pixel is as bright in every patch it is in. */
+/** Patch s is multiplied by gain^s: with gain 4 a bright pixel is as bright in every patch that
+ * contains it. */
 static void a_gain_brightens_coarse_patches(void **state) {
   (void)state;
   enum { G = 4, S = 3, PATCH = G * G };
@@ -185,7 +188,7 @@ static void corners_and_centre_have_the_paper_s_coordinates(void **state) {
   static const struct {
     real x, y;
     int row, column; /**< of the one white pixel */
-    int cell;        /**< of the patch, where it must appear */
+    int cell;        /**< of the patch in which it must appear */
   } cases[] = {
       {-1, -1, 0, 0, 3}, {1, -1, 0, N - 1, 2}, {-1, 1, N - 1, 0, 1}, {1, 1, N - 1, N - 1, 0},
       {0, 0, 2, 2, 0},   {0, 0, 3, 3, 3},      {1, 0, 2, N - 1, 0},  {0, -1, 0, 3, 3},
@@ -228,7 +231,7 @@ static void white_inside_is_one_at_every_scale(void **state) {
   for (int i = 0; i < 4 * 5 * 5 * 3; i++) assert_near(glimpse[i], 1, FLT_EPSILON, "number %d", i);
 }
 
-/** Fails unless the whole image stands in the middle of its square, whatever the place. */
+/** Fails unless the glimpse is the whole image in the middle of its square, for any place. */
 static void assert_whole(const FovImage *image, real x, real y) {
   const FovSensor sensor = {.side = 3, .scales = 2, .whole = true};
   FovGlimpseShape shape = glimpse_of(&sensor, image);
@@ -275,7 +278,7 @@ static void a_large_image_is_seen_whole(void **state) {
   assert_whole(&(FovImage){.bytes = pixels, .height = 1365, .width = 1024, .channels = 3}, 0, 0);
 }
 
-/** How much of pixel `i` lies in cell `j`, of `side` cells over `extent` pixels. */
+/** The share of pixel `i` in cell `j`, of `side` cells over `extent` pixels. */
 static double overlap(int i, int j, int extent, int side) {
   double width = (double)extent / side;
   return fmax(0, fmin(i + 1, (j + 1) * width) - fmax(i, j * width));
@@ -330,7 +333,7 @@ static void a_coarse_view_by_hand(void **state) {
   for (int i = 0; i < 4; i++) assert_near(coarse[i], cells[i % 2], 1e-7, "cell %d", i);
 }
 
-/** More than 32 bits hold of a sum. */
+/** The sum needs more than 32 bits. */
 static void a_large_white_image_shrinks_to_one(void **state) {
   (void)state;
   enum { H = FOV_MAX_WHOLE / 2, W = FOV_MAX_WHOLE };
@@ -383,7 +386,7 @@ static double epsilon(void) {
   return sizeof(real) == sizeof(double) ? 1e-13 : 1e-5;
 }
 
-/** ⟨A x, y⟩ = ⟨x, Aᵀ y⟩ for random x and y; Aᵀ y is added to what there was, and nothing else is
+/** ⟨A x, y⟩ = ⟨x, Aᵀ y⟩ for random x and y; Aᵀ y is added to the given numbers, and nothing else is
  * written. */
 static void assert_adjoint(const Map *m) {
   int inputs = m->height * m->width * m->channels, outputs = outputs_of(m);

@@ -25,7 +25,7 @@ static void test_wilson_s_interval(void **state) {
   }
 }
 
-/** Against published tables, on both sides of where the expansion takes over. */
+/** Published tables, on both sides of the switch to the expansion. */
 static void test_student_s_quantile(void **state) {
   (void)state;
   const struct {

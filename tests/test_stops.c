@@ -92,7 +92,7 @@ static void finish(Decided *d) {
 
 typedef void Check(const Subject *s);
 
-/** Runs a check of every rule that decides anything. */
+/** Runs a check of every rule with a decision. */
 static void check_every_rule(Check *check) {
   for (const FovStopRule *const *rule = fov_stop_rules; *rule; rule++) {
     char settings[64];
@@ -112,7 +112,7 @@ static void check_forced(const Subject *s) {
   assert_memory_equal(free.stop, again.stop, LANES * sizeof(bool));
   for (int i = 0; i < LANES && free.log_prob; i++)
     assert_true(free.log_prob->value[i] == again.log_prob->value[i]);
-  // The opposite of what was decided is repeated as well.
+  // Forced to the opposite, it repeats that as well.
   bool opposite[LANES];
   for (int i = 0; i < LANES; i++) opposite[i] = !free.stop[i];
   finish(&again);
@@ -175,7 +175,7 @@ static void check_mean_gradient(const Subject *s) {
     for (int k = 0; k < DIRECTIONS; k++) {
       assert_true(squares[k] > 0);
       if (!is_mean(sum[k], squares[k], GROUPS, 0))
-        fail_msg("%s: the mean of the score is %g", s->rule->plugin.name, sum[k] / GROUPS);
+        fail_msg("%s: the mean of ∇ log π is %g", s->rule->plugin.name, sum[k] / GROUPS);
     }
   }
   free(gradient);
@@ -186,7 +186,7 @@ static void test_the_mean_gradient_of_log_prob_is_zero(void **state) {
   check_every_rule(check_mean_gradient);
 }
 
-/** Stopping is as frequent as log π says, which is asked by forcing it. */
+/** Stopping has the frequency of log π, which is computed by forcing it. */
 static void check_frequencies(const Subject *s) {
   for (int state = 0; state < STATES; state++) {
     Decided d, forced;
@@ -195,7 +195,7 @@ static void check_frequencies(const Subject *s) {
     int counts[2] = {0};
     for (int i = 0; i < SAMPLES; i++) counts[d.stop[i]]++;
     double p = d.log_prob ? exp((double)forced.log_prob->value[0]) : d.stop[0];
-    // Without a log π all lanes of a state decide alike.
+    // Without log π all lanes of a state decide the same.
     bool fit = d.log_prob ? are_frequencies(counts, (double[]){1 - p, p}, 2, SAMPLES)
                           : counts[d.stop[0]] == SAMPLES;
     if (!fit) fail_msg("%s: stops %d times, not at %g", s->rule->plugin.name, counts[1], p);
@@ -208,7 +208,7 @@ static void test_stopping_has_the_frequency_of_log_prob(void **state) {
   check_every_rule(check_frequencies);
 }
 
-/** Without a sample nothing is drawn, and there is no log π. */
+/** A deterministic decision draws nothing and has no log π. */
 static void check_deterministic(const Subject *s) {
   Decided d;
   decide(&d, s, &(Request){.lanes = LANES, .step = 1, .seed = 5, .deterministic = true}, NULL);
@@ -233,7 +233,7 @@ static void test_never_stops_at_no_cost(void **state) {
   assert_true(!rule->decide && !rule->cost && !rule->head.build && !rule->reads_answer);
 }
 
-/** Stops from its threshold on, exactly: numbers whose logarithms are the same ones. */
+/** Stops from its threshold on, exactly, for numbers with the same logarithm. */
 static void test_confident_stops_from_its_threshold_on(void **state) {
   (void)state;
   Subject s = begin_subject("plugin = confident\nplugin.threshold = 0.75");
@@ -254,7 +254,8 @@ static void test_confident_stops_from_its_threshold_on(void **state) {
   finish_subject(&s);
 }
 
-/** Sets the learned rule's weights to 0 and its biases to logits of looking on and of stopping. */
+/** Sets the learned rule's weights to 0 and its biases to the logits of going on and of stopping.
+ */
 static void set_logits(Subject *s, double look, double stop) {
   memset(s->head.values, 0, s->head.params.size * sizeof *s->head.values);
   size_t bias = s->head.params.list[1].offset;
@@ -281,7 +282,7 @@ static void test_stopping_is_sampled_from_its_logits(void **state) {
   finish_subject(&s);
 }
 
-/** Without a sample it stops beyond its threshold, the same for every lane. */
+/** A deterministic decision stops beyond the threshold, the same in every lane. */
 static void test_stopping_without_a_sample_has_a_threshold(void **state) {
   (void)state;
   const struct {

@@ -37,12 +37,12 @@ typedef struct Subject {
   int only; /**< the one parameter that reaches `forward` with a gradient, or ALL */
 } Subject;
 
-/** A weight of either sign for each number of a result, so that no two count alike. */
+/** A weight of both signs, different for each number of a result. */
 static real weight_of(int output, int i) {
   return sin(1 + 7 * output + 3 * i);
 }
 
-/** Where number i of a result, counted row by row, stands. */
+/** Index of number i of a result, counted row by row. */
 static size_t place_of(const FovVar *y, int i) {
   return (size_t)(i / y->cols) * (size_t)y->stride + (size_t)(i % y->cols);
 }
@@ -100,7 +100,7 @@ static real central_difference(const Subject *subject, FovArena *arena, const re
   return (above - below) / (2 * e);
 }
 
-/** What stood in the gradient before backward, which must add to it. */
+/** The gradient's content before backward, which must add to it. */
 static const real BEFORE = 0.25;
 
 static void assert_param_gradient(const Subject *subject, FovArena *arena, int number, real *values,
@@ -118,7 +118,7 @@ static void assert_param_gradient(const Subject *subject, FovArena *arena, int n
   if (flows && largest < 1e-4) fail_msg("%s does not depend on %s", subject->name, param->name);
 }
 
-/** Wide sums come out no larger than narrow ones: rounding would drown a small difference. */
+/** Wide sums are scaled to the size of narrow ones: rounding would hide a small difference. */
 static void fill_params(real *values, const FovParams *params) {
   fill_random(values, params->size, (uint64_t)params->size);
   for (const FovParam *p = params->list; p < params->list + params->count; p++)
@@ -155,7 +155,7 @@ static void linear(FovVar *y[], FovTape *tape, FovVar *x[], const void *context)
   y[0] = fov_linear(tape, x[0], x[1], x[2], c->activation);
 }
 
-/** The same operation with its x used again: through its own result, and beside it. */
+/** The same operation with its x used twice: on its own result, and beside it. */
 static void linear_twice(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   const Case *c = context;
   FovVar *once = fov_linear(tape, x[0], x[1], x[2], c->activation);
@@ -174,7 +174,7 @@ static void linear2_shared(FovVar *y[], FovTape *tape, FovVar *x[], const void *
   y[0] = fov_linear2(tape, x[0], x[1], x[0], x[1], x[2], c->activation);
 }
 
-/** Three steps, for which the tape makes room: the matrix products of u's gradient are joined. */
+/** Three steps with room on the tape: the matrix products of u's gradient are joined. */
 static void linear2_steps(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   const Case *c = context;
   tape->steps = 3;
@@ -198,7 +198,7 @@ DEFINE_CONV(conv_colours, 1, 4, 5, 3, 2, 1)
 DEFINE_CONV(conv_pictures, 3, 4, 3, 1, 2, 1)
 DEFINE_CONV(conv_all, 2, 5, 3, 3, 2, 2)
 
-/** Filters on what the same filters gave, and on their own input again. */
+/** Filters on the result of the same filters, and on their input once more. */
 static void conv_twice(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   const Case *c = context;
   const FovConv first = {1, 4, 5, 1, 2, 1}, second = {1, 3, 4, 1, 2, 1};
@@ -208,7 +208,7 @@ static void conv_twice(FovVar *y[], FovTape *tape, FovVar *x[], const void *cont
   y[2] = once;
 }
 
-/** The rows of x, and of what comes of it, lie further apart than they are wide. */
+/** The rows of x and of the results have padding. */
 static void conv_apart(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   const Case *c = context;
   FovVar *apart = fov_add(tape, x[0], x[0]);
@@ -344,7 +344,7 @@ static void embedding(FovVar *y[], FovTape *tape, FovVar *x[], const void *conte
   y[0] = fov_embedding(tape, x[0], (int[]){2, 0, 2, 1, 2}, 5);
 }
 
-/** A table that is also a weight, whose product is put off. */
+/** A table that is also a weight with a pending product. */
 static void embedding_and_weight(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
   y[0] = fov_linear(tape, fov_embedding(tape, x[0], (int[]){2, 0, 2}, 3), x[0], NULL, FOV_TANH);
@@ -362,7 +362,7 @@ static void multiply_by_itself(FovVar *y[], FovTape *tape, FovVar *x[], const vo
   y[1] = square;
 }
 
-/** Also on a result that is used again. */
+/** Also on its own result. */
 static void activate(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   const Case *c = context;
   y[0] = fov_activate(tape, x[0], c->activation);
@@ -389,7 +389,7 @@ static void columns(FovVar *y[], FovTape *tape, FovVar *x[], const void *context
   y[2] = middle;
 }
 
-/** A memory of three rows a lane, each of which is used beside it. */
+/** A memory of three rows per lane; each state of it is a result too. */
 static void append(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
   FovVar *memory = NULL;
@@ -413,7 +413,7 @@ static void dot_sites(FovVar *y[], FovTape *tape, FovVar *x[], const void *conte
   y[1] = fov_dot_sites(tape, x[0], x[1], 1, -1.5);
 }
 
-/** A query that is its own key. */
+/** The query is also the key. */
 static void dot_itself(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
   y[0] = fov_dot_sites(tape, x[0], x[0], 2, 0.5);
@@ -424,7 +424,7 @@ static void weigh_sites(FovVar *y[], FovTape *tape, FovVar *x[], const void *con
   y[0] = fov_weigh_sites(tape, x[0], x[1], 2);
 }
 
-/** Scaled dot-product attention to one's own past, with the residual and the norm. */
+/** Scaled dot-product attention to a lane's own past, with residual connection and layer norm. */
 static void attend(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
   FovVar *e = fov_dot_sites(tape, x[0], x[1], 2, sqrt(0.5));
@@ -548,7 +548,7 @@ static void add_inputs(FovParams *params, const Case *c) {
   }
 }
 
-/** With a gradient for every input at once, then for each alone among constants. */
+/** With gradients for all inputs, then for each input among constants. */
 static void every_operation_has_its_gradient(void **state) {
   (void)state;
   for (int i = 0; i < CASES; i++) {
@@ -566,7 +566,7 @@ static void every_operation_has_its_gradient(void **state) {
 
 /* ---- Inputs, and second passes ---- */
 
-/** Inputs of a case that are no parameters have the gradients that parameters would have. */
+/** Inputs of a case have the same gradients as parameters would. */
 static void assert_inputs_have_gradients(const Case *c, FovArena *arena) {
   Subject subject = {.name = c->op, .forward = c->forward, .context = c, .only = ALL};
   add_inputs(&subject.params, c);
@@ -646,7 +646,8 @@ static void backward_from(Pass *pass, int i, int j) {
   free(one);
 }
 
-/** A further pass from number j of result i has the bits of a first pass on a fresh tape. */
+/** A second backward pass from number j of result i equals, bit for bit, the first one of a fresh
+ * tape. */
 static void assert_row_of_jacobian(Pass *again, const Case *c, int i, int j) {
   FovArena arena = {0};
   Pass fresh;
@@ -665,7 +666,7 @@ static void assert_row_of_jacobian(Pass *again, const Case *c, int i, int j) {
   fov_arena_finish(&arena);
 }
 
-/** All rows of the Jacobian from one tape; memory is taken by the first pass only. */
+/** All rows of the Jacobian from one tape; only the first pass allocates. */
 static void further_passes_are_exact_and_take_no_memory(void **state) {
   (void)state;
   for (int n = 0; n < CASES; n++) {
@@ -685,7 +686,7 @@ static void further_passes_are_exact_and_take_no_memory(void **state) {
   }
 }
 
-/** Blanks the comments of C text. */
+/** Overwrites the comments of C text with blanks. */
 static void blank_comments(char *text) {
   for (char *start = text; (start = strstr(start, "/*"));) {
     char *end = strstr(start, "*/");
@@ -700,7 +701,7 @@ static bool has_case(const char *name, size_t length) {
   return false;
 }
 
-/** Every function of ops.h that takes or gives a FovVar is an operation, and has a case above. */
+/** Every function of ops.h with a FovVar is an operation, and has a case above. */
 static void every_operation_has_a_case(void **state) {
   (void)state;
   const char *root = getenv("FOVEA_SOURCE");
@@ -724,7 +725,8 @@ static void every_operation_has_a_case(void **state) {
 
 /* ---- The cores ---- */
 
-/** Sets options to their defaults, as config does from text, except numbers of units: to 8. */
+/** Sets options to their defaults, as config does from text, except for numbers of units, which
+ * are 8. */
 static void set_default(void *values, const FovOption *option) {
   void *field = (char *)values + option->offset;
   bool units = strcmp(option->name, "width") == 0 || strcmp(option->name, "hidden") == 0;
@@ -772,7 +774,7 @@ static void *default_options(const FovPlugin *plugin) {
   return options;
 }
 
-/** A plug-in's contract for its name, its help and its parameters from `first` on. */
+/** Checks a plug-in's name, its help and its parameters from `first` on. */
 static void assert_plugin(const FovPlugin *plugin, const FovParams *params, int first,
                           const char *prefix) {
   assert_true(*plugin->name && *plugin->help);
@@ -801,7 +803,7 @@ static void finish_core(CoreCase *c, FovParams *params) {
   fov_params_finish(params);
 }
 
-/** A state whose vars are `start` where an episode may start from one. */
+/** A state whose vars are `start`, as many as an episode may start from. */
 static FovCoreState state_from(const FovCore *core, FovVar *start) {
   FovCoreState state = {{NULL}};
   assert_in_range(core->starts, 0, FOV_STATE_VARS);
@@ -840,7 +842,7 @@ static void every_core_keeps_its_contract(void **state) {
     FovParams params = {0};
     build_core(&c, &params, *core);
     assert_plugin(&(*core)->plugin, &params, STEPS, "core.");
-    // Only a core that learns a map of its own can have another width than the glimpse vector.
+    // Only a core with parameters can have another width than the glimpse vector.
     assert_int_equal(c.width, params.count > STEPS ? WIDTH : INPUTS);
     finish_core(&c, &params);
   }
@@ -854,15 +856,15 @@ static void assert_state(const FovVar *h, const real *expected, int rows, const 
     assert_near(h->value[i], expected[i], 1e-13, "%s", c->core->plugin.name);
 }
 
-/** Whether a core keeps more than what an episode may start from, such as a memory that grows. */
+/** Whether a core keeps more state than an episode may start from, such as a memory that grows. */
 static bool keeps_more(const FovCoreState *state, const FovCore *core) {
   for (int i = core->starts ? core->starts : 1; i < FOV_STATE_VARS; i++)
     if (state->vars[i]) return true;
   return false;
 }
 
-/** A first step from a state of written zeros is one from NULL, unless the zeros become part of a
- * memory; a second one differs from it, unless the core has no memory; and a lane's result depends
+/** A first step from explicit zeros equals one from NULL, unless the zeros become part of a memory;
+ * a second step differs from the first, unless the core has no memory; and a lane's result depends
  * on no other lane. */
 static void assert_memory_of(const CoreCase *c, FovTape *tape) {
   const FovCore *core = c->core;
@@ -1042,7 +1044,7 @@ static void linear_computes_its_equation(void **state) {
   }
 }
 
-/** Adds what one place of one filter takes part in: to y, or from dy to dx, dw and dbias. */
+/** Adds the terms of one place of one filter: to y, or from dy to dx, dw and dbias. */
 typedef struct Naive {
   const FovVar *x, *w, *bias;
   const real *dy; /**< NULL: forwards */
@@ -1077,8 +1079,8 @@ static void convolve_slowly(const Naive *n, const FovConv *c) {
       for (int f = 0; f < n->w->rows; f++) convolve_place(n, c, b, p, f);
 }
 
-/** Against the definition, both ways, with so many places and so large filters that they do not
- * fit in the scratch at once, nor its parts in a lane. */
+/** Against the definition, forward and backward, also for places and filters that do not fit in the
+ * scratch at once. */
 static void conv_computes_its_equation(void **state) {
   (void)state;
   static const FovConv shapes[] = {
@@ -1122,7 +1124,7 @@ static void conv_computes_its_equation(void **state) {
   }
 }
 
-/** What an operation takes of the arena beside its result does not grow with the lanes. */
+/** The scratch memory of an operation, besides its result, does not grow with the lanes. */
 static void conv_takes_the_declared_scratch(void **state) {
   (void)state;
   const FovConv c = {1, 60, 60, 1, 10, 5};
@@ -1281,7 +1283,7 @@ static void concat_and_columns_are_inverse(void **state) {
   }
 }
 
-/** Row k of lane b is what that lane got at step k, also where lanes have left. */
+/** Row k of lane b is that lane's input at step k, also after lanes have left. */
 static void a_memory_grows_by_one_row_per_lane(void **state) {
   (void)state;
   enum { T = 4, B = 3, D = 2 };
@@ -1312,7 +1314,7 @@ static void softmax_computes_its_equation(void **state) {
   (void)state;
   enum { GROUPS = 3, N = 20 };
   FovVar *x = constant(2, GROUPS * N, 1);
-  // Shifts that no exponential survives change nothing.
+  // Shifts beyond the range of the exponential change nothing.
   for (int j = 0; j < N; j++) x->value[j] += 1e4, x->value[N + j] -= 1e4;
   FovVar *y = fov_softmax(&tape, x, GROUPS);
   for (int b = 0; b < 2; b++)
@@ -1325,7 +1327,7 @@ static void softmax_computes_its_equation(void **state) {
     }
 }
 
-/** With more columns than sums are kept side by side, and not a multiple of them. */
+/** With more columns than are summed side by side, and not a multiple of them. */
 static void sites_compute_their_equations(void **state) {
   (void)state;
   enum { B = 2, N = 3, HEADS = 2, WIDTH_OF_HEAD = 19, D = HEADS * WIDTH_OF_HEAD };
@@ -1429,8 +1431,8 @@ static void stop_gradient_keeps_the_value_and_stops(void **state) {
   small_finish(&small);
 }
 
-/** dW of y = (x Wᵀ) w2ᵀ, the gates of which a cell sees too if `cell`, through a stop;
- * a stopped y is seeded then as well. */
+/** dW of y = (x Wᵀ) w2ᵀ. `cell`: an LSTM cell also reads the gates, through a stop, and a stopped y
+ * also gets a gradient. */
 static void gates_gradient(real dw[8], bool cell) {
   FovParams params = {0};
   FovArena arena = {0};
@@ -1508,7 +1510,7 @@ static void a_weights_gradient_is_one_product(void **state) {
   fov_arena_finish(&arena);
 }
 
-/** Also to a matrix whose rows lie apart; two gradients add up. */
+/** Also to a matrix with padded rows; two gradients are added. */
 static void a_gradient_is_added_number_by_number(void **state) {
   (void)state;
   enum { B = 3, D = 64 };
@@ -1539,19 +1541,19 @@ static void gradients_add_up_and_results_without_one_are_skipped(void **state) {
   (void)state;
   Small small;
   small_begin(&small);
-  FovVar *unseeded = fov_linear(&tape, small.x, small.w, NULL, FOV_LINEAR);
+  FovVar *unused = fov_linear(&tape, small.x, small.w, NULL, FOV_LINEAR);
   FovVar *y = fov_add(&tape, small.x, small.x);
-  FovVar *after = fov_add(&tape, unseeded, y);
+  FovVar *after = fov_add(&tape, unused, y);
   fov_tape_add_grad(&tape, y, (real[]){1, -1});
   fov_tape_add_grad(&tape, y, (real[]){2, 5});
   fov_tape_backward(&tape);
   assert_true(small.x->grad[0] == 6 && small.x->grad[1] == 8 && small.w->grad[0] == 0);
-  assert_false(unseeded->has_grad);
+  assert_false(unused->has_grad);
   assert_false(after->has_grad);
   small_finish(&small);
 }
 
-/** The caller's labels, samples and targets may be gone before the backward pass. */
+/** The caller may free labels, samples and targets before the backward pass. */
 static void operations_keep_their_own_constants(void **state) {
   (void)state;
   Small small;
@@ -1567,7 +1569,7 @@ static void operations_keep_their_own_constants(void **state) {
   target[0] = target[1] = sigma[0] = NAN;
   labels[0] = labels[1] = rows[0] = rows[1] = INT32_MAX;
   fov_tape_backward(&tape);
-  // d/dx of (x − 1)² / 2 − (x − 1)² / 2, and what was gathered, the other way round.
+  // d/dx of (x − 1)² / 2 − (x − 1)² / 2, and the gathered numbers in reverse.
   assert_true(small.x->grad[0] == 4 && small.x->grad[1] == 3);
   small_finish(&small);
 }
@@ -1724,7 +1726,8 @@ static void params_lie_apart_and_aligned(void **state) {
   fov_params_finish(&params);
 }
 
-/** Many more than any agent has; each keeps its name, shape and place while the list grows. */
+/** Many more parameters than any agent has; each keeps its name, shape and place while the list
+ * grows. */
 static void params_are_as_many_as_are_added(void **state) {
   (void)state;
   enum { COUNT = 1000 };
@@ -1793,7 +1796,7 @@ static void add_a_name_twice(void) {
   fov_params_add(&params, "w", 1, 1, FOV_INIT_ZERO, 0);
 }
 
-/** With its prefix it does not fit. */
+/** Too long with its prefix. */
 static void add_a_long_name(void) {
   FovParams params = {.prefix = "a prefix of twenty-four "};
   fov_params_add(&params, "and as long a name's end", 1, 1, FOV_INIT_ZERO, 0);
@@ -1805,7 +1808,7 @@ static void an_invalid_name_aborts(void **state) {
   assert_true(aborts(add_a_long_name));
 }
 
-/** Fails unless the numbers are evenly spread over ±bound and fill it. */
+/** Fails unless the numbers are uniform over ±bound. */
 static void assert_spread(const real *values, int count, real bound, const char *what) {
   real sum = 0, squares = 0, largest = 0;
   for (int i = 0; i < count; i++) {

@@ -140,7 +140,7 @@ static void test_points_are_shown_at_once(void **state) {
   fov_tfevents_close(events);
 }
 
-/** Whether the file at `path` has a point of that tag. */
+/** Whether the file at `path` has a point with that tag. */
 static bool has_point(const char *tag) {
   char *data, key[FOV_TAG_SIZE + 2];
   size_t size, length = (size_t)snprintf(key, sizeof key, "\x0a%c%s\x15", (int)strlen(tag), tag);

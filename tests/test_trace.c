@@ -166,7 +166,7 @@ static void test_the_file_describes_itself(void **state) {
   fov_safetensors_close(file);
 }
 
-/** Overwrites element `index` of an array in the file of a good trace with `value`, and reads it.
+/** Overwrites element `index` of an array in the file of a valid trace with `value`, and reads it.
  */
 static void assert_poison_refused(const char *field, size_t index, const void *value, size_t size,
                                   const char *message) {
@@ -238,7 +238,7 @@ static void test_write_refuses_what_read_would(void **state) {
   fov_trace_finish(&trace);
 }
 
-/** Writes a good trace with other blobs added to it. */
+/** Writes a valid trace with additional blobs. */
 static void write_with(const FovTrace *trace, const char *version, const FovBlob *more, int count) {
   FovSafetensors *file;
   FovBlob blobs[32];
@@ -298,7 +298,7 @@ static void test_a_policy_may_have_no_columns(void **state) {
   fov_trace_finish(&trace);
 }
 
-/** Adds one blob to a good trace without columns; reading must fail. */
+/** Adds one blob to a valid trace without columns; reading must fail. */
 static void assert_column_refused(FovBlob column, const char *message) {
   static float zeros[E * T * 5000];
   FovTrace trace = make_bare_trace(), read;
@@ -380,7 +380,7 @@ static void test_bad_texts_are_refused(void **state) {
   assert_texts_refused("none", "", "has no 'locations'");
 }
 
-/** Empty arrays can claim any size, so their sizes must not reach an allocation. */
+/** Empty arrays can have any size in their shape, which must not reach an allocation. */
 static void test_huge_empty_sizes_are_refused(void **state) {
   (void)state;
   const FovText texts[] = {{"format", "fovea-trace"}, {"version", "3"}, {"side", "1"},
@@ -396,7 +396,7 @@ static void test_huge_empty_sizes_are_refused(void **state) {
 static void test_another_retina_is_refused(void **state) {
   (void)state;
   FovTrace trace = make_trace();
-  trace.side = 1; // every array is large enough, but the retina is written with another shape
+  trace.side = 1; // every array is large enough, but the retina has another shape
   assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
   trace.side = G;
   fov_trace_finish(&trace);
@@ -413,7 +413,7 @@ static void test_another_retina_is_refused(void **state) {
   assert_message("'retina' has shape [2, 3, 2, 1, 1, 3], expected [2, 3, 2, 2, 2, 3]");
 }
 
-/** Changes one text of a good trace's file into another of the same length, and reads it. */
+/** Replaces one text in a valid trace's file by another of the same length, and reads it. */
 static void assert_edit_refused(const char *before, const char *after, const char *message) {
   FovTrace trace = make_trace();
   assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
@@ -437,7 +437,7 @@ static void test_a_name_for_each_action_or_none(void **state) {
   assert_edit_refused("down right", "down\\nrigh", "5 names, expected one for each of 4 actions");
 }
 
-/** Frames must be one or as many as glimpses; others would be read beyond their end. */
+/** There must be one frame or one per glimpse; otherwise a reader would read beyond the end. */
 static void test_a_wrong_number_of_frames_is_refused(void **state) {
   (void)state;
   assert_edit_refused("[2,3,5,7,3]", "[3,2,5,7,3]", "2 frames an episode, expected 1 or 3");

@@ -50,7 +50,7 @@ static void test_the_seed_determines_the_training(void **state) {
   FovTrainer *other = toy_trainer(&toy, 1);
   assert_memory_not_equal(fov_trainer_state(one)->value, fov_trainer_state(other)->value,
                           toy_block_bytes(&toy));
-  // From the same weights, other episodes alone make the difference.
+  // From the same weights, other episodes alone lead to other weights.
   memcpy(fov_trainer_state(other)->value, fov_trainer_state(one)->value, toy_block_bytes(&toy));
   toy_train(one, 1), toy_train(same, 1), toy_train(other, 1);
   assert_same_state(&toy, one, same);
@@ -80,7 +80,7 @@ static void test_every_case_comes_once_an_epoch(void **state) {
   }
   for (int i = 0; i < CASES; i++) {
     moved += place[1][i] - CASES != place[0][i];
-    // The same case, a second time: another order, another clutter.
+    // The same case in the second epoch: another order, other clutter.
     assert_int_not_equal(toy_log[place[0][i] * COPIES].draw, toy_log[place[1][i] * COPIES].draw);
   }
   assert_true(moved > CASES / 2);
@@ -95,7 +95,7 @@ static void check_average(const char *settings) {
   const FovTrainerState *s = fov_trainer_state(trainer);
   real *before = toy_copy(&toy, s->average);
   assert_memory_equal(before, s->value, toy_block_bytes(&toy));
-  // (1 + n) / (10 + n) while that is less than the decay asked for.
+  // (1 + n) / (10 + n) while that is less than the configured decay.
   const double decays[] = {0.1, 0.15, 0.15};
   for (int n = 0; n < 3; n++) {
     memcpy(before, s->average, toy_block_bytes(&toy));
@@ -143,7 +143,7 @@ static void test_the_average_return_moves_slowly(void **state) {
   toy_finish(&toy);
 }
 
-/** The length of the first step at a rate of 1, and the gradient's norm as reported. */
+/** The length of the first step at a rate of 1, and the reported norm of the gradient. */
 static double step_length(double *norm, const char *settings) {
   Toy toy;
   toy_create(&toy, settings);
@@ -259,7 +259,7 @@ static void test_a_rate_too_high_is_reported(void **state) {
 
 /* ---- the reduction ---- */
 
-/** Gradient and sums of every shard of the next update, played here. */
+/** Gradient and sums of every shard of the next update, computed here. */
 static void play_shards(real *gradients[], FovSums sums[], const FovTrainer *trainer,
                         const Toy *toy) {
   for (int s = 0; s < trainer->shards; s++) {
@@ -280,8 +280,8 @@ static void play_shards(real *gradients[], FovSums sums[], const FovTrainer *tra
    : (shards) == 5 ? ((g(0) + g(1)) + (g(2) + g(3))) + g(4)                                        \
                    : ((g(0) + g(1)) + (g(2) + g(3))) + (g(4) + g(5)))
 
-/** Compares an update's sums with those of the tree; the returned count is of numbers that a sum
- * from left to right gives otherwise. */
+/** Compares an update's sums with those of the tree; returns the number of gradients for which a
+ * sum from left to right differs. */
 static int check_tree(int shards) {
   Toy toy;
   char settings[64];
@@ -313,7 +313,7 @@ static int check_tree(int shards) {
   return others;
 }
 
-/** Of three shards, the tree is the sum from left to right; of more, it is another one. */
+/** With three shards the tree is the sum from left to right; with more it is not. */
 static void test_shards_are_summed_in_a_binary_tree(void **state) {
   (void)state;
   assert_int_equal(check_tree(3), 0);

@@ -79,7 +79,7 @@ static void reopen(const char *path) {
   fov_viewer_resize(&viewer, WIDTH, HEIGHT);
 }
 
-/** Draws what is damaged into a picture, or all of it if that is NULL. */
+/** Draws the damaged area into a picture, or a whole new one if that is NULL. */
 static cairo_surface_t *draw(cairo_surface_t *picture) {
   bool all = !picture;
   if (all) picture = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
@@ -117,7 +117,7 @@ static void assert_notice(const char *part) {
   assert_null(strchr(viewer.message, '\n'));
 }
 
-/** Whatever changes the picture must mark all of the changed area as damaged. */
+/** Every change of the picture must mark all of the changed area as damaged. */
 static void assert_damage_covers_every_change(const char *path, int ticks) {
   reopen(path);
   cairo_surface_t *kept = draw(NULL);
@@ -149,7 +149,7 @@ static void test_the_viewer_is_idle_when_nothing_moves(void **state) {
   fov_viewer_tick(&viewer, 1);
   assert_int_equal(viewer.damages, 0);
   assert_near(fov_viewer_wait(&viewer), -1, 0, "wait");
-  fov_viewer_move(&viewer, 2, 2); // where no value is
+  fov_viewer_move(&viewer, 2, 2); // at a point without a value
   assert_near(fov_viewer_wait(&viewer), -1, 0, "wait");
   fov_viewer_do(&viewer, FOV_ACTION_FOLLOW);
   fov_viewer_tick(&viewer, 0.01);
@@ -166,7 +166,7 @@ static void test_the_timeline_is_clicked_and_dragged(void **state) {
   assert_title("a.trace: episode 0, glimpse 3 of 4, all, 1x, paused");
   fov_viewer_move(&viewer, x + 0.3 * (end_x - x), y);
   assert_near(viewer.player.time, 2.3, 0.01, "time");
-  fov_viewer_tick(&viewer, 1); // held, it does not glide
+  fov_viewer_tick(&viewer, 1); // without animation while the key is held
   assert_near(viewer.player.time, 2.3, 0.01, "time");
   fov_viewer_move(&viewer, end_x + 500, y);
   fov_viewer_release(&viewer);
@@ -200,7 +200,7 @@ static void test_a_key_of_an_overlay_names_it(void **state) {
   assert_notice("veil: shown");
 }
 
-/** The fewer the episodes, the larger their pictures; the page holds all of them if it can. */
+/** Fewer episodes have larger pictures; the page shows all of them if it can. */
 static void test_few_episodes_fill_the_contact_sheet(void **state) {
   (void)state;
   const FovPlayer *player = &viewer.player;
@@ -217,7 +217,7 @@ static void test_few_episodes_fill_the_contact_sheet(void **state) {
   assert_true(player->columns < many - 2);
 }
 
-/** PgDn in the heat map turns its page and leaves the episode. */
+/** PgDn in the heat map shows its next page and keeps the episode. */
 static void test_the_heat_map_has_pages(void **state) {
   (void)state;
   fov_viewer_do(&viewer, FOV_ACTION_HEAT);
@@ -268,7 +268,7 @@ static void test_the_wheel_zooms_at_the_pointer_and_a_drag_moves(void **state) {
   assert_near(image_box().y, after.y - 10, 1e-6, "dragged down");
   fov_viewer_do(&viewer, FOV_ACTION_UNZOOM);
   assert_near(image_box().x, before.x, 0, "unzoomed");
-  fov_viewer_wheel(&viewer, -3); // never smaller than all of it
+  fov_viewer_wheel(&viewer, -3); // never smaller than the window
   assert_near(image_box().w, before.w, 0, "width");
   fov_viewer_wheel(&viewer, 1000);
   assert_near(image_box().w, 64 * before.w, 1e-6, "width");
@@ -307,7 +307,7 @@ static void test_a_game_shows_actions_and_rewards(void **state) {
   reopen("game.trace");
   fov_viewer_do(&viewer, FOV_ACTION_NEXT);
   assert_title("game.trace: episode 1, glimpse 1 of 3, all, 1x, paused");
-  cairo_surface_destroy(draw(NULL)); // and its image is kept
+  cairo_surface_destroy(draw(NULL)); // so that its image is cached
   fov_viewer_do(&viewer, FOV_ACTION_LAST);
   assert_title("game.trace: episode 1, glimpse 3 of 3, all, 1x, paused");
   cairo_surface_t *last = draw(NULL);
@@ -350,7 +350,7 @@ static void test_the_heat_map_counts_what_was_chosen(void **state) {
   cairo_surface_destroy(draw(NULL));
   const FovHeat *heat = &viewer.heat;
   assert_int_equal(heat->maps, GLIMPSES + 1);
-  assert_int_equal(heat->counts[0], EPISODES * (GLIMPSES - 1)); // the first glimpse had no policy
+  assert_int_equal(heat->counts[0], EPISODES * (GLIMPSES - 1)); // the first glimpse has no policy
   double sum = 0;
   for (int i = 0; i < FOV_HEAT_SIDE * FOV_HEAT_SIDE; i++) sum += heat->cells[i];
   assert_near(sum, 1, 1e-9, "shares");
@@ -415,7 +415,7 @@ static void test_following_shows_new_traces(void **state) {
   fov_viewer_tick(&viewer, 5);
   assert_int_equal(viewer.opened.trace.update, 30);
   fov_viewer_do(&viewer, FOV_ACTION_FOLLOW);
-  fov_viewer_tick(&viewer, 0.1); // it looks at once, then once a second
+  fov_viewer_tick(&viewer, 0.1); // the folder is read at once, then once a second
   assert_title("run: episode 0, glimpse 1 of 4, all, 1x, paused, update 40, following");
   write_main("run", 50);
   FovProgress row = {.update = 50, .episodes = 3200, .valid_error = 0.1};
@@ -425,7 +425,7 @@ static void test_following_shows_new_traces(void **state) {
   fov_viewer_tick(&viewer, 0.6);
   assert_int_equal(viewer.opened.trace.update, 50);
   assert_int_equal(viewer.opened.row_count, 4);
-  fov_viewer_do(&viewer, FOV_ACTION_EARLIER); // an earlier snapshot stays
+  fov_viewer_do(&viewer, FOV_ACTION_EARLIER); // an earlier snapshot stays selected
   write_main("run", 60);
   fov_viewer_tick(&viewer, 1.1);
   assert_int_equal(viewer.opened.trace.update, 40);
@@ -520,7 +520,7 @@ static void test_pictures_are_saved_under_descriptive_names(void **state) {
   fov_viewer_do(&viewer, FOV_ACTION_SAVE);
   assert_notice("saved run-episode-0-glimpse-4.png");
   fov_viewer_do(&viewer, FOV_ACTION_EXPORT);
-  assert_notice("exporting"); // is drawn before the work begins
+  assert_notice("exporting"); // is drawn before the export begins
   cairo_surface_destroy(draw(NULL));
   assert_near(fov_viewer_wait(&viewer), 0, 0, "wait");
   fov_viewer_tick(&viewer, 0.01);
@@ -534,7 +534,7 @@ static void test_pictures_are_saved_under_descriptive_names(void **state) {
   assert_near(fmax(0, viewer.message_left), 0, 0, "a message goes by itself");
 }
 
-/** Every letter in every mode at every size: a sanitizer and the checks inside watch. */
+/** Every letter in every mode at every size, for sanitizers and assertions. */
 static void try_any_keys(const char *path, int presses) {
   reopen(path);
   static const double sizes[][2] = {{480, 360}, {1280, 720}, {700, 1400}, {2560, 500}};
@@ -583,7 +583,7 @@ static void test_the_history_is_bounded(void **state) {
   fov_trace_finish(&large);
 }
 
-/** A policy's columns count towards the size of a snapshot. */
+/** A policy's columns are part of a snapshot's size. */
 static void test_wide_columns_shorten_a_snapshot(void **state) {
   (void)state;
   char path[FOV_PATH_SIZE];

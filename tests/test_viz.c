@@ -24,7 +24,7 @@
 #include "viz/scene/reconstruction.h"
 #include "viz/scene/scene.h"
 
-/** fontconfig keeps its cache until the process ends; the leak checker shall ignore it. */
+/** fontconfig keeps its cache until the process ends; the leak checker ignores it. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
   return "leak:libfontconfig";
@@ -203,8 +203,8 @@ static void test_experiments_have_their_own_colours(void **state) {
   cairo_surface_destroy(picture);
 }
 
-/** Values that no training produces but a file may have: the plot ends and leaves out what no axis
- * can show. */
+/** Values that a file may contain, though no training produces them: the plot is drawn without what
+ * no axis can show. */
 static void test_curves_of_any_numbers_end(void **state) {
   (void)state;
   static const double errors[][3] = {{-0.5, -0.5, -0.5},     {-0.5, 0.5, 1},   {1e-300, 1e300, 0.5},
@@ -242,7 +242,7 @@ static void test_wide_bands_are_shown_whole(void **state) {
   cairo_surface_t *picture = read_png("wide.png", 2000, 840);
   int top, bottom;
   find_band(&top, &bottom, picture, (int)left_panel.x + 4);
-  // 52 ± 25.4 % at the left edge: neither end touches the panel's.
+  // 52 ± 25.4 % at the left edge: neither end reaches the panel's edge.
   enum { BOTTOM = 716 }; // the horizontal axis
   assert_true(top > left_panel.y + 10 && bottom < BOTTOM - 10);
   assert_true(bottom - top > 0.8 * (BOTTOM - left_panel.y));
@@ -426,7 +426,7 @@ static void test_policy_and_baseline_appear_only_if_there_are_any(void **state) 
   cairo_surface_t *with = draw(&scene);
   assert_int_equal(count_pixels(without, view, policy), 0);
   assert_true(count_pixels(with, view, policy) > 50);
-  assert_true(count_pixels(without, gap, rule) > 0); // where the entropy's plot is alone
+  assert_true(count_pixels(without, gap, rule) > 0); // in the entropy's plot only
   assert_int_equal(count_pixels(with, gap, rule), 0);
   cairo_surface_destroy(without);
   cairo_surface_destroy(with);
@@ -464,9 +464,9 @@ static void test_tiles_are_tinted_by_probability(void **state) {
       double y = image.y + image.h * (i < 2 ? 0.1 : 0.4);
       assert_int_equal(pixel(picture, x, y), width == 9 ? expected[i] : 0);
       assert_true(fov_scene_describe(text, sizeof text, &scene, x, y));
-      static const char *const told[] = {"tile 0, 0: 0; ", "tile 2, 0: 0.25; ",
-                                         "tile 1, 1: 0.75; "};
-      assert_int_equal(strncmp(text, told[i], strlen(told[i])) == 0, width == 9);
+      static const char *const hints[] = {"tile 0, 0: 0; ", "tile 2, 0: 0.25; ",
+                                          "tile 1, 1: 0.75; "};
+      assert_int_equal(strncmp(text, hints[i], strlen(hints[i])) == 0, width == 9);
     }
     double edge = round(image.x + image.w / 3), low = image.y + 0.9 * image.h;
     if (width == 9) assert_int_equal(pixel(picture, edge, low), rgb_of(fov_theme_dark.policy));
@@ -475,7 +475,7 @@ static void test_tiles_are_tinted_by_probability(void **state) {
   }
 }
 
-/** A uniform distribution leaves the image as clear as it can: a quarter of the full tint. */
+/** A uniform distribution has the faintest tint: a quarter of the full one. */
 static void test_uniform_tiles_are_faint(void **state) {
   (void)state;
   FovTrace trace = make_tiles(9);
@@ -527,7 +527,7 @@ static void test_bars_show_the_probability_after_each_glimpse(void **state) {
   fov_trace_finish(&trace);
 }
 
-/** Probabilities that are all small fill the plot, and their axis ends just above them. */
+/** Small probabilities fill the plot: the axis ends just above them. */
 static void test_bars_of_small_probabilities_are_high(void **state) {
   (void)state;
   FovTrace trace = make_trace(1);
@@ -589,8 +589,7 @@ static void test_heat_maps_of_all_glimpses_are_reachable(void **state) {
   fov_trace_finish(&trace);
 }
 
-/** If not all classes fit, the likeliest are shown, labels and answers first.
- */
+/** If not all classes fit, the likeliest are shown, with labels and answers first. */
 static void test_many_classes_show_the_likeliest(void **state) {
   (void)state;
   enum { MANY = 500, LABEL = 321, ANSWER = 7 };
@@ -603,13 +602,13 @@ static void test_many_classes_show_the_likeliest(void **state) {
   trace.answers[GLIMPSES - 1] = ANSWER;
   for (int a = 100; a < 120; a++) trace.probabilities[a] = 0.04f;
   FovScene scene = make_scene(&trace);
-  char text[64], told[8000] = "";
+  char text[64], hints[8000] = "";
   for (double x = 700; x < 1250; x++)
-    if (fov_scene_describe(text, sizeof text, &scene, x, 400) && !strstr(told, text))
-      snprintf(told + strlen(told), sizeof told - strlen(told), "%s, ", text);
-  assert_memory_equal(told, "class 7: 0.0000, class 100: 0.0400, class 101", 45);
-  assert_non_null(strstr(told, "class 321: 0.0000, "));
-  assert_null(strstr(told, "class 8:"));
+    if (fov_scene_describe(text, sizeof text, &scene, x, 400) && !strstr(hints, text))
+      snprintf(hints + strlen(hints), sizeof hints - strlen(hints), "%s, ", text);
+  assert_memory_equal(hints, "class 7: 0.0000, class 100: 0.0400, class 101", 45);
+  assert_non_null(strstr(hints, "class 321: 0.0000, "));
+  assert_null(strstr(hints, "class 8:"));
   cairo_surface_destroy(draw(&scene));
   fov_trace_finish(&trace);
 }
@@ -696,7 +695,7 @@ static void test_png_shows_the_last_glimpse(void **state) {
   fov_trace_finish(&trace);
 }
 
-/** Draws a frame, which has only what changed, over the picture before. */
+/** Draws a frame, which contains only changes, over the picture before. */
 static void lay_frame(uint32_t *picture, const GifFileType *gif, int frame) {
   const SavedImage *image = &gif->SavedImages[frame];
   const GifImageDesc *box = &image->ImageDesc;
@@ -722,7 +721,7 @@ static void assert_shows_glimpse(const uint32_t *picture, const FovTrace *trace,
   assert_near(picture[640 + 1], rgb_of(fov_theme_dark.paper), 1);
 }
 
-/** length: of the episode, which may end before the last glimpse of the trace. */
+/** length: of the episode, possibly less than the trace's glimpses. */
 static void assert_gif_shows_every_glimpse(int length) {
   static uint32_t picture[640 * 360];
   FovTrace trace = make_trace(1);
@@ -737,14 +736,14 @@ static void assert_gif_shows_every_glimpse(int length) {
   assert_int_equal(gif->SHeight, 360);
   const ExtensionBlock *loop = gif->SavedImages[0].ExtensionBlocks;
   assert_memory_equal(loop[0].Bytes, "NETSCAPE2.0", 11);
-  assert_memory_equal(loop[1].Bytes, "\1\0\0", 3); // for ever
+  assert_memory_equal(loop[1].Bytes, "\1\0\0", 3); // repeats without end
   int rests = 0, hundredths = 0;
   for (int i = 0; i < gif->ImageCount; i++) {
     GraphicsControlBlock control;
     assert_int_equal(DGifSavedExtensionToGCB(gif, i, &control), GIF_OK);
     lay_frame(picture, gif, i);
     hundredths += control.DelayTime;
-    if (control.DelayTime < 40) continue; // on the way from one glimpse to the next
+    if (control.DelayTime < 40) continue; // between two glimpses
     assert_shows_glimpse(picture, &trace, rests++);
   }
   assert_int_equal(rests, length);

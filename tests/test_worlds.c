@@ -1,5 +1,5 @@
-/** The rules of each world: the physics of catch, and the images and labels of pairs and sequence.
- */
+/** The rules of each environment: the physics of catch; the images and labels of pairs and
+ * sequence. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "config/config.h"
 #include "env.h"
 
-/* ---- digits that a test can recognise: n is a box of 4 x 3 pixels of brightness 10 + 11 n ---- */
+/* ---- digits for tests: n is a box of 4 x 3 pixels of brightness 10 + 11 n ---- */
 
 enum { DIGITS = 10, H = 4, W = 3, MOST = 64 };
 
@@ -65,7 +65,7 @@ static FovStatus create(FovEnv *env, const char *settings) {
   return status;
 }
 
-/** A world, one lane of it, and the generator that the lane's episode draws from. */
+/** An environment, one lane of it, and the generator of the lane's episode. */
 typedef struct World {
   FovEnv env;
   FovEnvLane lane;
@@ -98,7 +98,7 @@ static void assert_refused(const char *settings, const char *message) {
   fov_env_finish(&env);
 }
 
-/** Episode `number` of the world, of a case of its own. */
+/** Starts episode `number`, on a case of its own. */
 static void start(World *world, int number) {
   world->rng = fov_rng_stream(5, FOV_STREAM_ENV, (uint64_t)number);
   fov_env_reset(&world->env, &world->lane, number % world->env.spec.cases, &world->rng);
@@ -126,7 +126,8 @@ typedef struct Box {
   int digit, x, y;
 } Box;
 
-/** Takes the first digit off the canvas, column by column; it must be whole. digit: −1: none is. */
+/** Removes the first digit from the canvas, column by column; it must be complete. digit: −1: there
+ * is none. */
 static Box take_box(World *world) {
   int width = world->env.spec.observation.width, height = world->env.spec.observation.height;
   for (int x = 0; x < width; x++)
@@ -145,7 +146,7 @@ static Box take_box(World *world) {
 
 /* ---- pairs ---- */
 
-/** Every answer is the name of the digits on the canvas, the lower first; all 55 occur. */
+/** Every label is the name of the two digits, the lower first; all 55 occur. */
 static void pairs_have_a_name_each(void **state) {
   (void)state;
   World *world = make_world("env = pairs\nenv.size = 20");
@@ -258,7 +259,7 @@ static void sequences_are_uniform_over_the_free_space(void **state) {
     Box a = take_box(world), b = take_box(world);
     int first = a.x, second = b.x - W;
     assert_true(first >= 0 && first <= second && second <= 2);
-    // A combination that has two orders is twice as likely.
+    // A combination with two orders is twice as likely.
     bool swapped = number % 2 && first != second;
     columns[swapped ? 3 * second + first : 3 * first + second]++;
     rows[5 * a.y + b.y]++;
@@ -280,7 +281,7 @@ static void sequences_that_do_not_fit_are_refused(void **state) {
 
 enum { LEFT, STAY, RIGHT };
 
-/** Column of the paddle's left end, before the ball is in its row. */
+/** Column of the paddle's left end, while the ball is above its row. */
 static int find_paddle(const World *world, int width) {
   int side = world->env.spec.observation.width;
   for (int x = 0; x + width <= side; x++) {
@@ -312,7 +313,7 @@ static double fold(double x, double drift, int rows, int side) {
   return at > last ? 2 * last - at : at;
 }
 
-/** What a reset draws first: a column and a drift, both uniform. */
+/** The first draws of a reset: a column and a drift, both uniform. */
 static void draw_ball(double *x, double *drift, FovRng *rng, int side) {
   *x = fov_rng_below(rng, (uint32_t)side);
   *drift = 2 * (double)fov_rng_uniform(rng) - 1;
@@ -323,7 +324,7 @@ static int clamp(int x, int most) {
 }
 
 /** One episode, move by move: the ball falls `speed` rows a step along its line, the paddle moves a
- * column and stays on the screen, and the reward depends on what is under the ball at the end. */
+ * column and stays on the screen, and the final reward depends on the pixel under the ball. */
 static void check_fall(World *world, int number, int speed, int width) {
   int side = world->env.spec.observation.width, row = 0, paddle = (side - width) / 2;
   double x, drift;
@@ -334,7 +335,7 @@ static void check_fall(World *world, int number, int speed, int width) {
     assert_near(find_ball(world, row), fold(x, drift, row, side), 0.5001, "row %d", row);
     assert_int_equal(find_paddle(world, width), paddle);
     assert_true(world->lane.reward == 0);
-    // Into a corner, and back again.
+    // Into a corner and back.
     int action = number % 3 == 0 ? (row * 7 + number) % 3 : number % 2 ? LEFT : RIGHT;
     paddle = clamp(paddle + action - 1, side - width);
     step(world, action);
@@ -376,7 +377,7 @@ static void catch_follows_its_physics(void **state) {
   }
 }
 
-/** A paddle that moves to the column where the ball will land gets there in time. */
+/** A paddle that moves towards the column where the ball will land arrives in time. */
 static void catch_can_be_won(void **state) {
   (void)state;
   World *world = make_world("env = catch");
@@ -400,7 +401,7 @@ static void catch_can_be_won(void **state) {
   free_world(world);
 }
 
-/** Balls come one after another; each may earn 1, the last one ends the game. */
+/** Balls fall one after another; each can earn 1, the last one ends the game. */
 static void catch_has_the_requested_number_of_balls(void **state) {
   (void)state;
   World *world = make_world("env = catch\nenv.balls = 3\nenv.size = 12\nenv.paddle = 6");
@@ -438,7 +439,7 @@ static void catch_starts_anywhere(void **state) {
   free_world(world);
 }
 
-/** Each frame has new distractors, anywhere; those that fall on the same pixel count once. */
+/** Each frame has new distractors at random pixels; those on the same pixel count once. */
 static void catch_has_distractors(void **state) {
   (void)state;
   enum { PIXELS = 24 * 24, LIGHTS = 50, FRAMES = 400 };

@@ -40,7 +40,7 @@ static void draw_patch(uint8_t *image, int x, int pattern) {
         image[(CENTRE - PATCH / 2 + i) * TOY_SIDE + x - PATCH / 2 + j] = 255;
 }
 
-/** Lights the first pixel as the generator has it, and notes the reset. */
+/** Sets the first pixel to the generator's first number, and logs the reset. */
 static void note_reset(FovEnvLane *lane, int64_t index, FovRng *rng) {
   uint32_t draw = fov_rng_u32(rng);
   fov_lane_pixels(lane)[0] = (uint8_t)draw;
@@ -48,7 +48,7 @@ static void note_reset(FovEnvLane *lane, int64_t index, FovRng *rng) {
   toy_resets++;
 }
 
-/** The label is a pattern that stands left or right; a cue in the centre says on which side. */
+/** The label is a pattern on the left or the right; a cue in the centre shows the side. */
 static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
   (void)env;
   bool right = index / TOY_ACTIONS % 2;
@@ -69,7 +69,7 @@ static const FovOption options_table[] = {
     FOV_INT(Options, cases, "48", 1, 100000, "distinct cases"), FOV_OPTIONS_END};
 
 static const FovEnvType toy_env = {
-    .plugin = {"toy", "a pattern on the side that a cue tells", options_table, sizeof(Options)},
+    .plugin = {"toy", "a pattern on the side that a cue shows", options_table, sizeof(Options)},
     .create = create,
     .destroy = destroy,
     .reset = reset,
@@ -97,7 +97,7 @@ static FovStatus create_turns(void **env, FovEnvSpec *spec, const void *options,
   return status;
 }
 
-/** The patterns stand side by side, all of them, however many are to be named. */
+/** All patterns are shown side by side, whatever the number of labels. */
 static void reset_turns(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
   (void)env;
   memset(fov_lane_pixels(lane), 0, TOY_SIDE * TOY_SIDE);

@@ -1,13 +1,13 @@
-/** Toy worlds and a toy training in one of them: exact results in little time.
+/** Toy environments and a training on one of them: exact results in little time.
  *
- * `toy` shows a pattern to name; `toy_turns` shows three, of which the first one to three are to be
- * named in turn; `toy_game` is a control task, a patch to be moved to the middle. */
+ * `toy` shows a pattern to name; `toy_turns` shows three patterns and asks for the first one to
+ * three in turn; `toy_game` is a control task, a patch to move to the middle. */
 #ifndef FOV_TESTS_TOY_H
 #define FOV_TESTS_TOY_H
 
 #include "experiment/experiment.h"
 
-/** Steps straight against the gradient. */
+/** Gradient descent with a constant rate. */
 #define TOY_DESCENT                                                                                \
   "optimiser = sgd\noptimiser.momentum = 0\ntrain.schedule = constant\ntrain.warmup = 0\n"
 
@@ -25,7 +25,8 @@
 
 enum { TOY_SIDE = 20, TOY_ACTIONS = 3, TOY_LOG = 1024, TOY_TURNS = 3, TOY_MOVES = 8 };
 
-/** The experiment that its settings describe, on the training split. It must not move. */
+/** The experiment that its settings describe, on the training split. Its address must not change.
+ */
 typedef struct Toy {
   FovExperiment experiment;
   FovEnv env;
@@ -41,7 +42,7 @@ void toy_finish(Toy *toy);
 /** A trainer for the toy's training; fails the test if there is none. */
 FovTrainer *toy_trainer(const Toy *toy, int threads);
 
-/** Makes so many updates; fails the test if one fails. */
+/** Makes `updates` updates; fails the test if one fails. */
 void toy_train(FovTrainer *trainer, int updates);
 
 /** Bytes of a block of its parameters. */
@@ -50,7 +51,7 @@ size_t toy_block_bytes(const Toy *toy);
 /** A copy of a block, which the caller frees. */
 real *toy_copy(const Toy *toy, const real *block);
 
-/** Initial weights, made larger so that what is seen and where matters; freed by the caller. */
+/** Initial weights, enlarged so that results depend on image and location; freed by the caller. */
 real *toy_lively_values(const Toy *toy);
 
 /** The parameter of that name; fails the test if there is none. */
@@ -59,7 +60,7 @@ const FovParam *toy_param(const Toy *toy, const char *name);
 /** Numbers of a parameter. */
 size_t toy_count(const FovParam *param);
 
-/** Whether its name starts so. */
+/** Whether the parameter's name starts with the prefix. */
 bool toy_is_of(const FovParam *param, const char *prefix);
 
 /** Fails the test unless two of its trainers are in the same state, bit for bit. */

@@ -12,7 +12,7 @@
 
 enum { GLIMPSES = 4, CLASSES = 4, SIZE = 32, SIDE = 8, SCALES = 2 };
 
-/** fontconfig keeps its cache until the process ends; the leak checker shall ignore it. */
+/** fontconfig keeps its cache until the process ends; the leak checker ignores it. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
   return "leak:libfontconfig";
@@ -52,16 +52,16 @@ static inline uint8_t *image_at(const FovTrace *trace, int e, int t) {
 
 static inline void make_up_retina(FovTrace *trace, int e, int t) {
   int C = trace->channels;
-  size_t moment = (size_t)e * GLIMPSES + t;
+  size_t at = (size_t)e * GLIMPSES + t;
   const uint8_t *image = image_at(trace, e, t);
   for (int s = 0; s < SCALES; s++)
     for (int i = 0; i < SIDE * SIDE; i++)
       for (int c = 0; c < C; c++) {
-        double left = round((trace->locations[2 * moment] + 1) / 2 * SIZE) - (SIDE << s) / 2;
-        double top = round((trace->locations[2 * moment + 1] + 1) / 2 * SIZE) - (SIDE << s) / 2;
+        double left = round((trace->locations[2 * at] + 1) / 2 * SIZE) - (SIDE << s) / 2;
+        double top = round((trace->locations[2 * at + 1] + 1) / 2 * SIZE) - (SIDE << s) / 2;
         int x = (int)left + ((i % SIDE) << s), y = (int)top + ((i / SIDE) << s);
         bool inside = x >= 0 && x < SIZE && y >= 0 && y < SIZE;
-        trace->retina[((moment * SCALES + s) * SIDE * SIDE + i) * C + c] =
+        trace->retina[((at * SCALES + s) * SIDE * SIDE + i) * C + c] =
             inside ? image[(y * SIZE + x) * C + c] : 0;
       }
 }

@@ -75,7 +75,7 @@ static void add_json(json_t *list, const Costs *costs) {
   for (int agent = 0; agent < AGENTS; agent++)
     for (int i = 0; i < costs->sizes; i++)
       json_array_append_new(
-          list, json_pack("{s:s, s:i, s:o, s:o}", "seer", agents[agent].key, "size", sizes[i],
+          list, json_pack("{s:s, s:i, s:o, s:o}", "agent", agents[agent].key, "size", sizes[i],
                           "seconds_per_episode", fov_bench_json_repeats(&costs->episode[agent][i]),
                           "seconds_to_draw", fov_bench_json_repeats(&costs->drawing[agent][i])));
 }
