@@ -300,7 +300,7 @@ static int check_tree(int shards) {
 #define G(s) gradients[s][i]
     real left = 0, tree = TREE(shards, G);
     for (int s = 0; s < shards; s++) left += G(s);
-    assert_true(trainer->gradient[i] == tree);
+    assert_true(trainer->shard_gradients[0][i] == tree);
     others += left != tree;
   }
 #define LOSS(s) sums[s].losses[0]

@@ -21,7 +21,7 @@ static void step_range(FovTrainer *trainer, size_t start, size_t count, FovOptim
   step.value = state->value + start;
   step.first = state->first + start;
   step.second = state->second + start;
-  step.gradient = trainer->gradient + start;
+  step.gradient = trainer->shard_gradients[0] + start;
   step.count = count;
   step.scale = trainer->scale;
   step.rate = trainer->rate;

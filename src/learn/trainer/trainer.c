@@ -36,7 +36,6 @@ static bool allocate_blocks(FovTrainer *trainer) {
     complete = (*blocks[i] = fov_params_block(params)) && complete;
   for (int s = 0; trainer->shard_gradients && s < trainer->shards; s++)
     complete = (trainer->shard_gradients[s] = fov_params_block(params)) && complete;
-  if (complete) trainer->gradient = trainer->shard_gradients[0];
   return complete;
 }
 
@@ -118,7 +117,7 @@ static void train_shard(void *context, int shard, int worker) {
 static FovStatus refuse_number(const FovTrainer *trainer) {
   const FovParams *params = &trainer->training.task.agent->params;
   for (size_t i = 0; i < params->size; i++)
-    if (!isfinite(trainer->gradient[i]))
+    if (!isfinite(trainer->shard_gradients[0][i]))
       return fov_fail(FOV_ERR_NUMBER,
                       "update %lld: the gradient of %s is not finite; try a lower train.rate or "
                       "train.clip",

@@ -12,8 +12,7 @@ struct FovTrainer {
   FovTrainerState state;
   FovWorkspace workspace;
   int threads, shards, chunks;
-  real *gradient;         /**< of the whole batch: the first shard's, after the reduction */
-  real **shard_gradients; /**< [shards] */
+  real **shard_gradients; /**< [shards]; after the reduction the first is that of the batch */
   FovSums *shard_sums;    /**< [shards] */
   double *chunk_squares;  /**< [chunks] */
   real scale, rate;       /**< of the next step */
@@ -30,7 +29,8 @@ FovPlan fov_train_plan(const FovTrainer *trainer, FovArena *arena, int shard);
 void fov_train_play(FovSums *sums, real *gradient, const real *values, FovArena *arena,
                     const FovTraining *training, const FovPlan *plan, double average_return);
 
-/** Adds the shards' gradients and sums up; returns the sum of squares of the gradient. */
+/** Adds up the shards' gradients, into the first of them, and their sums; returns the sum of
+ * squares of the gradient. */
 double fov_train_reduce(FovTrainer *trainer, FovSums *sums);
 
 /** One step of the optimiser and of the moving average. */
