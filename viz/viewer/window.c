@@ -251,8 +251,9 @@ static FovStatus show(FovViewer *viewer, const char *source, const FovDrawEpisod
   Window w = {.viewer = viewer};
   FovStatus status = open_window(&w, source, what);
   cairo_surface_destroy(w.surface);
-  // The end of the process closes the window. SDL's own closing (2.26) destroys it while the wake-up
-  // message that SDL sent to it on another connection may be on its way, which Xlib takes for fatal.
+  // The end of the process closes the window. SDL's own closing (2.26) destroys it while the
+  // wake-up message that SDL sent to it on another connection may be on its way, which Xlib takes
+  // for fatal.
   return status;
 }
 
