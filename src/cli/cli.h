@@ -27,9 +27,8 @@ extern const char *const fov_cli_splits[];
 /** Prints on stderr which settings were given under an old name. settings: NULL is allowed. */
 void fov_cli_notes(const FovSettings *settings);
 
-/** Prints on stderr that a checkpoint or a trace has no digest. A file that has one, and a file
- * that cannot be read, get no note. */
-void fov_cli_note_file(const char *path);
+/** Prints on stderr that a checkpoint or a trace has no digest, unless it has been checked. */
+void fov_cli_note_file(const char *path, bool checked);
 
 /** How many threads to use; `asked` 0: all processors. */
 int fov_cli_threads(int asked);

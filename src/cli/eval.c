@@ -199,7 +199,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     status = fov_trained_load(&trained, arguments->words[0], changes.list, changes.count,
                               (FovSplit)request->split);
   fov_cli_notes(trained.experiment.settings);
-  if (status == FOV_OK) fov_cli_note_file(trained.path);
+  if (status == FOV_OK) fov_cli_note_file(trained.path, trained.checked);
   if (status == FOV_OK) status = evaluate(request, &trained);
   fov_trained_finish(&trained);
   free(changes.list);

@@ -32,10 +32,8 @@ void fov_cli_notes(const FovSettings *settings) {
   if (settings) fov_settings_notes(settings, print_note, NULL);
 }
 
-void fov_cli_note_file(const char *path) {
-  FovProvenance provenance;
-  if (fov_provenance_read(&provenance, path) == FOV_OK && !provenance.checked)
-    fov_print(stderr, "fovea: %s: %s\n", path, fov_provenance_note);
+void fov_cli_note_file(const char *path, bool checked) {
+  if (!checked) fov_print(stderr, "fovea: %s: %s\n", path, fov_provenance_note);
 }
 
 /* ---- help ---- */

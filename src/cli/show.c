@@ -10,7 +10,6 @@
 #include "experiment/trained.h"
 #include "record/checkpoint.h"
 #include "record/provenance.h"
-#include "record/safetensors.h"
 
 enum { MAX_RUN_JSON = 1 << 20 };
 
@@ -87,13 +86,13 @@ static void print_weights(FovProvenance *of, const char *run, const char *name) 
   char path[FOV_PATH_SIZE];
   *of = (FovProvenance){.update = -1};
   if (fov_run_find(path, run, name) != FOV_OK || !fov_file_exists(path)) return;
-  FovStatus status = fov_provenance_read(of, path);
-  if (status == FOV_OK)
-    fov_print(stdout, "  %-18s %-16s  update %" PRId64 "\n", name,
-              of->weights[0] ? of->weights : "unknown", of->update);
-  else
+  if (fov_provenance_read(of, path) != FOV_OK) {
     fov_print(stdout, "  %-18s %s\n", name, fov_error_message());
-  fov_cli_note_file(path);
+    return;
+  }
+  fov_print(stdout, "  %-18s %-16s  update %" PRId64 "\n", name,
+            of->weights[0] ? of->weights : "unknown", of->update);
+  fov_cli_note_file(path, of->checked);
 }
 
 /** Prints the digests of a run's weights, and which of them its trace is of. */
@@ -110,8 +109,9 @@ static void print_files(const char *run) {
 }
 
 /** run: the run of the checkpoint, or NULL. */
-static FovStatus print_checkpoint(const char *path, const char *run, const FovSafetensors *file,
+static FovStatus print_checkpoint(const char *run, const FovSafetensors *file,
                                   const FovExperiment *experiment) {
+  const char *path = fov_safetensors_path(file);
   char *config;
   fov_print(stdout, "%s\n\n", path);
   FOV_TRY(print_update(file, experiment));
@@ -124,7 +124,7 @@ static FovStatus print_checkpoint(const char *path, const char *run, const FovSa
   if (run)
     print_files(run);
   else
-    fov_cli_note_file(path);
+    fov_cli_note_file(path, fov_safetensors_is_checked(file));
   print_parameters(file);
   FOV_TRY(fov_config_dump(&config, &experiment->config));
   fov_print(stdout, "\nsettings\n%s", config);
@@ -132,18 +132,12 @@ static FovStatus print_checkpoint(const char *path, const char *run, const FovSa
   return FOV_OK;
 }
 
-static FovStatus show(const char *path, const char *run, FovExperiment *experiment) {
-  char *config;
-  FovSafetensors *file;
-  FOV_TRY(fov_checkpoint_config(&config, path));
-  FovStatus status = fov_settings_parse(experiment->settings, config, path);
-  free(config);
-  FOV_TRY(status);
+static FovStatus show(const FovSafetensors *file, const char *run, FovExperiment *experiment) {
+  const char *config;
+  FOV_TRY(fov_checkpoint_config(&config, file));
+  FOV_TRY(fov_settings_parse(experiment->settings, config, fov_safetensors_path(file)));
   FOV_TRY(fov_experiment_resolve(experiment));
-  FOV_TRY(fov_safetensors_open(&file, path));
-  status = print_checkpoint(path, run, file, experiment);
-  fov_safetensors_close(file);
-  return status;
+  return print_checkpoint(run, file, experiment);
 }
 
 static FovStatus run(const void *request, const FovArguments *arguments) {
@@ -155,11 +149,14 @@ static FovStatus run(const void *request, const FovArguments *arguments) {
     return fov_fail(FOV_ERR_USAGE,
                     "expected one run or checkpoint, found %d; see fovea show --help",
                     arguments->count);
+  FovSafetensors *file;
   FOV_TRY(find(path, source));
+  FOV_TRY(fov_safetensors_open(&file, path));
   bool is_run = strcmp(path, source) != 0;
   FovStatus status = fov_experiment_init(&experiment);
-  if (status == FOV_OK) status = show(path, is_run ? source : NULL, &experiment);
+  if (status == FOV_OK) status = show(file, is_run ? source : NULL, &experiment);
   fov_experiment_finish(&experiment);
+  fov_safetensors_close(file);
   return status;
 }
 

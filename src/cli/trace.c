@@ -86,7 +86,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   FovStatus status = fov_trained_load(&trained, arguments->words[0], arguments->words + 1,
                                       arguments->count - 1, (FovSplit)request->split);
   fov_cli_notes(trained.experiment.settings);
-  if (status == FOV_OK) fov_cli_note_file(trained.path);
+  if (status == FOV_OK) fov_cli_note_file(trained.path, trained.checked);
   if (status == FOV_OK) status = record(request, path, &trained);
   fov_trained_finish(&trained);
   return status;

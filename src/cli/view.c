@@ -40,18 +40,18 @@ static FovStatus parse_size(FovDrawEpisode *what, const char *text) {
 
 /** Prints a note if the trace of a trained agent is of other weights than `fovea eval` tests. The
  * trace of a training, which has a last checkpoint, is of its newest evaluation. */
-static void note_other_weights(const char *source, const char *trace) {
+static void note_other_weights(const char *source, const char *trace,
+                               const FovProvenance *of_trace) {
   char best[FOV_PATH_SIZE], last[FOV_PATH_SIZE];
-  FovProvenance of_best, of_trace;
+  FovProvenance of_best;
   if (fov_run_find(best, source, FOV_RUN_BEST) != FOV_OK ||
       fov_run_find(last, source, FOV_RUN_LAST) != FOV_OK || fov_file_exists(last) ||
-      fov_provenance_read(&of_best, best) != FOV_OK ||
-      fov_provenance_read(&of_trace, trace) != FOV_OK || fov_provenance_same(&of_best, &of_trace))
+      fov_provenance_read(&of_best, best) != FOV_OK || fov_provenance_same(&of_best, of_trace))
     return;
   fov_print(stderr,
             "fovea: %s: of other weights (update %lld) than best.safetensors (update %lld); renew "
             "it with: fovea trace %s\n",
-            trace, (long long)of_trace.update, (long long)of_best.update, source);
+            trace, (long long)of_trace->update, (long long)of_best.update, source);
 }
 
 static FovStatus run(const void *values, const FovArguments *arguments) {
@@ -63,9 +63,12 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     return fov_fail(FOV_ERR_USAGE, "expected one run or trace, found %d; see fovea view --help",
                     arguments->count);
   char path[FOV_PATH_SIZE];
+  FovProvenance of_trace;
   FOV_TRY(fov_run_find(path, arguments->words[0], FOV_RUN_TRACE));
-  fov_cli_note_file(path);
-  note_other_weights(arguments->words[0], path);
+  if (fov_provenance_read(&of_trace, path) == FOV_OK) { // drawing reports why not
+    fov_cli_note_file(path, of_trace.checked);
+    note_other_weights(arguments->words[0], path, &of_trace);
+  }
   if (!request->export) return fov_draw_window(arguments->words[0], &what);
   FOV_TRY(fov_draw_episode(request->export, path, &what));
   fov_print(stdout, "%s: %sepisode %d of %s\n", request->export, what.wrong ? "wrong " : "",

@@ -110,41 +110,45 @@ static FovStatus compare_config(FovSession *session, const char *config, const c
 }
 
 /** Fails unless the checkpoint is of this training: the same settings and data. */
-static FovStatus check(FovSession *session, const char *path) {
-  char *config;
-  FOV_TRY(fov_checkpoint_config(&config, path));
-  FovStatus status = compare_config(session, config, path);
-  if (status == FOV_OK) status = fov_checkpoint_check_data(path, session->train_env.spec.digest);
+static FovStatus check(FovSession *session, const FovSafetensors *file) {
+  const char *config;
+  FOV_TRY(fov_checkpoint_config(&config, file));
+  FOV_TRY(compare_config(session, config, fov_safetensors_path(file)));
   session->outdated = strcmp(config, session->config) != 0;
-  free(config);
-  return status;
+  return fov_checkpoint_check_data(file, session->train_env.spec.digest);
 }
 
 /** Reports a checkpoint without a digest. */
-static FovStatus note_unchecked(FovSession *session, const char *path) {
-  FovProvenance provenance;
+static void note_unchecked(FovSession *session, const FovSafetensors *file) {
   char line[FOV_PATH_SIZE + 128];
-  FOV_TRY(fov_provenance_read(&provenance, path));
-  if (provenance.checked) return FOV_OK;
-  snprintf(line, sizeof line, "%s: %s", path, fov_provenance_note);
+  if (fov_safetensors_is_checked(file)) return;
+  snprintf(line, sizeof line, "%s: %s", fov_safetensors_path(file), fov_provenance_note);
   fov_session_note(session, line);
+}
+
+static FovStatus load_state(FovSession *session, const FovSafetensors *file) {
+  FovTrainerState *state = fov_trainer_state(session->trainer);
+  FOV_TRY(check(session, file));
+  FOV_TRY(fov_checkpoint_load(state, &session->best, &session->experiment.agent.params, file));
+  note_unchecked(session, file);
+  if (state->update > fov_trainer_updates_planned(session->trainer))
+    return fov_fail(
+        FOV_ERR_FORMAT, "%s: expected at most %lld updates, found %lld", fov_safetensors_path(file),
+        (long long)fov_trainer_updates_planned(session->trainer), (long long)state->update);
   return FOV_OK;
 }
 
 /** Continues from the last checkpoint, and removes the rows that were written after it. */
 static FovStatus load(FovSession *session) {
   char path[FOV_PATH_SIZE];
-  FovTrainerState *state = fov_trainer_state(session->trainer);
-  FOV_TRY(check(session, fov_session_path(path, session, FOV_RUN_LAST)));
-  FOV_TRY(fov_checkpoint_load(state, &session->best, &session->experiment.agent.params, path));
-  FOV_TRY(note_unchecked(session, path));
-  if (state->update > fov_trainer_updates_planned(session->trainer))
-    return fov_fail(FOV_ERR_FORMAT, "%s: expected at most %lld updates, found %lld", path,
-                    (long long)fov_trainer_updates_planned(session->trainer),
-                    (long long)state->update);
+  FovSafetensors *file;
+  FOV_TRY(fov_safetensors_open(&file, fov_session_path(path, session, FOV_RUN_LAST)));
+  FovStatus status = load_state(session, file);
+  fov_safetensors_close(file);
+  FOV_TRY(status);
   fov_session_path(path, session, FOV_RUN_PROGRESS);
   if (!fov_file_exists(path)) return FOV_OK;
-  FOV_TRY(fov_progress_truncate(path, state->update));
+  FOV_TRY(fov_progress_truncate(path, fov_session_update(session)));
   FovProgress *rows;
   size_t count;
   FOV_TRY(fov_progress_read(&rows, &count, path));

@@ -5,7 +5,6 @@
 
 #include "base/file.h"
 #include "record/checkpoint.h"
-#include "record/safetensors.h"
 
 static FovStatus find_checkpoint(char *path, const char *source) {
   char last[FOV_PATH_SIZE];
@@ -16,15 +15,14 @@ static FovStatus find_checkpoint(char *path, const char *source) {
   return FOV_OK;
 }
 
-static FovStatus resolve(FovTrained *trained, const char *const *changes, int count) {
+static FovStatus resolve(FovTrained *trained, const FovSafetensors *file,
+                         const char *const *changes, int count) {
   FovExperiment *experiment = &trained->experiment;
-  char *config;
-  FOV_TRY(fov_checkpoint_config(&config, trained->path));
-  FovStatus status = fov_settings_parse(experiment->settings, config, trained->path);
-  free(config);
-  for (int i = 0; i < count && status == FOV_OK; i++)
-    status = fov_settings_add(experiment->settings, changes[i]);
-  return status == FOV_OK ? fov_experiment_resolve(experiment) : status;
+  const char *config;
+  FOV_TRY(fov_checkpoint_config(&config, file));
+  FOV_TRY(fov_settings_parse(experiment->settings, config, trained->path));
+  for (int i = 0; i < count; i++) FOV_TRY(fov_settings_add(experiment->settings, changes[i]));
+  return fov_experiment_resolve(experiment);
 }
 
 /** Whether the command line changes the sensor, so that other weights are expected for that reason.
@@ -38,7 +36,8 @@ static bool changes_sensor(const FovTrained *trained) {
   return false;
 }
 
-/** Compares the channels and classes that the agent was trained on with those of its pictures. */
+/** After weights that did not fit: compares the channels and classes that the agent was trained on
+ * with those of its pictures. */
 static FovStatus compare(const FovTrained *trained, const FovSafetensors *file) {
   const FovAgent *agent = &trained->experiment.agent;
   const FovParam *first = &agent->params.list[0]; // its columns are pixels
@@ -60,15 +59,6 @@ static FovStatus compare(const FovTrained *trained, const FovSafetensors *file) 
   return FOV_OK;
 }
 
-/** After weights that did not fit: names the pictures as the cause where they are. */
-static FovStatus explain(const FovTrained *trained, FovStatus status) {
-  FovSafetensors *file;
-  FOV_TRY(fov_safetensors_open(&file, trained->path));
-  FovStatus reason = compare(trained, file);
-  fov_safetensors_close(file);
-  return reason == FOV_OK ? status : reason;
-}
-
 /** Whether a name is that of a weight between the image and the heads. */
 static bool is_inner(const char *name) {
   static const char *const prefixes[] = {"encoder.", "where.",   "glimpse.", "core.",
@@ -85,46 +75,55 @@ static bool has_param(const FovParams *params, const char *name) {
 }
 
 /** Fails if the checkpoint has weights that this agent would ignore, other than those of heads. */
-static FovStatus check_unused(const FovTrained *trained) {
-  FovSafetensors *file;
-  FOV_TRY(fov_safetensors_open(&file, trained->path));
-  FovStatus status = FOV_OK;
-  for (size_t i = 0; i < fov_safetensors_count(file) && status == FOV_OK; i++) {
+static FovStatus check_unused(const FovTrained *trained, const FovSafetensors *file) {
+  for (size_t i = 0; i < fov_safetensors_count(file); i++) {
     const char *name = fov_safetensors_at(file, i)->name;
     if (is_inner(name) && !has_param(&trained->experiment.agent.params, name))
-      status = fov_fail(FOV_ERR_USAGE,
-                        "%s: the agent was trained with '%s', which these settings do not use; "
-                        "leave core, layers, encoder and context as they were",
-                        trained->path, name);
+      return fov_fail(FOV_ERR_USAGE,
+                      "%s: the agent was trained with '%s', which these settings do not use; "
+                      "leave core, layers, encoder and context as they were",
+                      trained->path, name);
   }
-  fov_safetensors_close(file);
-  return status;
+  return FOV_OK;
 }
 
-static FovStatus load_weights(FovTrained *trained) {
+static FovStatus load_weights(FovTrained *trained, const FovSafetensors *file) {
   const FovExperiment *experiment = &trained->experiment;
   const FovTrainOptions *o = &experiment->train;
-  FovStatus status = fov_checkpoint_load_weights(
-      &trained->values, &trained->update, &experiment->agent.params, o->average > 0, trained->path);
-  if (status != FOV_OK) return explain(trained, status);
-  FOV_TRY(check_unused(trained));
+  FovStatus status = fov_checkpoint_load_weights(&trained->values, &trained->update,
+                                                 &experiment->agent.params, o->average > 0, file);
+  if (status != FOV_OK) {
+    FOV_TRY(compare(trained, file));
+    return status;
+  }
+  FOV_TRY(check_unused(trained, file));
   double updates = (double)fov_train_updates_planned(o);
   trained->progress = (double)trained->update < updates ? (double)trained->update / updates : 1;
+  trained->checked = fov_safetensors_is_checked(file);
   return FOV_OK;
+}
+
+static FovStatus load(FovTrained *trained, const FovSafetensors *file, const char *const *changes,
+                      int count) {
+  FovExperiment *experiment = &trained->experiment;
+  FOV_TRY(resolve(trained, file, changes, count));
+  FOV_TRY(fov_experiment_env(&trained->env, experiment, trained->split));
+  FOV_TRY(fov_experiment_build(experiment, &trained->env.spec));
+  trained->task = fov_experiment_task(experiment, &trained->env);
+  FOV_TRY(fov_task_check(&trained->task));
+  return load_weights(trained, file);
 }
 
 FovStatus fov_trained_load(FovTrained *trained, const char *source, const char *const *changes,
                            int count, FovSplit split) {
   *trained = (FovTrained){.split = split};
-  FovExperiment *experiment = &trained->experiment;
-  FOV_TRY(fov_experiment_init(experiment));
+  FovSafetensors *file;
+  FOV_TRY(fov_experiment_init(&trained->experiment));
   FOV_TRY(find_checkpoint(trained->path, source));
-  FOV_TRY(resolve(trained, changes, count));
-  FOV_TRY(fov_experiment_env(&trained->env, experiment, split));
-  FOV_TRY(fov_experiment_build(experiment, &trained->env.spec));
-  trained->task = fov_experiment_task(experiment, &trained->env);
-  FOV_TRY(fov_task_check(&trained->task));
-  return load_weights(trained);
+  FOV_TRY(fov_safetensors_open(&file, trained->path));
+  FovStatus status = load(trained, file, changes, count);
+  fov_safetensors_close(file);
+  return status;
 }
 
 void fov_trained_finish(FovTrained *trained) {

@@ -14,6 +14,7 @@ typedef struct FovTrained {
   int64_t update;           /**< of its training that it was saved at */
   double progress;          /**< the same as a share, 0 … 1 */
   char path[FOV_PATH_SIZE]; /**< of the checkpoint */
+  bool checked;             /**< it has a digest, which was right */
 } FovTrained;
 
 /** Loads `source`, a run (its best checkpoint) or a checkpoint, with `count` key=value `changes` on

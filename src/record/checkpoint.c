@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/digest.h"
-#include "record/safetensors.h"
 
 static const char *const prefixes[] = {"", "average.", "first.", "second."};
 
@@ -149,74 +148,59 @@ FovStatus fov_checkpoint_save(const char *path, const FovParams *params,
   return status;
 }
 
-FovStatus fov_checkpoint_check_data(const char *path, uint64_t data) {
-  FovSafetensors *file;
-  FOV_TRY(fov_safetensors_open(&file, path));
-  const char *kept = fov_safetensors_text(file, "data");
+FovStatus fov_checkpoint_check_data(const FovSafetensors *file, uint64_t data) {
+  const char *path = fov_safetensors_path(file), *kept = fov_safetensors_text(file, "data");
   char expected[FOV_DIGEST_SIZE + 1];
-  fov_digest_print(expected, data);
-  FovStatus status = FOV_OK;
-  if (!kept)
-    status = fov_fail(FOV_ERR_FORMAT, "%s: not a fovea checkpoint", path);
-  else if (strcmp(kept, expected) != 0)
-    status = fov_fail(FOV_ERR_USAGE,
-                      "%s: was started on other training data; see env.data and $FOVEA_DATA", path);
-  fov_safetensors_close(file);
-  return status;
+  if (!kept) return fov_fail(FOV_ERR_FORMAT, "%s: not a fovea checkpoint", path);
+  if (strcmp(kept, fov_digest_print(expected, data)) == 0) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "%s: was started on other training data; see env.data and $FOVEA_DATA", path);
 }
 
 /** Copies the array of the expected name, dtype and shape. */
-static FovStatus load_blob(const FovBlob *expected, const FovSafetensors *file, const char *path) {
+static FovStatus load_blob(const FovBlob *expected, const FovSafetensors *file) {
   const FovBlob *blob;
   FOV_TRY(fov_safetensors_require(&blob, file, expected->name, expected->dtype, expected->dims,
                                   expected->shape));
-  FOV_TRY(check_finite(blob, path));
+  FOV_TRY(check_finite(blob, fov_safetensors_path(file)));
   memcpy(expected->data, blob->data, fov_blob_size(blob));
   return FOV_OK;
 }
 
-static FovStatus load_block(real *block, const FovSafetensors *file, const char *path,
-                            const FovParams *params, const char *prefix) {
+static FovStatus load_block(real *block, const FovSafetensors *file, const FovParams *params,
+                            const char *prefix) {
   for (int i = 0; i < params->count; i++) {
     FovBlob expected = describe(prefix, &params->list[i], block);
-    FOV_TRY(load_blob(&expected, file, path));
+    FOV_TRY(load_blob(&expected, file));
   }
   return FOV_OK;
 }
 
-static FovStatus load_scalar(const Scalar *scalar, const FovSafetensors *file, const char *path) {
+static FovStatus load_scalar(const Scalar *scalar, const FovSafetensors *file) {
   FovBlob expected = {.dtype = scalar->dtype, .data = scalar->data};
   snprintf(expected.name, sizeof expected.name, "%s", scalar->name);
-  return load_blob(&expected, file, path);
+  return load_blob(&expected, file);
 }
 
-static FovStatus load_all(FovTrainerState *state, FovBest *best, const FovParams *params,
-                          const FovSafetensors *file, const char *path) {
+FovStatus fov_checkpoint_load(FovTrainerState *state, FovBest *best, const FovParams *params,
+                              const FovSafetensors *file) {
   real *blocks[BLOCKS];
   blocks_of(blocks, state);
-  for (int b = 0; b < BLOCKS; b++) FOV_TRY(load_block(blocks[b], file, path, params, prefixes[b]));
+  for (int b = 0; b < BLOCKS; b++) FOV_TRY(load_block(blocks[b], file, params, prefixes[b]));
   Scalar scalars[SCALARS];
   scalars_of(scalars, state, best);
   for (int i = 0; i < SCALARS; i++)
     if (i < REQUIRED || fov_safetensors_find(file, scalars[i].name))
-      FOV_TRY(load_scalar(&scalars[i], file, path));
+      FOV_TRY(load_scalar(&scalars[i], file));
   if (state->sums.updates > state->update)
-    return fov_fail(FOV_ERR_FORMAT, "%s: state.update is %lld, with %lld updates to report", path,
-                    (long long)state->update, (long long)state->sums.updates);
+    return fov_fail(FOV_ERR_FORMAT, "%s: state.update is %lld, with %lld updates to report",
+                    fov_safetensors_path(file), (long long)state->update,
+                    (long long)state->sums.updates);
   return FOV_OK;
 }
 
-FovStatus fov_checkpoint_load(FovTrainerState *state, FovBest *best, const FovParams *params,
-                              const char *path) {
-  FovSafetensors *file;
-  FOV_TRY(fov_safetensors_open(&file, path));
-  FovStatus status = load_all(state, best, params, file, path);
-  fov_safetensors_close(file);
-  return status;
-}
-
 static FovStatus load_weights(real **values, int64_t *update, const FovParams *params,
-                              const char *prefix, const FovSafetensors *file, const char *path) {
+                              const char *prefix, const FovSafetensors *file) {
   for (int i = 0; i < params->count; i++) {
     FovBlob expected = describe(prefix, &params->list[i], NULL);
     const FovBlob *blob;
@@ -224,10 +208,11 @@ static FovStatus load_weights(real **values, int64_t *update, const FovParams *p
                                     expected.shape));
   }
   const Scalar scalar = {"state.update", FOV_DTYPE_I64, update};
-  FOV_TRY(load_scalar(&scalar, file, path));
+  FOV_TRY(load_scalar(&scalar, file));
   *values = fov_params_block(params);
-  if (!*values) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its weights", path);
-  return load_block(*values, file, path, params, prefix);
+  if (!*values)
+    return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its weights", fov_safetensors_path(file));
+  return load_block(*values, file, params, prefix);
 }
 
 /** Whether a file has more than the weights to evaluate. */
@@ -236,25 +221,19 @@ static bool is_whole(const FovSafetensors *file, const FovParams *params) {
 }
 
 FovStatus fov_checkpoint_load_weights(real **values, int64_t *update, const FovParams *params,
-                                      bool averaged, const char *path) {
+                                      bool averaged, const FovSafetensors *file) {
   *values = NULL;
-  FovSafetensors *file;
-  FOV_TRY(fov_safetensors_open(&file, path));
   const char *prefix = averaged && is_whole(file, params) ? "average." : "";
-  FovStatus status = load_weights(values, update, params, prefix, file, path);
-  fov_safetensors_close(file);
+  FovStatus status = load_weights(values, update, params, prefix, file);
   if (status == FOV_OK) return FOV_OK;
   free(*values);
   *values = NULL;
   return status;
 }
 
-FovStatus fov_checkpoint_config(char **config, const char *path) {
-  FovSafetensors *file;
-  FOV_TRY(fov_safetensors_open(&file, path));
-  const char *text = fov_safetensors_text(file, "config");
-  *config = text ? strdup(text) : NULL;
-  fov_safetensors_close(file);
-  if (!text) return fov_fail(FOV_ERR_FORMAT, "%s: no configuration: not a fovea checkpoint", path);
-  return *config ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "%s: no memory for its configuration", path);
+FovStatus fov_checkpoint_config(const char **config, const FovSafetensors *file) {
+  *config = fov_safetensors_text(file, "config");
+  if (*config) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT, "%s: no configuration: not a fovea checkpoint",
+                  fov_safetensors_path(file));
 }

@@ -10,6 +10,7 @@
 #define FOV_RECORD_CHECKPOINT_H
 
 #include "learn/trainer/trainer.h"
+#include "record/safetensors.h"
 
 #define FOV_NO_LOSS 1e300
 
@@ -42,20 +43,20 @@ FovStatus fov_checkpoint_save(const char *path, const FovParams *params,
 FovStatus fov_checkpoint_save_weights(const char *path, const FovParams *params, const real *values,
                                       int64_t update, const FovIdentity *identity);
 
-/** Fails if the training of `path` was started on data of another digest. */
-FovStatus fov_checkpoint_check_data(const char *path, uint64_t data);
+/** Fails if the training of the checkpoint was started on data of another digest. */
+FovStatus fov_checkpoint_check_data(const FovSafetensors *file, uint64_t data);
 
 /** Fills the state; on failure it may be part old, part new. A parameter that is missing or of
  * another shape, and a number that is not finite, are errors that name it. */
 FovStatus fov_checkpoint_load(FovTrainerState *state, FovBest *best, const FovParams *params,
-                              const char *path);
+                              const FovSafetensors *file);
 
 /** Loads only the weights to evaluate (the averaged ones of a whole checkpoint, if `averaged`) into
  * a new block that the caller frees; nothing is allocated before every shape has been compared. */
 FovStatus fov_checkpoint_load_weights(real **values, int64_t *update, const FovParams *params,
-                                      bool averaged, const char *path);
+                                      bool averaged, const FovSafetensors *file);
 
-/** The configuration text of a checkpoint, malloc'd. */
-FovStatus fov_checkpoint_config(char **config, const char *path);
+/** The configuration text of a checkpoint, valid until it is closed. */
+FovStatus fov_checkpoint_config(const char **config, const FovSafetensors *file);
 
 #endif

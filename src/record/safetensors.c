@@ -543,6 +543,10 @@ const char *fov_safetensors_text(const FovSafetensors *file, const char *key) {
   return json_string_value(json_object_get(json_object_get(file->header, METADATA), key));
 }
 
+const char *fov_safetensors_path(const FovSafetensors *file) {
+  return file->path;
+}
+
 bool fov_safetensors_is_checked(const FovSafetensors *file) {
   return file->checked;
 }

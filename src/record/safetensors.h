@@ -57,6 +57,9 @@ typedef struct FovSafetensors FovSafetensors;
 FovStatus fov_safetensors_open(FovSafetensors **file, const char *path);
 void fov_safetensors_close(FovSafetensors *file);
 
+/** The path that it was opened by, for messages. */
+const char *fov_safetensors_path(const FovSafetensors *file);
+
 /** Whether the file has a digest, which was right. False for a file of an older version or of
  * another program: then damage to its data goes unnoticed. */
 bool fov_safetensors_is_checked(const FovSafetensors *file);
