@@ -65,14 +65,17 @@ static FovTrainRequest request(void) {
       .file = path, .dir = run, .threads = 1, .command = "test", .interrupted = &never};
 }
 
-static void train(void) {
+/** Trains with one setting changed, or none. */
+static void train(const char *change) {
   FovTrainRequest what = request();
+  what.changes = &change;
+  what.change_count = change != NULL;
   assert_int_equal(begin(&what, true), FOV_OK);
 }
 
 static void test_a_resumed_training_reads_one_file(void **state) {
   (void)state;
-  train();
+  train(NULL);
   FovTrainRequest what = request();
   what.resume = true;
   openings = 0;
@@ -87,7 +90,7 @@ static void test_a_resumed_training_reads_one_file(void **state) {
 
 static void test_a_trained_agent_is_of_one_file(void **state) {
   (void)state;
-  train();
+  train(NULL);
   FovTrained trained;
   openings = 0;
   replace = true;
@@ -100,12 +103,70 @@ static void test_a_trained_agent_is_of_one_file(void **state) {
   fov_trained_finish(&trained);
 }
 
+/** Loads the agent of the run with one setting changed, or none. */
+static FovStatus load(const char *change) {
+  FovTrained trained;
+  FovStatus status = fov_trained_load(&trained, run, &change, change != NULL, FOV_SPLIT_TEST);
+  fov_trained_finish(&trained);
+  return status;
+}
+
+/** Adds an array to the best checkpoint of the run. */
+static void add_array(const char *name) {
+  static const char *const keys[] = {"config", "data", "format", "weights"};
+  enum { MAX = 64, TEXTS = sizeof keys / sizeof *keys };
+  FovBlob blobs[MAX];
+  FovText texts[TEXTS];
+  float zero = 0;
+  FovSafetensors *file;
+  char best[400];
+  snprintf(best, sizeof best, "%s/" FOV_RUN_BEST, run);
+  assert_int_equal(fov_safetensors_open(&file, best), FOV_OK);
+  size_t count = fov_safetensors_count(file);
+  assert_in_range(count, 1, MAX - 1);
+  for (size_t i = 0; i < count; i++) blobs[i] = *fov_safetensors_at(file, i);
+  blobs[count] = (FovBlob){.dtype = FOV_DTYPE_F32, .dims = 2, .shape = {1, 1}, .data = &zero};
+  snprintf(blobs[count].name, FOV_BLOB_NAME, "%s", name);
+  for (int i = 0; i < TEXTS; i++)
+    texts[i] = (FovText){keys[i], fov_safetensors_text(file, keys[i])};
+  assert_int_equal(fov_safetensors_write(best, blobs, count + 1, texts, TEXTS), FOV_OK);
+  fov_safetensors_close(file);
+}
+
+/** Before heads were plug-ins, every agent had that of a location and that of a baseline. */
+static void test_old_agents_have_heads_that_they_do_not_use(void **state) {
+  (void)state;
+  train("policy=random");
+  add_array("location.w");
+  assert_int_equal(load(NULL), FOV_OK);
+}
+
+static void test_only_weights_of_heads_may_be_unused(void **state) {
+  (void)state;
+  train("policy=relative"); // with weights that no older version had
+  assert_int_equal(load("policy=random"), FOV_OK);
+  assert_int_equal(load("stop=confident"), FOV_OK);
+  assert_int_equal(load("policy=tiles"), FOV_ERR_FORMAT);
+  assert_message("has no 'location.w'");
+  assert_int_equal(load("baseline=none"), FOV_OK);
+  assert_int_equal(load("core=none"), FOV_ERR_USAGE);
+  assert_message("trained with 'core.w', which these settings do not use");
+  add_array("average.core.w"); // is not read from a file of weights
+  assert_int_equal(load(NULL), FOV_OK);
+  add_array("memory.w");
+  assert_int_equal(load(NULL), FOV_ERR_USAGE);
+  assert_message(run);
+  assert_message("trained with 'memory.w', which these settings do not use");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, remove_tree)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_a_resumed_training_reads_one_file),
       TEST(test_a_trained_agent_is_of_one_file),
+      TEST(test_old_agents_have_heads_that_they_do_not_use),
+      TEST(test_only_weights_of_heads_may_be_unused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

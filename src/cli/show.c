@@ -40,14 +40,6 @@ static void print_run(const char *checkpoint) {
   json_decref(root);
 }
 
-/** Whether a blob is a parameter, rather than a moment, an average or a part of the state. */
-static bool is_parameter(const FovBlob *blob) {
-  static const char *const others[] = {"average.", "first.", "second.", "state."};
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (strncmp(blob->name, others[i], strlen(others[i])) == 0) return false;
-  return true;
-}
-
 static void print_parameter(const FovBlob *blob, size_t numbers) {
   char shape[FOV_BLOB_DIMS * 24] = "";
   size_t length = 0;
@@ -63,7 +55,7 @@ static void print_parameters(const FovSafetensors *file) {
   for (size_t i = 0; i < fov_safetensors_count(file); i++) {
     const FovBlob *blob = fov_safetensors_at(file, i);
     size_t numbers = fov_blob_size(blob) / fov_dtype_size(blob->dtype);
-    if (!is_parameter(blob)) continue;
+    if (!fov_checkpoint_is_weight(blob->name)) continue;
     print_parameter(blob, numbers);
     all += numbers;
   }
@@ -133,9 +125,7 @@ static FovStatus print_checkpoint(const char *run, const FovSafetensors *file,
 }
 
 static FovStatus show(const FovSafetensors *file, const char *run, FovExperiment *experiment) {
-  const char *config;
-  FOV_TRY(fov_checkpoint_config(&config, file));
-  FOV_TRY(fov_settings_parse(experiment->settings, config, fov_safetensors_path(file)));
+  FOV_TRY(fov_experiment_read(experiment, file));
   FOV_TRY(fov_experiment_resolve(experiment));
   return print_checkpoint(run, file, experiment);
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "record/checkpoint.h"
+
 static const FovOption general_options[] = {
     FOV_LONG(FovGeneralOptions, seed, "0", 0, 9e15, "random seed of the training"),
     FOV_OPTIONS_END,
@@ -80,6 +82,12 @@ void fov_experiment_finish(FovExperiment *experiment) {
   experiment->settings = NULL;
 }
 
+FovStatus fov_experiment_read(FovExperiment *experiment, const FovSafetensors *file) {
+  const char *config;
+  FOV_TRY(fov_checkpoint_config(&config, file));
+  return fov_settings_parse(experiment->settings, config, fov_safetensors_path(file));
+}
+
 FovStatus fov_experiment_resolve(FovExperiment *experiment) {
   return fov_config_resolve(&experiment->config, experiment->settings);
 }
@@ -87,8 +95,7 @@ FovStatus fov_experiment_resolve(FovExperiment *experiment) {
 /** The plug-in chosen for a slot, to be converted to its own kind. */
 #define CHOSEN(experiment, slot) ((const void *)(experiment)->slots[slot].plugin)
 
-FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec) {
-  FOV_TRY(fov_spec_check(spec, experiment->slots[FOV_SLOT_ENV].plugin->name));
+static FovAgentParts parts_of(const FovExperiment *experiment, const FovEnvSpec *spec) {
   const FovPolicy *policy = CHOSEN(experiment, FOV_SLOT_POLICY);
   const FovStopRule *stop = CHOSEN(experiment, FOV_SLOT_STOP);
   const FovBaseline *baseline = CHOSEN(experiment, FOV_SLOT_BASELINE);
@@ -115,8 +122,20 @@ FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec
   parts.head_options[FOV_READER_POLICY] = slots[FOV_SLOT_POLICY].values;
   parts.head_options[FOV_READER_STOP] = slots[FOV_SLOT_STOP].values;
   parts.head_options[FOV_READER_BASELINE] = slots[FOV_SLOT_BASELINE].values;
+  return parts;
+}
+
+FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec) {
+  FOV_TRY(fov_spec_check(spec, experiment->slots[FOV_SLOT_ENV].plugin->name));
+  const FovAgentParts parts = parts_of(experiment, spec);
   fov_agent_finish(&experiment->agent);
   return fov_agent_build(&experiment->agent, &parts);
+}
+
+FovStatus fov_experiment_build_heads(FovExperiment *experiment, const FovEnvSpec *spec, int width) {
+  const FovAgentParts parts = parts_of(experiment, spec);
+  fov_agent_finish(&experiment->agent);
+  return fov_agent_build_heads(&experiment->agent, &parts, width);
 }
 
 FovStatus fov_experiment_env(FovEnv *env, const FovExperiment *experiment, FovSplit split) {

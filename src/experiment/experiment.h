@@ -4,6 +4,7 @@
 
 #include "config/config.h"
 #include "learn/trainer/trainer.h"
+#include "record/safetensors.h"
 
 enum {
   FOV_SLOT_ENV,
@@ -54,11 +55,18 @@ typedef struct FovExperiment {
 FovStatus fov_experiment_init(FovExperiment *experiment);
 void fov_experiment_finish(FovExperiment *experiment);
 
+/** Adds the settings of a checkpoint to `experiment->settings`. */
+FovStatus fov_experiment_read(FovExperiment *experiment, const FovSafetensors *file);
+
 /** Resolves the settings gathered in `experiment->settings`. */
 FovStatus fov_experiment_resolve(FovExperiment *experiment);
 
 /** Builds the agent for an environment of this experiment; fails if its parts do not fit. */
 FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec);
+
+/** Builds only the heads of an agent whose states have `width` numbers: the names of their
+ * parameters. */
+FovStatus fov_experiment_build_heads(FovExperiment *experiment, const FovEnvSpec *spec, int width);
 
 /** Creates the experiment's environment for a split. */
 FovStatus fov_experiment_env(FovEnv *env, const FovExperiment *experiment, FovSplit split);

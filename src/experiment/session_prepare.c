@@ -12,14 +12,12 @@ void fov_session_note(void *session, const char *line) {
 
 /** Adds the settings of a run. Its checkpoint may be replaced before the run is locked: then
  * fov_session_open compares the settings with those of the new one. */
-static FovStatus read_run(FovSettings *settings, const char *dir) {
+static FovStatus read_run(FovExperiment *experiment, const char *dir) {
   char path[FOV_PATH_SIZE];
   FovSafetensors *file;
   FOV_TRY(fov_run_find(path, dir, FOV_RUN_LAST));
   FOV_TRY(fov_safetensors_open(&file, path));
-  const char *config;
-  FovStatus status = fov_checkpoint_config(&config, file);
-  if (status == FOV_OK) status = fov_settings_parse(settings, config, path);
+  FovStatus status = fov_experiment_read(experiment, file);
   fov_safetensors_close(file);
   return status;
 }
@@ -28,7 +26,7 @@ static FovStatus read_settings(FovSession *session) {
   const FovTrainRequest *request = session->request;
   FovSettings *settings = session->experiment.settings;
   FOV_TRY(request->file ? fov_settings_read(settings, request->file)
-                        : read_run(settings, request->dir));
+                        : read_run(&session->experiment, request->dir));
   for (int i = 0; i < request->change_count; i++)
     FOV_TRY(fov_settings_add(settings, request->changes[i]));
   FovStatus status = fov_experiment_resolve(&session->experiment);

@@ -18,9 +18,7 @@ static FovStatus find_checkpoint(char *path, const char *source) {
 static FovStatus resolve(FovTrained *trained, const FovSafetensors *file,
                          const char *const *changes, int count) {
   FovExperiment *experiment = &trained->experiment;
-  const char *config;
-  FOV_TRY(fov_checkpoint_config(&config, file));
-  FOV_TRY(fov_settings_parse(experiment->settings, config, trained->path));
+  FOV_TRY(fov_experiment_read(experiment, file));
   for (int i = 0; i < count; i++) FOV_TRY(fov_settings_add(experiment->settings, changes[i]));
   return fov_experiment_resolve(experiment);
 }
@@ -59,32 +57,47 @@ static FovStatus compare(const FovTrained *trained, const FovSafetensors *file) 
   return FOV_OK;
 }
 
-/** Whether a name is that of a weight between the image and the heads. */
-static bool is_inner(const char *name) {
-  static const char *const prefixes[] = {"encoder.", "where.",   "glimpse.", "core.",
-                                         "gaze.",    "context.", "start."};
-  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-    if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) return true;
-  return false;
-}
-
 static bool has_param(const FovParams *params, const char *name) {
   for (int i = 0; i < params->count; i++)
     if (strcmp(params->list[i].name, name) == 0) return true;
   return false;
 }
 
-/** Fails if the checkpoint has weights that this agent would ignore, other than those of heads. */
-static FovStatus check_unused(const FovTrained *trained, const FovSafetensors *file) {
+/** Whether it is a parameter of the heads that older versions gave to every agent. */
+static bool is_old_head(const char *name) {
+  static const char *const names[] = {"location.w", "location.bias", "baseline.w", "baseline.bias"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(name, names[i]) == 0) return true;
+  return false;
+}
+
+/** Fails if the checkpoint has a weight that is neither this agent's nor one of `heads`. */
+static FovStatus find_unused(const FovTrained *trained, const FovSafetensors *file,
+                             const FovParams *heads) {
   for (size_t i = 0; i < fov_safetensors_count(file); i++) {
     const char *name = fov_safetensors_at(file, i)->name;
-    if (is_inner(name) && !has_param(&trained->experiment.agent.params, name))
+    if (fov_checkpoint_is_weight(name) && !is_old_head(name) && !has_param(heads, name) &&
+        !has_param(&trained->experiment.agent.params, name))
       return fov_fail(FOV_ERR_USAGE,
                       "%s: the agent was trained with '%s', which these settings do not use; "
                       "leave core, layers, encoder and context as they were",
                       trained->path, name);
   }
   return FOV_OK;
+}
+
+/** Fails if the agent would ignore weights of the checkpoint, other than those of the heads that it
+ * was trained with. */
+static FovStatus check_unused(const FovTrained *trained, const FovSafetensors *file) {
+  FovExperiment own; // without what has been changed
+  FovStatus status = fov_experiment_init(&own);
+  if (status == FOV_OK) status = fov_experiment_read(&own, file);
+  if (status == FOV_OK) status = fov_experiment_resolve(&own);
+  if (status == FOV_OK)
+    status = fov_experiment_build_heads(&own, &trained->env.spec, trained->experiment.agent.width);
+  if (status == FOV_OK) status = find_unused(trained, file, &own.agent.params);
+  fov_experiment_finish(&own);
+  return status;
 }
 
 static FovStatus load_weights(FovTrained *trained, const FovSafetensors *file) {

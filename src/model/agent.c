@@ -152,6 +152,13 @@ FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts) {
   return status;
 }
 
+FovStatus fov_agent_build_heads(FovAgent *agent, const FovAgentParts *parts, int width) {
+  *agent = (FovAgent){.actions = parts->actions, .width = width};
+  FovStatus status = add_heads(agent, parts);
+  if (status != FOV_OK) fov_agent_finish(agent);
+  return status;
+}
+
 static void finish_core(const FovAgent *agent, void *layout) {
   if (layout && agent->core->finish) agent->core->finish(layout);
   free(layout);

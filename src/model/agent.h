@@ -92,6 +92,10 @@ typedef struct FovAgent {
  */
 FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts);
 
+/** Builds only the heads, for states [B, width]: an agent that cannot see, but has the heads'
+ * parameters under their names. */
+FovStatus fov_agent_build_heads(FovAgent *agent, const FovAgentParts *parts, int width);
+
 /** Frees what the agent owns; safe on a zeroed one and twice. */
 void fov_agent_finish(FovAgent *agent);
 

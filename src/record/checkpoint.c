@@ -55,8 +55,15 @@ static void scalars_of(Scalar scalars[SCALARS], FovTrainerState *state, FovBest 
     scalars[REQUIRED + i] = (Scalar){further[i], FOV_DTYPE_F64, &sums->losses[2 + i]};
 }
 
+bool fov_checkpoint_is_weight(const char *name) {
+  for (int i = 1; i < BLOCKS; i++)
+    if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) return false;
+  return strncmp(name, "state.", strlen("state.")) != 0;
+}
+
 /** A parameter's array in the file; block: its values in memory, or NULL. */
 static FovBlob describe(const char *prefix, const FovParam *param, const real *block) {
+  FOV_CHECK(fov_checkpoint_is_weight(param->name), "%s: the name of a parameter", param->name);
   FovBlob blob = {.dtype = sizeof(real) == 8 ? FOV_DTYPE_F64 : FOV_DTYPE_F32,
                   .dims = 2,
                   .shape = {param->rows, param->cols},

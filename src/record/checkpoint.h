@@ -56,6 +56,10 @@ FovStatus fov_checkpoint_load(FovTrainerState *state, FovBest *best, const FovPa
 FovStatus fov_checkpoint_load_weights(real **values, int64_t *update, const FovParams *params,
                                       bool averaged, const FovSafetensors *file);
 
+/** Whether an array of a checkpoint is a parameter's values under its own name, rather than its
+ * average, a moment or a part of the state. A parameter must not have the name of one of those. */
+bool fov_checkpoint_is_weight(const char *name);
+
 /** The configuration text of a checkpoint, valid until it is closed. */
 FovStatus fov_checkpoint_config(const char **config, const FovSafetensors *file);
 
