@@ -133,6 +133,35 @@ static void add_array(const char *name) {
   fov_safetensors_close(file);
 }
 
+/** Loads it with settings changed that do not fit its weights: the message ends with `part`. */
+static void assert_does_not_fit(const char *const *changes, int count, const char *part) {
+  FovTrained trained;
+  assert_int_not_equal(fov_trained_load(&trained, run, changes, count, FOV_SPLIT_TEST), FOV_OK);
+  fov_trained_finish(&trained);
+  const char *message = fov_error_message(), *end = message + strlen(message) - strlen(part);
+  if (end < message || strcmp(end, part) != 0)
+    fail_msg("'%s' does not end with '%s'", message, part);
+}
+
+static void test_settings_that_do_not_fit_are_named(void **state) {
+  (void)state;
+  const char *several[] = {"env.speed=1", "core.width=9", "eval.seed=3", "policy=random"};
+  const char *env[] = {"eval.seed=3", "env.size=30"};
+  train("sensor.whole=yes");
+  assert_does_not_fit((const char *[]){"core.width=9"}, 1,
+                      "has shape [8, 8], expected [9, 8]; the likely cause is on the command line: "
+                      "core.width=9");
+  assert_does_not_fit(several, 4, "command line: core.width=9 policy=random");
+  assert_does_not_fit((const char *[]){"core=none"}, 1,
+                      "do not use; the likely cause is on the command line: core=none");
+  assert_does_not_fit((const char *[]){"policy=relative"}, 1,
+                      "has no 'step.w'; the likely cause is on the command line: policy=relative");
+  // What the agent sees whole may have another size.
+  assert_does_not_fit(env, 2, "command line: env.size=30");
+  add_array("memory.w");
+  assert_does_not_fit(NULL, 0, "'memory.w', which these settings do not use");
+}
+
 /** Before heads were plug-ins, every agent had that of a location and that of a baseline. */
 static void test_old_agents_have_heads_that_they_do_not_use(void **state) {
   (void)state;
@@ -165,6 +194,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_a_resumed_training_reads_one_file),
       TEST(test_a_trained_agent_is_of_one_file),
+      TEST(test_settings_that_do_not_fit_are_named),
       TEST(test_old_agents_have_heads_that_they_do_not_use),
       TEST(test_only_weights_of_heads_may_be_unused),
   };

@@ -1,5 +1,6 @@
 #include "experiment/trained.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +58,35 @@ static FovStatus compare(const FovTrained *trained, const FovSafetensors *file) 
   return FOV_OK;
 }
 
+/** Whether a setting of the command line may change the agent; env: only through its environment.
+ */
+static bool may_change_agent(const FovSetting *setting, bool env) {
+  const char *key = setting->key;
+  bool is_env = strncmp(key, "env", 3) == 0 && (key[3] == '.' || !key[3]);
+  return setting->origin == FOV_ORIGIN_COMMAND && strncmp(key, "eval.", 5) != 0 && is_env == env;
+}
+
+/** Lists such settings in `text`. */
+static void list_changes(char *text, size_t size, const FovTrained *trained, bool env) {
+  size_t count, length = 0;
+  const FovSetting *list = fov_settings_list(&count, trained->experiment.settings);
+  *text = '\0';
+  for (size_t i = 0; i < count && length < size; i++)
+    if (may_change_agent(&list[i], env))
+      length +=
+          (size_t)snprintf(text + length, size - length, " %s=%s", list[i].key, list[i].value);
+}
+
+/** After weights that do not fit the agent: names the settings of the command line as the cause. */
+static FovStatus name_changes(const FovTrained *trained, FovStatus status) {
+  char text[512];
+  list_changes(text, sizeof text, trained, false);
+  if (!*text) list_changes(text, sizeof text, trained, true);
+  if (!*text) return status;
+  return fov_fail(status, "%s; the likely cause is on the command line:%s", fov_error_message(),
+                  text);
+}
+
 static bool has_param(const FovParams *params, const char *name) {
   for (int i = 0; i < params->count; i++)
     if (strcmp(params->list[i].name, name) == 0) return true;
@@ -79,8 +109,7 @@ static FovStatus find_unused(const FovTrained *trained, const FovSafetensors *fi
     if (fov_checkpoint_is_weight(name) && !is_old_head(name) && !has_param(heads, name) &&
         !has_param(&trained->experiment.agent.params, name))
       return fov_fail(FOV_ERR_USAGE,
-                      "%s: the agent was trained with '%s', which these settings do not use; "
-                      "leave core, layers, encoder and context as they were",
+                      "%s: the agent was trained with '%s', which these settings do not use",
                       trained->path, name);
   }
   return FOV_OK;
@@ -105,11 +134,10 @@ static FovStatus load_weights(FovTrained *trained, const FovSafetensors *file) {
   const FovTrainOptions *o = &experiment->train;
   FovStatus status = fov_checkpoint_load_weights(&trained->values, &trained->update,
                                                  &experiment->agent.params, o->average > 0, file);
-  if (status != FOV_OK) {
-    FOV_TRY(compare(trained, file));
-    return status;
-  }
-  FOV_TRY(check_unused(trained, file));
+  if (status == FOV_ERR_FORMAT) FOV_TRY(compare(trained, file));
+  if (status == FOV_OK) status = check_unused(trained, file);
+  if (status == FOV_ERR_FORMAT || status == FOV_ERR_USAGE) return name_changes(trained, status);
+  FOV_TRY(status);
   double updates = (double)fov_train_updates_planned(o);
   trained->progress = (double)trained->update < updates ? (double)trained->update / updates : 1;
   trained->checked = fov_safetensors_is_checked(file);
