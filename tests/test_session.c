@@ -58,11 +58,8 @@ static FovStatus begin(const FovTrainRequest *request, bool train) {
   return status;
 }
 
-static const volatile sig_atomic_t never;
-
 static FovTrainRequest request(void) {
-  return (FovTrainRequest){
-      .file = path, .dir = run, .threads = 1, .command = "test", .interrupted = &never};
+  return (FovTrainRequest){.file = path, .dir = run, .threads = 1, .command = "test"};
 }
 
 /** Trains with one setting changed, or none. */
@@ -70,6 +67,17 @@ static void train(const char *change) {
   FovTrainRequest what = request();
   what.changes = &change;
   what.change_count = change != NULL;
+  assert_int_equal(begin(&what, true), FOV_OK);
+}
+
+static void test_an_interrupted_training_is_saved(void **state) {
+  (void)state;
+  const volatile sig_atomic_t now = 1;
+  FovTrainRequest what = request();
+  what.interrupted = &now;
+  assert_int_equal(begin(&what, true), FOV_ERR_INTERRUPT);
+  what.interrupted = NULL;
+  what.resume = true;
   assert_int_equal(begin(&what, true), FOV_OK);
 }
 
@@ -192,6 +200,7 @@ static void test_only_weights_of_heads_may_be_unused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      TEST(test_an_interrupted_training_is_saved),
       TEST(test_a_resumed_training_reads_one_file),
       TEST(test_a_trained_agent_is_of_one_file),
       TEST(test_settings_that_do_not_fit_are_named),

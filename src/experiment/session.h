@@ -17,7 +17,7 @@ typedef struct FovTrainRequest {
   bool resume;
   int threads;
   const char *command;                      /**< as typed, for the log */
-  const volatile sig_atomic_t *interrupted; /**< not 0: save and stop */
+  const volatile sig_atomic_t *interrupted; /**< not 0: save and stop; NULL: never */
   FovReporter reporter;
 } FovTrainRequest;
 

@@ -180,8 +180,9 @@ static FovStatus interrupt(const FovSession *session) {
 }
 
 static FovStatus train(FovSession *session) {
+  const volatile sig_atomic_t *interrupted = session->request->interrupted;
   while (fov_session_update(session) < fov_trainer_updates_planned(session->trainer)) {
-    if (*session->request->interrupted) return interrupt(session);
+    if (interrupted && *interrupted) return interrupt(session);
     double start = fov_now();
     FOV_TRY(fov_trainer_update(session->trainer));
     session->busy_seconds += fov_now() - start;
