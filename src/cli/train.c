@@ -18,7 +18,9 @@ typedef struct Request {
 
 static const FovOption options[] = {
     FOV_TEXT(Request, run, "the run directory; default: runs/EXPERIMENT-sSEED"),
-    FOV_BOOL(Request, resume, "no", "continue the run from its last checkpoint, to the same bits"),
+    FOV_BOOL(Request, resume, "no",
+             "continue the run from its last checkpoint, to the same bits; with EXPERIMENT, starts "
+             "the run if there is none yet"),
     FOV_TEXT(Request, seed, "the same as seed=SEED"),
     FOV_CLI_THREADS(Request),
     FOV_OPTIONS_END,
