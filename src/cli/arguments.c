@@ -60,7 +60,7 @@ static FovStatus set(void *values, const Typed *typed, const char *value) {
   char subject[NAME_SIZE + 100];
   snprintf(subject, sizeof subject, "--%s %.80s", option->name, value);
   if (option->type == FOV_OPTION_TEXT && !*value)
-    return fov_fail(FOV_ERR_USAGE, "--%s: expected a text, found an empty one", option->name);
+    return fov_fail(FOV_ERR_USAGE, "--%s: the value is empty", option->name);
   return fov_value_set(values, option, value, subject);
 }
 

@@ -82,6 +82,15 @@ static bool is_help(const char *word) {
   return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
+/** An empty name or setting: from a variable of the shell that is not set. */
+static FovStatus check_words(const FovCommand *command, const FovArguments *arguments) {
+  for (int i = 0; i < arguments->count; i++)
+    if (!*arguments->words[i])
+      return fov_fail(FOV_ERR_USAGE, "%s: argument %d is empty; expected %s", command->name, i + 1,
+                      command->synopsis);
+  return FOV_OK;
+}
+
 static FovStatus run_command(const FovCommand *command, int argc, char **argv) {
   for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
     if (is_help(argv[i])) return print_command(command);
@@ -89,6 +98,7 @@ static FovStatus run_command(const FovCommand *command, int argc, char **argv) {
   void *request = calloc(1, command->size + 1);
   FovStatus status = request ? fov_arguments_parse(&arguments, request, command->options)
                              : fov_fail(FOV_ERR_MEMORY, "no memory for the arguments");
+  if (status == FOV_OK) status = check_words(command, &arguments);
   if (status == FOV_OK) status = command->run(request, &arguments);
   fov_arguments_finish(&arguments);
   free(request);
