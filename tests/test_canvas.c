@@ -131,13 +131,13 @@ static void finds_data_where_get_mnist_writes_it(void **state) {
 
   setenv("FOVEA_DATA", "", 1);
   setenv("XDG_CACHE_HOME", folder, 1);
-  snprintf(path, sizeof path, "no MNIST in %s/fovea", folder);
+  snprintf(path, sizeof path, "%s/fovea: no MNIST", folder);
   assert_refused("centred", options, FOV_SPLIT_TEST, path);
   assert_refused("centred", options, FOV_SPLIT_TEST, "run experiments/get-mnist");
 
   unsetenv("XDG_CACHE_HOME");
   setenv("HOME", folder, 1);
-  snprintf(path, sizeof path, "no MNIST in %s/.cache/fovea", folder);
+  snprintf(path, sizeof path, "%s/.cache/fovea: no MNIST", folder);
   assert_refused("centred", options, FOV_SPLIT_TEST, path);
 
   unsetenv("HOME");

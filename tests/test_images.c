@@ -226,7 +226,7 @@ static void digests_the_pictures_shown(void **state) {
 
 static void refuses_folders_without_classes(void **state) {
   (void)state;
-  assert_refused(options_for(below("absent")), "absent: No such file");
+  assert_refused(options_for(below("absent")), "absent: cannot read: No such file");
   assert_refused(options_for(folder), "found no such file and 0 folders");
   write_class(below("a"), 6, 0);
   assert_refused(options_for(folder), "2 to 65536 folders of PNGs, one a class");
@@ -236,7 +236,8 @@ static void refuses_folders_without_classes(void **state) {
   assert_refused(options_for(folder), "/b: expected 6 pictures or more");
   write_text(below("b/notes.txt"), "");
   assert_int_equal(symlink("loop.png", below("b/loop.png")), 0);
-  assert_refused(options_for(folder), "/b/loop.png: Too many levels of symbolic links");
+  assert_refused(options_for(folder),
+                 "/b/loop.png: cannot read: Too many levels of symbolic links");
 }
 
 static void names_pictures_of_another_format(void **state) {

@@ -14,9 +14,10 @@ enum { TYPE_U8 = 0x08, MAX_DIM = 65536, MAX_SIZE = 1 << 30 };
 /** Reads up to `size` bytes; fails if the file cannot be read or its compression is damaged. */
 static FovStatus read_some(size_t *got, void *out, size_t size, gzFile file, const char *path) {
   int count = gzread(file, out, (unsigned)size), code;
-  const char *reason = gzerror(file, &code);
+  const char *reason = gzerror(file, &code), *colon = strstr(reason, ": ");
+  if (colon) reason = colon + 2; // before it stands zlib's own name of the file
   // zlib returns the bytes before a premature end and only then reports it, as Z_BUF_ERROR.
-  if (code == Z_ERRNO) return fov_fail(FOV_ERR_IO, "cannot read %s", reason);
+  if (code == Z_ERRNO) return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", path, reason);
   if (count < 0 || code != Z_OK)
     return fov_fail(FOV_ERR_FORMAT, "%s: damaged gzip file (%s); fetch it again", path, reason);
   *got = (size_t)count;
@@ -85,11 +86,11 @@ static FovStatus read_data(FovIdx *idx, gzFile file, const char *path) {
 static FovStatus open_file(gzFile *file, const char *path) {
   *file = NULL;
   int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (fd < 0) return fov_fail(FOV_ERR_IO, "cannot open %s: %s", path, strerror(errno));
+  if (fd < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
   struct stat found;
   FovStatus status = FOV_OK;
   if (fstat(fd, &found) != 0)
-    status = fov_fail(FOV_ERR_IO, "cannot read %s: %s", path, strerror(errno));
+    status = fov_fail(FOV_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
   else if (!S_ISREG(found.st_mode))
     status = fov_fail(FOV_ERR_IO, "%s: expected a regular file, found a %s", path,
                       S_ISDIR(found.st_mode) ? "folder" : "pipe or a device");

@@ -151,7 +151,7 @@ static FovStatus find_file(char path[PATH_MAX], const char *folder, const char *
   FOV_TRY(fov_path_join(path, folder, name, ".gz"));
   if (fov_file_exists(path)) return FOV_OK;
   return fov_fail(FOV_ERR_IO,
-                  "no MNIST in %s: expected %s or %s.gz, found neither: run experiments/get-mnist, "
+                  "%s: no MNIST: expected %s or %s.gz, found neither: run experiments/get-mnist, "
                   "or set env.data = FOLDER (the shipped subset: envs/mnist-subset)",
                   folder, name + 1, name + 1);
 }

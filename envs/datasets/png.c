@@ -83,7 +83,7 @@ static FovStatus attempt(void (*work)(Reader *), Reader *reader) {
 
 static FovStatus begin(Reader *reader, const char *path) {
   *reader = (Reader){.path = path, .file = fopen(path, "rbe")};
-  if (!reader->file) return fov_fail(FOV_ERR_IO, "cannot open %s: %s", path, strerror(errno));
+  if (!reader->file) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
   reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader, on_error, on_warning);
   if (reader->png) reader->info = png_create_info_struct(reader->png);
   if (!reader->info) return fov_fail(FOV_ERR_MEMORY, "%s: no memory to read it", path);
@@ -128,7 +128,7 @@ static bool check_chunk(uint8_t type[4], FILE *file) {
 
 FovStatus fov_png_check(const char *path) {
   FILE *file = fopen(path, "rbe");
-  if (!file) return fov_fail(FOV_ERR_IO, "cannot open %s: %s", path, strerror(errno));
+  if (!file) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
   uint8_t type[4] = {0}, signature[8];
   bool sound = fread(signature, sizeof signature, 1, file) == 1 &&
                png_sig_cmp(signature, 0, sizeof signature) == 0;

@@ -65,7 +65,7 @@ static FovStatus add_name(Names *names, const char *folder, const char *name, mo
   struct stat found;
   FOV_TRY(fov_path_join(path, folder, "/", name));
   if (stat(path, &found) != 0)
-    return fov_fail(FOV_ERR_IO, "cannot read %s: %s", path, strerror(errno));
+    return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
   if ((found.st_mode & S_IFMT) != kind) return FOV_OK;
   names->list[names->count] = strdup(name);
   if (!names->list[names->count]) return fov_fail(FOV_ERR_MEMORY, "%s: no memory", path);
@@ -78,7 +78,7 @@ static FovStatus list_names(Names *names, const char *folder, mode_t kind) {
   *names = (Names){0};
   struct dirent **entries;
   int count = scandir(folder, &entries, kind == S_IFREG ? is_png : is_visible, by_name);
-  if (count < 0) return fov_fail(FOV_ERR_IO, "cannot list %s: %s", folder, strerror(errno));
+  if (count < 0) return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", folder, strerror(errno));
   names->list = calloc((size_t)count + 1, sizeof *names->list);
   FovStatus status =
       names->list ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "%s: no memory for its names", folder);
