@@ -59,16 +59,20 @@ static real *nans(FovArena *arena, size_t count) {
   return x;
 }
 
-/** Calls the policy; its outputs are NaN before. gradient: a block, or NULL. */
+static int columns_of(FovPolicyColumn columns[FOV_POLICY_COLUMNS], const Subject *s) {
+  return s->policy->columns ? s->policy->columns(columns, s->options) : 0;
+}
+
+/** Calls the policy; its outputs are NaN before, and so is one number after each column. gradient:
+ * a block, or NULL. */
 static void choose(Chosen *c, const Subject *s, const Request *r, real *gradient) {
   int n = r->lanes;
   *c = (Chosen){.arena = {0}};
   FovArena *arena = &c->arena;
   fov_tape_begin(&c->tape, arena, &s->head.params, s->head.values, gradient);
   FovPolicyColumn columns[FOV_POLICY_COLUMNS];
-  int count = s->policy->columns ? s->policy->columns(columns, s->options) : 0;
-  for (int k = 0; k < count; k++)
-    c->output.columns[k] = nans(arena, (size_t)n * (size_t)columns[k].width);
+  for (int k = columns_of(columns, s); k-- > 0;)
+    c->output.columns[k] = nans(arena, (size_t)n * (size_t)columns[k].width + 1);
   c->output.choices = FOV_NEW(arena, FovChoice, n);
   for (int i = 0; i < n; i++) c->output.choices[i] = (FovChoice){{NAN, NAN}, -2};
   c->output.places = nans(arena, 2 * (size_t)n);
@@ -137,21 +141,62 @@ static int sites_of(const Subject *s) {
 
 typedef const char *Check(const Subject *s);
 
-/** Every declared number is written and finite, places too. */
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#define DIGITS "0123456789"
+
+/** Columns have names that a trace can have, each its own, and a width. */
+static const char *check_columns(const Subject *s) {
+  FovPolicyColumn columns[FOV_POLICY_COLUMNS];
+  int count = columns_of(columns, s);
+  if (count < 0 || count > FOV_POLICY_COLUMNS) return "too many columns";
+  for (int k = 0; k < count; k++) {
+    const char *name = columns[k].name;
+    if (strspn(name, LETTERS) == 0 || name[strspn(name, LETTERS DIGITS "_")] || strlen(name) > 31)
+      return "a column's name";
+    if (columns[k].width < 1 || columns[k].width > 4096) return "a column's width";
+    for (int j = 0; j < k; j++)
+      if (strcmp(columns[j].name, name) == 0) return "two columns of one name";
+  }
+  return NULL;
+}
+
+/** Figures have names that a CSV file can have, each its own in the 20 bytes that it keeps, and are
+ * the same ones throughout a training. */
+static const char *check_figures(const Subject *s) {
+  FovFigure figures[FOV_POLICY_FIGURES], later[FOV_POLICY_FIGURES];
+  if (!s->policy->figures) return NULL;
+  int count = s->policy->figures(figures, s->options, 0);
+  if (count < 0 || count > FOV_POLICY_FIGURES) return "too many figures";
+  if (s->policy->figures(later, s->options, 1) != count) return "figures come and go";
+  for (int k = 0; k < count; k++) {
+    const char *name = figures[k].name;
+    if (!*name || name[strspn(name, LETTERS DIGITS "_-.")]) return "a figure's name";
+    if (strcmp(name, later[k].name) != 0) return "figures come and go";
+    if (!isfinite(figures[k].value) || !isfinite(later[k].value)) return "a figure's value";
+    for (int j = 0; j < k; j++)
+      if (strncmp(figures[j].name, name, 20) == 0) return "two figures of one name";
+  }
+  return NULL;
+}
+
+/** Every declared number is written and finite, places too, and no more are written. */
 static const char *check_outputs(const Subject *s) {
   const char *wrong = NULL;
   for (int deterministic = 0; deterministic < 2; deterministic++) {
     Chosen c;
     FovPolicyColumn columns[FOV_POLICY_COLUMNS];
-    int count = s->policy->columns ? s->policy->columns(columns, s->options) : 0;
+    int count = columns_of(columns, s);
     choose(&c, s, &(Request){.lanes = LANES, .step = 1, .deterministic = deterministic}, NULL);
     for (int i = 0; i < 2 * LANES; i++)
       if (!isfinite(c.output.places[i])) wrong = "a place is not written";
     for (int i = 0; i < LANES; i++)
       if (c.output.choices[i].index < -1) wrong = "a choice is not written";
-    for (int k = 0; k < count; k++)
-      for (int i = 0; i < LANES * columns[k].width; i++)
+    for (int k = 0; k < count; k++) {
+      int size = LANES * columns[k].width;
+      for (int i = 0; i < size; i++)
         if (!isfinite(c.output.columns[k][i])) wrong = columns[k].name;
+      if (!isnan(c.output.columns[k][size])) wrong = "a column is wider than declared";
+    }
     finish(&c);
   }
   return wrong;
@@ -184,7 +229,18 @@ static const char *check_forced(const Subject *s) {
   return wrong;
 }
 
-/** A lane alone chooses as in a batch, and advances no generator but its own. */
+/** Whether a lane alone records what lane i of a batch does. */
+static bool same_columns(const FovPolicyOutput *alone, const FovPolicyOutput *batch, int i,
+                         const Subject *s) {
+  FovPolicyColumn columns[FOV_POLICY_COLUMNS];
+  for (int k = columns_of(columns, s); k-- > 0;)
+    for (int j = 0, width = columns[k].width; j < width; j++)
+      if (!(fabs((double)(alone->columns[k][j] - batch->columns[k][i * width + j])) <= 1e-4))
+        return false;
+  return true;
+}
+
+/** A lane alone chooses and records as in a batch, and advances no generator but its own. */
 static const char *check_lanes(const Subject *s) {
   Chosen batch;
   const char *wrong = NULL;
@@ -200,6 +256,7 @@ static const char *check_lanes(const Subject *s) {
         wrong = "a lane alone looks elsewhere";
     if (memcmp(&alone.rng[0], &batch.rng[i], sizeof *alone.rng))
       wrong = "a lane alone draws otherwise";
+    if (!same_columns(&alone.output, &batch.output, i, s)) wrong = "a lane alone records otherwise";
     if (memcmp(&alone.rng[-1], &before, sizeof before) ||
         memcmp(&alone.rng[1], &after, sizeof after))
       wrong = "a neighbour's generator moved";
@@ -497,6 +554,12 @@ static void check_every_policy(Check *check) {
   }
 }
 
+static void test_every_policy_declares_names_and_widths(void **state) {
+  (void)state;
+  check_every_policy(check_columns);
+  check_every_policy(check_figures);
+}
+
 static void test_every_policy_writes_what_it_declares(void **state) {
   (void)state;
   check_every_policy(check_outputs);
@@ -641,11 +704,58 @@ static void take_a_sample_for_the_mode(FovPolicyOutput *output, FovTape *tape,
   honest->choose(output, tape, &sampled, layout, options);
 }
 
+static void write_a_number_more(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
+                                const void *layout, const void *options) {
+  honest->choose(output, tape, input, layout, options);
+  FovPolicyColumn columns[FOV_POLICY_COLUMNS];
+  honest->columns(columns, options);
+  output->columns[0][input->lanes * columns[0].width] = 0;
+}
+
+static void record_another_lane(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
+                                const void *layout, const void *options) {
+  honest->choose(output, tape, input, layout, options);
+  output->columns[0][0] = output->columns[0][2 * (input->lanes - 1)];
+}
+
+static int declare_one_name_twice(FovPolicyColumn columns[FOV_POLICY_COLUMNS],
+                                  const void *options) {
+  int count = honest->columns(columns, options);
+  columns[1].name = columns[0].name;
+  return count;
+}
+
+static int declare_a_bad_name(FovPolicyColumn columns[FOV_POLICY_COLUMNS], const void *options) {
+  int count = honest->columns(columns, options);
+  columns[0].name = "mean,x";
+  return count;
+}
+
+static int declare_no_width(FovPolicyColumn columns[FOV_POLICY_COLUMNS], const void *options) {
+  int count = honest->columns(columns, options);
+  columns[0].width = 0;
+  return count;
+}
+
+static int log_a_bad_name(FovFigure figures[FOV_POLICY_FIGURES], const void *options,
+                          double progress) {
+  int count = honest->figures(figures, options, progress);
+  strcpy(figures[0].name, "sigma in pixels");
+  return count;
+}
+
+static int log_at_the_end(FovFigure figures[FOV_POLICY_FIGURES], const void *options,
+                          double progress) {
+  return progress < 1 ? 0 : honest->figures(figures, options, progress);
+}
+
 #define GAUSSIAN "plugin = gaussian\nplugin.sigma = 4\n"
 #define TILES "plugin = tiles\nplugin.side = 3\n"
 
 typedef void Choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
                     const void *layout, const void *options);
+typedef int Columns(FovPolicyColumn columns[FOV_POLICY_COLUMNS], const void *options);
+typedef int Figures(FovFigure figures[FOV_POLICY_FIGURES], const void *options, double progress);
 
 /** The checks find planted bugs, so they do not pass for any policy. */
 static void test_every_check_finds_its_mistakes(void **state) {
@@ -670,6 +780,9 @@ static void test_every_check_finds_its_mistakes(void **state) {
       {"index", TILES, miscount_sites, check_deterministic},
       {"entropy", TILES, negate_entropy, check_entropy},
       {"column", GAUSSIAN, forget_a_column, check_outputs},
+      {"more", GAUSSIAN, write_a_number_more, check_outputs},
+      {"more", TILES, write_a_number_more, check_outputs},
+      {"another lane", GAUSSIAN, record_another_lane, check_lanes},
       {"mode", GAUSSIAN, take_a_sample_for_the_mode, check_deterministic},
       {"mode", TILES, take_a_sample_for_the_mode, check_deterministic},
   };
@@ -680,6 +793,27 @@ static void test_every_check_finds_its_mistakes(void **state) {
     made.choose = mistakes[i].choose;
     if (!check_policy(slot, &made, mistakes[i].check))
       fail_msg("%s, %s: number %zu is not found", honest->plugin.name, mistakes[i].name, i);
+  }
+}
+
+static void test_the_checks_of_declarations_find_mistakes(void **state) {
+  (void)state;
+  const struct {
+    Columns *columns; // NULL: as they are
+    Figures *figures; // likewise
+    Check *check;
+  } mistakes[] = {
+      {declare_one_name_twice, NULL, check_columns}, {declare_a_bad_name, NULL, check_columns},
+      {declare_no_width, NULL, check_columns},       {NULL, log_a_bad_name, check_figures},
+      {NULL, log_at_the_end, check_figures},
+  };
+  for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+    FovSlot slot = plugin_choose(PLUGINS(fov_policies), GAUSSIAN);
+    honest = (const FovPolicy *)slot.plugin;
+    FovPolicy made = *honest;
+    if (mistakes[i].columns) made.columns = mistakes[i].columns;
+    if (mistakes[i].figures) made.figures = mistakes[i].figures;
+    if (!check_policy(slot, &made, mistakes[i].check)) fail_msg("number %zu is not found", i);
   }
 }
 
@@ -887,6 +1021,7 @@ static void test_choices_are_drawn_with_the_schedule_s_sigma(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_every_policy_declares_names_and_widths),
       cmocka_unit_test(test_every_policy_writes_what_it_declares),
       cmocka_unit_test(test_every_policy_repeats_forced_choices),
       cmocka_unit_test(test_no_two_lanes_share_a_generator),
@@ -898,6 +1033,7 @@ int main(void) {
       cmocka_unit_test(test_log_prob_and_entropy_have_their_gradients),
 #endif
       cmocka_unit_test(test_every_check_finds_its_mistakes),
+      cmocka_unit_test(test_the_checks_of_declarations_find_mistakes),
       cmocka_unit_test(test_every_policy_can_be_deterministic),
       cmocka_unit_test(test_the_gaussian_has_its_moments),
       cmocka_unit_test(test_a_tile_s_place_is_its_middle),
