@@ -28,6 +28,23 @@ static void messages_have_no_control_characters(void **state) {
   assert_message("?????: gr\xc3\xbc\xc3\x9f again");
 }
 
+/** The end of a message has the reason. */
+static void a_long_message_loses_its_middle(void **state) {
+  (void)state;
+  char name[3000];
+  for (size_t size = 900; size < sizeof name; size += 7) {
+    memset(name, 'x', size);
+    name[size] = '\0';
+    fov_fail(FOV_ERR_IO, "first %s: last", name);
+    const char *text = fov_error_message();
+    size_t length = size + strlen("first : last");
+    assert_int_equal(strlen(text), length < 1023 ? length : 1023);
+    assert_memory_equal(text, "first x", 7);
+    assert_string_equal(text + strlen(text) - 7, "x: last");
+    assert_int_equal(strstr(text, "x...x") != NULL, length > 1023);
+  }
+}
+
 static uint64_t digest_of(const void *data, size_t size) {
   FovDigest digest = FOV_DIGEST_START;
   fov_digest_add(&digest, data, size);
@@ -623,6 +640,7 @@ static void large_arguments_are_clamped_and_nan_is_kept(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(messages_have_no_control_characters),
+      cmocka_unit_test(a_long_message_loses_its_middle),
       cmocka_unit_test(digest_gives_the_published_values),
       cmocka_unit_test(digest_does_not_depend_on_the_pieces),
       cmocka_unit_test(pcg32_gives_the_published_numbers),

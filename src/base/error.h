@@ -16,8 +16,8 @@ typedef enum FovStatus {
  * Records a message for this thread and returns `status`, so that a failure is one statement.
  *
  * The message is one line that names the object, what was expected, what was found and, where
- * there is one, the remedy. Messages longer than 1023 bytes are cut; a control character becomes
- * '?', so that no text of a file reaches the terminal as a command.
+ * there is one, the remedy. A message of more than 1023 bytes loses its middle; a control character
+ * becomes '?', so that no text of a file reaches the terminal as a command.
  */
 FovStatus fov_fail(FovStatus status, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
