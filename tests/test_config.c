@@ -186,7 +186,7 @@ static void test_refuses_what_is_not_ini(void **state) {
   assert_unparsed(f, "\n[core] # cell\n", FOV_ERR_FORMAT, expected);
   assert_unparsed(f, "\nna ;me = 3\n", FOV_ERR_FORMAT, expected);
   assert_unparsed(f, "\nname = \x1b[2J\n", FOV_ERR_FORMAT,
-                  "x.ini:2: expected one line of text, found a control character");
+                  "x.ini:2: 'name': expected one line of text, found a control character");
 }
 
 /** inih alone would cut lines of 200 bytes and take the rest for the next line. */
@@ -238,7 +238,7 @@ static void test_bad_argument(void **state) {
   assert_refused(fov_settings_add(f->settings, "glimpses"), FOV_ERR_USAGE,
                  "command line: 'glimpses': expected key=value");
   assert_refused(fov_settings_add(f->settings, "name=a\nb"), FOV_ERR_FORMAT,
-                 "command line: expected one line of text, found a control character");
+                 "command line: 'name': expected one line of text, found a control character");
   resolve(f); // neither was added
   assert_string_equal(f->task.name, "a b");
 }
