@@ -119,8 +119,9 @@ static FovStatus load(const char *change) {
   return status;
 }
 
-/** Adds an array to the best checkpoint of the run. */
-static void add_array(const char *name) {
+/** Rewrites the best checkpoint of the run with one more array, or with a digit of a setting
+ * replaced by a letter. */
+static void rewrite(const char *array, const char *setting) {
   static const char *const keys[] = {"config", "data", "format", "weights"};
   enum { MAX = 64, TEXTS = sizeof keys / sizeof *keys };
   FovBlob blobs[MAX];
@@ -133,12 +134,22 @@ static void add_array(const char *name) {
   size_t count = fov_safetensors_count(file);
   assert_in_range(count, 1, MAX - 1);
   for (size_t i = 0; i < count; i++) blobs[i] = *fov_safetensors_at(file, i);
-  blobs[count] = (FovBlob){.dtype = FOV_DTYPE_F32, .dims = 2, .shape = {1, 1}, .data = &zero};
-  snprintf(blobs[count].name, FOV_BLOB_NAME, "%s", name);
   for (int i = 0; i < TEXTS; i++)
     texts[i] = (FovText){keys[i], fov_safetensors_text(file, keys[i])};
-  assert_int_equal(fov_safetensors_write(best, blobs, count + 1, texts, TEXTS), FOV_OK);
+  char *config = strdup(texts[0].value), *at = setting ? strstr(config, setting) : NULL;
+  texts[0].value = config;
+  if (setting) at[strlen(setting)] = 'x';
+  if (array) {
+    blobs[count] = (FovBlob){.dtype = FOV_DTYPE_F32, .dims = 2, .shape = {1, 1}, .data = &zero};
+    snprintf(blobs[count++].name, FOV_BLOB_NAME, "%s", array);
+  }
+  assert_int_equal(fov_safetensors_write(best, blobs, count, texts, TEXTS), FOV_OK);
+  free(config);
   fov_safetensors_close(file);
+}
+
+static void add_array(const char *name) {
+  rewrite(name, NULL);
 }
 
 /** Loads it with settings changed that do not fit its weights: the message ends with `part`. */
@@ -168,6 +179,14 @@ static void test_settings_that_do_not_fit_are_named(void **state) {
   assert_does_not_fit(env, 2, "command line: env.size=30");
   add_array("memory.w");
   assert_does_not_fit(NULL, 0, "'memory.w', which these settings do not use");
+}
+
+/** Also a setting of the replaced policy: the names of its weights depend on it. */
+static void test_a_wrong_setting_of_a_checkpoint_is_the_cause(void **state) {
+  (void)state;
+  train("policy=tiles");
+  rewrite(NULL, "policy.side = ");
+  assert_does_not_fit((const char *[]){"policy=random"}, 1, "expected an integer from 2 to 64");
 }
 
 /** Before heads were plug-ins, every agent had that of a location and that of a baseline. */
@@ -204,6 +223,7 @@ int main(void) {
       TEST(test_a_resumed_training_reads_one_file),
       TEST(test_a_trained_agent_is_of_one_file),
       TEST(test_settings_that_do_not_fit_are_named),
+      TEST(test_a_wrong_setting_of_a_checkpoint_is_the_cause),
       TEST(test_old_agents_have_heads_that_they_do_not_use),
       TEST(test_only_weights_of_heads_may_be_unused),
   };

@@ -106,11 +106,12 @@ static FovStatus find_unused(const FovTrained *trained, const FovSafetensors *fi
                              const FovParams *heads) {
   for (size_t i = 0; i < fov_safetensors_count(file); i++) {
     const char *name = fov_safetensors_at(file, i)->name;
-    if (fov_checkpoint_is_weight(name) && !is_old_head(name) && !has_param(heads, name) &&
-        !has_param(&trained->experiment.agent.params, name))
-      return fov_fail(FOV_ERR_USAGE,
-                      "%s: the agent was trained with '%s', which these settings do not use",
-                      trained->path, name);
+    if (!fov_checkpoint_is_weight(name) || is_old_head(name) || has_param(heads, name) ||
+        has_param(&trained->experiment.agent.params, name))
+      continue;
+    fov_fail(FOV_ERR_USAGE, "%s: the agent was trained with '%s', which these settings do not use",
+             trained->path, name);
+    return name_changes(trained, FOV_ERR_USAGE);
   }
   return FOV_OK;
 }
@@ -134,10 +135,12 @@ static FovStatus load_weights(FovTrained *trained, const FovSafetensors *file) {
   const FovTrainOptions *o = &experiment->train;
   FovStatus status = fov_checkpoint_load_weights(&trained->values, &trained->update,
                                                  &experiment->agent.params, o->average > 0, file);
-  if (status == FOV_ERR_FORMAT) FOV_TRY(compare(trained, file));
-  if (status == FOV_OK) status = check_unused(trained, file);
-  if (status == FOV_ERR_FORMAT || status == FOV_ERR_USAGE) return name_changes(trained, status);
+  if (status == FOV_ERR_FORMAT) {
+    FOV_TRY(compare(trained, file));
+    return name_changes(trained, status);
+  }
   FOV_TRY(status);
+  FOV_TRY(check_unused(trained, file));
   double updates = (double)fov_train_updates_planned(o);
   trained->progress = (double)trained->update < updates ? (double)trained->update / updates : 1;
   trained->checked = fov_safetensors_is_checked(file);
