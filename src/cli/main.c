@@ -71,7 +71,7 @@ static FovStatus find_command(const FovCommand **command, const char *word) {
 static FovStatus help(int argc, char **argv) {
   const FovCommand *command;
   if (argc == 0) return print_commands();
-  if (argc > 1) return fov_fail(FOV_ERR_USAGE, "fovea help: expected one command, found %d", argc);
+  if (argc > 1) return fov_fail(FOV_ERR_USAGE, "help: expected one command, found %d", argc);
   FOV_TRY(find_command(&command, argv[0]));
   return print_command(command);
 }

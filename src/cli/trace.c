@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -71,7 +72,9 @@ static FovStatus choose_path(char *path, const Request *request, const char *sou
     strcpy(path, request->output);
     return FOV_OK;
   }
-  if (stat(source, &status) != 0 || !S_ISDIR(status.st_mode))
+  if (stat(source, &status) != 0)
+    return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", source, strerror(errno));
+  if (!S_ISDIR(status.st_mode))
     return fov_fail(FOV_ERR_USAGE, "%s: not a run directory; name the trace with -o FILE", source);
   return fov_run_find(path, source, FOV_RUN_TRACE);
 }

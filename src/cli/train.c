@@ -78,7 +78,8 @@ static FovStatus read_words(FovTrainRequest *train, const char **changes, char s
   train->dir = request->run;
   FOV_TRY(choose_source(train, request, named ? words[0] : NULL));
   if (request->seed) {
-    snprintf(seed, 64, "seed=%.50s", request->seed);
+    if (snprintf(seed, 64, "seed=%s", request->seed) >= 64)
+      return fov_fail(FOV_ERR_USAGE, "--seed %.40s...: expected fewer digits", request->seed);
     changes[train->change_count++] = seed;
   }
   for (int i = named; i < count; i++) changes[train->change_count++] = words[i];
