@@ -187,6 +187,9 @@ static void test_refuses_what_is_not_ini(void **state) {
   assert_unparsed(f, "\nna ;me = 3\n", FOV_ERR_FORMAT, expected);
   assert_unparsed(f, "\nname = \x1b[2J\n", FOV_ERR_FORMAT,
                   "x.ini:2: 'name': expected one line of text, found a control character");
+  // The first of two mistakes is reported.
+  assert_unparsed(f, "\nquiet\n[core] # cell\n", FOV_ERR_FORMAT, expected);
+  assert_unparsed(f, "\nquiet\nname = \x1b[2J\n", FOV_ERR_FORMAT, expected);
 }
 
 /** inih alone would cut lines of 200 bytes and take the rest for the next line. */

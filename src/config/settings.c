@@ -161,9 +161,11 @@ static FovStatus parse(FovSettings *settings, const char *text, const char *path
   Reading reading = {.settings = settings, .path = path, .rest = copy};
   int bad_line = ini_parse_stream(read_line, &reading, take_setting, &reading);
   free(copy);
-  if (reading.status != FOV_OK) return reading.status;
   if (bad_line < 0) return no_memory();
-  return bad_line ? refuse_line(&reading, bad_line) : FOV_OK;
+  // inih reads on after a line that it refuses, so that a later one may have failed too.
+  if (bad_line > 0 && (reading.status == FOV_OK || bad_line < reading.line))
+    return refuse_line(&reading, bad_line);
+  return reading.status;
 }
 
 FovStatus fov_settings_parse(FovSettings *settings, const char *text, const char *where) {
