@@ -63,7 +63,8 @@ bool fov_checkpoint_is_weight(const char *name) {
 
 /** A parameter's array in the file; block: its values in memory, or NULL. */
 static FovBlob describe(const char *prefix, const FovParam *param, const real *block) {
-  FOV_CHECK(fov_checkpoint_is_weight(param->name), "%s: the name of a parameter", param->name);
+  FOV_CHECK(fov_checkpoint_is_weight(param->name),
+            "parameter %s: average., first., second. and state. are reserved", param->name);
   FovBlob blob = {.dtype = sizeof(real) == 8 ? FOV_DTYPE_F64 : FOV_DTYPE_F32,
                   .dims = 2,
                   .shape = {param->rows, param->cols},
