@@ -21,7 +21,7 @@ typedef struct FovCanvasOptions {
       FOV_STRING(FovPicturesOptions, labels, "", "IDX file of the labels of env.images"),          \
       FOV_BOOL(FovPicturesOptions, divide, "yes",                                                  \
                "yes: the last sixth of env.images is the test part and the sixth before it the "   \
-               "validation part; no: every part is all of it"),                                    \
+               "validation part; no: every part has all pictures"),                                \
       FOV_INT(FovPicturesOptions, classes, "10", 2, 256,                                           \
               "classes of IDX files, whose labels are 0 to classes - 1; PNGs have as many as "     \
               "folders")

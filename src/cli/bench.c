@@ -20,7 +20,7 @@ typedef struct Request {
 static const FovOption options[] = {
     FOV_INT(Request, threads, NULL, 1, FOV_MAX_THREADS,
             "measure 1 and N threads; default: all processors"),
-    FOV_INT(Request, repeats, "5", 1, FOV_MAX_REPEATS, "of each figure"),
+    FOV_INT(Request, repeats, "5", 1, FOV_MAX_REPEATS, "measurements of each figure"),
     FOV_INT(Request, largest, "2048", FOV_BENCH_SMALLEST, FOV_BENCH_LARGEST,
             "bench size: side of the largest image, pixels"),
     FOV_TEXT(Request, plot, "bench size: draw the figures to a .png, .svg or .pdf"),
@@ -198,7 +198,7 @@ const FovCommand fov_command_bench = {
     .about = "gemm     matrix products at the shapes of a training\n"
              "glimpse  taking glimpses\n"
              "env      drawing images\n"
-             "train    all of a training, against the limit: the fastest matrix product, measured\n"
+             "train    whole updates, against the limit: the fastest matrix product, measured\n"
              "         in the same second\n"
              "size     one episode on images of 28 x 28 to 2048 x 2048 pixels, with glimpses and\n"
              "         with a convolutional network on the whole image; takes 4 GiB of memory\n"

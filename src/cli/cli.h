@@ -36,6 +36,6 @@ int fov_cli_threads(int asked);
 /** The option --threads of a request's field `threads`. */
 #define FOV_CLI_THREADS(S)                                                                         \
   FOV_INT(S, threads, NULL, 1, FOV_MAX_THREADS,                                                    \
-          "the result does not depend on it; default: all processors")
+          "threads of the computation, which do not change the result; default: all processors")
 
 #endif

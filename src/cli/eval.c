@@ -19,7 +19,8 @@ typedef struct Request {
 static const FovOption options[] = {
     FOV_INT(Request, rollouts, "1", 1, 1000,
             "1: one deterministic rollout; N > 1: N sampled rollouts with averaged "
-            "log-probabilities; for a game each counts as a case, and the interval counts games"),
+            "log-probabilities; of a game, each rollout counts as a case, and the interval is over "
+            "games"),
     FOV_CHOICE(Request, split, "test", fov_cli_splits, "which cases"),
     FOV_TEXT(
         Request, images,

@@ -82,8 +82,8 @@ const FovCommand fov_command_view = {
     .synopsis = "RUN|TRACE",
     .about =
         "Opens a window that plays the episodes of a trace; F1 lists its keys. For a run, the\n"
-        "window also shows earlier traces of the training and can follow one that is under\n"
-        "way (L). --export needs no display.\n",
+        "window also shows earlier traces of the training and can follow a running training\n"
+        "(L). --export needs no display.\n",
     .examples = "  fovea view runs/cluttered-60-s0\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --episode 3 --export gaze.gif\n",
     .options = options,

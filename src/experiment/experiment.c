@@ -38,7 +38,7 @@ FovStatus fov_experiment_init(FovExperiment *experiment) {
       .slots =
           {
               [FOV_SLOT_ENV] = {"env", "environment", TABLE(fov_envs), "cluttered", NULL, NULL},
-              [FOV_SLOT_ATTENTION] = {"attention", "attention: what the core reads of what it sees",
+              [FOV_SLOT_ATTENTION] = {"attention", "attention: how the core reads the image",
                                       TABLE(fov_attentions), "gaze", NULL, NULL},
               [FOV_SLOT_ENCODER] = {"encoder", "encoder of a glimpse", TABLE(fov_encoders),
                                     "linear", NULL, NULL},

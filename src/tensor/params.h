@@ -38,7 +38,7 @@ typedef struct FovParams {
   const char *prefix; /**< before the names of what is added; NULL: nothing */
 } FovParams;
 
-/** Adds a parameter and returns its number; `name` must be new. Aborts if memory is short. Pointers
+/** Adds a parameter and returns its index; `name` must be new. Aborts if memory is short. Pointers
  * into the list are invalid afterwards. */
 int fov_params_add(FovParams *params, const char *name, int rows, int cols, FovInit init,
                    real scale);

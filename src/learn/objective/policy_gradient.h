@@ -14,7 +14,7 @@ typedef struct FovPolicyGradientOptions {
 #define FOV_POLICY_GRADIENT_OPTIONS                                                                \
   FOV_REAL(FovPolicyGradientOptions, policy, "1", 0, 1e6, "weight of the policy's loss"),          \
       FOV_REAL(FovPolicyGradientOptions, entropy, "0", 0, 1000,                                    \
-               "weight of the entropy of moves and of stopping, against deciding too early"),      \
+               "weight of an entropy bonus for moves and stop decisions"),                         \
       FOV_REAL(FovPolicyGradientOptions, baseline, "1", 0, 1e6, "weight of the baseline's loss")
 
 /** The losses that fov_policy_gradient_add logs: answer, baseline, policy. */

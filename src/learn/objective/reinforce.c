@@ -20,7 +20,7 @@ static void backward(FovTape *tape, double *losses, const FovObjectiveInput *inp
 
 const FovObjective fov_objective_reinforce = {
     .plugin = {.name = "reinforce",
-               .help = "score function times advantage (Williams 1992)",
+               .help = "gradient of log p(choice) times the advantage (Williams 1992)",
                .options = options,
                .options_size = sizeof(FovPolicyGradientOptions)},
     .losses = fov_policy_gradient_losses,

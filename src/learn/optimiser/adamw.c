@@ -3,7 +3,8 @@
 
 static const FovOption options[] = {
     FOV_ADAM_OPTIONS,
-    FOV_REAL(FovAdamOptions, decay, "0.01", 0, 1, "of a weight per update, times the rate"),
+    FOV_REAL(FovAdamOptions, decay, "0.01", 0, 1,
+             "share of a weight that an update subtracts from it, times the rate"),
     FOV_OPTIONS_END,
 };
 

@@ -17,9 +17,11 @@ typedef struct Options {
 
 static const FovOption options[] = {
     FOV_REAL(Options, momentum, "0.95", 0, 0.9999, "mu: share of a layer's momentum that is kept"),
-    FOV_INT(Options, turns, "5", 1, 20, "of the iteration that makes singular values about 1"),
+    FOV_INT(Options, turns, "5", 1, 20,
+            "rounds of the iteration that makes singular values about 1"),
     FOV_ADAM_OPTIONS,
-    FOV_REAL(Options, decay, "0", 0, 1, "of a weight that it takes, per update, times the rate"),
+    FOV_REAL(Options, decay, "0", 0, 1,
+             "share of a weight that an orthogonal step subtracts from it, times the rate"),
     FOV_OPTIONS_END,
 };
 
@@ -106,8 +108,8 @@ static void step_muon(const FovOptimiserStep *step, const void *values) {
 
 const FovOptimiser fov_optimiser_muon = {
     .plugin = {.name = "muon",
-               .help =
-                   "orthogonal steps of layers 32 wide or more (Jordan et al. 2024), else Adam's",
+               .help = "orthogonal steps for layers at least 32 wide (Jordan et al. 2024), Adam "
+                       "for the others",
                .options = options,
                .options_size = sizeof(Options)},
     .scratch = scratch,

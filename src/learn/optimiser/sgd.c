@@ -32,7 +32,8 @@ FOV_KERNEL static void step_sgd(const FovOptimiserStep *step, const void *values
 
 const FovOptimiser fov_optimiser_sgd = {
     .plugin = {.name = "sgd",
-               .help = "momentum or Nesterov's (Sutskever et al. 2013)",
+               .help =
+                   "gradient descent with momentum, plain or Nesterov's (Sutskever et al. 2013)",
                .options = options,
                .options_size = sizeof(Options)},
     .step = step_sgd,

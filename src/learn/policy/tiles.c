@@ -14,7 +14,7 @@ typedef struct Options {
 static const FovOption options[] = {
     FOV_INT(Options, side, "6", 2, 64, "K: tiles across and down"),
     FOV_REAL(Options, entropy, "0.001", 0, 1000,
-             "weight of the choice's entropy, which is raised: against settling too early"),
+             "weight of an entropy bonus, which delays a preference for few tiles"),
     FOV_OPTIONS_END,
 };
 

@@ -55,7 +55,7 @@ static FovVar *decide(bool *stop, FovTape *tape, const FovStopInput *input, cons
 
 const FovStopRule fov_stop_learned = {
     .plugin = {.name = "learned",
-               .help = "decides for itself, at a cost a glimpse (Mnih et al. 2014)",
+               .help = "a learned decision; each glimpse has a cost (Mnih et al. 2014)",
                .options = options,
                .options_size = sizeof(Options)},
     .head = {.layout_size = sizeof(Layout), .build = build},
