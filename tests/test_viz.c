@@ -274,7 +274,7 @@ static void test_curves_leave_out_empty_cells(void **state) {
   write_run("all-nan", 1000, (double[]){NAN, NAN}, 2);
   assert_int_equal(fov_draw_curves("nan.png", (const char *[]){"nan"}, 1), FOV_OK);
   assert_fails(fov_draw_curves("nan.png", (const char *[]){"all-nan"}, 1), FOV_ERR_FORMAT,
-               "all-nan");
+               "all-nan: no evaluation has a validation result");
 }
 
 static void test_curves_refuse_what_they_cannot_draw(void **state) {

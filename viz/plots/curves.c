@@ -149,6 +149,8 @@ static FovStatus build_experiment(Figure *figure, size_t e) {
     points += experiment->curves[metric].count;
   }
   if (points > 0) return FOV_OK;
+  if (experiment->seeds == 1)
+    return fov_fail(FOV_ERR_FORMAT, "%s: no evaluation has a validation result", experiment->path);
   return fov_fail(FOV_ERR_FORMAT,
                   "%s: no number of episodes has a validation result in each of its %zu runs: "
                   "evaluate all seeds at the same interval or plot them apart",
