@@ -33,32 +33,30 @@ static const FovRename renames[] = {
 /** A table of one kind of plug-in as a table of their common part. */
 #define TABLE(plugins) ((const FovPlugin *const *)(plugins))
 
+/** The slots with their tables and defaults. */
+static const FovSlot default_slots[FOV_SLOTS] = {
+    [FOV_SLOT_ENV] = {"env", "environment", TABLE(fov_envs), "cluttered", NULL, NULL},
+    [FOV_SLOT_ATTENTION] = {"attention", "attention: how the core reads the image",
+                            TABLE(fov_attentions), "gaze", NULL, NULL},
+    [FOV_SLOT_ENCODER] = {"encoder", "encoder of a glimpse", TABLE(fov_encoders), "linear", NULL,
+                          NULL},
+    [FOV_SLOT_CORE] = {"core", "recurrent core", TABLE(fov_cores), "rnn", NULL, NULL},
+    [FOV_SLOT_SCORE] = {"score", "match of key and query, for core = attention", TABLE(fov_scores),
+                        "scaled_dot", NULL, NULL},
+    [FOV_SLOT_POLICY] = {"policy", "location policy", TABLE(fov_policies), "gaussian", NULL, NULL},
+    [FOV_SLOT_STOP] = {"stop", "stopping rule: may end the glimpses early", TABLE(fov_stop_rules),
+                       "never", NULL, NULL},
+    [FOV_SLOT_REWARD] = {"reward", "reward of an answer", TABLE(fov_rewards), "correct", NULL,
+                         NULL},
+    [FOV_SLOT_BASELINE] = {"baseline", "baseline that is subtracted from the return",
+                           TABLE(fov_baselines), "learned", NULL, NULL},
+    [FOV_SLOT_OBJECTIVE] = {"objective", "objective: gradients of a rollout", TABLE(fov_objectives),
+                            "reinforce", NULL, NULL},
+    [FOV_SLOT_OPTIMISER] = {"optimiser", "optimiser", TABLE(fov_optimisers), "adam", NULL, NULL},
+};
+
 FovStatus fov_experiment_init(FovExperiment *experiment) {
-  *experiment = (FovExperiment){
-      .slots =
-          {
-              [FOV_SLOT_ENV] = {"env", "environment", TABLE(fov_envs), "cluttered", NULL, NULL},
-              [FOV_SLOT_ATTENTION] = {"attention", "attention: how the core reads the image",
-                                      TABLE(fov_attentions), "gaze", NULL, NULL},
-              [FOV_SLOT_ENCODER] = {"encoder", "encoder of a glimpse", TABLE(fov_encoders),
-                                    "linear", NULL, NULL},
-              [FOV_SLOT_CORE] = {"core", "recurrent core", TABLE(fov_cores), "rnn", NULL, NULL},
-              [FOV_SLOT_SCORE] = {"score", "match of key and query, for core = attention",
-                                  TABLE(fov_scores), "scaled_dot", NULL, NULL},
-              [FOV_SLOT_POLICY] = {"policy", "location policy", TABLE(fov_policies), "gaussian",
-                                   NULL, NULL},
-              [FOV_SLOT_STOP] = {"stop", "stopping rule: may end the glimpses early",
-                                 TABLE(fov_stop_rules), "never", NULL, NULL},
-              [FOV_SLOT_REWARD] = {"reward", "reward of an answer", TABLE(fov_rewards), "correct",
-                                   NULL, NULL},
-              [FOV_SLOT_BASELINE] = {"baseline", "baseline that is subtracted from the return",
-                                     TABLE(fov_baselines), "learned", NULL, NULL},
-              [FOV_SLOT_OBJECTIVE] = {"objective", "objective: gradients of a rollout",
-                                      TABLE(fov_objectives), "reinforce", NULL, NULL},
-              [FOV_SLOT_OPTIMISER] = {"optimiser", "optimiser", TABLE(fov_optimisers), "adam", NULL,
-                                      NULL},
-          },
-  };
+  *experiment = (FovExperiment){.settings = NULL};
   FovExperiment *e = experiment;
   const FovGroup groups[FOV_GROUPS] = {
       {"", fov_task_options, &e->task},
@@ -71,6 +69,7 @@ FovStatus fov_experiment_init(FovExperiment *experiment) {
       {"eval", eval_options, &e->eval},
   };
   memcpy(e->groups, groups, sizeof groups);
+  memcpy(e->slots, default_slots, sizeof default_slots);
   e->config = (FovConfig){e->groups, FOV_GROUPS, e->slots, FOV_SLOTS, renames};
   return fov_settings_create(&e->settings);
 }
