@@ -3,6 +3,9 @@
 #include <math.h>
 #include <stdio.h>
 
+const char *const fov_split_names[] = {
+    [FOV_SPLIT_TRAIN] = "train", [FOV_SPLIT_VALID] = "valid", [FOV_SPLIT_TEST] = "test", NULL};
+
 /* ---- observations ---- */
 
 static size_t image_count(const FovObservation *o) {

@@ -19,6 +19,9 @@
 
 typedef enum FovSplit { FOV_SPLIT_TRAIN, FOV_SPLIT_VALID, FOV_SPLIT_TEST } FovSplit;
 
+/** Names of FovSplit, NULL-terminated: "train", "valid", "test". */
+extern const char *const fov_split_names[];
+
 enum {
   FOV_MAX_ACTIONS = 1 << 20,
   FOV_MAX_STEPS = 65536,

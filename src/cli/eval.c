@@ -3,17 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/profile.h"
-#include "base/stats.h"
 #include "base/team.h"
 #include "cli/cli.h"
 #include "cli/print.h"
-#include "experiment/trained.h"
+#include "experiment/tested.h"
 
 typedef struct Request {
   const char *images, *labels;
   int rollouts, threads, split;
-  bool json;
+  bool json, save;
 } Request;
 
 static const FovOption options[] = {
@@ -21,7 +19,7 @@ static const FovOption options[] = {
             "1: one deterministic rollout; N > 1: N sampled rollouts with averaged "
             "log-probabilities; of a game, each rollout counts as a case, and the interval is over "
             "games"),
-    FOV_CHOICE(Request, split, "test", fov_cli_splits, "which cases"),
+    FOV_CHOICE(Request, split, "test", fov_split_names, "which cases"),
     FOV_TEXT(
         Request, images,
         "test on the pictures of an IDX file instead, each in its own size; env.colour=rgb for "
@@ -29,6 +27,8 @@ static const FovOption options[] = {
     FOV_TEXT(Request, labels, "their labels, an IDX file"),
     FOV_CLI_THREADS(Request),
     FOV_BOOL(Request, json, "no", "print JSON"),
+    FOV_BOOL(Request, save, "no",
+             "write each case's outcome into the run, for fovea compare: SPLIT.safetensors"),
     FOV_OPTIONS_END,
 };
 
@@ -44,13 +44,6 @@ typedef struct Changes {
   const char **list;
   int count;
 } Changes;
-
-typedef struct Report {
-  FovEvalResult result;
-  double low, high;  /**< Wilson's interval */
-  double mflop;      /**< of the matrix products of a rollout, a multiply and an add each */
-  size_t parameters; /**< that are learned */
-} Report;
 
 /* ---- printing ---- */
 
@@ -68,22 +61,23 @@ static json_t *json_overrides(const FovTrained *trained) {
   return object;
 }
 
-static FovStatus print_json(const FovTrained *trained, const Report *report,
+static FovStatus print_json(const FovTrained *trained, const FovTested *tested,
                             const Request *request) {
-  const FovEvalResult *result = &report->result;
+  const FovEvalResult *result = &tested->result;
   json_t *overrides = json_overrides(trained);
   json_t *root =
       !overrides ? NULL
                  : json_pack("{s:s, s:I, s:s, s:I, s:i, s:o, s:I, s:I, s:f, s:[f,f], s:f, s:f, "
                              "s:I, s:f}",
                              "checkpoint", trained->path, "update", (json_int_t)trained->update,
-                             "split", fov_cli_splits[trained->split], "seed",
+                             "split", fov_split_names[trained->split], "seed",
                              (json_int_t)trained->experiment.eval.seed, "rollouts",
                              request->rollouts, "overrides", overrides, "cases",
                              (json_int_t)result->cases, "wrong", (json_int_t)result->wrong, "error",
-                             (double)result->wrong / (double)result->cases, "interval", report->low,
-                             report->high, "reward", result->reward, "glimpses", result->glimpses,
-                             "parameters", (json_int_t)report->parameters, "mflop", report->mflop);
+                             (double)result->wrong / (double)result->cases, "interval", tested->low,
+                             tested->high, "reward", result->reward, "glimpses", result->glimpses,
+                             "parameters", (json_int_t)tested->outcomes.parameters, "mflop",
+                             tested->outcomes.mflop);
   char *text =
       root ? json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(root);
@@ -114,62 +108,58 @@ static void print_overrides(const FovTrained *trained) {
   if (!*lead) putchar('\n');
 }
 
-static void print_text(const FovTrained *trained, const Report *report, const Request *request) {
-  const FovEvalResult *result = &report->result;
+static void print_text(const FovTrained *trained, const FovTested *tested, const Request *request) {
+  const FovEvalResult *result = &tested->result;
   fov_print(stdout, "%s (update %lld): %lld cases of the %s split, seed %lld, %s\n", trained->path,
-            (long long)trained->update, (long long)result->cases, fov_cli_splits[trained->split],
+            (long long)trained->update, (long long)result->cases, fov_split_names[trained->split],
             (long long)trained->experiment.eval.seed,
             describe_rollouts(trained, request->rollouts));
   print_overrides(trained);
   if (request->rollouts > 1) printf("rollouts     %d\n", request->rollouts);
   printf("error        %.2f %%   (95 %% interval %.2f to %.2f %%; %lld wrong)\n",
-         100.0 * (double)result->wrong / (double)result->cases, 100 * report->low,
-         100 * report->high, (long long)result->wrong);
+         100.0 * (double)result->wrong / (double)result->cases, 100 * tested->low,
+         100 * tested->high, (long long)result->wrong);
   printf("reward       %.4f, mean of a rollout\n", result->reward);
   printf("glimpses     %.2f, mean of a rollout\n", result->glimpses);
-  printf("cost         %.3f MFLOP, mean of a rollout's matrix products; %zu parameters\n",
-         report->mflop, report->parameters);
+  printf("cost         %.3f MFLOP, mean of a rollout's matrix products; %lld parameters\n",
+         tested->outcomes.mflop, (long long)tested->outcomes.parameters);
 }
 
 /* ---- evaluating ---- */
 
-/** Evaluates every case and counts the work. */
-static FovStatus play(Report *report, const FovEvalRequest *what, FovProfile *profiles) {
-  FovWorkspace workspace;
-  FOV_TRY(fov_workspace_create(&workspace, what->threads));
-  fov_profile_into(profiles);
-  FovStatus status = fov_evaluate(&report->result, what, &workspace);
-  fov_profile_into(NULL);
-  fov_workspace_finish(&workspace);
-  FOV_TRY(status);
-  double flops = 0, rollouts = (double)what->cases * what->rollouts;
-  for (int i = 0; i < what->threads; i++) flops += profiles[i].flops;
-  report->mflop = flops / 1e6 / rollouts;
-  // Rollouts of one game are not independent of each other: the interval counts games.
-  int64_t repeats = report->result.cases / what->cases;
-  int64_t wrong = (report->result.wrong + repeats / 2) / repeats;
-  fov_stats_wilson(&report->low, &report->high, wrong, what->cases);
-  return FOV_OK;
+/** Writes the outcomes into the run, or beside the checkpoint. */
+static FovStatus save(const FovTrained *trained, const FovTested *tested) {
+  char path[FOV_PATH_SIZE + FOV_OUTCOMES_NAME], name[FOV_OUTCOMES_NAME];
+  const char *slash = strrchr(trained->path, '/');
+  int folder = slash ? (int)(slash - trained->path + 1) : 0;
+  snprintf(path, sizeof path, "%.*s%s", folder, trained->path,
+           fov_outcomes_name(name, trained->split, tested->outcomes.rollouts));
+  return fov_outcomes_write(&tested->outcomes, path);
 }
 
-static FovStatus evaluate(const Request *request, FovTrained *trained) {
-  FovEvalRequest what = {.task = &trained->task,
-                         .values = trained->values,
-                         .cases = trained->env.spec.cases,
-                         .rollouts = request->rollouts,
-                         .progress = trained->progress,
-                         .seed = (uint64_t)trained->experiment.eval.seed,
-                         .split = trained->split,
-                         .threads = fov_cli_threads(request->threads)};
-  Report report = {.parameters = fov_params_learned(&trained->experiment.agent.params)};
-  FovProfile *profiles = fov_profiles_create();
-  FovStatus status = profiles ? play(&report, &what, profiles)
-                              : fov_fail(FOV_ERR_MEMORY, "no memory to count the work");
-  free(profiles);
-  FOV_TRY(status);
-  if (request->json) return print_json(trained, &report, request);
-  print_text(trained, &report, request);
-  return FOV_OK;
+static FovStatus evaluate(const Request *request, const FovTrained *trained) {
+  FovTested tested;
+  FovStatus status = fov_tested_run(&tested, trained, request->rollouts,
+                                    fov_cli_threads(request->threads), request->save);
+  if (status == FOV_OK && request->save) status = save(trained, &tested);
+  if (status == FOV_OK && request->json)
+    status = print_json(trained, &tested, request);
+  else if (status == FOV_OK)
+    print_text(trained, &tested, request);
+  fov_tested_finish(&tested);
+  return status;
+}
+
+/** --save keeps the outcomes of the agent as it was trained. */
+static FovStatus check_save(const Request *request, const FovTrained *trained) {
+  size_t count;
+  const FovSetting *list = fov_settings_list(&count, trained->experiment.settings);
+  bool changed = count > 0 && list[count - 1].origin == FOV_ORIGIN_COMMAND;
+  bool games = trained->env.spec.answer == FOV_ANSWER_MOVE && request->rollouts > 1;
+  if (!request->save || !(changed || games)) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "--save: expected %s",
+                  changed ? "no key=value: it keeps the outcomes of the agent as it was trained"
+                          : "--rollouts 1: several rollouts of a game have no common outcome");
 }
 
 /** Gathers the settings: what the options stand for, then the user's. */
@@ -201,6 +191,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
                               (FovSplit)request->split);
   fov_cli_notes(trained.experiment.settings);
   if (status == FOV_OK) fov_cli_note_file(trained.path, trained.checked);
+  if (status == FOV_OK) status = check_save(request, &trained);
   if (status == FOV_OK) status = evaluate(request, &trained);
   fov_trained_finish(&trained);
   free(changes.list);

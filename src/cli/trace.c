@@ -19,7 +19,7 @@ static const FovOption options[] = {
     FOV_INT(Request, wrong, "0", 0, 100000,
             "after them, record the first N other cases that were answered wrongly or missed their "
             "goal"),
-    FOV_CHOICE(Request, split, "valid", fov_cli_splits, "which cases"),
+    FOV_CHOICE(Request, split, "valid", fov_split_names, "which cases"),
     FOV_BOOL(Request, sampled, "no", "sample the choices; otherwise each is the most likely one"),
     FOV_TEXT(Request, output, "the file to write; default: RUN/trace.safetensors"),
     FOV_OPTIONS_END,
@@ -33,7 +33,7 @@ static void print_result(const char *path, const FovTrace *trace, const Request 
   fov_print(stdout, "%s: %d episodes of %s\n", path, trace->episodes, trained->path);
   if (first < request->episodes)
     fov_print(stdout, "%d episodes were asked for; the %s split has %lld cases\n",
-              request->episodes, fov_cli_splits[request->split], (long long)cases);
+              request->episodes, fov_split_names[request->split], (long long)cases);
   if (request->wrong > 0)
     fov_print(stdout, "the last %d were recorded because they are wrong\n", wrong);
   if (wrong < request->wrong)

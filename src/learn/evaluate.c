@@ -27,12 +27,17 @@ static bool is_wrong(const FovRollout *rollout, const real *log_p, int lane, int
   return wrong;
 }
 
-/** log_p: of the shard's first case. */
-static void count_answers(FovEvalResult *sums, const FovRollout *rollout, const real *log_p,
-                          const FovTask *task) {
-  for (int b = 0; b < rollout->lanes; b++)
-    sums->wrong += is_wrong(rollout, log_p + b * answer_size(task), b, task->agent->actions);
-  sums->cases += rollout->lanes;
+/** log_p: of the shard's first case, or NULL of a control task, whose rollouts have been counted.
+ * wrong: likewise, or NULL. */
+static void count_answers(FovEvalResult *sums, uint8_t *wrong, const FovRollout *rollout,
+                          const real *log_p, const FovTask *task) {
+  for (int b = 0; b < rollout->lanes; b++) {
+    bool is = log_p ? is_wrong(rollout, log_p + b * answer_size(task), b, task->agent->actions)
+                    : rollout->wrong[b];
+    if (wrong) wrong[b] = is;
+    if (log_p) sums->wrong += is;
+  }
+  if (log_p) sums->cases += rollout->lanes;
 }
 
 static void add_rollout(FovEvalResult *sums, real *log_p, const FovRollout *rollout,
@@ -68,7 +73,7 @@ static void evaluate_shard(void *context, int shard, int worker) {
     fov_rollout_run(&rollout, &tape, task, &plan);
     add_rollout(sums, log_p, &rollout, task);
   }
-  if (log_p) count_answers(sums, &rollout, log_p, task);
+  count_answers(sums, request->wrong ? request->wrong + first : NULL, &rollout, log_p, task);
 }
 
 /** Memory of all shards, once it is known to fit. */
@@ -111,6 +116,9 @@ FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *request,
             (long long)request->task->env->spec.cases);
   FOV_CHECK(request->threads <= workspace->count, "%d threads, %d arenas", request->threads,
             workspace->count);
+  FOV_CHECK(!request->wrong || request->rollouts == 1 ||
+                request->task->env->spec.answer != FOV_ANSWER_MOVE,
+            "the outcomes of %d rollouts of a game", request->rollouts);
   int shards = (int)((request->cases + FOV_SHARD - 1) / FOV_SHARD);
   Evaluation evaluation = {.request = request, .workspace = workspace};
   FovStatus status = allocate(&evaluation, shards);

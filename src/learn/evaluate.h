@@ -22,6 +22,8 @@ typedef struct FovEvalRequest {
   uint64_t seed;      /**< of the cases' clutter: the same seed is the same test set */
   FovSplit split;     /**< which the environment was made for */
   int threads;
+  uint8_t *wrong; /**< [cases], filled with 1 for a case with a wrong answer, else 0; NULL: not
+                       wanted; of a control task only with one rollout */
 } FovEvalRequest;
 
 /** Plays every case; the result does not depend on the number of threads. */

@@ -181,12 +181,11 @@ static void play(FovTrace *trace, const FovRecordRequest *request, FovArena *are
 
 /** Declares the policy's columns and notes where the episodes come from. */
 static void describe(FovTrace *trace, const FovRecordRequest *request) {
-  static const char *const splits[] = {"train", "valid", "test"};
   FovPolicyColumn columns[FOV_POLICY_COLUMNS];
   int count = fov_task_columns(columns, request->task);
   for (int c = 0; c < count; c++) fov_trace_add_column(trace, columns[c].name, columns[c].width);
   snprintf(trace->policy, sizeof trace->policy, "%s", request->task->policy->plugin.name);
-  snprintf(trace->split, sizeof trace->split, "%s", splits[request->split]);
+  snprintf(trace->split, sizeof trace->split, "%s", fov_split_names[request->split]);
   snprintf(trace->seed, sizeof trace->seed, "%llu", (unsigned long long)request->seed);
   fov_digest_print(trace->weights,
                    fov_weights_digest(&request->task->agent->params, request->values));

@@ -1,0 +1,71 @@
+#include "experiment/tested.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/profile.h"
+#include "base/stats.h"
+#include "record/checkpoint.h"
+
+/** Evaluates and counts the work. */
+static FovStatus play(FovTested *tested, const FovEvalRequest *request, FovProfile *profiles) {
+  FovWorkspace workspace;
+  FOV_TRY(fov_workspace_create(&workspace, request->threads));
+  fov_profile_into(profiles);
+  FovStatus status = fov_evaluate(&tested->result, request, &workspace);
+  fov_profile_into(NULL);
+  fov_workspace_finish(&workspace);
+  double flops = 0, rollouts = (double)request->cases * request->rollouts;
+  for (int i = 0; i < request->threads; i++) flops += profiles[i].flops;
+  tested->outcomes.mflop = flops / 1e6 / rollouts;
+  return status;
+}
+
+/** Of games each rollout counts as a case. Rollouts of one game are not independent of each other,
+ * so the interval counts games. */
+static void add_interval(FovTested *tested, int64_t cases) {
+  int64_t repeats = tested->result.cases / cases;
+  int64_t wrong = (tested->result.wrong + repeats / 2) / repeats;
+  fov_stats_wilson(&tested->low, &tested->high, wrong, cases);
+}
+
+static FovStatus run(FovTested *tested, const FovEvalRequest *request) {
+  FovProfile *profiles = fov_profiles_create();
+  if (!profiles) return fov_fail(FOV_ERR_MEMORY, "no memory to count the work");
+  FovStatus status = play(tested, request, profiles);
+  free(profiles);
+  FOV_TRY(status);
+  tested->outcomes.reward = tested->result.reward;
+  tested->outcomes.glimpses = tested->result.glimpses;
+  add_interval(tested, request->cases);
+  return FOV_OK;
+}
+
+FovStatus fov_tested_run(FovTested *tested, const FovTrained *trained, int rollouts, int threads,
+                         bool outcomes) {
+  const FovParams *params = &trained->experiment.agent.params;
+  *tested = (FovTested){.outcomes = {.cases = trained->env.spec.cases,
+                                     .parameters = (int64_t)fov_params_learned(params),
+                                     .update = trained->update,
+                                     .seed = trained->experiment.eval.seed,
+                                     .rollouts = rollouts,
+                                     .split = trained->split}};
+  FovOutcomes *o = &tested->outcomes;
+  if (outcomes && !(o->wrong = calloc((size_t)o->cases, 1)))
+    return fov_fail(FOV_ERR_MEMORY, "no memory for %lld outcomes", (long long)o->cases);
+  fov_digest_print(o->weights, fov_weights_digest(params, trained->values));
+  FovEvalRequest request = {.task = &trained->task,
+                            .values = trained->values,
+                            .cases = o->cases,
+                            .rollouts = rollouts,
+                            .progress = trained->progress,
+                            .seed = (uint64_t)o->seed,
+                            .split = trained->split,
+                            .threads = threads,
+                            .wrong = o->wrong};
+  return run(tested, &request);
+}
+
+void fov_tested_finish(FovTested *tested) {
+  fov_outcomes_finish(&tested->outcomes);
+}

@@ -1,0 +1,21 @@
+/** A trained agent that is evaluated on all cases of a split, with what that costs. */
+#ifndef FOV_EXPERIMENT_TESTED_H
+#define FOV_EXPERIMENT_TESTED_H
+
+#include "experiment/trained.h"
+#include "learn/evaluate.h"
+#include "record/outcomes.h"
+
+typedef struct FovTested {
+  FovEvalResult result;
+  double low, high;     /**< Wilson's 95 % interval of the share of wrong cases */
+  FovOutcomes outcomes; /**< `wrong` is NULL where they are not wanted */
+} FovTested;
+
+/** Evaluates; outcomes: whether each case's outcome is wanted, which several rollouts of a game do
+ * not have. Finished by fov_tested_finish, also after a failure. */
+FovStatus fov_tested_run(FovTested *tested, const FovTrained *trained, int rollouts, int threads,
+                         bool outcomes);
+void fov_tested_finish(FovTested *tested);
+
+#endif

@@ -1,0 +1,116 @@
+#include "record/outcomes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/safetensors.h"
+
+enum { SCALARS = 8, MAX_CASES = 1 << 30 };
+
+static const char format[] = "fovea outcomes 1";
+
+double fov_outcomes_error(const FovOutcomes *outcomes) {
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < outcomes->cases; i++) wrong += outcomes->wrong[i];
+  return (double)wrong / (double)outcomes->cases;
+}
+
+char *fov_outcomes_name(char *name, FovSplit split, int rollouts) {
+  if (rollouts == 1)
+    snprintf(name, FOV_OUTCOMES_NAME, "%s.safetensors", fov_split_names[split]);
+  else
+    snprintf(name, FOV_OUTCOMES_NAME, "%s-%d.safetensors", fov_split_names[split], rollouts);
+  return name;
+}
+
+/** Numbers that the file has as int64, and FovOutcomes has not. */
+typedef struct Numbers {
+  int64_t rollouts, split;
+} Numbers;
+
+static void scalars_of(FovBlob scalars[SCALARS], const FovOutcomes *o, Numbers *numbers) {
+  const FovBlob all[SCALARS] = {
+      {.name = "glimpses", .dtype = FOV_DTYPE_F64, .data = (double *)&o->glimpses},
+      {.name = "mflop", .dtype = FOV_DTYPE_F64, .data = (double *)&o->mflop},
+      {.name = "parameters", .dtype = FOV_DTYPE_I64, .data = (int64_t *)&o->parameters},
+      {.name = "reward", .dtype = FOV_DTYPE_F64, .data = (double *)&o->reward},
+      {.name = "rollouts", .dtype = FOV_DTYPE_I64, .data = &numbers->rollouts},
+      {.name = "seed", .dtype = FOV_DTYPE_I64, .data = (int64_t *)&o->seed},
+      {.name = "split", .dtype = FOV_DTYPE_I64, .data = &numbers->split},
+      {.name = "update", .dtype = FOV_DTYPE_I64, .data = (int64_t *)&o->update},
+  };
+  memcpy(scalars, all, sizeof all);
+}
+
+FovStatus fov_outcomes_write(const FovOutcomes *outcomes, const char *path) {
+  FovBlob blobs[SCALARS + 1];
+  Numbers numbers = {outcomes->rollouts, outcomes->split};
+  scalars_of(blobs, outcomes, &numbers);
+  blobs[SCALARS] = (FovBlob){.name = "wrong",
+                             .dtype = FOV_DTYPE_U8,
+                             .dims = 1,
+                             .shape = {outcomes->cases},
+                             .data = outcomes->wrong};
+  const FovText texts[] = {{"format", format}, {"weights", outcomes->weights}};
+  return fov_safetensors_write(path, blobs, SCALARS + 1, texts, 2);
+}
+
+static FovStatus read_scalars(FovOutcomes *outcomes, const FovSafetensors *file) {
+  FovBlob scalars[SCALARS];
+  Numbers numbers;
+  scalars_of(scalars, outcomes, &numbers);
+  for (int i = 0; i < SCALARS; i++) {
+    const FovBlob *blob;
+    FOV_TRY(fov_safetensors_require(&blob, file, scalars[i].name, scalars[i].dtype, 0, NULL));
+    memcpy(scalars[i].data, blob->data, fov_blob_size(blob));
+  }
+  outcomes->rollouts = (int)numbers.rollouts;
+  outcomes->split = (FovSplit)numbers.split;
+  return FOV_OK;
+}
+
+/** Whether every number is one that an evaluation can have written. */
+static bool is_sound(const FovOutcomes *o) {
+  for (int64_t i = 0; i < o->cases; i++)
+    if (o->wrong[i] > 1) return false;
+  return o->rollouts >= 1 && o->split >= FOV_SPLIT_TRAIN && o->split <= FOV_SPLIT_TEST &&
+         isfinite(o->reward) && isfinite(o->glimpses) && isfinite(o->mflop) && o->parameters >= 0 &&
+         o->update >= 0;
+}
+
+static FovStatus read_file(FovOutcomes *outcomes, const FovSafetensors *file, const char *path) {
+  const char *kind = fov_safetensors_text(file, "format");
+  const char *weights = fov_safetensors_text(file, "weights");
+  if (!kind || strcmp(kind, format) != 0 || !weights || strlen(weights) != FOV_DIGEST_SIZE)
+    return fov_fail(FOV_ERR_FORMAT,
+                    "%s: expected the outcomes of an evaluation, found another file", path);
+  strcpy(outcomes->weights, weights);
+  FOV_TRY(read_scalars(outcomes, file));
+  const FovBlob *wrong;
+  FOV_TRY(fov_safetensors_require(&wrong, file, "wrong", FOV_DTYPE_U8, 1, (const int64_t[]){-1}));
+  if (wrong->shape[0] < 1 || wrong->shape[0] > MAX_CASES)
+    return fov_fail(FOV_ERR_FORMAT, "%s: expected 1 to %d cases, found %lld", path, MAX_CASES,
+                    (long long)wrong->shape[0]);
+  outcomes->cases = wrong->shape[0];
+  outcomes->wrong = malloc((size_t)outcomes->cases);
+  if (!outcomes->wrong) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its cases", path);
+  memcpy(outcomes->wrong, wrong->data, (size_t)outcomes->cases);
+  if (is_sound(outcomes)) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT, "%s: a number is outside its range; evaluate again", path);
+}
+
+FovStatus fov_outcomes_read(FovOutcomes *outcomes, const char *path) {
+  *outcomes = (FovOutcomes){.cases = 0};
+  FovSafetensors *file;
+  FOV_TRY(fov_safetensors_open(&file, path));
+  FovStatus status = read_file(outcomes, file, path);
+  fov_safetensors_close(file);
+  return status;
+}
+
+void fov_outcomes_finish(FovOutcomes *outcomes) {
+  free(outcomes->wrong);
+  outcomes->wrong = NULL;
+}

@@ -1,0 +1,43 @@
+/**
+ * Outcomes: which cases of a split an agent answered wrongly, so that agents can be compared case
+ * by case. A safetensors file in the run: "wrong" [cases] of u8, and what was evaluated and how.
+ */
+#ifndef FOV_RECORD_OUTCOMES_H
+#define FOV_RECORD_OUTCOMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "env.h"
+
+typedef struct FovOutcomes {
+  uint8_t *wrong; /**< [cases], on the heap: 1 if an answer of the case is wrong */
+  int64_t cases;
+  double reward, glimpses; /**< means of a rollout */
+  double mflop;            /**< of a rollout's matrix products */
+  int64_t parameters;      /**< that are learned */
+  int64_t update;          /**< of the training that made the weights */
+  int64_t seed;            /**< of the cases */
+  int rollouts;
+  FovSplit split;
+  char weights[FOV_DIGEST_SIZE + 1]; /**< digest of the weights */
+} FovOutcomes;
+
+/** The share of wrong cases. */
+double fov_outcomes_error(const FovOutcomes *outcomes);
+
+/** Replaces `path` whole. */
+FovStatus fov_outcomes_write(const FovOutcomes *outcomes, const char *path);
+
+/** Reads and checks a file; finished by fov_outcomes_finish, also after a failure. */
+FovStatus fov_outcomes_read(FovOutcomes *outcomes, const char *path);
+void fov_outcomes_finish(FovOutcomes *outcomes);
+
+/** The file's name in a run: "valid.safetensors", or "valid-10.safetensors" of ten rollouts.
+ * name: [FOV_OUTCOMES_NAME]; returns it. */
+enum { FOV_OUTCOMES_NAME = 48 };
+char *fov_outcomes_name(char *name, FovSplit split, int rollouts);
+
+#endif
