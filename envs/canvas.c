@@ -8,10 +8,10 @@
 enum { CROP = 8 };
 
 static FovStatus set_size(FovCanvas *canvas, int size) {
-  int height = canvas->pictures.height, width = canvas->pictures.width;
+  int height = canvas->pictures->height, width = canvas->pictures->width;
   canvas->height = size ? size : height;
   canvas->width = size ? size : width;
-  canvas->channels = canvas->pictures.channels;
+  canvas->channels = canvas->pictures->channels;
   if (height <= canvas->height && width <= canvas->width) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
                   "env.size = %d: expected a canvas on which images of %d x %d pixels fit: set it "
@@ -20,7 +20,7 @@ static FovStatus set_size(FovCanvas *canvas, int size) {
 }
 
 static FovStatus check_pieces(const FovCanvas *canvas) {
-  int height = canvas->pictures.height, width = canvas->pictures.width;
+  int height = canvas->pictures->height, width = canvas->pictures->width;
   if (canvas->pieces == 0 || (height >= CROP && width >= CROP)) return FOV_OK;
   return fov_fail(
       FOV_ERR_FORMAT,
@@ -36,7 +36,7 @@ FovStatus fov_canvas_create(void **env, size_t bytes, FovEnvSpec *spec,
   FovCanvas *canvas = calloc(1, bytes);
   if (!canvas) return fov_fail(FOV_ERR_MEMORY, "no memory for an environment of pictures");
   canvas->pieces = options->pieces;
-  FovStatus status = fov_pictures_load(&canvas->pictures, &options->pictures, split);
+  FovStatus status = fov_shared_pictures_take(&canvas->pictures, &options->pictures, split);
   if (status == FOV_OK) status = set_size(canvas, options->size);
   if (status == FOV_OK) status = check_pieces(canvas);
   if (status != FOV_OK) {
@@ -46,19 +46,19 @@ FovStatus fov_canvas_create(void **env, size_t bytes, FovEnvSpec *spec,
   *env = canvas;
   *spec =
       (FovEnvSpec){.observation = fov_byte_image(canvas->height, canvas->width, canvas->channels),
-                   .actions = canvas->pictures.classes,
-                   .names = (const char *const *)canvas->pictures.names,
+                   .actions = canvas->pictures->classes,
+                   .names = (const char *const *)canvas->pictures->names,
                    .steps = 1,
-                   .cases = canvas->pictures.count,
-                   .digest = canvas->pictures.digest};
-  memcpy(spec->division, canvas->pictures.division, sizeof spec->division);
+                   .cases = canvas->pictures->count,
+                   .digest = canvas->pictures->digest};
+  memcpy(spec->division, canvas->pictures->division, sizeof spec->division);
   return FOV_OK;
 }
 
 void fov_canvas_destroy(void *env) {
   FovCanvas *canvas = env;
   if (!canvas) return;
-  fov_pictures_finish(&canvas->pictures);
+  fov_shared_pictures_release(canvas->pictures);
   free(canvas->names);
   free(canvas);
 }
@@ -70,13 +70,13 @@ void fov_canvas_step(const void *env, FovEnvLane *lane, const FovAnswer *answer,
 }
 
 static void check_index(const FovCanvas *canvas, int64_t index) {
-  FOV_CHECK(index >= 0 && index < canvas->pictures.count, "picture %lld of %lld", (long long)index,
-            (long long)canvas->pictures.count);
+  FOV_CHECK(index >= 0 && index < canvas->pictures->count, "picture %lld of %lld", (long long)index,
+            (long long)canvas->pictures->count);
 }
 
 FovCrop fov_canvas_picture(const FovCanvas *canvas, int64_t index) {
   check_index(canvas, index);
-  const FovPictures *pictures = &canvas->pictures;
+  const FovPictures *pictures = canvas->pictures;
   int stride = pictures->width * pictures->channels;
   size_t offset = (size_t)index * (size_t)pictures->height * (size_t)stride;
   return (FovCrop){pictures->pixels + offset, pictures->height, pictures->width, stride};
@@ -84,7 +84,7 @@ FovCrop fov_canvas_picture(const FovCanvas *canvas, int64_t index) {
 
 int fov_canvas_label(const FovCanvas *canvas, int64_t index) {
   check_index(canvas, index);
-  return canvas->pictures.labels[index];
+  return canvas->pictures->labels[index];
 }
 
 void fov_canvas_clear(const FovCanvas *canvas, uint8_t *image) {
@@ -135,14 +135,15 @@ FovStatus fov_canvas_name(FovCanvas *canvas, FovEnvSpec *spec,
   if (!block) return fov_fail(FOV_ERR_MEMORY, "no memory for %d names", count);
   for (int i = 0; i < count; i++) {
     block[i] = (char *)(block + count) + (size_t)i * FOV_CANVAS_NAME;
-    write(block[i], i, canvas->pictures.classes);
+    write(block[i], i, canvas->pictures->classes);
   }
   spec->names = (const char *const *)block;
   return FOV_OK;
 }
 
 static FovCrop draw_piece(const FovCanvas *canvas, FovRng *rng) {
-  FovCrop source = fov_canvas_picture(canvas, fov_rng_below(rng, (uint32_t)canvas->pictures.count));
+  FovCrop source =
+      fov_canvas_picture(canvas, fov_rng_below(rng, (uint32_t)canvas->pictures->count));
   uint32_t x = fov_rng_below(rng, (uint32_t)(source.width - CROP + 1));
   uint32_t y = fov_rng_below(rng, (uint32_t)(source.height - CROP + 1));
   const uint8_t *corner =

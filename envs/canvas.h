@@ -3,7 +3,7 @@
 #define FOV_ENVS_CANVAS_H
 
 #include "env.h"
-#include "envs/datasets/pictures.h"
+#include "envs/datasets/shared_pictures.h"
 
 /** Options that these environments share; the first member of each one's own. */
 typedef struct FovCanvasOptions {
@@ -31,7 +31,7 @@ typedef struct FovCanvasOptions {
 
 /** Read-only once created; the first member of an environment that needs more. */
 typedef struct FovCanvas {
-  FovPictures pictures;        /**< of this split */
+  const FovPictures *pictures; /**< of this split */
   int height, width, channels; /**< of the canvas */
   int pieces;
   char **names; /**< of answers that are no single picture's class; NULL: none; owned */

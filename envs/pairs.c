@@ -43,7 +43,7 @@ static void name_pair(char name[FOV_CANVAS_NAME], int pair, int classes) {
 
 /** Two pictures fit side by side or one above the other. */
 static FovStatus check_size(const FovCanvas *canvas, const Options *o) {
-  int height = canvas->pictures.height, width = canvas->pictures.width;
+  int height = canvas->pictures->height, width = canvas->pictures->width;
   if (!o->apart || canvas->width >= 2 * width || canvas->height >= 2 * height) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
                   "env.size = %d: expected a canvas on which two images of %d x %d pixels fit side "
@@ -53,13 +53,13 @@ static FovStatus check_size(const FovCanvas *canvas, const Options *o) {
 
 static FovStatus prepare(Pairs *pairs, FovEnvSpec *spec, const Options *o) {
   FovCanvas *canvas = &pairs->canvas;
-  int64_t classes = canvas->pictures.classes;
+  int64_t classes = canvas->pictures->classes;
   int64_t count = o->answer == SUM ? 2 * classes - 1 : classes * (classes + 1) / 2;
   pairs->options = *o;
   FOV_TRY(check_size(canvas, o));
   if (count > FOV_MAX_ACTIONS)
     return fov_fail(FOV_ERR_USAGE, "%d classes: expected at most %d answers, found %lld",
-                    canvas->pictures.classes, FOV_MAX_ACTIONS, (long long)count);
+                    canvas->pictures->classes, FOV_MAX_ACTIONS, (long long)count);
   spec->actions = (int)count;
   spec->names = NULL;
   return o->answer == SUM ? FOV_OK : fov_canvas_name(canvas, spec, name_pair);
@@ -79,7 +79,7 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   const Pairs *pairs = env;
   const FovCanvas *canvas = &pairs->canvas;
   uint8_t *image = fov_lane_pixels(lane);
-  int64_t other = fov_rng_below(rng, (uint32_t)canvas->pictures.count);
+  int64_t other = fov_rng_below(rng, (uint32_t)canvas->pictures->count);
   int a = fov_canvas_label(canvas, index), b = fov_canvas_label(canvas, other);
   FovCrop first = fov_canvas_picture(canvas, index), second = fov_canvas_picture(canvas, other);
   int x[2], y[2];
@@ -88,7 +88,7 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
     fov_canvas_place(canvas, &x[1], &y[1], second, rng);
   } while (pairs->options.apart && abs(x[0] - x[1]) < first.width &&
            abs(y[0] - y[1]) < first.height);
-  lane->label = pairs->options.answer == SUM ? a + b : pair_of(a, b, canvas->pictures.classes);
+  lane->label = pairs->options.answer == SUM ? a + b : pair_of(a, b, canvas->pictures->classes);
   fov_canvas_clear(canvas, image);
   fov_canvas_clutter(canvas, image, rng);
   fov_canvas_paste(canvas, image, first, x[0], y[0]);

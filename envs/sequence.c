@@ -33,7 +33,7 @@ static void name_answer(char name[FOV_CANVAS_NAME], int answer, int classes) {
 }
 
 static FovStatus prepare(Sequence *sequence, FovEnvSpec *spec, const Options *o) {
-  int classes = sequence->canvas.pictures.classes, width = sequence->canvas.pictures.width;
+  int classes = sequence->canvas.pictures->classes, width = sequence->canvas.pictures->width;
   sequence->longest = o->length;
   sequence->least = o->least ? o->least : o->length;
   sequence->end = classes;
@@ -67,7 +67,7 @@ static int compare(const void *a, const void *b) {
 
 /** gaps: free columns left of each digit: sorted, 0 to the number of free columns. */
 static void draw_gaps(int gaps[LONGEST], const FovCanvas *canvas, int count, FovRng *rng) {
-  int free_columns = canvas->width - count * canvas->pictures.width;
+  int free_columns = canvas->width - count * canvas->pictures->width;
   for (int i = 0; i < count; i++) gaps[i] = (int)fov_rng_below(rng, (uint32_t)(free_columns + 1));
   qsort(gaps, (size_t)count, sizeof *gaps, compare);
 }
@@ -83,7 +83,7 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   fov_canvas_clear(canvas, image);
   draw_gaps(gaps, canvas, count, rng);
   for (int i = 0; i < count; i++) {
-    int64_t which = i == 0 ? index : fov_rng_below(rng, (uint32_t)canvas->pictures.count);
+    int64_t which = i == 0 ? index : fov_rng_below(rng, (uint32_t)canvas->pictures->count);
     FovCrop digit = fov_canvas_picture(canvas, which);
     int y = (int)fov_rng_below(rng, (uint32_t)(canvas->height - digit.height + 1));
     fov_canvas_paste(canvas, image, digit, gaps[i] + i * digit.width, y);

@@ -351,7 +351,7 @@ static void clutter_equals_its_definition(void **state) {
       float expected[SIDE][SIDE];
       FovRng rng = fov_rng_stream(3, FOV_STREAM_ENV, (uint64_t)index), slow = rng;
       fov_env_reset(&env, &lane, index, &rng);
-      draw_slowly(expected, &((const FovCanvas *)env.impl)->pictures, index, pieces[k], &slow);
+      draw_slowly(expected, ((const FovCanvas *)env.impl)->pictures, index, pieces[k], &slow);
       assert_memory_equal(&rng, &slow, sizeof rng);
       assert_int_equal(lane.label, fov_canvas_label(env.impl, index));
       for (int i = 0; i < SIDE * SIDE; i++) {
@@ -392,7 +392,7 @@ static void pairs_have_the_same_clutter(void **state) {
     fov_env_reset(&cluttered, &b, index, &rng);
     assert_int_equal(a.label, b.label);
     for (int i = 0; i < SIDE * SIDE; i++) expected[i / SIDE][i % SIDE] = (float)image[i] / 255.0f;
-    clutter_slowly(expected, &((const FovCanvas *)plain.impl)->pictures, PIECES, &slow);
+    clutter_slowly(expected, ((const FovCanvas *)plain.impl)->pictures, PIECES, &slow);
     assert_memory_equal(&rng, &slow, sizeof rng);
     for (int i = 0; i < SIDE * SIDE; i++)
       assert_int_equal(noisy[i], lrintf(255.0f * expected[i / SIDE][i % SIDE]));

@@ -527,8 +527,33 @@ static int remove_folder(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
+/* ---- sharing them ---- */
+
+static const FovPictures *pictures_of(const FovEnv *env) {
+  return ((const FovCanvas *)env->impl)->pictures;
+}
+
+/** Environments of the same split and options have one copy, freed with the last of them. */
+static void the_same_pictures_are_loaded_once(void **state) {
+  (void)state;
+  Options options = options_for(getenv("FOVEA_SUBSET")), other = options;
+  other.canvas.pictures.picture = 20;
+  FovEnv first = open_split(options, FOV_SPLIT_VALID),
+         second = open_split(options, FOV_SPLIT_VALID);
+  FovEnv test = open_split(options, FOV_SPLIT_TEST), smaller = open_split(other, FOV_SPLIT_VALID);
+  assert_ptr_equal(pictures_of(&first), pictures_of(&second));
+  assert_ptr_not_equal(pictures_of(&first), pictures_of(&test));
+  assert_ptr_not_equal(pictures_of(&first), pictures_of(&smaller));
+  fov_env_finish(&first);
+  assert_int_equal(pictures_of(&second)->count, second.spec.cases); // still there
+  fov_env_finish(&second);
+  fov_env_finish(&test);
+  fov_env_finish(&smaller);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_same_pictures_are_loaded_once),
       TEST(splits_each_class),
       TEST(takes_train_valid_and_test_folders),
       TEST(a_class_may_be_called_train),
