@@ -271,3 +271,22 @@ FovStatus fov_file_read(char **data, size_t *size, const char *path, size_t limi
 bool fov_file_exists(const char *path) {
   return access(path, F_OK) == 0;
 }
+
+static FovStatus make_folder(const char *path) {
+  if (mkdir(path, 0777) == 0 || errno == EEXIST) return FOV_OK;
+  return fov_fail(FOV_ERR_IO, "%s: cannot make the folder: %s", path, strerror(errno));
+}
+
+FovStatus fov_make_folders(const char *path) {
+  char *part = strdup(path);
+  if (!part) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its name", path);
+  FovStatus status = FOV_OK;
+  for (char *slash = part; status == FOV_OK && (slash = strchr(slash + 1, '/'));) {
+    *slash = '\0';
+    status = make_folder(part);
+    *slash = '/';
+  }
+  if (status == FOV_OK) status = make_folder(part);
+  free(part);
+  return status;
+}

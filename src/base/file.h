@@ -53,4 +53,7 @@ FovStatus fov_file_read(char **data, size_t *size, const char *path, size_t limi
 
 bool fov_file_exists(const char *path);
 
+/** Creates a folder and its parents where they are missing. */
+FovStatus fov_make_folders(const char *path);
+
 #endif

@@ -7,4 +7,7 @@
 /** Fails if `bytes` for `what` are more than the machine has. */
 FovStatus fov_memory_check(double bytes, const char *what);
 
+/** Bytes that new processes could use without swapping. */
+double fov_memory_available(void);
+
 #endif

@@ -142,3 +142,9 @@ void fov_arguments_help(const FovOption *options, FILE *stream) {
     fov_help_entry(stream, &layout, label, help);
   }
 }
+
+void fov_arguments_join(char *text, size_t size, const FovArguments *arguments) {
+  size_t length = (size_t)snprintf(text, size, "fovea");
+  for (int i = 0; i < arguments->argc && length < size; i++)
+    length += (size_t)snprintf(text + length, size - length, " %s", arguments->argv[i]);
+}

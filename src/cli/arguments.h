@@ -27,6 +27,9 @@ typedef struct FovArguments {
 FovStatus fov_arguments_parse(FovArguments *arguments, void *values, const FovOption *options);
 void fov_arguments_finish(FovArguments *arguments);
 
+/** Writes the command line into `text`, for a log; cut where it is too long. */
+void fov_arguments_join(char *text, size_t size, const FovArguments *arguments);
+
 /** Prints the options of a table with what they accept and their defaults. */
 void fov_arguments_help(const FovOption *options, FILE *stream);
 

@@ -2,6 +2,8 @@
 #ifndef FOV_CLI_CLI_H
 #define FOV_CLI_CLI_H
 
+#include <signal.h>
+
 #include "cli/arguments.h"
 #include "config/config.h"
 #include "env.h"
@@ -19,16 +21,17 @@ typedef struct FovCommand {
 } FovCommand;
 
 extern const FovCommand fov_command_train, fov_command_eval, fov_command_trace, fov_command_view,
-    fov_command_plot, fov_command_show, fov_command_bench, fov_command_list;
-
-/** Names of FovSplit, for an option. */
-extern const char *const fov_cli_splits[];
+    fov_command_plot, fov_command_sweep, fov_command_show, fov_command_bench, fov_command_list;
 
 /** Prints on stderr which settings were given under an old name. settings: NULL is allowed. */
 void fov_cli_notes(const FovSettings *settings);
 
 /** Prints on stderr that a checkpoint or a trace has no digest, unless it has been checked. */
 void fov_cli_note_file(const char *path, bool checked);
+
+/** Catches SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE. Returns the flag that the first of them
+ * sets; a second one ends the program. */
+const volatile sig_atomic_t *fov_cli_catch_interrupts(void);
 
 /** How many threads to use; `asked` 0: all processors. */
 int fov_cli_threads(int asked);

@@ -11,16 +11,31 @@
 #include "record/provenance.h"
 
 static const FovCommand *const commands[] = {
-    &fov_command_train, &fov_command_eval, &fov_command_trace, &fov_command_view,
-    &fov_command_plot,  &fov_command_show, &fov_command_bench, &fov_command_list};
+    &fov_command_train, &fov_command_eval, &fov_command_trace, &fov_command_view, &fov_command_plot,
+    &fov_command_sweep, &fov_command_show, &fov_command_bench, &fov_command_list};
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-const char *const fov_cli_splits[] = {
-    [FOV_SPLIT_TRAIN] = "train", [FOV_SPLIT_VALID] = "valid", [FOV_SPLIT_TEST] = "test", NULL};
-
 int fov_cli_threads(int asked) {
   return asked > 0 ? asked : fov_team_default_threads();
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number) {
+  interrupted = 1;
+  // A second one ends the program at once.
+  signal(number, SIG_DFL);
+}
+
+const volatile sig_atomic_t *fov_cli_catch_interrupts(void) {
+  signal(SIGINT, on_interrupt);
+  signal(SIGTERM, on_interrupt);
+  // Under nohup SIGHUP stays ignored.
+  if (signal(SIGHUP, on_interrupt) == SIG_IGN) signal(SIGHUP, SIG_IGN);
+  // A reader that went away must not end a training; errors of the output are reported at its end.
+  signal(SIGPIPE, SIG_IGN);
+  return &interrupted;
 }
 
 static void print_note(void *context, const char *line) {

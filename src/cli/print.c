@@ -53,3 +53,14 @@ FovStatus fov_print_finish(void) {
   if (ferror(stdout)) return fov_fail(FOV_ERR_IO, "cannot write all of the output");
   return FOV_OK;
 }
+
+const char *fov_duration(char text[32], double seconds) {
+  long s = (long)(seconds + 0.5);
+  if (seconds < 0)
+    snprintf(text, 32, "?");
+  else if (s >= 3600)
+    snprintf(text, 32, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
+  else
+    snprintf(text, 32, "%ld:%02ld", s / 60, s % 60);
+  return text;
+}

@@ -13,6 +13,9 @@ void fov_print(FILE *stream, const char *format, ...) __attribute__((format(prin
 /** The same for text as it is. */
 void fov_print_text(FILE *stream, const char *text);
 
+/** Writes a duration as "2:03" or "1:02:03", "?" if it is negative; returns `text`. */
+const char *fov_duration(char text[32], double seconds);
+
 /** Flushes stdout, so that a reader sees it at once, and remembers the first error. */
 void fov_print_flush(void);
 

@@ -69,16 +69,6 @@ static int columns_of_terminal(void) {
 
 /* ---- what it shows ---- */
 
-/** "1:02:03", "2:03". */
-static const char *duration(char text[32], double seconds) {
-  long s = (long)(seconds + 0.5);
-  if (s >= 3600)
-    snprintf(text, 32, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
-  else
-    snprintf(text, 32, "%ld:%02ld", s / 60, s % 60);
-  return text;
-}
-
 /** "950", "6.4k", "1.2M": four digits at most. */
 static const char *short_count(char text[32], double count) {
   static const char units[] = "kMGT";
@@ -111,7 +101,7 @@ static void draw(const FovReport *report) {
     add(&line, 4, "reward %.2f", report->sums->reward / episodes);
   }
   add(&line, 5, "%.0f glimpses/s", report->glimpses_per_second);
-  add(&line, 1, "%s left", duration(left, report->seconds_left));
+  add(&line, 1, "%s left", fov_duration(left, report->seconds_left));
   int columns = columns_of_terminal(), bar = MIN_CELLS + 2 + GAP;
   int rank = fitting_rank(&line, columns - bar), width = width_of(&line, rank);
   fputs("\r\033[K", stdout);
@@ -129,7 +119,7 @@ static void print_row(const FovReport *report) {
   add(&line, 1, "train error %5.2f %%", 100 * row->train_error);
   add(&line, 3, "reward %6.3f", row->train_reward);
   add(&line, 4, "%6.0f glimpses/s", row->glimpses_per_second);
-  add(&line, 2, "%s left", duration(left, report->seconds_left));
+  add(&line, 2, "%s left", fov_duration(left, report->seconds_left));
   int columns = columns_of_terminal();
   print_parts(&line, fitting_rank(&line, columns), columns);
   putchar('\n');
@@ -141,7 +131,7 @@ static void print_cases(const FovReport *report) {
   const char *lead = "pictures: ";
   for (int split = 0; split < 3; split++) {
     if (division[split] == 0) continue;
-    printf("%s%lld %s", lead, (long long)division[split], fov_cli_splits[split]);
+    printf("%s%lld %s", lead, (long long)division[split], fov_split_names[split]);
     lead = ", ";
   }
   if (*lead != ',')
@@ -166,6 +156,9 @@ static void print_start(const FovReport *report) {
 }
 
 static void print_finish(const FovReport *report) {
+  if (report->update < report->updates)
+    printf("stopped after %d evaluations without a better one (train.patience)\n",
+           report->experiment->start.patience);
   fov_print(stdout,
             "best validation error %.2f %% at update %lld; test it once with: fovea eval %s\n",
             100 * report->best->error, (long long)report->best->update, report->dir);

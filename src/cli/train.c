@@ -1,4 +1,3 @@
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "experiment/session.h"
 
 typedef struct Request {
-  const char *run, *seed;
+  const char *run, *seed, *init;
   bool resume;
   int threads;
 } Request;
@@ -22,26 +21,11 @@ static const FovOption options[] = {
              "continue the run from its last checkpoint, to the same bits; with EXPERIMENT, starts "
              "the run if there is none yet"),
     FOV_TEXT(Request, seed, "the same as seed=SEED"),
+    FOV_TEXT(Request, init,
+             "the same as train.init=INIT: start from the weights of a run or checkpoint"),
     FOV_CLI_THREADS(Request),
     FOV_OPTIONS_END,
 };
-
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int number) {
-  interrupted = 1;
-  // A second one ends the program at once.
-  signal(number, SIG_DFL);
-}
-
-static void catch_signals(void) {
-  signal(SIGINT, on_interrupt);
-  signal(SIGTERM, on_interrupt);
-  // Under nohup SIGHUP stays ignored.
-  if (signal(SIGHUP, on_interrupt) == SIG_IGN) signal(SIGHUP, SIG_IGN);
-  // A reader that went away must not end a training; errors of the output are reported at its end.
-  signal(SIGPIPE, SIG_IGN);
-}
 
 static bool is_folder(const char *path) {
   struct stat status;
@@ -68,8 +52,24 @@ static FovStatus choose_source(FovTrainRequest *train, const Request *request, c
                   "no experiment given: it comes before key=value; see fovea train --help");
 }
 
-/** Splits the words into the experiment or run and the settings; changes: [count + 1]. */
-static FovStatus read_words(FovTrainRequest *train, const char **changes, char seed[64],
+/** What --seed and --init stand for. */
+typedef struct OwnChanges {
+  char seed[FOV_STRING_SIZE], init[FOV_STRING_SIZE];
+} OwnChanges;
+
+/** Adds `key=value` to the changes, if there is a value. */
+static FovStatus add_own(FovTrainRequest *train, const char **changes, char text[FOV_STRING_SIZE],
+                         const char *key, const char *value) {
+  if (!value) return FOV_OK;
+  if (snprintf(text, FOV_STRING_SIZE, "%s=%s", key, value) >= FOV_STRING_SIZE)
+    return fov_fail(FOV_ERR_USAGE, "%s = %.40s...: expected less than %d bytes", key, value,
+                    FOV_STRING_SIZE - (int)strlen(key) - 1);
+  changes[train->change_count++] = text;
+  return FOV_OK;
+}
+
+/** Splits the words into the experiment or run and the settings; changes: [count + 2]. */
+static FovStatus read_words(FovTrainRequest *train, const char **changes, OwnChanges *own,
                             const Request *request, const FovArguments *arguments) {
   const char *const *words = (const char *const *)arguments->words;
   int count = arguments->count;
@@ -77,11 +77,8 @@ static FovStatus read_words(FovTrainRequest *train, const char **changes, char s
   bool named = count > 0 && (!strchr(words[0], '=') || fov_file_exists(words[0]));
   train->dir = request->run;
   FOV_TRY(choose_source(train, request, named ? words[0] : NULL));
-  if (request->seed) {
-    if (snprintf(seed, 64, "seed=%s", request->seed) >= 64)
-      return fov_fail(FOV_ERR_USAGE, "--seed %.40s...: expected fewer digits", request->seed);
-    changes[train->change_count++] = seed;
-  }
+  FOV_TRY(add_own(train, changes, own->seed, "seed", request->seed));
+  FOV_TRY(add_own(train, changes, own->init, "train.init", request->init));
   for (int i = named; i < count; i++) changes[train->change_count++] = words[i];
   train->changes = changes;
   return FOV_OK;
@@ -96,27 +93,20 @@ static FovStatus train_session(const FovTrainRequest *request) {
   return status;
 }
 
-/** The command line, for the log; cut where it is too long. */
-static void join(char *command, size_t size, const FovArguments *arguments) {
-  size_t length = (size_t)snprintf(command, size, "fovea");
-  for (int i = 0; i < arguments->argc && length < size; i++)
-    length += (size_t)snprintf(command + length, size - length, " %s", arguments->argv[i]);
-}
-
 static FovStatus run(const void *values, const FovArguments *arguments) {
   const Request *request = values;
-  char command[1024], seed[64];
+  char command[1024];
+  OwnChanges own;
   FovProgressLine line = {0};
   FovTrainRequest train = {.threads = fov_cli_threads(request->threads),
                            .resume = request->resume,
                            .command = command,
-                           .interrupted = &interrupted,
+                           .interrupted = fov_cli_catch_interrupts(),
                            .reporter = {fov_progress_line_report, &line}};
-  const char **changes = calloc((size_t)arguments->count + 1, sizeof *changes);
+  const char **changes = calloc((size_t)arguments->count + 2, sizeof *changes);
   if (!changes) return fov_fail(FOV_ERR_MEMORY, "no memory for the arguments");
-  join(command, sizeof command, arguments);
-  FovStatus status = read_words(&train, changes, seed, request, arguments);
-  catch_signals();
+  fov_arguments_join(command, sizeof command, arguments);
+  FovStatus status = read_words(&train, changes, &own, request, arguments);
   if (status == FOV_OK) status = train_session(&train);
   fov_progress_line_clear(&line);
   free(changes);
@@ -127,21 +117,25 @@ const FovCommand fov_command_train = {
     .name = "train",
     .help = "train an agent on an experiment",
     .synopsis = "EXPERIMENT|RUN [key=value ...]",
-    .about = "Trains the agent of an experiment file and writes a run directory: configuration,\n"
-             "log, curves, checkpoints and recorded episodes. Ctrl-C saves; --resume continues.\n"
-             "\n"
-             "An experiment file is INI: lines of `key = value`. A line [section] puts `section.`\n"
-             "before the keys that follow, so `width = 64` under [core] sets core.width.\n"
-             "key=value on the command line replaces a setting of the file; fovea list settings\n"
-             "prints all of them.\n"
-             "\n"
-             "A run is resumed with its own settings. Only train.rate and train.clip can change,\n"
-             "for a training that diverged.\n",
+    .about =
+        "Trains the agent of an experiment file and writes a run directory: configuration,\n"
+        "log, curves, checkpoints and recorded episodes. Ctrl-C saves; --resume continues.\n"
+        "\n"
+        "An experiment file is INI: lines of `key = value`. A line [section] puts `section.`\n"
+        "before the keys that follow, so `width = 64` under [core] sets core.width.\n"
+        "key=value on the command line replaces a setting of the file; fovea list settings\n"
+        "prints all of them.\n"
+        "\n"
+        "A run is resumed with its own settings. Only train.rate and train.clip can change,\n"
+        "for a training that diverged, and train.episodes and train.patience: a finished run\n"
+        "with more episodes goes on, at the learning rate that the longer schedule has there.\n",
     .examples =
         "  fovea train experiments/cluttered-60\n"
         "  fovea train experiments/cluttered-60 core=lstm train.episodes=2e6 --run runs/lstm\n"
         "  fovea train runs/lstm --resume\n"
-        "  fovea train runs/lstm --resume train.rate=5e-4\n",
+        "  fovea train runs/lstm --resume train.rate=5e-4\n"
+        "  fovea train runs/lstm --resume train.episodes=4e6\n"
+        "  fovea train experiments/cluttered-100 --init runs/lstm core=lstm sensor.scales=3\n",
     .options = options,
     .size = sizeof(Request),
     .run = run,

@@ -9,6 +9,16 @@ static const FovOption general_options[] = {
     FOV_OPTIONS_END,
 };
 
+static const FovOption start_options[] = {
+    FOV_STRING(FovStartOptions, init, "",
+               "run or checkpoint whose weights the training starts from; heads of another shape "
+               "start as usual"),
+    FOV_INT(FovStartOptions, patience, "0", 0, 100000,
+            "evaluations without a better one after which the training stops; 0: it never stops "
+            "early"),
+    FOV_OPTIONS_END,
+};
+
 static const FovOption eval_options[] = {
     FOV_LONG(FovEvalOptions, seed, "2014", 0, 9e15,
              "random seed of the fixed validation and test cases"),
@@ -66,6 +76,7 @@ FovStatus fov_experiment_init(FovExperiment *experiment) {
       {"glimpse", fov_glimpse_options, &e->glimpse},
       {"context", fov_context_options, &e->context},
       {"train", fov_train_options, &e->train},
+      {"train", start_options, &e->start},
       {"eval", eval_options, &e->eval},
   };
   memcpy(e->groups, groups, sizeof groups);

@@ -20,12 +20,18 @@ enum {
   FOV_SLOT_OPTIMISER,
   FOV_SLOTS,
 };
-enum { FOV_GROUPS = 8 };
+enum { FOV_GROUPS = 9 };
 
 /** Options of no particular part. */
 typedef struct FovGeneralOptions {
   int64_t seed;
 } FovGeneralOptions;
+
+/** Where a training starts, and whether it ends early. */
+typedef struct FovStartOptions {
+  char init[FOV_STRING_SIZE]; /**< a run or a checkpoint whose weights it starts from; "": none */
+  int patience;               /**< evaluations without a better one before it stops; 0: no limit */
+} FovStartOptions;
 
 /** How a training is evaluated, and which cases test it. */
 typedef struct FovEvalOptions {
@@ -47,6 +53,7 @@ typedef struct FovExperiment {
   FovContextOptions context;
   FovSensor sensor;
   FovTrainOptions train;
+  FovStartOptions start;
   FovEvalOptions eval;
   FovAgent agent; /**< built by fov_experiment_build */
 } FovExperiment;

@@ -11,6 +11,7 @@
 /** A training as requested. */
 typedef struct FovTrainRequest {
   const char *file;           /**< the experiment; NULL: the run's own configuration */
+  const char *text;           /**< the contents of `file`; NULL: they are read */
   const char *dir;            /**< the run directory; NULL: runs/EXPERIMENT-sSEED */
   const char *const *changes; /**< [change_count] key=value, applied in order */
   int change_count;
@@ -30,7 +31,8 @@ typedef struct FovSession {
   FovRun run;
   FovTfevents *events;
   FovBest best;
-  char *config;                              /**< resolved, as text */
+  int kept;     /**< parameters of heads that train.init does not give */
+  char *config; /**< resolved, as text */
   FovRunChange changes[FOV_MAX_RUN_CHANGES]; /**< of settings, by this resumption */
   int change_count;
   bool outdated;          /**< the checkpoint has the configuration in other words */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+
 void fov_session_note(void *session, const char *line) {
   const FovReporter *reporter = &((const FovSession *)session)->request->reporter;
   if (!reporter->report) return;
@@ -25,8 +27,12 @@ static FovStatus read_run(FovExperiment *experiment, const char *dir) {
 static FovStatus read_settings(FovSession *session) {
   const FovTrainRequest *request = session->request;
   FovSettings *settings = session->experiment.settings;
-  FOV_TRY(request->file ? fov_settings_read(settings, request->file)
-                        : read_run(&session->experiment, request->dir));
+  if (request->text)
+    FOV_TRY(fov_settings_parse(settings, request->text, request->file));
+  else if (request->file)
+    FOV_TRY(fov_settings_read(settings, request->file));
+  else
+    FOV_TRY(read_run(&session->experiment, request->dir));
   for (int i = 0; i < request->change_count; i++)
     FOV_TRY(fov_settings_add(settings, request->changes[i]));
   FovStatus status = fov_experiment_resolve(&session->experiment);
@@ -70,6 +76,39 @@ static FovStatus check_record(const FovSession *session) {
   return fov_record_check(&record);
 }
 
+/** Copies the weights of a checkpoint, which may lack those of heads. */
+static FovStatus copy_weights(FovSession *session, const FovSafetensors *file) {
+  const FovParams *params = &session->experiment.agent.params;
+  const FovEnvSpec *spec = &session->train_env.spec;
+  FovTrainerState *state = fov_trainer_state(session->trainer);
+  FovExperiment heads;
+  FovStatus status = fov_experiment_init(&heads);
+  if (status == FOV_OK) status = fov_settings_parse(heads.settings, session->config, "config.ini");
+  if (status == FOV_OK) status = fov_experiment_resolve(&heads);
+  if (status == FOV_OK)
+    status = fov_experiment_build_heads(&heads, spec, session->experiment.agent.width);
+  if (status == FOV_OK)
+    status = fov_checkpoint_start_weights(state->value, &session->kept, params, &heads.agent.params,
+                                          session->experiment.train.average > 0, file);
+  fov_experiment_finish(&heads);
+  FOV_TRY(status);
+  memcpy(state->average, state->value, params->size * sizeof *state->value);
+  return FOV_OK;
+}
+
+/** Starts from the weights of train.init, if it is set and nothing is resumed. */
+static FovStatus start_weights(FovSession *session) {
+  const char *init = session->experiment.start.init;
+  char path[FOV_PATH_SIZE];
+  FovSafetensors *file;
+  if (!*init || fov_file_exists(fov_session_path(path, session, FOV_RUN_LAST))) return FOV_OK;
+  FOV_TRY(fov_run_find(path, init, FOV_RUN_BEST));
+  FOV_TRY(fov_safetensors_open(&file, path));
+  FovStatus status = copy_weights(session, file);
+  fov_safetensors_close(file);
+  return status;
+}
+
 FovStatus fov_session_prepare(FovSession *session, const FovTrainRequest *request) {
   *session = (FovSession){.request = request, .run = {.log = -1}, .best = {.loss = FOV_NO_LOSS}};
   FovExperiment *experiment = &session->experiment;
@@ -82,6 +121,7 @@ FovStatus fov_session_prepare(FovSession *session, const FovTrainRequest *reques
   FOV_TRY(fov_experiment_build(experiment, &session->train_env.spec));
   session->training = fov_experiment_training(experiment, &session->train_env);
   FOV_TRY(fov_trainer_create(&session->trainer, &session->training, request->threads));
+  FOV_TRY(start_weights(session));
   return check_record(session);
 }
 

@@ -70,13 +70,16 @@ static bool split_line(char key[64], char value[64], const char *line) {
   return true;
 }
 
-/** Whether the two lines set one option that changes neither agent, data nor plan of updates. */
+/** Whether the two lines set one option that changes neither agent nor data. */
 static bool may_change(FovRunChange *change, const char *was, const char *is) {
-  static const char *const keys[] = {"train.rate", "train.clip"};
+  static const char *const keys[] = {"train.rate", "train.clip", "train.episodes",
+                                     "train.patience"};
   char key[64];
   if (!split_line(change->key, change->from, was) || !split_line(key, change->to, is)) return false;
   if (strcmp(key, change->key) != 0) return false;
-  return strcmp(key, keys[0]) == 0 || strcmp(key, keys[1]) == 0;
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (strcmp(key, keys[i]) == 0) return true;
+  return false;
 }
 
 /** Compares two dumps line by line, which it cuts, and records the changes. */
@@ -89,8 +92,8 @@ static FovStatus compare_lines(FovSession *session, char *was, char *is, const c
         session->change_count == FOV_MAX_RUN_CHANGES)
       return fov_fail(FOV_ERR_USAGE,
                       "%s: was started with '%s', not with '%s'; choose another --run (only "
-                      "train.rate and train.clip can change: fovea train %s --resume "
-                      "train.rate=...)",
+                      "train.rate, .clip, .episodes and .patience can change: fovea train %s "
+                      "--resume train.rate=...)",
                       path, old_line, line, session->run.dir);
     session->changes[session->change_count++] = change;
   }
@@ -133,8 +136,9 @@ static FovStatus load_state(FovSession *session, const FovSafetensors *file) {
   note_unchecked(session, file);
   if (state->update > fov_trainer_updates_planned(session->trainer))
     return fov_fail(
-        FOV_ERR_FORMAT, "%s: expected at most %lld updates, found %lld", fov_safetensors_path(file),
-        (long long)fov_trainer_updates_planned(session->trainer), (long long)state->update);
+        FOV_ERR_USAGE, "%s: has trained on %lld episodes, more than train.episodes = %lld",
+        fov_safetensors_path(file), (long long)(state->update * session->experiment.train.batch),
+        (long long)session->experiment.train.episodes);
   return FOV_OK;
 }
 
@@ -164,6 +168,12 @@ static FovStatus write_config(const FovSession *session) {
 }
 
 static FovStatus begin(const FovSession *session) {
+  const char *init = session->experiment.start.init;
+  if (*init)
+    FOV_TRY(fov_run_log(
+        &session->run,
+        "starts from the weights of %s; %d parameters of heads keep their initial values", init,
+        session->kept));
   FOV_TRY(write_config(session));
   return fov_session_save(session);
 }

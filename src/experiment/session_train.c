@@ -173,6 +173,14 @@ static FovStatus evaluate(FovSession *session) {
   return fov_session_save(session);
 }
 
+/** Whether train.patience allows another update. */
+static bool is_patient(const FovSession *session) {
+  int patience = session->experiment.start.patience;
+  int64_t since = evaluations(session, fov_session_update(session)) -
+                  evaluations(session, session->best.update);
+  return patience == 0 || since < patience;
+}
+
 static FovStatus interrupt(const FovSession *session) {
   FOV_TRY(fov_session_save(session));
   return fov_fail(FOV_ERR_INTERRUPT, "interrupted and saved; resume with: fovea train %s --resume",
@@ -181,7 +189,8 @@ static FovStatus interrupt(const FovSession *session) {
 
 static FovStatus train(FovSession *session) {
   const volatile sig_atomic_t *interrupted = session->request->interrupted;
-  while (fov_session_update(session) < fov_trainer_updates_planned(session->trainer)) {
+  while (fov_session_update(session) < fov_trainer_updates_planned(session->trainer) &&
+         is_patient(session)) {
     if (interrupted && *interrupted) return interrupt(session);
     double start = fov_now();
     FOV_TRY(fov_trainer_update(session->trainer));

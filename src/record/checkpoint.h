@@ -56,6 +56,17 @@ FovStatus fov_checkpoint_load(FovTrainerState *state, FovBest *best, const FovPa
 FovStatus fov_checkpoint_load_weights(real **values, int64_t *update, const FovParams *params,
                                       bool averaged, const FovSafetensors *file);
 
+/**
+ * Copies the weights to evaluate into `values` [params->size], for a training that starts from
+ * them.
+ *
+ * A parameter that the file lacks, or has in another shape, keeps its value in `values` if it is
+ * one of `heads`, which counts it in *kept; else it is an error.
+ */
+FovStatus fov_checkpoint_start_weights(real *values, int *kept, const FovParams *params,
+                                       const FovParams *heads, bool averaged,
+                                       const FovSafetensors *file);
+
 /** Whether an array of a checkpoint is a parameter's values under its own name, rather than its
  * average, a moment or a part of the state. A parameter must not have the name of one of those. */
 bool fov_checkpoint_is_weight(const char *name);

@@ -32,20 +32,6 @@ FovStatus fov_run_find(char *path, const char *source, const char *name) {
                   FOV_PATH_SIZE - 1);
 }
 
-static FovStatus make_folders(const char *dir) {
-  char part[FOV_PATH_SIZE];
-  snprintf(part, sizeof part, "%s", dir);
-  for (char *slash = part + 1;; slash++) {
-    char end = *slash;
-    if (end != '/' && end != '\0') continue;
-    *slash = '\0';
-    if (mkdir(part, 0777) != 0 && errno != EEXIST)
-      return fov_fail(FOV_ERR_IO, "%s: cannot make the folder: %s", part, strerror(errno));
-    if (end == '\0') return FOV_OK;
-    *slash = end;
-  }
-}
-
 /** Fails unless a run can start in a folder without a checkpoint: it must be new, empty, or have
  * the log of a run that ended before its first checkpoint. */
 static FovStatus check_free(const FovRun *run) {
@@ -108,7 +94,7 @@ static FovStatus lock_log(FovRun *run) {
 FovStatus fov_run_open(FovRun *run, const char *dir, bool resume) {
   FOV_TRY(set_dir(run, dir));
   FOV_TRY(check(run, resume));
-  FOV_TRY(make_folders(dir));
+  FOV_TRY(fov_make_folders(dir));
   FOV_TRY(lock_log(run));
   // Another process may have started a run between the check and the lock.
   FovStatus status = check(run, resume);
