@@ -13,6 +13,7 @@ typedef enum FovStream {
   FOV_STREAM_POLICY,       /**< policies; index = episode */
   FOV_STREAM_FIXED_ENV,    /**< like ENV, for an evaluation's cases; index = split and case */
   FOV_STREAM_FIXED_POLICY, /**< like POLICY, likewise; index = split, case and repeat */
+  FOV_STREAM_SWEEP,        /**< settings that a sweep draws; index = configuration and setting */
 } FovStream;
 
 typedef struct FovRng {

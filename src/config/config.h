@@ -46,6 +46,10 @@ FovStatus fov_settings_parse(FovSettings *settings, const char *text, const char
 /** Adds one `key=value` argument of the command line. */
 FovStatus fov_settings_add(FovSettings *settings, const char *argument);
 
+/** Adds a setting as the command line does; where: names its source in messages. */
+FovStatus fov_settings_put(FovSettings *settings, const char *key, const char *value,
+                           const char *where);
+
 /** The settings in the order given, valid until one is added. */
 const FovSetting *fov_settings_list(size_t *count, const FovSettings *settings);
 

@@ -32,13 +32,27 @@ void fov_settings_destroy(FovSettings *settings) {
   free(settings);
 }
 
+/** The text without the blanks at both ends; its new length. */
+static const char *inner(size_t *length, const char *text) {
+  while (isspace((unsigned char)*text)) text++;
+  *length = strlen(text);
+  while (*length > 0 && isspace((unsigned char)text[*length - 1])) (*length)--;
+  return text;
+}
+
 /** Cuts the blanks at both ends, in place. */
 static char *trim(char *text) {
-  while (isspace((unsigned char)*text)) text++;
-  size_t length = strlen(text);
-  while (length > 0 && isspace((unsigned char)text[length - 1])) length--;
+  size_t length;
+  text += inner(&length, text) - text;
   text[length] = '\0';
   return text;
+}
+
+/** A copy without the blanks at both ends. */
+static char *copy_trimmed(const char *text) {
+  size_t length;
+  text = inner(&length, text);
+  return strndup(text, length);
 }
 
 static bool is_plain(const char *text) {
@@ -68,9 +82,10 @@ static FovStatus check_setting(const FovSettings *settings, const FovSetting *se
   return check_once(settings->list, settings->count, setting);
 }
 
-static FovStatus append(FovSettings *settings, char *key, char *value, const char *where) {
-  FovSetting setting = {.key = strdup(trim(key)),
-                        .value = strdup(trim(value)),
+static FovStatus append(FovSettings *settings, const char *key, const char *value,
+                        const char *where) {
+  FovSetting setting = {.key = copy_trimmed(key),
+                        .value = copy_trimmed(value),
                         .where = strdup(where),
                         .origin = settings->origin,
                         .source = settings->source};
@@ -82,19 +97,21 @@ static FovStatus append(FovSettings *settings, char *key, char *value, const cha
   return status;
 }
 
+FovStatus fov_settings_put(FovSettings *settings, const char *key, const char *value,
+                           const char *where) {
+  if (settings->origin != FOV_ORIGIN_COMMAND) settings->source++;
+  settings->origin = FOV_ORIGIN_COMMAND;
+  return append(settings, key, value, where);
+}
+
 FovStatus fov_settings_add(FovSettings *settings, const char *argument) {
-  char *copy = strdup(argument), *value = copy;
-  if (!copy) return no_memory();
-  const char *key = strsep(&value, "=");
-  FovStatus status;
-  if (value) {
-    if (settings->origin != FOV_ORIGIN_COMMAND) settings->source++;
-    settings->origin = FOV_ORIGIN_COMMAND;
-    status = append(settings, copy, value, "command line");
-  } else {
-    status = fov_fail(FOV_ERR_USAGE, "command line: '%.80s': expected key=value", key);
-  }
-  free(copy);
+  const char *value = strchr(argument, '=');
+  if (!value)
+    return fov_fail(FOV_ERR_USAGE, "command line: '%.80s': expected key=value", argument);
+  char *key = strndup(argument, (size_t)(value - argument));
+  if (!key) return no_memory();
+  FovStatus status = fov_settings_put(settings, key, value + 1, "command line");
+  free(key);
   return status;
 }
 

@@ -1,0 +1,149 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/team.h"
+#include "cli/cli.h"
+#include "cli/print.h"
+#include "cli/sweep_table.h"
+
+typedef struct Request {
+  const char *output, *seeds;
+  int trials, jobs, threads;
+  bool halving, test, dry_run;
+} Request;
+
+static const FovOption options[] = {
+    FOV_TEXT(Request, output, "the folder of the sweep"),
+    FOV_TEXT(Request, seeds, "a seed, or the first and the last: 0:4; default: 0"),
+    FOV_INT(Request, trials, NULL, 1, FOV_SWEEP_RUNS, "configurations, if a setting is drawn"),
+    FOV_INT(Request, jobs, NULL, 1, FOV_MAX_THREADS,
+            "runs at a time; default: as many as cores and memory allow"),
+    FOV_INT(Request, threads, NULL, 1, FOV_MAX_THREADS,
+            "threads of a run; default: the cores divided by the jobs"),
+    FOV_BOOL(Request, halving, "no",
+             "stop runs early whose validation error is not among the best third (ASHA)"),
+    FOV_BOOL(Request, test, "no", "then test the configuration that validation has chosen"),
+    {"dry-run", FOV_OPTION_BOOL, offsetof(Request, dry_run), 0, 0, NULL, "no",
+     "list the runs and start nothing"},
+    FOV_OPTIONS_END,
+};
+
+/** What the options set in the section [sweep], then the words. */
+typedef struct Changes {
+  char own[4][128];
+  const char **list;
+  int count;
+} Changes;
+
+__attribute__((format(printf, 2, 3))) static void change(Changes *changes, const char *format,
+                                                         ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(changes->own[changes->count], sizeof *changes->own, format, arguments);
+  va_end(arguments);
+  changes->list[changes->count] = changes->own[changes->count];
+  changes->count++;
+}
+
+static void gather(Changes *changes, const Request *request, const char *const *words, int count) {
+  if (request->seeds) change(changes, "sweep.seeds=%.100s", request->seeds);
+  if (request->trials) change(changes, "sweep.trials=%d", request->trials);
+  if (request->halving) change(changes, "sweep.halving=yes");
+  if (request->test) change(changes, "sweep.test=yes");
+  for (int i = 0; i < count; i++) changes->list[changes->count++] = words[i];
+}
+
+static void print_plan(const FovSweepReport *report) {
+  char value[FOV_STRING_SIZE];
+  for (int i = 0; i < report->count; i++) {
+    const FovSweepRun *run = &report->runs[i];
+    fov_print(stdout, "%s", run->name);
+    for (int k = 0; k < report->plan->key_count; k++) {
+      fov_sweep_value(value, report->plan, k, run->configuration);
+      fov_print(stdout, " %s=%s", fov_sweep_key(report->plan, k), value);
+    }
+    printf(" seed=%lld\n", (long long)run->seed);
+  }
+  printf("%d runs, %d at a time with %d thread%s each\n", report->count, report->jobs,
+         report->threads, report->threads == 1 ? "" : "s");
+}
+
+/** Runs of which neither this process nor the files know the end. */
+static int unfinished(const FovSweepReport *report) {
+  int count = 0;
+  for (int i = 0; i < report->count; i++) count += report->runs[i].state == FOV_SWEEP_WAITING;
+  return count;
+}
+
+static void print_end(const FovSweepReport *report, const char *dir) {
+  int left = unfinished(report);
+  fov_sweep_print_summary(report);
+  if (left > 0) printf("%d run%s in other processes\n", left, left == 1 ? " is" : "s are");
+  fov_print(stdout, "every run: %s/results.csv\n", dir);
+}
+
+static FovStatus sweep_with(const Request *request, FovSweepRequest *what) {
+  FovSweep *sweep;
+  FovSweepTable table = {.done_before = -1};
+  what->reporter = (FovSweepReporter){fov_sweep_table_report, &table};
+  FovStatus status = fov_sweep_create(&sweep, what);
+  if (status == FOV_OK && request->dry_run) {
+    FovSweepReport report = fov_sweep_report(sweep);
+    print_plan(&report);
+  } else if (status == FOV_OK) {
+    status = fov_sweep_run(sweep);
+    fov_sweep_table_clear(&table);
+    FovSweepReport report = fov_sweep_report(sweep);
+    if (status == FOV_OK) print_end(&report, what->dir);
+  }
+  fov_sweep_destroy(sweep);
+  return status;
+}
+
+static FovStatus run(const void *values, const FovArguments *arguments) {
+  const Request *request = values;
+  const char *const *words = (const char *const *)arguments->words;
+  bool named = arguments->count > 0 && !strchr(words[0], '=');
+  if (!request->output) return fov_fail(FOV_ERR_USAGE, "no folder given: -o DIR");
+  char command[1024];
+  Changes changes = {.count = 0};
+  changes.list = calloc((size_t)arguments->count + 5, sizeof *changes.list);
+  if (!changes.list) return fov_fail(FOV_ERR_MEMORY, "no memory for the arguments");
+  gather(&changes, request, words + named, arguments->count - named);
+  fov_arguments_join(command, sizeof command, arguments);
+  FovSweepRequest what = {.file = named ? words[0] : NULL,
+                          .changes = changes.list,
+                          .change_count = changes.count,
+                          .dir = request->output,
+                          .jobs = request->jobs,
+                          .threads = request->threads,
+                          .command = command,
+                          .interrupted = fov_cli_catch_interrupts()};
+  FovStatus status = sweep_with(request, &what);
+  free(changes.list);
+  return status;
+}
+
+const FovCommand fov_command_sweep = {
+    .name = "sweep",
+    .help = "train many runs: grids, random draws, seeds",
+    .synopsis = "SWEEP|EXPERIMENT [key=a,b,c ...] -o DIR",
+    .about =
+        "Trains every configuration of an experiment with every seed, several runs at a time,\n"
+        "and writes DIR/results.csv. key=a,b,c tries each value; key=log:1e-4:1e-2, lin:2.0:8.0\n"
+        "and any:a:b:c draw one for each of --trials configurations. A configuration is chosen\n"
+        "by its mean validation error; --test then tests it.\n"
+        "\n"
+        "Ctrl-C saves all runs, and the same command continues; so does fovea sweep -o DIR. Any\n"
+        "number of processes may work on one folder. A sweep file is INI like an experiment: the\n"
+        "settings, and a section [sweep] with experiment, seeds, trials, halving and test.\n",
+    .examples = "  fovea sweep experiments/cluttered-60 core=rnn,gru --seeds 0:4 -o sweeps/cores\n"
+                "  fovea sweep experiments/cluttered-60 core=rnn,gru policy.sigma=2,4\n"
+                "    train.rate=log:1e-4:1e-2 --trials 20 -o sweeps/rates\n"
+                "  fovea sweep -o sweeps/rates --test\n",
+    .options = options,
+    .size = sizeof(Request),
+    .run = run,
+};

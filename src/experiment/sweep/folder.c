@@ -1,0 +1,211 @@
+#include "experiment/sweep/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "record/outcomes.h"
+#include "record/progress.h"
+
+/** In a run's directory: why it diverged. */
+#define DIVERGED "diverged.txt"
+
+const char *fov_sweep_path(char *path, const char *dir, const char *name, const char *file) {
+  snprintf(path, FOV_PATH_SIZE, "%s/%s%s%s", dir, name, file ? "/" : "", file ? file : "");
+  return path;
+}
+
+/* ---- the plan ---- */
+
+/** Whether a folder has anything in it but hidden files. */
+static bool has_files(const char *dir) {
+  DIR *folder = opendir(dir);
+  bool files = false;
+  if (!folder) return false;
+  for (const struct dirent *entry; (entry = readdir(folder));)
+    files = files || entry->d_name[0] != '.';
+  closedir(folder);
+  return files;
+}
+
+/** Fails at the first line in which a file of the folder differs from the text. */
+static FovStatus compare_text(const char *path, const char *text, const char *dir) {
+  char *kept;
+  size_t size, at = 0;
+  FOV_TRY(fov_file_read(&kept, &size, path, 1 << 20));
+  while (kept[at] && kept[at] == text[at]) at++;
+  FovStatus status = FOV_OK;
+  if (kept[at] != text[at]) {
+    while (at > 0 && kept[at - 1] != '\n') at--;
+    status = fov_fail(
+        FOV_ERR_USAGE, "%s: holds another sweep, with '%.*s' instead of '%.*s'; choose another -o",
+        dir, (int)strcspn(kept + at, "\n"), kept + at, (int)strcspn(text + at, "\n"), text + at);
+  }
+  free(kept);
+  return status;
+}
+
+FovStatus fov_sweep_folder_check(const char *dir, const FovSweepPlan *plan) {
+  char path[FOV_PATH_SIZE], experiment[FOV_PATH_SIZE];
+  if (strlen(dir) == 0 || strlen(dir) > FOV_PATH_SIZE / 2)
+    return fov_fail(FOV_ERR_USAGE, "-o: expected a path of 1 to %d bytes, found %zu",
+                    FOV_PATH_SIZE / 2, strlen(dir));
+  fov_sweep_path(path, dir, FOV_SWEEP_PLAN, NULL);
+  fov_sweep_path(experiment, dir, FOV_SWEEP_EXPERIMENT, NULL);
+  if (fov_file_exists(path)) {
+    FOV_TRY(compare_text(path, plan->text, dir));
+    return compare_text(experiment, plan->experiment, dir);
+  }
+  if (has_files(dir) && !fov_file_exists(experiment))
+    return fov_fail(FOV_ERR_USAGE, "%s: has files, but no sweep; choose another -o", dir);
+  return FOV_OK;
+}
+
+FovStatus fov_sweep_folder_open(const char *dir, const FovSweepPlan *plan) {
+  char path[FOV_PATH_SIZE], experiment[FOV_PATH_SIZE], claims[FOV_PATH_SIZE];
+  FOV_TRY(fov_sweep_folder_check(dir, plan));
+  fov_sweep_path(path, dir, FOV_SWEEP_PLAN, NULL);
+  fov_sweep_path(experiment, dir, FOV_SWEEP_EXPERIMENT, NULL);
+  if (fov_file_exists(path)) return FOV_OK;
+  // The experiment is written first: a folder with a plan has both.
+  FOV_TRY(fov_make_folders(fov_sweep_path(claims, dir, FOV_SWEEP_CLAIMS, NULL)));
+  FOV_TRY(fov_file_write(experiment, plan->experiment, strlen(plan->experiment)));
+  return fov_file_write(path, plan->text, strlen(plan->text));
+}
+
+FovStatus fov_sweep_claim(int *claim, const char *dir, const char *name) {
+  char path[FOV_PATH_SIZE];
+  fov_sweep_path(path, dir, FOV_SWEEP_CLAIMS, name);
+  *claim = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (*claim < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+  if (flock(*claim, LOCK_EX | LOCK_NB) == 0) return FOV_OK;
+  int why = errno;
+  close(*claim);
+  *claim = -1;
+  return why == EWOULDBLOCK ? FOV_OK
+                            : fov_fail(FOV_ERR_IO, "%s: cannot lock: %s", path, strerror(why));
+}
+
+/* ---- a run's files ---- */
+
+static bool read_outcomes(FovOutcomes *outcomes, const FovSweepRun *run, const char *dir,
+                          FovSplit split) {
+  char path[FOV_PATH_SIZE], name[FOV_OUTCOMES_NAME];
+  fov_sweep_path(path, dir, run->name, fov_outcomes_name(name, split, 1));
+  if (fov_file_exists(path) && fov_outcomes_read(outcomes, path) == FOV_OK) return true;
+  *outcomes = (FovOutcomes){.cases = 0};
+  return false;
+}
+
+static void read_progress(FovSweepRun *run, const char *dir, int64_t episodes) {
+  char path[FOV_PATH_SIZE];
+  FovProgress *rows;
+  size_t count;
+  fov_sweep_path(path, dir, run->name, FOV_RUN_PROGRESS);
+  if (!fov_file_exists(path) || fov_progress_read(&rows, &count, path) != FOV_OK) return;
+  if (count > 0) {
+    const FovProgress *last = &rows[count - 1];
+    run->episodes = last->episodes;
+    run->seconds = last->seconds;
+    run->progress = fmin(1, (double)last->episodes / (double)episodes);
+    if (run->state != FOV_SWEEP_FINISHED) run->valid_error = last->valid_error;
+  }
+  free(rows);
+}
+
+static bool read_divergence(FovSweepRun *run, const char *dir) {
+  char path[FOV_PATH_SIZE], *text;
+  size_t size;
+  fov_sweep_path(path, dir, run->name, DIVERGED);
+  if (!fov_file_exists(path) || fov_file_read(&text, &size, path, FOV_PATH_SIZE) != FOV_OK)
+    return false;
+  snprintf(run->reason, sizeof run->reason, "%.*s", (int)strcspn(text, "\n"), text);
+  free(text);
+  return true;
+}
+
+FovStatus fov_sweep_note_divergence(const FovSweepRun *run, const char *dir) {
+  char path[FOV_PATH_SIZE], line[FOV_SWEEP_REASON + 1];
+  int length = snprintf(line, sizeof line, "%.*s\n", FOV_SWEEP_REASON - 1, run->reason);
+  return fov_file_write(fov_sweep_path(path, dir, run->name, DIVERGED), line, (size_t)length);
+}
+
+void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes) {
+  FovOutcomes outcomes;
+  if (read_outcomes(&outcomes, run, dir, FOV_SPLIT_VALID)) {
+    run->state = FOV_SWEEP_FINISHED;
+    run->valid_error = fov_outcomes_error(&outcomes);
+    run->parameters = outcomes.parameters;
+    run->mflop = outcomes.mflop;
+    *run->reason = '\0';
+  } else if (read_divergence(run, dir)) {
+    run->state = FOV_SWEEP_DIVERGED;
+  }
+  fov_outcomes_finish(&outcomes);
+  read_progress(run, dir, episodes);
+  if (read_outcomes(&outcomes, run, dir, FOV_SPLIT_TEST))
+    run->test_error = fov_outcomes_error(&outcomes);
+  fov_outcomes_finish(&outcomes);
+}
+
+/* ---- results.csv ---- */
+
+/** A cell of text, quoted where CSV requires it (RFC 4180). */
+static void print_cell(FILE *stream, const char *text) {
+  if (!strpbrk(text, ",\"\n")) {
+    fputs(text, stream);
+    return;
+  }
+  putc('"', stream);
+  for (; *text; text++) fprintf(stream, *text == '"' ? "\"\"" : "%c", *text);
+  putc('"', stream);
+}
+
+/** A comma, and the number unless it is not known. */
+static void print_number(FILE *stream, const char *format, double number) {
+  putc(',', stream);
+  if (isfinite(number)) fprintf(stream, format, number);
+}
+
+static void print_run(FILE *stream, const FovSweepPlan *plan, const FovSweepRun *run) {
+  static const char *const states[] = {
+      [FOV_SWEEP_WAITING] = "waiting",   [FOV_SWEEP_RUNNING] = "waiting",
+      [FOV_SWEEP_PAUSED] = "stopped",    [FOV_SWEEP_FINISHED] = "finished",
+      [FOV_SWEEP_DIVERGED] = "diverged", [FOV_SWEEP_FAILED] = "failed"};
+  char value[FOV_STRING_SIZE];
+  fprintf(stream, "%s,%d", run->name, run->configuration);
+  for (int k = 0; k < plan->key_count; k++) {
+    fov_sweep_value(value, plan, k, run->configuration);
+    putc(',', stream);
+    print_cell(stream, value);
+  }
+  fprintf(stream, ",%lld,%s", (long long)run->seed, states[run->state]);
+  print_number(stream, "%.9g", run->valid_error);
+  print_number(stream, "%.9g", run->test_error);
+  fprintf(stream, ",%lld,%.1f,%lld", (long long)run->episodes, run->seconds,
+          (long long)run->parameters);
+  print_number(stream, "%.6g", run->mflop);
+  putc(',', stream);
+  print_cell(stream, run->reason);
+  putc('\n', stream);
+}
+
+FovStatus fov_sweep_write_results(const char *dir, const FovSweepPlan *plan,
+                                  const FovSweepRun *runs, int count) {
+  char path[FOV_PATH_SIZE];
+  FovReplace file = {0};
+  FOV_TRY(fov_replace_begin(&file, fov_sweep_path(path, dir, FOV_SWEEP_RESULTS, NULL)));
+  fputs("run,configuration", file.stream);
+  for (int k = 0; k < plan->key_count; k++) fprintf(file.stream, ",%s", fov_sweep_key(plan, k));
+  fputs(",seed,state,valid_error,test_error,episodes,seconds,parameters,mflop,reason\n",
+        file.stream);
+  for (int i = 0; i < count; i++) print_run(file.stream, plan, &runs[i]);
+  return fov_replace_commit(&file);
+}

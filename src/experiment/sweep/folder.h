@@ -1,0 +1,39 @@
+/** The folder of a sweep: names, plan, claims, and what its files tell about a run. */
+#ifndef FOV_EXPERIMENT_SWEEP_FOLDER_H
+#define FOV_EXPERIMENT_SWEEP_FOLDER_H
+
+#include "experiment/sweep/sweep.h"
+
+#define FOV_SWEEP_PLAN "sweep.ini"
+#define FOV_SWEEP_RESULTS "results.csv"
+#define FOV_SWEEP_CLAIMS "claims"
+#define FOV_SWEEP_LOG "log.txt"
+
+/** Writes "DIR/NAME", or "DIR/NAME/FILE" if file is not NULL, into path [FOV_PATH_SIZE]. */
+const char *fov_sweep_path(char *path, const char *dir, const char *name, const char *file);
+
+/** Fails if the folder has another plan, or files but no sweep. */
+FovStatus fov_sweep_folder_check(const char *dir, const FovSweepPlan *plan);
+
+/** Creates the folder and writes the plan, where it has none yet; else checks it. */
+FovStatus fov_sweep_folder_open(const char *dir, const FovSweepPlan *plan);
+
+/** Claims a run, or anything else by its name: the descriptor, which releases it when every process
+ * that has it has closed it; −1 if another process has it. */
+FovStatus fov_sweep_claim(int *claim, const char *dir, const char *name);
+
+/** Reads what the run's files tell: state, progress, errors. FAILED stays as it is until something
+ * else is found. */
+void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes);
+
+/** Notes in the run's directory why it diverged, for fov_sweep_scan. */
+FovStatus fov_sweep_note_divergence(const FovSweepRun *run, const char *dir);
+
+/** Replaces results.csv: a line for every run. */
+FovStatus fov_sweep_write_results(const char *dir, const FovSweepPlan *plan,
+                                  const FovSweepRun *runs, int count);
+
+/** Appends a line to log.txt, after the time. */
+FovStatus fov_sweep_log(const char *dir, const char *line);
+
+#endif

@@ -1,0 +1,246 @@
+#include "experiment/sweep/halving.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "experiment/sweep/folder.h"
+
+#define JOURNAL "halving.csv"
+
+enum { FACTOR = 3, LEVELS = FOV_HALVING_RUNGS + 1, JOURNAL_LIMIT = 64 << 20 };
+
+/** What the journal tells about a run. */
+typedef struct Standing {
+  int target;            // the rung that it was last sent to; −1: not started
+  bool ended[LEVELS];    // it has reached the rung, or failed on the way
+  double errors[LEVELS]; // NaN: it failed
+  int order[LEVELS];     // of the result among all lines
+} Standing;
+
+struct FovHalving {
+  const char *dir;
+  const FovSweepRun *runs;
+  int count, rungs;
+  Standing *standings; // [count]
+  int *best;           // [count], for sorting
+  int journal;         // descriptor, locked while a decision is made
+  int lines;           // read so far
+};
+
+FovStatus fov_halving_create(FovHalving **halving, const char *dir, const FovSweepRun *runs,
+                             int count, int times) {
+  FovHalving *h = *halving = calloc(1, sizeof *h);
+  if (!h) return fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
+  *h = (FovHalving){.dir = dir, .runs = runs, .count = count, .journal = -1};
+  for (; h->rungs < FOV_HALVING_RUNGS && times >= FACTOR; times /= FACTOR) h->rungs++;
+  h->standings = calloc((size_t)count, sizeof *h->standings);
+  h->best = calloc((size_t)count, sizeof *h->best);
+  return h->standings && h->best ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
+}
+
+void fov_halving_destroy(FovHalving *halving) {
+  if (!halving) return;
+  free(halving->standings);
+  free(halving->best);
+  free(halving);
+}
+
+/* ---- the journal ---- */
+
+static int find_run(const FovHalving *h, const char *name) {
+  for (int i = 0; i < h->count; i++)
+    if (strcmp(h->runs[i].name, name) == 0) return i;
+  return -1;
+}
+
+/** Takes a line "start|result|fail,RUN,RUNG,ERROR"; false if it is none. */
+static bool take_line(FovHalving *h, const char *line) {
+  char event[16], name[FOV_SWEEP_NAME];
+  int rung, run;
+  double error = NAN;
+  if (sscanf(line, "%15[a-z],%63[^,],%d,%lf", event, name, &rung, &error) < 3) return false;
+  if ((run = find_run(h, name)) < 0 || rung < 0 || rung > h->rungs) return false;
+  Standing *s = &h->standings[run];
+  h->lines++;
+  if (strcmp(event, "start") == 0) {
+    s->target = rung;
+    return true;
+  }
+  s->ended[rung] = true;
+  s->errors[rung] = strcmp(event, "result") == 0 ? error : NAN;
+  s->order[rung] = h->lines;
+  return strcmp(event, "result") == 0 || strcmp(event, "fail") == 0;
+}
+
+/** Reads the whole journal; a last line without its end was cut off by a kill and does not count,
+ * and what is appended begins after it. */
+static FovStatus read_journal(FovHalving *h, const char *path) {
+  char *text;
+  size_t size;
+  FOV_TRY(fov_file_read(&text, &size, path, JOURNAL_LIMIT));
+  for (int i = 0; i < h->count; i++) h->standings[i] = (Standing){.target = -1};
+  h->lines = 0;
+  FovStatus status = FOV_OK;
+  char *line = text, *end;
+  for (; status == FOV_OK && (end = strchr(line, '\n')); line = end + 1) {
+    *end = '\0';
+    if (!take_line(h, line))
+      status = fov_fail(FOV_ERR_FORMAT, "%s: '%.80s' is no line of this sweep", path, line);
+  }
+  if (status == FOV_OK && *line && ftruncate(h->journal, line - text) != 0)
+    status = fov_fail(FOV_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
+  free(text);
+  return status;
+}
+
+/** Locks the journal, waiting for other processes, and reads it. */
+static FovStatus lock(FovHalving *h) {
+  char path[FOV_PATH_SIZE];
+  fov_sweep_path(path, h->dir, JOURNAL, NULL);
+  h->journal = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (h->journal < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+  while (flock(h->journal, LOCK_EX) != 0)
+    if (errno != EINTR) return fov_fail(FOV_ERR_IO, "%s: cannot lock: %s", path, strerror(errno));
+  return read_journal(h, path);
+}
+
+static void unlock(FovHalving *h) {
+  if (h->journal >= 0) close(h->journal);
+  h->journal = -1;
+}
+
+static FovStatus append(FovHalving *h, const char *event, int run, int rung, double error) {
+  char line[256];
+  int length = snprintf(line, sizeof line, "%s,%s,%d,", event, h->runs[run].name, rung);
+  if (isfinite(error))
+    length += snprintf(line + length, sizeof line - (size_t)length, "%.9g", error);
+  line[length++] = '\n';
+  if (!fov_write_all(h->journal, line, (size_t)length) || fsync(h->journal) != 0)
+    return fov_fail(FOV_ERR_IO, "%s/%s: cannot write: %s", h->dir, JOURNAL, strerror(errno));
+  return take_line(h, line) ? FOV_OK : fov_fail(FOV_ERR_FORMAT, "%s: a line that is none", line);
+}
+
+/* ---- decisions ---- */
+
+/** Share of the training up to a rung. */
+static double share_of(const FovHalving *h, int rung) {
+  return pow(FACTOR, rung - h->rungs);
+}
+
+/** Puts the runs with a result at the rung into h->best, the best first, earlier ones before later;
+ * returns how many they are. */
+static int sort_rung(FovHalving *h, int rung) {
+  int count = 0;
+  for (int i = 0; i < h->count; i++) {
+    const Standing *s = &h->standings[i];
+    if (!s->ended[rung] || isnan(s->errors[rung])) continue;
+    int at = count++;
+    for (; at > 0; at--) {
+      const Standing *before = &h->standings[h->best[at - 1]];
+      if (before->errors[rung] < s->errors[rung] ||
+          (before->errors[rung] == s->errors[rung] && before->order[rung] < s->order[rung]))
+        break;
+      h->best[at] = h->best[at - 1];
+    }
+    h->best[at] = i;
+  }
+  return count;
+}
+
+/** The first of the best `count` of the sorted rung that stayed there; −1: none. */
+static int first_waiting(const FovHalving *h, int rung, int count) {
+  for (int i = 0; i < count; i++)
+    if (h->standings[h->best[i]].target == rung) return h->best[i];
+  return -1;
+}
+
+/** A run that may go on from its rung. */
+static int promotable(FovHalving *h) {
+  for (int rung = h->rungs - 1; rung >= 0; rung--) {
+    int count = sort_rung(h, rung), run = first_waiting(h, rung, count / FACTOR);
+    if (run >= 0) return run;
+  }
+  return -1;
+}
+
+/** The best run of the highest rung that has results, unless a run has reached the end. */
+static int last_hope(FovHalving *h) {
+  for (int rung = h->rungs; rung >= 0; rung--) {
+    int count = sort_rung(h, rung);
+    if (count > 0) return rung == h->rungs ? -1 : h->best[0];
+  }
+  return -1;
+}
+
+static bool is_under_way(const Standing *s) {
+  return s->target >= 0 && !s->ended[s->target];
+}
+
+/** Claims a run that a process left that was killed; counts those that others work on. */
+static FovStatus claim_left(int *run, int *claim, int *elsewhere, const FovHalving *h) {
+  *run = -1;
+  *elsewhere = 0;
+  for (int i = 0; i < h->count && *run < 0; i++) {
+    if (!is_under_way(&h->standings[i])) continue;
+    FOV_TRY(fov_sweep_claim(claim, h->dir, h->runs[i].name));
+    if (*claim >= 0)
+      *run = i;
+    else
+      ++*elsewhere;
+  }
+  return FOV_OK;
+}
+
+static int unstarted(const FovHalving *h) {
+  for (int i = 0; i < h->count; i++)
+    if (h->standings[i].target < 0) return i;
+  return -1;
+}
+
+/** Sends a run to its next rung. It is free: whoever starts or ends a run holds the journal. */
+static FovStatus send(int *run, int *claim, FovHalving *h, int chosen) {
+  FOV_TRY(fov_sweep_claim(claim, h->dir, h->runs[chosen].name));
+  if (*claim < 0) return FOV_OK;
+  *run = chosen;
+  return append(h, "start", chosen, h->standings[chosen].target + 1, NAN);
+}
+
+static FovStatus decide(int *run, int *claim, FovHalving *h) {
+  int elsewhere, chosen;
+  FOV_TRY(claim_left(run, claim, &elsewhere, h));
+  if (*run >= 0) return FOV_OK;
+  if ((chosen = promotable(h)) < 0) chosen = unstarted(h);
+  if (chosen < 0 && elsewhere == 0) chosen = last_hope(h);
+  return chosen < 0 ? FOV_OK : send(run, claim, h, chosen);
+}
+
+FovStatus fov_halving_next(int *run, int *claim, double *until, FovHalving *halving) {
+  *run = -1;
+  FovStatus status = lock(halving);
+  if (status == FOV_OK) status = decide(run, claim, halving);
+  if (status == FOV_OK && *run >= 0) *until = share_of(halving, halving->standings[*run].target);
+  unlock(halving);
+  return status;
+}
+
+FovStatus fov_halving_end(FovHalving *halving, int run, double valid_error) {
+  FovStatus status = lock(halving);
+  const Standing *s = &halving->standings[run];
+  if (status == FOV_OK && is_under_way(s))
+    status =
+        append(halving, isfinite(valid_error) ? "result" : "fail", run, s->target, valid_error);
+  unlock(halving);
+  return status;
+}
+
+bool fov_halving_is_paused(const FovHalving *halving, int run) {
+  const Standing *s = &halving->standings[run];
+  return s->target >= 0 && s->target < halving->rungs && s->ended[s->target];
+}

@@ -1,0 +1,25 @@
+/** A child process of a sweep, as its parent sees it. */
+#ifndef FOV_EXPERIMENT_SWEEP_JOB_H
+#define FOV_EXPERIMENT_SWEEP_JOB_H
+
+#include "experiment/sweep/child.h"
+
+/** Zero-initialised, it has no process. */
+typedef struct FovSweepJob {
+  pid_t process; /**< 0: none */
+  FovSweepChild child;
+} FovSweepJob;
+
+/** Starts a child; its `errors` are set here. The job owns child.claim. */
+FovStatus fov_sweep_job_start(FovSweepJob *job, const FovSweepChild *child);
+
+/**
+ * Whether the child has ended; if `wait`, it is waited for. ended: its status, or FOV_ERR_IO if it
+ * crashed; the message is in its slot. Then fov_sweep_job_release frees the job.
+ */
+bool fov_sweep_job_has_ended(FovStatus *ended, const FovSweepJob *job, bool wait);
+
+/** Releases the claim. The job has no process afterwards. */
+void fov_sweep_job_release(FovSweepJob *job);
+
+#endif

@@ -1,0 +1,376 @@
+#include "experiment/sweep/plan.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/rng.h"
+
+enum { MAX_VALUES = 1000, MAX_EXPERIMENT = 1 << 20, MAX_SEED = 1000000000 };
+
+const FovOption fov_sweep_options[] = {
+    FOV_STRING(FovSweepOptions, experiment, "", "the experiment file, relative to the sweep file"),
+    FOV_STRING(FovSweepOptions, seeds, "0", "a seed, or the first and the last: 0:4"),
+    FOV_INT(FovSweepOptions, trials, "0", 0, FOV_SWEEP_RUNS,
+            "configurations, if a setting is drawn"),
+    FOV_LONG(FovSweepOptions, draws, "0", 0, 9e15, "random seed of the draws"),
+    FOV_BOOL(FovSweepOptions, halving, "no",
+             "stop runs early whose validation error is not among the best third (ASHA)"),
+    FOV_BOOL(FovSweepOptions, test, "no", "test the configuration that validation has chosen"),
+    FOV_OPTIONS_END,
+};
+
+static const char prefix[] = "sweep.";
+
+typedef enum Kind { LIST, LINEAR, LOGARITHMIC, ANY } Kind;
+
+struct FovSweepKey {
+  const FovSetting *setting;
+  Kind kind;
+  char *values[MAX_VALUES]; // LIST, ANY
+  int count;
+  double low, high; // LINEAR, LOGARITHMIC
+  bool whole;
+};
+
+const char *fov_sweep_key(const FovSweepPlan *plan, int k) {
+  return plan->keys[k].setting->key;
+}
+
+/* ---- one setting ---- */
+
+static FovStatus refuse(const FovSetting *setting, const char *expected) {
+  return fov_fail(FOV_ERR_USAGE, "%s: %s = %.200s: expected %s", setting->where, setting->key,
+                  setting->value, expected);
+}
+
+/** Splits the values at a separator, without the blanks around them. */
+static FovStatus split(FovSweepKey *key, const char *values, char separator) {
+  while (values) {
+    const char *end = strchr(values, separator);
+    size_t length = end ? (size_t)(end - values) : strlen(values);
+    while (length > 0 && *values == ' ') values++, length--;
+    while (length > 0 && values[length - 1] == ' ') length--;
+    if (length == 0) return refuse(key->setting, "values, found an empty one");
+    if (length >= FOV_STRING_SIZE || key->count == MAX_VALUES)
+      return refuse(key->setting, "at most 1000 values of at most 511 bytes");
+    key->values[key->count] = strndup(values, length);
+    if (!key->values[key->count++]) return fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
+    values = end ? end + 1 : NULL;
+  }
+  for (int i = 0; i < key->count; i++)
+    for (int j = 0; j < i; j++)
+      if (strcmp(key->values[i], key->values[j]) == 0)
+        return refuse(key->setting, "different values, found one twice");
+  return FOV_OK;
+}
+
+static bool read_number(double *number, const char *text, const char *end) {
+  char *stop;
+  *number = strtod(text, &stop);
+  return stop == end && stop != text && isfinite(*number);
+}
+
+static FovStatus read_range(FovSweepKey *key, const char *range) {
+  const char *colon = strchr(range, ':'), *end = range + strlen(range);
+  if (!colon || !read_number(&key->low, range, colon) || !read_number(&key->high, colon + 1, end))
+    return refuse(key->setting, "two numbers, such as log:1e-4:1e-2");
+  if (key->low >= key->high) return refuse(key->setting, "the lower number first");
+  if (key->kind == LOGARITHMIC && key->low <= 0)
+    return refuse(key->setting, "numbers above 0 on a logarithmic scale");
+  key->whole = strspn(range, "-0123456789:") == strlen(range);
+  return FOV_OK;
+}
+
+/** Whether the text starts with `word`; moves it behind. */
+static bool starts(const char **text, const char *word) {
+  size_t length = strlen(word);
+  if (strncmp(*text, word, length) != 0) return false;
+  *text += length;
+  return true;
+}
+
+/** Reads the values of a setting; one that does not vary leaves key->setting NULL. */
+static FovStatus read_key(FovSweepKey *key, const FovSetting *setting) {
+  const char *value = setting->value;
+  *key = (FovSweepKey){.setting = setting};
+  if (starts(&value, "lin:")) {
+    key->kind = LINEAR;
+    return read_range(key, value);
+  }
+  if (starts(&value, "log:")) {
+    key->kind = LOGARITHMIC;
+    return read_range(key, value);
+  }
+  if (starts(&value, "any:")) {
+    key->kind = ANY;
+    return split(key, value, ':');
+  }
+  if (!strchr(value, ',')) {
+    key->setting = NULL;
+    return FOV_OK;
+  }
+  if (strcmp(setting->key, "seed") == 0)
+    return refuse(setting, "one seed; --seeds 0:4 trains with several");
+  return split(key, value, ',');
+}
+
+static FovRng draw_stream(const FovSweepPlan *plan, int k, int configuration) {
+  uint64_t index = (uint64_t)configuration << 16 | (uint64_t)k;
+  return fov_rng_stream((uint64_t)plan->options.draws, FOV_STREAM_SWEEP, index);
+}
+
+static double draw_number(const FovSweepKey *key, FovRng *rng) {
+  bool logarithmic = key->kind == LOGARITHMIC;
+  double share = (double)fov_rng_uniform(rng), low = key->low, high = key->high;
+  // Every whole number has an interval of length 1.
+  if (key->whole) low -= 0.5, high += 0.5;
+  if (!logarithmic)
+    low += share * (high - low);
+  else
+    low *= pow(high / low, share);
+  return key->whole ? fmin(fmax(round(low), key->low), key->high) : low;
+}
+
+/** Number of the key's value in a configuration: the last list of the grid changes fastest. */
+static int place_in_grid(const FovSweepPlan *plan, int k, int configuration) {
+  for (int other = plan->key_count - 1; other > k; other--)
+    if (plan->keys[other].kind == LIST) configuration /= plan->keys[other].count;
+  return configuration % plan->keys[k].count;
+}
+
+void fov_sweep_value(char value[FOV_STRING_SIZE], const FovSweepPlan *plan, int k,
+                     int configuration) {
+  const FovSweepKey *key = &plan->keys[k];
+  FovRng rng = draw_stream(plan, k, configuration);
+  int chosen = key->kind == LIST  ? place_in_grid(plan, k, configuration)
+               : key->kind == ANY ? (int)fov_rng_below(&rng, (uint32_t)key->count)
+                                  : -1;
+  if (chosen >= 0)
+    snprintf(value, FOV_STRING_SIZE, "%s", key->values[chosen]);
+  else
+    snprintf(value, FOV_STRING_SIZE, key->whole ? "%.0f" : "%.4g", draw_number(key, &rng));
+}
+
+/* ---- the settings of a configuration ---- */
+
+static const FovSweepKey *varying(const FovSweepPlan *plan, const FovSetting *setting) {
+  for (int k = 0; k < plan->key_count; k++)
+    if (plan->keys[k].setting == setting) return &plan->keys[k];
+  return NULL;
+}
+
+FovStatus fov_sweep_settings(FovSettings *settings, const FovSweepPlan *plan, int configuration,
+                             int64_t seed, const char *where) {
+  FOV_TRY(fov_settings_parse(settings, plan->experiment, where));
+  size_t count;
+  const FovSetting *list = fov_settings_list(&count, plan->settings);
+  for (size_t i = 0; i < count; i++) {
+    char value[FOV_STRING_SIZE];
+    const FovSweepKey *key = varying(plan, &list[i]);
+    if (key) fov_sweep_value(value, plan, (int)(key - plan->keys), configuration);
+    FOV_TRY(fov_settings_put(settings, list[i].key, key ? value : list[i].value, list[i].where));
+  }
+  char number[32];
+  snprintf(number, sizeof number, "%" PRId64, seed);
+  return fov_settings_put(settings, "seed", number, "--seeds");
+}
+
+/** Resolves every configuration, so that no run is started if one of them cannot be. */
+static FovStatus check_configurations(const FovSweepPlan *plan) {
+  for (int i = 0; i < plan->configurations; i++) {
+    FovExperiment experiment;
+    FovStatus status = fov_experiment_init(&experiment);
+    if (status == FOV_OK)
+      status = fov_sweep_settings(experiment.settings, plan, i, plan->first_seed,
+                                  plan->options.experiment);
+    if (status == FOV_OK) status = fov_experiment_resolve(&experiment);
+    fov_experiment_finish(&experiment);
+    FOV_TRY(status);
+  }
+  return FOV_OK;
+}
+
+/* ---- the plan ---- */
+
+/** Copies the settings whose key has the prefix of a sweep's own, or the others; of two with the
+ * same key the later. */
+static FovStatus copy_settings(FovSettings *copy, const FovSettings *all, bool own) {
+  size_t count;
+  const FovSetting *list = fov_settings_list(&count, all);
+  for (size_t i = 0; i < count; i++) {
+    bool last = true;
+    for (size_t j = i + 1; j < count; j++) last = last && strcmp(list[i].key, list[j].key) != 0;
+    if (last && (strncmp(list[i].key, prefix, strlen(prefix)) == 0) == own)
+      FOV_TRY(fov_settings_put(copy, list[i].key, list[i].value, list[i].where));
+  }
+  return FOV_OK;
+}
+
+static bool names_experiment(const FovSettings *settings) {
+  size_t count;
+  const FovSetting *list = fov_settings_list(&count, settings);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(list[i].key, "sweep.experiment") == 0) return true;
+  return false;
+}
+
+/** Reads a sweep file into `settings`; of an experiment nothing is read, it is named. */
+static FovStatus read_file(FovSettings **settings, FovSweepPlan *plan, const char *file) {
+  FOV_TRY(fov_settings_create(settings));
+  FOV_TRY(fov_settings_read(*settings, file));
+  if (names_experiment(*settings)) return FOV_OK;
+  fov_settings_destroy(*settings);
+  FOV_TRY(fov_settings_create(settings));
+  if (snprintf(plan->options.experiment, FOV_STRING_SIZE, "%s", file) < FOV_STRING_SIZE)
+    return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "%.80s...: a path of more than %d bytes", file,
+                  FOV_STRING_SIZE - 1);
+}
+
+/** Resolves the settings of the section [sweep]. */
+static FovStatus resolve_options(FovSweepPlan *plan, const FovSettings *all) {
+  char experiment[FOV_STRING_SIZE];
+  memcpy(experiment, plan->options.experiment, sizeof experiment);
+  FovGroup group = {"sweep", fov_sweep_options, &plan->options};
+  FovConfig config = {.groups = &group, .group_count = 1};
+  FovSettings *own = NULL;
+  FovStatus status = fov_settings_create(&own);
+  if (status == FOV_OK) status = copy_settings(own, all, true);
+  if (status == FOV_OK) status = fov_config_resolve(&config, own);
+  fov_settings_destroy(own);
+  if (*experiment) memcpy(plan->options.experiment, experiment, sizeof experiment);
+  return status;
+}
+
+/** Reads the experiment's text; its path is relative to the sweep file. */
+static FovStatus read_experiment(FovSweepPlan *plan, const char *file) {
+  char path[2 * FOV_STRING_SIZE + 1];
+  const char *name = plan->options.experiment, *slash = strrchr(file, '/');
+  bool beside = slash && *name != '/' && strcmp(name, file) != 0;
+  snprintf(path, sizeof path, "%.*s%s", beside ? (int)(slash - file + 1) : 0, file, name);
+  size_t size;
+  return fov_file_read(&plan->experiment, &size, path, MAX_EXPERIMENT);
+}
+
+static FovStatus read_seeds(FovSweepPlan *plan) {
+  const char *text = plan->options.seeds, *colon = strchr(text, ':');
+  char *end;
+  long first = strtol(text, &end, 10), last = first;
+  bool right = end != text && (colon ? end == colon : !*end);
+  if (right && colon) last = strtol(colon + 1, &end, 10), right = end != colon + 1 && !*end;
+  if (!right || first < 0 || last < first || last > MAX_SEED)
+    return fov_fail(FOV_ERR_USAGE,
+                    "--seeds %.80s: expected a seed, or the first and the last such as 0:4, from 0 "
+                    "to %d",
+                    text, MAX_SEED);
+  if (last - first >= FOV_SWEEP_RUNS)
+    return fov_fail(FOV_ERR_USAGE, "--seeds %.80s: expected at most %d", text, FOV_SWEEP_RUNS);
+  plan->first_seed = first;
+  plan->seeds = (int)(last - first + 1);
+  return FOV_OK;
+}
+
+static FovStatus read_keys(FovSweepPlan *plan) {
+  size_t count;
+  const FovSetting *list = fov_settings_list(&count, plan->settings);
+  plan->keys = calloc(count + 1, sizeof *plan->keys);
+  if (!plan->keys) return fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
+  for (size_t i = 0; i < count; i++) {
+    FovSweepKey *key = &plan->keys[plan->key_count];
+    // Counted first: finishing the plan frees what a key has after a failure, too.
+    plan->key_count++;
+    FOV_TRY(read_key(key, &list[i]));
+    if (!key->setting) plan->key_count--;
+  }
+  return FOV_OK;
+}
+
+static FovStatus count_configurations(FovSweepPlan *plan) {
+  int trials = plan->options.trials;
+  double grid = 1;
+  const FovSweepKey *drawn = NULL;
+  for (int k = 0; k < plan->key_count; k++) {
+    const FovSweepKey *key = &plan->keys[k];
+    if (key->kind == LIST)
+      grid *= key->count;
+    else
+      drawn = key;
+  }
+  if (drawn && trials == 0)
+    return refuse(drawn->setting, "--trials, the number of configurations to draw");
+  if (!drawn && trials > 0)
+    return fov_fail(FOV_ERR_USAGE,
+                    "--trials %d: nothing is drawn; use a range such as train.rate=log:1e-4:1e-2",
+                    trials);
+  if (drawn && trials < grid)
+    return fov_fail(FOV_ERR_USAGE,
+                    "--trials %d: expected at least %.0f, one for every combination of the lists",
+                    trials, grid);
+  if (plan->options.halving && plan->seeds > 1)
+    return fov_fail(FOV_ERR_USAGE,
+                    "--halving: expected one seed, found %d; train the chosen configuration with "
+                    "more seeds in a sweep of its own",
+                    plan->seeds);
+  double runs = (drawn ? trials : grid) * plan->seeds;
+  if (runs > FOV_SWEEP_RUNS)
+    return fov_fail(FOV_ERR_USAGE, "a sweep of %.0f runs: expected at most %d", runs,
+                    FOV_SWEEP_RUNS);
+  plan->configurations = drawn ? trials : (int)grid;
+  return FOV_OK;
+}
+
+/** Writes the plan as the sweep file of its own folder. */
+static FovStatus print_plan(FovSweepPlan *plan) {
+  FovSweepOptions options = plan->options;
+  snprintf(options.experiment, sizeof options.experiment, "%s", FOV_SWEEP_EXPERIMENT);
+  options.test = false; // may be asked for later
+  FovGroup group = {"sweep", fov_sweep_options, &options};
+  FovConfig config = {.groups = &group, .group_count = 1};
+  char *own;
+  FOV_TRY(fov_config_dump(&own, &config));
+  size_t size, count;
+  FILE *stream = open_memstream(&plan->text, &size);
+  const FovSetting *list = fov_settings_list(&count, plan->settings);
+  for (size_t i = 0; stream && i < count; i++)
+    fprintf(stream, "%s = %s\n", list[i].key, list[i].value);
+  if (stream) fputs(own, stream);
+  free(own);
+  return stream && fclose(stream) == 0 ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
+}
+
+static FovStatus read_plan(FovSweepPlan *plan, FovSettings **all, const char *file,
+                           const char *const *changes, int change_count) {
+  FOV_TRY(read_file(all, plan, file));
+  for (int i = 0; i < change_count; i++) FOV_TRY(fov_settings_add(*all, changes[i]));
+  FOV_TRY(resolve_options(plan, *all));
+  FOV_TRY(read_experiment(plan, file));
+  FOV_TRY(fov_settings_create(&plan->settings));
+  FOV_TRY(copy_settings(plan->settings, *all, false));
+  FOV_TRY(read_seeds(plan));
+  FOV_TRY(read_keys(plan));
+  FOV_TRY(count_configurations(plan));
+  FOV_TRY(print_plan(plan));
+  return check_configurations(plan);
+}
+
+FovStatus fov_sweep_plan_read(FovSweepPlan *plan, const char *file, const char *const *changes,
+                              int change_count) {
+  *plan = (FovSweepPlan){.key_count = 0};
+  FovSettings *all = NULL;
+  FovStatus status = read_plan(plan, &all, file, changes, change_count);
+  fov_settings_destroy(all);
+  return status;
+}
+
+void fov_sweep_plan_finish(FovSweepPlan *plan) {
+  for (int k = 0; k < plan->key_count; k++)
+    for (int i = 0; i < plan->keys[k].count; i++) free(plan->keys[k].values[i]);
+  free(plan->keys);
+  free(plan->text);
+  free(plan->experiment);
+  fov_settings_destroy(plan->settings);
+  *plan = (FovSweepPlan){.key_count = 0};
+}

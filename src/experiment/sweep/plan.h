@@ -1,0 +1,74 @@
+/**
+ * The plan of a sweep: which configurations of an experiment are trained, with which seeds.
+ *
+ * A setting of a sweep has one value, several, or a range to draw from:
+ *
+ *   core = rnn, gru              both
+ *   train.rate = log:1e-4:1e-2   drawn, the logarithm uniformly
+ *   policy.sigma = lin:2.0:8.0   drawn uniformly
+ *   core.width = lin:64:256      the same, whole numbers: neither end has a point or an exponent
+ *   reward = any:correct:log_probability
+ *                                drawn, all with the same probability
+ *
+ * Lists span a grid, all combinations of their values. If something is drawn, configuration i has
+ * combination i modulo the size of the grid and its own draws, the same for every seed.
+ */
+#ifndef FOV_EXPERIMENT_SWEEP_PLAN_H
+#define FOV_EXPERIMENT_SWEEP_PLAN_H
+
+#include "experiment/experiment.h"
+
+enum { FOV_SWEEP_RUNS = 100000 }; /**< of a sweep, at most */
+
+#define FOV_SWEEP_EXPERIMENT "experiment.ini" /**< the experiment, in the folder of its sweep */
+
+/** Settings of a sweep itself; in a file they are in the section [sweep]. */
+typedef struct FovSweepOptions {
+  char experiment[FOV_STRING_SIZE]; /**< the experiment file, relative to the sweep file */
+  char seeds[FOV_STRING_SIZE];      /**< "3" or "0:4", both ends included */
+  int trials;                       /**< configurations, if something is drawn; else 0 */
+  int64_t draws;                    /**< random seed of the draws */
+  bool halving;                     /**< stop runs early (ASHA) */
+  bool test;                        /**< test what validation has chosen */
+} FovSweepOptions;
+
+extern const FovOption fov_sweep_options[];
+
+/** A setting that varies. */
+typedef struct FovSweepKey FovSweepKey;
+
+typedef struct FovSweepPlan {
+  FovSweepOptions options;
+  FovSettings *settings; /**< all but those of [sweep], the last of a key counting */
+  char *text;            /**< the plan as a sweep file, in one spelling */
+  char *experiment;      /**< contents of the experiment file */
+  FovSweepKey *keys;     /**< [key_count], in the order of the settings */
+  int key_count;
+  int configurations;
+  int64_t first_seed;
+  int seeds; /**< first_seed … first_seed + seeds − 1 */
+} FovSweepPlan;
+
+/**
+ * Reads a plan. file: a sweep, or an experiment that `changes` vary. Every configuration is
+ * resolved, so that whatever is wrong with a setting is found here.
+ *
+ * Finished by fov_sweep_plan_finish, also after a failure.
+ */
+FovStatus fov_sweep_plan_read(FovSweepPlan *plan, const char *file, const char *const *changes,
+                              int change_count);
+void fov_sweep_plan_finish(FovSweepPlan *plan);
+
+/** The key of varying setting `k`. */
+const char *fov_sweep_key(const FovSweepPlan *plan, int k);
+
+/** Writes the value that setting `k` has in a configuration. */
+void fov_sweep_value(char value[FOV_STRING_SIZE], const FovSweepPlan *plan, int k,
+                     int configuration);
+
+/** Adds the experiment and a configuration's settings to `settings`. where: names the experiment
+ * in messages. */
+FovStatus fov_sweep_settings(FovSettings *settings, const FovSweepPlan *plan, int configuration,
+                             int64_t seed, const char *where);
+
+#endif

@@ -1,0 +1,90 @@
+/**
+ * A sweep: the runs of a plan, trained in child processes that share one folder.
+ *
+ * The folder has the plan (sweep.ini, experiment.ini), one run directory for each configuration and
+ * seed ("c03-s1"), results.csv, log.txt, and locks in `claims`. Whoever holds a run's claim works
+ * on it; the kernel releases the claims of a process that dies. So any number of processes may work
+ * on one folder, and a sweep that was killed continues where it stood.
+ *
+ * What a run has reached is read from its own files: valid.safetensors, its outcomes on validation,
+ * exists once it is complete.
+ */
+#ifndef FOV_EXPERIMENT_SWEEP_SWEEP_H
+#define FOV_EXPERIMENT_SWEEP_SWEEP_H
+
+#include <signal.h>
+
+#include "experiment/sweep/plan.h"
+#include "record/run.h"
+
+enum { FOV_SWEEP_NAME = 64, FOV_SWEEP_REASON = 256 };
+
+typedef enum FovSweepState {
+  FOV_SWEEP_WAITING,
+  FOV_SWEEP_RUNNING,  /**< a child of this process trains or tests it */
+  FOV_SWEEP_PAUSED,   /**< with halving: it may be continued, or is stopped for good */
+  FOV_SWEEP_FINISHED, /**< trained and validated */
+  FOV_SWEEP_DIVERGED, /**< `reason`; it is not tried again */
+  FOV_SWEEP_FAILED,   /**< `reason`; the next start of the sweep tries it again */
+} FovSweepState;
+
+/** One configuration with one seed. */
+typedef struct FovSweepRun {
+  char name[FOV_SWEEP_NAME]; /**< of its run directory */
+  int configuration;
+  int64_t seed;
+  FovSweepState state;
+  double progress;                /**< of its training, 0 … 1 */
+  double valid_error, test_error; /**< fractions; NaN: not known */
+  double seconds;                 /**< of training */
+  int64_t episodes, parameters;   /**< trained on; learned. 0: not known */
+  double mflop;                   /**< of a rollout; NaN: not known */
+  char reason[FOV_SWEEP_REASON];  /**< DIVERGED, FAILED: one line */
+} FovSweepRun;
+
+/** How a sweep stands. */
+typedef struct FovSweepReport {
+  const FovSweepPlan *plan;
+  const FovSweepRun *runs; /**< [count], by configuration and seed */
+  int count;
+  const FovSweepRun *ended; /**< the run that has just ended; NULL: none */
+  int jobs, threads;        /**< runs at a time; threads of each */
+  int chosen;               /**< the configuration with the lowest mean validation error; −1: no
+                                 configuration is complete */
+  bool testing;             /**< training is over */
+  double seconds;           /**< since this process began */
+} FovSweepReport;
+
+/** Receives a report at the start, several times a second, and whenever a run has ended. */
+typedef struct FovSweepReporter {
+  void (*report)(void *context, const FovSweepReport *report); /**< NULL: nothing is reported */
+  void *context;
+} FovSweepReporter;
+
+typedef struct FovSweepRequest {
+  const char *file;           /**< a sweep or an experiment; NULL: the plan in `dir` */
+  const char *const *changes; /**< [change_count] key=value, applied in order */
+  int change_count;
+  const char *dir;
+  int jobs;            /**< runs at a time; 0: as many as cores and memory allow */
+  int threads;         /**< of a run; 0: the cores, divided among the jobs */
+  const char *command; /**< as typed, for the log */
+  const volatile sig_atomic_t *interrupted; /**< not 0: save all runs and stop; NULL: never */
+  FovSweepReporter reporter;
+} FovSweepRequest;
+
+typedef struct FovSweep FovSweep;
+
+/** Reads the plan and checks all of it; a folder with another plan is refused. Writes nothing. The
+ * process must not have worker threads yet. Destroyed also after a failure. */
+FovStatus fov_sweep_create(FovSweep **sweep, const FovSweepRequest *request);
+void fov_sweep_destroy(FovSweep *sweep);
+
+/** How it stands, without running anything. */
+FovSweepReport fov_sweep_report(const FovSweep *sweep);
+
+/** Runs everything that is left and that no other process works on. Runs that fail do not stop the
+ * others and are no failure of the sweep. */
+FovStatus fov_sweep_run(FovSweep *sweep);
+
+#endif

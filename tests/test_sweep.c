@@ -1,0 +1,353 @@
+/** The plan of a sweep, and the decisions of successive halving. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "experiment/sweep/folder.h"
+#include "experiment/sweep/halving.h"
+#include "experiment/sweep/plan.h"
+#include "record/outcomes.h"
+#include "tests/folder.h"
+
+enum { MAX_CHANGES = 8 };
+
+static const char experiment[] = "env = translated\n[core]\nwidth = 16\n[train]\nepisodes = 640\n";
+
+static int make(void **state) {
+  (void)state;
+  if (make_folder("experiment") != 0) return -1;
+  return fov_file_write(path, experiment, strlen(experiment)) == FOV_OK ? 0 : -1;
+}
+
+/** Reads the plan of the experiment with changes up to a NULL. */
+static FovStatus read_plan(FovSweepPlan *plan, const char *const changes[MAX_CHANGES]) {
+  int count = 0;
+  while (changes[count]) count++;
+  return fov_sweep_plan_read(plan, path, changes, count);
+}
+
+static void assert_refused(const char *part, const char *const changes[MAX_CHANGES]) {
+  FovSweepPlan plan;
+  assert_int_equal(read_plan(&plan, changes), FOV_ERR_USAGE);
+  assert_message(part);
+  fov_sweep_plan_finish(&plan);
+}
+
+/* ---- plans ---- */
+
+static void lists_span_a_grid(void **state) {
+  (void)state;
+  FovSweepPlan plan;
+  const char *const changes[MAX_CHANGES] = {"core=rnn, gru", "glimpses=4", "policy.sigma=2,4,8",
+                                            "sweep.seeds=3:4", NULL};
+  assert_int_equal(read_plan(&plan, changes), FOV_OK);
+  assert_int_equal(plan.configurations, 6);
+  assert_int_equal(plan.first_seed, 3);
+  assert_int_equal(plan.seeds, 2);
+  assert_int_equal(plan.key_count, 2);
+  const char *const cores[] = {"rnn", "rnn", "rnn", "gru", "gru", "gru"};
+  const char *const sigmas[] = {"2", "4", "8", "2", "4", "8"};
+  for (int i = 0; i < 6; i++) {
+    char core[FOV_STRING_SIZE], sigma[FOV_STRING_SIZE];
+    fov_sweep_value(core, &plan, 0, i);
+    fov_sweep_value(sigma, &plan, 1, i);
+    assert_string_equal(core, cores[i]);
+    assert_string_equal(sigma, sigmas[i]);
+  }
+  fov_sweep_plan_finish(&plan);
+}
+
+static double drawn(const FovSweepPlan *plan, int k, int configuration) {
+  char value[FOV_STRING_SIZE];
+  fov_sweep_value(value, plan, k, configuration);
+  return atof(value);
+}
+
+static void draws_are_uniform_on_their_scales(void **state) {
+  (void)state;
+  enum { N = 2000 };
+  FovSweepPlan plan;
+  const char *const changes[MAX_CHANGES] = {"train.rate=log:1e-4:1e-2", "policy.sigma=lin:2.0:8.0",
+                                            "core.width=lin:3:5",       "core=any:rnn:gru",
+                                            "sweep.trials=2000",        NULL};
+  assert_int_equal(read_plan(&plan, changes), FOV_OK);
+  double rate = 0, sigma = 0;
+  int widths[6] = {0}, grus = 0;
+  for (int i = 0; i < N; i++) {
+    char core[FOV_STRING_SIZE];
+    double r = drawn(&plan, 0, i), s = drawn(&plan, 1, i), w = drawn(&plan, 2, i);
+    assert_true(r >= 1e-4 && r <= 1e-2 && s >= 2 && s <= 8 && (w == 3 || w == 4 || w == 5));
+    rate += log10(r) / N;
+    sigma += s / N;
+    widths[(int)w]++;
+    fov_sweep_value(core, &plan, 3, i);
+    grus += strcmp(core, "gru") == 0;
+  }
+  // Four standard errors.
+  assert_close(rate, -3, 4 * 2 / sqrt(12 * N));
+  assert_close(sigma, 5, 4 * 6 / sqrt(12 * N));
+  assert_close(grus, N / 2, 4 * sqrt(N / 4));
+  for (int w = 3; w <= 5; w++) assert_close(widths[w], N / 3, 4 * sqrt(N * 2 / 9));
+  fov_sweep_plan_finish(&plan);
+}
+
+static void every_combination_is_drawn_for(void **state) {
+  (void)state;
+  FovSweepPlan plan;
+  const char *const changes[MAX_CHANGES] = {"core=rnn,gru,lstm", "train.rate=log:1e-4:1e-2",
+                                            "sweep.trials=7", NULL};
+  assert_int_equal(read_plan(&plan, changes), FOV_OK);
+  assert_int_equal(plan.configurations, 7);
+  const char *const cores[] = {"rnn", "gru", "lstm"};
+  for (int i = 0; i < 7; i++) {
+    char core[FOV_STRING_SIZE];
+    fov_sweep_value(core, &plan, 0, i);
+    assert_string_equal(core, cores[i % 3]);
+    for (int j = 0; j < i; j++) assert_true(drawn(&plan, 1, i) != drawn(&plan, 1, j));
+  }
+  fov_sweep_plan_finish(&plan);
+}
+
+static void a_plan_reads_back_from_its_own_text(void **state) {
+  (void)state;
+  FovSweepPlan plan, again;
+  char file[700];
+  const char *const changes[MAX_CHANGES] = {"core=rnn,gru", "train.rate=log:1e-4:1e-2",
+                                            "sweep.trials=4", "sweep.draws=7", NULL};
+  assert_int_equal(read_plan(&plan, changes), FOV_OK);
+  assert_int_equal(fov_sweep_folder_open(folder, &plan), FOV_ERR_USAGE);
+  assert_message("has files, but no sweep");
+  char dir[300];
+  snprintf(dir, sizeof dir, "%s/sweep", folder);
+  assert_int_equal(fov_sweep_folder_open(dir, &plan), FOV_OK);
+  snprintf(file, sizeof file, "%s/%s", dir, FOV_SWEEP_PLAN);
+  assert_int_equal(fov_sweep_plan_read(&again, file, NULL, 0), FOV_OK);
+  assert_string_equal(again.text, plan.text);
+  assert_string_equal(again.experiment, experiment);
+  for (int i = 0; i < 4; i++) assert_true(drawn(&plan, 1, i) == drawn(&again, 1, i));
+  assert_int_equal(fov_sweep_folder_open(dir, &again), FOV_OK);
+  fov_sweep_plan_finish(&again);
+  fov_sweep_plan_finish(&plan);
+  const char *const other[MAX_CHANGES] = {"core=rnn,lstm", "train.rate=log:1e-4:1e-2",
+                                          "sweep.trials=4", "sweep.draws=7", NULL};
+  assert_int_equal(read_plan(&plan, other), FOV_OK);
+  assert_int_equal(fov_sweep_folder_open(dir, &plan), FOV_ERR_USAGE);
+  assert_message("holds another sweep, with 'core = rnn,gru' instead of 'core = rnn,lstm'");
+  fov_sweep_plan_finish(&plan);
+}
+
+static void mistakes_are_refused_before_anything_starts(void **state) {
+  (void)state;
+#define REFUSED(part, ...) assert_refused(part, (const char *const[MAX_CHANGES]){__VA_ARGS__, NULL})
+  REFUSED("unknown key 'core.widht'; did you mean 'core.width'?", "core.widht=16,32");
+  REFUSED("core = grj: expected one of", "core=rnn,grj");
+  REFUSED("an empty one", "core=rnn,,gru");
+  REFUSED("found one twice", "core=rnn,rnn");
+  REFUSED("--trials, the number of configurations", "train.rate=log:1e-4:1e-2");
+  REFUSED("nothing is drawn", "core=rnn,gru", "sweep.trials=4");
+  REFUSED("at least 3", "core=rnn,gru,lstm", "train.rate=log:1e-4:1e-2", "sweep.trials=2");
+  REFUSED("the lower number first", "train.rate=log:1e-2:1e-4", "sweep.trials=2");
+  REFUSED("numbers above 0", "train.rate=log:0:1e-2", "sweep.trials=2");
+  REFUSED("two numbers", "train.rate=lin:1e-2", "sweep.trials=2");
+  REFUSED("two numbers", "train.rate=lin:a:b", "sweep.trials=2");
+  REFUSED("--seeds 4:0", "sweep.seeds=4:0");
+  REFUSED("--seeds 0:x", "sweep.seeds=0:x");
+  REFUSED("--seeds -1", "sweep.seeds=-1");
+  REFUSED("one seed; --seeds", "seed=1,2");
+  REFUSED("at most 100000", "core=rnn,gru", "sweep.seeds=0:60000");
+  REFUSED("--halving: expected one seed", "core=rnn,gru", "sweep.halving=yes", "sweep.seeds=0:1");
+  REFUSED("unknown key 'sweep.seed'", "sweep.seed=1");
+#undef REFUSED
+}
+
+/* ---- claims and outcomes ---- */
+
+static void a_claim_excludes_others_until_it_is_closed(void **state) {
+  (void)state;
+  char claims[300];
+  int first, second;
+  snprintf(claims, sizeof claims, "%s/claims", folder);
+  assert_int_equal(fov_make_folders(claims), FOV_OK);
+  assert_int_equal(fov_sweep_claim(&first, folder, "c0-s0"), FOV_OK);
+  assert_true(first >= 0);
+  assert_int_equal(fov_sweep_claim(&second, folder, "c0-s0"), FOV_OK);
+  assert_int_equal(second, -1);
+  close(first);
+  assert_int_equal(fov_sweep_claim(&second, folder, "c0-s0"), FOV_OK);
+  assert_true(second >= 0);
+  close(second);
+}
+
+static void outcomes_read_back(void **state) {
+  (void)state;
+  uint8_t wrong[] = {0, 1, 0, 0, 1};
+  FovOutcomes read, written = {.wrong = wrong,
+                               .cases = 5,
+                               .reward = -0.5,
+                               .glimpses = 7.25,
+                               .mflop = 10.5,
+                               .parameters = 1234,
+                               .update = 99,
+                               .seed = 2014,
+                               .rollouts = 10,
+                               .split = FOV_SPLIT_TEST,
+                               .weights = "0123456789abcdef"};
+  assert_int_equal(fov_outcomes_write(&written, path), FOV_OK);
+  assert_int_equal(fov_outcomes_read(&read, path), FOV_OK);
+  assert_memory_equal(read.wrong, wrong, sizeof wrong);
+  assert_int_equal(read.cases, 5);
+  assert_true(read.reward == -0.5 && read.glimpses == 7.25 && read.mflop == 10.5);
+  assert_true(read.parameters == 1234 && read.update == 99 && read.seed == 2014);
+  assert_true(read.rollouts == 10 && read.split == FOV_SPLIT_TEST);
+  assert_string_equal(read.weights, written.weights);
+  assert_close(fov_outcomes_error(&read), 0.4, 1e-15);
+  fov_outcomes_finish(&read);
+  wrong[2] = 2;
+  assert_int_equal(fov_outcomes_write(&written, path), FOV_OK);
+  assert_int_equal(fov_outcomes_read(&read, path), FOV_ERR_FORMAT);
+  assert_message("outside its range");
+  fov_outcomes_finish(&read);
+}
+
+/* ---- halving ---- */
+
+enum { RUNS = 9 };
+
+static FovSweepRun runs[RUNS];
+static FovHalving *halving;
+
+static void open_halving(void) {
+  for (int i = 0; i < RUNS; i++) snprintf(runs[i].name, sizeof runs[i].name, "c%d-s0", i);
+  assert_int_equal(fov_halving_create(&halving, folder, runs, RUNS, 9), FOV_OK);
+}
+
+static int make_halving(void **state) {
+  (void)state;
+  char claims[300];
+  if (make_folder("halving.csv") != 0) return -1;
+  snprintf(claims, sizeof claims, "%s/claims", folder);
+  if (fov_make_folders(claims) != FOV_OK) return -1;
+  open_halving();
+  return 0;
+}
+
+static int remove_halving(void **state) {
+  fov_halving_destroy(halving);
+  return remove_tree(state);
+}
+
+/** Asserts which run comes next, and how far. Returns its claim. */
+static int expect_next(int run, double until) {
+  int next, claim;
+  double share;
+  assert_int_equal(fov_halving_next(&next, &claim, &share, halving), FOV_OK);
+  assert_int_equal(next, run);
+  if (run < 0) return -1;
+  assert_close(share, until, 1e-12);
+  return claim;
+}
+
+static void expect_run(int run, double until, double error) {
+  int claim = expect_next(run, until);
+  assert_int_equal(fov_halving_end(halving, run, error), FOV_OK);
+  close(claim);
+}
+
+/** Of 9 runs and two rungs, 1/9 and 1/3, three reach the second and one the end. */
+static void the_best_third_goes_on(void **state) {
+  (void)state;
+  const double errors[RUNS] = {0.5, 0.4, 0.9, 0.3, 0.8, 0.7, 0.6, 0.2, 0.1};
+  expect_run(0, 1 / 9., errors[0]);
+  expect_run(1, 1 / 9., errors[1]);
+  expect_run(2, 1 / 9., errors[2]);
+  expect_run(1, 1 / 3., 0.35); // the best of three
+  expect_run(3, 1 / 9., errors[3]);
+  expect_run(3, 1 / 3., 0.25); // the best of four
+  for (int i = 4; i < 8; i++) expect_run(i, 1 / 9., errors[i]);
+  expect_run(7, 1 / 3., 0.15); // now among the best two of eight
+  expect_run(7, 1, 0.05);      // the best of three at the second rung
+  expect_run(8, 1 / 9., errors[8]);
+  expect_run(8, 1 / 3., 0.3);
+  expect_next(-1, 0);
+  assert_true(fov_halving_is_paused(halving, 0));
+  assert_true(fov_halving_is_paused(halving, 1));
+  assert_false(fov_halving_is_paused(halving, 7));
+}
+
+static void a_failure_is_no_result(void **state) {
+  (void)state;
+  expect_run(0, 1 / 9., 0.5);
+  expect_run(1, 1 / 9., NAN);
+  expect_run(2, 1 / 9., 0.4);
+  expect_run(3, 1 / 9., 0.6);
+  expect_run(2, 1 / 3., 0.3);
+}
+
+/** Few runs would never have a best third: the best goes on when nothing else is left. */
+static void one_run_reaches_the_end(void **state) {
+  (void)state;
+  int claims[RUNS];
+  for (int i = 0; i < RUNS; i++) claims[i] = expect_next(i, 1 / 9.);
+  for (int i = 2; i < RUNS; i++) {
+    assert_int_equal(fov_halving_end(halving, i, NAN), FOV_OK);
+    close(claims[i]);
+  }
+  assert_int_equal(fov_halving_end(halving, 1, 0.4), FOV_OK);
+  close(claims[1]);
+  expect_next(-1, 0); // run 0 is under way
+  assert_int_equal(fov_halving_end(halving, 0, 0.5), FOV_OK);
+  close(claims[0]);
+  expect_run(1, 1 / 3., 0.3);
+  expect_run(1, 1, 0.2);
+  expect_next(-1, 0);
+}
+
+static void a_killed_sweep_decides_the_same(void **state) {
+  (void)state;
+  for (int i = 0; i < 3; i++) expect_run(i, 1 / 9., 0.5 - 0.1 * i);
+  close(expect_next(2, 1 / 3.)); // killed while it trains
+  FILE *file = fopen(path, "a");
+  fputs("result,c2-s0,1,0.", file); // and while it writes
+  fclose(file);
+  fov_halving_destroy(halving);
+  open_halving();
+  expect_run(2, 1 / 3., 0.2);
+  expect_next(3, 1 / 9.);
+}
+
+static void a_journal_of_another_sweep_is_refused(void **state) {
+  (void)state;
+  static const char *const lines[] = {"result,c77-s0,0,0.5\n", "result,c1-s0,9,0.5\n", "nonsense\n",
+                                      "stop,c1-s0,0,\n", "\n"};
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    int run, claim;
+    double until;
+    assert_int_equal(fov_file_write(path, lines[i], strlen(lines[i])), FOV_OK);
+    assert_int_equal(fov_halving_next(&run, &claim, &until, halving), FOV_ERR_FORMAT);
+    assert_message("is no line of this sweep");
+  }
+}
+
+int main(void) {
+#define PLAN(test) cmocka_unit_test_setup_teardown(test, make, remove_tree)
+#define HALVING(test) cmocka_unit_test_setup_teardown(test, make_halving, remove_halving)
+  const struct CMUnitTest tests[] = {
+      PLAN(lists_span_a_grid),
+      PLAN(draws_are_uniform_on_their_scales),
+      PLAN(every_combination_is_drawn_for),
+      PLAN(a_plan_reads_back_from_its_own_text),
+      PLAN(mistakes_are_refused_before_anything_starts),
+      PLAN(a_claim_excludes_others_until_it_is_closed),
+      PLAN(outcomes_read_back),
+      HALVING(the_best_third_goes_on),
+      HALVING(a_failure_is_no_result),
+      HALVING(one_run_reaches_the_end),
+      HALVING(a_killed_sweep_decides_the_same),
+      HALVING(a_journal_of_another_sweep_is_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
