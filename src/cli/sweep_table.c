@@ -94,8 +94,9 @@ static void draw(FovSweepTable *table, const FovSweepReport *report) {
              report->testing ? "testing: " : "", done, report->count,
              count_state(report, FOV_SWEEP_RUNNING), failed,
              fov_duration(left, seconds_left(table, report)));
-  if (report->chosen >= 0)
-    print_line(table, "best so far: %s", describe(label, report->plan, report->chosen));
+  if (report->chosen >= 0 && !report->testing)
+    print_line(table, "best: valid error %.2f %%  %s", 100 * report->chosen_error,
+               describe(label, report->plan, report->chosen));
   for (int i = 0; i < report->count && shown < MAX_RUNNING; i++)
     if (report->runs[i].state == FOV_SWEEP_RUNNING) print_running(table, &report->runs[i]), shown++;
 }

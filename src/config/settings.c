@@ -106,8 +106,7 @@ FovStatus fov_settings_put(FovSettings *settings, const char *key, const char *v
 
 FovStatus fov_settings_add(FovSettings *settings, const char *argument) {
   const char *value = strchr(argument, '=');
-  if (!value)
-    return fov_fail(FOV_ERR_USAGE, "command line: '%.80s': expected key=value", argument);
+  if (!value) return fov_fail(FOV_ERR_USAGE, "command line: '%.80s': expected key=value", argument);
   char *key = strndup(argument, (size_t)(value - argument));
   if (!key) return no_memory();
   FovStatus status = fov_settings_put(settings, key, value + 1, "command line");

@@ -72,12 +72,14 @@ static void report(const FovSweep *sweep, const FovSweepRun *ended) {
 }
 
 FovSweepReport fov_sweep_report(const FovSweep *sweep) {
+  int chosen = sweep->tested >= 0 ? sweep->tested : choose(sweep);
   return (FovSweepReport){.plan = &sweep->plan,
                           .runs = sweep->runs,
                           .count = sweep->count,
                           .jobs = sweep->most,
                           .threads = sweep->threads,
-                          .chosen = sweep->tested >= 0 ? sweep->tested : choose(sweep),
+                          .chosen = chosen,
+                          .chosen_error = chosen >= 0 ? mean_error(sweep, chosen) : INFINITY,
                           .testing = sweep->tested >= 0,
                           .seconds = fov_now() - sweep->started};
 }

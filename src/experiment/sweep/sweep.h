@@ -51,6 +51,7 @@ typedef struct FovSweepReport {
   int jobs, threads;        /**< runs at a time; threads of each */
   int chosen;               /**< the configuration with the lowest mean validation error; −1: no
                                  configuration is complete */
+  double chosen_error;      /**< that mean; infinite without one */
   bool testing;             /**< training is over */
   double seconds;           /**< since this process began */
 } FovSweepReport;
