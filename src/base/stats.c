@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 
@@ -26,4 +27,91 @@ double fov_stats_student(int64_t freedom) {
   double v = (double)freedom, z3 = pow(Z, 3), z5 = pow(Z, 5), z7 = pow(Z, 7);
   return Z + (z3 + Z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * Z) / (96 * v * v) +
          (3 * z7 + 19 * z5 + 17 * z3 - 15 * Z) / (384 * v * v * v);
+}
+
+double fov_stats_mean(const double *x, int n) {
+  FOV_CHECK(n > 0, "a sample of %d", n);
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += x[i];
+  FOV_CHECK(isfinite(sum), "a sample of %d with the sum %g", n, sum);
+  return sum / n;
+}
+
+double fov_stats_half_width(const double *x, int n) {
+  double mean = fov_stats_mean(x, n), squares = 0;
+  if (n == 1) return INFINITY;
+  for (int i = 0; i < n; i++) squares += (x[i] - mean) * (x[i] - mean);
+  return fov_stats_student(n - 1) * sqrt(squares / (n - 1) / n);
+}
+
+static int compare(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+void fov_stats_sort(double *x, int n) {
+  qsort(x, (size_t)n, sizeof *x, compare);
+}
+
+static void check_sorted(const double *x, int n) {
+  FOV_CHECK(n > 0 && isfinite(x[0]) && isfinite(x[n - 1]), "a sample of %d", n);
+  for (int i = 1; i < n; i++)
+    FOV_CHECK(x[i - 1] <= x[i], "%g stands before %g in a sorted sample", x[i - 1], x[i]);
+}
+
+double fov_stats_quantile(const double *sorted, int n, double q) {
+  check_sorted(sorted, n);
+  FOV_CHECK(q >= 0 && q <= 1, "the quantile %g", q);
+  double place = q * (n - 1);
+  int i = (int)place;
+  if (i == n - 1) return sorted[i];
+  return sorted[i] + (place - i) * (sorted[i + 1] - sorted[i]);
+}
+
+double fov_stats_median(const double *sorted, int n) {
+  return fov_stats_quantile(sorted, n, 0.5);
+}
+
+double fov_stats_iqm(const double *sorted, int n) {
+  check_sorted(sorted, n);
+  return fov_stats_mean(sorted + n / 4, n - 2 * (n / 4));
+}
+
+double fov_stats_mcnemar(int64_t first, int64_t second) {
+  FOV_CHECK(first >= 0 && second >= 0, "%lld and %lld cases", (long long)first, (long long)second);
+  int64_t n = first + second, fewer = first < second ? first : second;
+  // From the middle outwards, in units of the middle's probability: C(n, k−1) = C(n, k) k/(n−k+1).
+  double share = 1, half = 0, tail = 0;
+  for (int64_t k = n / 2; k >= 0; k--) {
+    half += share;
+    if (k <= fewer) tail += share;
+    share *= (double)k / (double)(n - k + 1);
+  }
+  return fmin(1, 2 * tail / (2 * half - (n % 2 == 0)));
+}
+
+/** Holm's factor for p: how many of the values are not below it. */
+static int holm_factor(double p, const double *values, int n) {
+  int count = 0;
+  for (int i = 0; i < n; i++) count += values[i] >= p;
+  return count;
+}
+
+void fov_stats_holm(double *adjusted, const double *p, int n) {
+  for (int i = 0; i < n; i++) {
+    FOV_CHECK(p[i] >= 0 && p[i] <= 1, "a p-value of %g", p[i]);
+    adjusted[i] = fmin(1, holm_factor(p[i], p, n) * p[i]);
+  }
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      if (p[j] <= p[i]) adjusted[i] = fmax(adjusted[i], adjusted[j]);
+}
+
+void fov_stats_holm_levels(double *levels, const double *p, const double *adjusted, int n,
+                           double alpha) {
+  FOV_CHECK(alpha > 0 && alpha < 1, "a significance level of %g", alpha);
+  int kept = 0;
+  for (int i = 0; i < n; i++) kept += adjusted[i] > alpha;
+  for (int i = 0; i < n; i++)
+    levels[i] = 1 - alpha / (adjusted[i] > alpha ? kept : holm_factor(p[i], p, n));
 }
