@@ -14,6 +14,7 @@ typedef enum FovStream {
   FOV_STREAM_FIXED_ENV,    /**< like ENV, for an evaluation's cases; index = split and case */
   FOV_STREAM_FIXED_POLICY, /**< like POLICY, likewise; index = split, case and repeat */
   FOV_STREAM_SWEEP,        /**< settings that a sweep draws; index = configuration and setting */
+  FOV_STREAM_BOOTSTRAP,    /**< resampling of results; index = draw */
 } FovStream;
 
 typedef struct FovRng {
