@@ -234,7 +234,7 @@ static void paired_draws_have_the_exact_distribution(void **state) {
       for (int c = 0; c < 27; c++)
         exact[n++] = resampled_mean(pairs_x, 2, r, c) - resampled_mean(pairs_y, 3, q, c);
   FovDraws draws = {drawn, DRAWS, 1, 2};
-  FovOutcomes x = {pairs_x, 2, 3}, y = {pairs_y, 3, 3};
+  FovCaseScores x = {pairs_x, 2, 3}, y = {pairs_y, 3, 3};
   assert_int_equal(fov_bootstrap_paired(&draws, &x, &y), FOV_OK);
   assert_distribution(&draws, exact, n);
 }
@@ -245,7 +245,7 @@ static void what_recipes_share_in_a_case_cancels(void **state) {
   double x[100], y[100], low, high;
   for (int c = 0; c < 100; c++) x[c] = (y[c] = c % 4) + 1.5;
   FovDraws draws = {drawn, 1000, 1, 1};
-  FovOutcomes u = {x, 1, 100}, v = {y, 1, 100};
+  FovCaseScores u = {x, 1, 100}, v = {y, 1, 100};
   assert_int_equal(fov_bootstrap_paired(&draws, &u, &v), FOV_OK);
   fov_bootstrap_interval(&low, &high, &draws, 0.95);
   assert_close(low, 1.5, 1e-12);
@@ -258,7 +258,7 @@ static void draw_with(double *values, int which, uint64_t seed, int threads) {
   FovDraws draws = {values, 1000, seed, threads};
   double many[4000];
   for (int i = 0; i < 4000; i++) many[i] = i * 7919 % 997;
-  FovOutcomes u = {many, 1, 2000}, v = {many + 2000, 1, 2000};
+  FovCaseScores u = {many, 1, 2000}, v = {many + 2000, 1, 2000};
   assert_int_equal(fov_scores_init(&x, ragged_x, ragged_runs_x, 3), FOV_OK);
   assert_int_equal(fov_scores_init(&y, ragged_y, ragged_runs_y, 3), FOV_OK);
   if (which == 0) assert_int_equal(fov_bootstrap(&draws, &x, fov_scores_mean), FOV_OK);
@@ -337,7 +337,7 @@ static void no_memory_for_matrices_is_reported(void **state) {
 static void no_memory_for_cases_is_reported(void **state) {
   (void)state;
   FovDraws draws = {drawn, 100, 0, 2};
-  FovOutcomes x = {pairs_x, 2, 3}, y = {pairs_y, 3, 3};
+  FovCaseScores x = {pairs_x, 2, 3}, y = {pairs_y, 3, 3};
   for (int left = 0; left <= 2; left++) {
     allocations = left;
     FovStatus status = fov_bootstrap_paired(&draws, &x, &y);
@@ -362,7 +362,7 @@ static void compare_tasks(FovComparison *comparison, int tasks) {
 static void draw_pairs(int count, int threads, int cases, double outcome) {
   double outcomes[] = {1, outcome, 0};
   FovDraws draws = {drawn, count, 0, threads};
-  FovOutcomes x = {outcomes, 1, 3}, y = {pairs_y, 3, cases};
+  FovCaseScores x = {outcomes, 1, 3}, y = {pairs_y, 3, cases};
   assert_int_equal(fov_bootstrap_paired(&draws, &x, &y), FOV_OK);
 }
 

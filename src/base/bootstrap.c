@@ -129,7 +129,7 @@ static double draw_pairs(const void *source, int worker, FovRng *rng) {
 }
 
 /** Writes a recipe's seeds to columns `first` and on of the pairs. */
-static void transpose(const Pairs *p, const FovOutcomes *recipe, int first) {
+static void transpose(const Pairs *p, const FovCaseScores *recipe, int first) {
   size_t seeds = (size_t)(p->x_seeds + p->y_seeds), cases = (size_t)p->cases;
   for (int s = 0; s < recipe->seeds; s++)
     for (size_t c = 0; c < cases; c++) {
@@ -139,7 +139,8 @@ static void transpose(const Pairs *p, const FovOutcomes *recipe, int first) {
     }
 }
 
-FovStatus fov_bootstrap_paired(const FovDraws *draws, const FovOutcomes *x, const FovOutcomes *y) {
+FovStatus fov_bootstrap_paired(const FovDraws *draws, const FovCaseScores *x,
+                               const FovCaseScores *y) {
   check_draws(draws);
   FOV_CHECK(x->seeds > 0 && y->seeds > 0 && x->cases > 0 && x->cases == y->cases,
             "%d × %d outcomes against %d × %d", x->seeds, x->cases, y->seeds, y->cases);

@@ -30,17 +30,18 @@ FovStatus fov_bootstrap_comparison(const FovDraws *draws, const FovScores *x, co
                                    FovComparison *comparison);
 
 /** What each seed of a recipe made of each case: 0 or 1, or any finite number. */
-typedef struct FovOutcomes {
+typedef struct FovCaseScores {
   const double *values; /**< [seeds, cases] */
   int seeds, cases;
-} FovOutcomes;
+} FovCaseScores;
 
 /** The distribution of mean(x) − mean(y), of recipes that were tested on the same cases: a draw
  * resamples the seeds of each recipe, and the cases once for both, so that what is common to both
  * recipes in a case cancels. Where the seeds of a recipe differ by chance only, in each case for
  * itself, the variance is up to three times too large and the interval safe (Owen 2007). Fails if
  * there is no memory for a copy of both. */
-FovStatus fov_bootstrap_paired(const FovDraws *draws, const FovOutcomes *x, const FovOutcomes *y);
+FovStatus fov_bootstrap_paired(const FovDraws *draws, const FovCaseScores *x,
+                               const FovCaseScores *y);
 
 /** The percentile interval: the quantiles (1 ∓ level)/2 of the draws; 0 < level < 1 (Efron and
  * Tibshirani 1993, chapter 13). */
