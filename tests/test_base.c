@@ -5,9 +5,6 @@
 
 #include <cmocka.h>
 
-#include <omp.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -488,104 +485,6 @@ static void a_profile_counts_phases_and_products(void **state) {
   free(profiles);
 }
 
-enum { TASKS = 100 };
-
-typedef struct Roll {
-  int threads;
-  atomic_int done[TASKS], busy[FOV_MAX_THREADS], faults;
-} Roll;
-
-/** Counts the runs of each task, and violations as faults; only the main thread may assert. */
-static void answer(void *context, int task, int worker) {
-  Roll *roll = context;
-  if (worker < 0 || worker >= roll->threads)
-    roll->faults++;
-  else if (atomic_exchange(&roll->busy[worker], 1))
-    roll->faults++;
-  if (omp_get_max_threads() != 1) roll->faults++;
-  usleep(100); // so that tasks of different workers overlap
-  roll->done[task]++;
-  if (worker >= 0 && worker < roll->threads) roll->busy[worker] = 0;
-}
-
-static void team_runs_every_task_once(void **state) {
-  (void)state;
-  static const int counts[] = {0, 1, 2, 7, TASKS};
-  int threads_outside = omp_get_max_threads();
-  for (int threads = 1; threads <= 5; threads++)
-    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
-      static Roll roll;
-      roll = (Roll){.threads = threads};
-      fov_team_run(threads, counts[c], answer, &roll);
-      assert_int_equal(roll.faults, 0);
-      for (int task = 0; task < TASKS; task++)
-        assert_int_equal(roll.done[task], task < counts[c] ? 1 : 0);
-    }
-  assert_int_equal(omp_get_max_threads(), threads_outside);
-  assert_in_range(fov_team_default_threads(), 1, FOV_MAX_THREADS);
-}
-
-/** A handler must not interrupt a product: see fov_gemm. */
-static void look_at_mask(void *context, int task, int worker) {
-  (void)task, (void)worker;
-  atomic_int *faults = context;
-  sigset_t held;
-  pthread_sigmask(SIG_SETMASK, NULL, &held);
-  static const int wait[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGCHLD, SIGALRM, SIGPROF};
-  for (size_t i = 0; i < sizeof wait / sizeof *wait; i++)
-    if (!sigismember(&held, wait[i])) ++*faults;
-  if (sigismember(&held, SIGSEGV)) ++*faults;
-  usleep(100);
-}
-
-static void no_signal_reaches_a_team(void **state) {
-  (void)state;
-  sigset_t before, after;
-  atomic_int faults = 0;
-  pthread_sigmask(SIG_SETMASK, NULL, &before);
-  for (int threads = 1; threads <= 4; threads++) fov_team_run(threads, 20, look_at_mask, &faults);
-  pthread_sigmask(SIG_SETMASK, NULL, &after);
-  assert_int_equal(faults, 0);
-  for (int number = 1; number < 32; number++)
-    assert_int_equal(sigismember(&after, number), sigismember(&before, number));
-}
-
-static volatile sig_atomic_t signals;
-
-static void count_signal(int number) {
-  (void)number;
-  signals++;
-}
-
-static void raise_signal(void *context, int task, int worker) {
-  (void)worker;
-  int *seen = context;
-  seen[2 * task] = signals;
-  raise(SIGUSR1);
-  seen[2 * task + 1] = signals;
-}
-
-static void a_signal_waits_only_for_the_running_task(void **state) {
-  (void)state;
-  int seen[6];
-  signals = 0;
-  assert_true(signal(SIGUSR1, count_signal) != SIG_ERR);
-  fov_team_run(1, 3, raise_signal, seen);
-  signal(SIGUSR1, SIG_DFL);
-  static const int expected[] = {0, 0, 1, 1, 2, 2};
-  assert_memory_equal(seen, expected, sizeof expected);
-  assert_int_equal(signals, 3);
-}
-
-static void run_without_threads(void) {
-  fov_team_run(0, 1, answer, &(Roll){0});
-}
-
-static void a_team_without_threads_aborts(void **state) {
-  (void)state;
-  assert_true(aborts(run_without_threads));
-}
-
 enum { CHUNK = 1000, CHUNKS = 2000 };
 
 /** exp, sigmoid and tanh as the kernels of the program compute them. */
@@ -662,10 +561,6 @@ int main(void) {
       cmocka_unit_test(gemm_follows_the_definition),
       cmocka_unit_test(rows_of_operands_use_different_cache_sets),
       cmocka_unit_test(a_profile_counts_phases_and_products),
-      cmocka_unit_test(team_runs_every_task_once),
-      cmocka_unit_test(no_signal_reaches_a_team),
-      cmocka_unit_test(a_signal_waits_only_for_the_running_task),
-      cmocka_unit_test(a_team_without_threads_aborts),
       cmocka_unit_test(exp_sigmoid_and_tanh_are_within_their_error_bounds),
       cmocka_unit_test(large_arguments_are_clamped_and_nan_is_kept),
   };

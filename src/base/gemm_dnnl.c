@@ -8,7 +8,7 @@
 
 void fov_gemm_multiply(FovMatrix c, FovMatrix a, bool a_transposed, FovMatrix b, bool b_transposed,
                        int k, real beta) {
-  // Outside a team's task oneDNN would start a team of its own.
+  // A setting of this thread: oneDNN would start a team of its own, which sums in another order.
   omp_set_num_threads(1);
   dnnl_status_t status =
       dnnl_sgemm(a_transposed ? 'T' : 'N', b_transposed ? 'T' : 'N', c.rows, c.cols, k, 1, a.at,

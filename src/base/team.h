@@ -8,10 +8,15 @@ enum { FOV_MAX_THREADS = 256 };
 typedef void FovWork(void *context, int task, int worker);
 
 /**
- * Runs tasks 0 … tasks−1 on up to `threads` threads and returns when all are done.
+ * Runs tasks 0 … tasks−1 on up to `threads` threads, of which the caller is worker 0, and returns
+ * when all are done. One thread of a process may call it, and not from a task that shares a run
+ * with other workers.
  *
  * Which worker gets which task is not fixed, so a task's result must not depend on the worker.
  * No signal handler runs on a worker during a task: see fov_gemm. Signals wait until it is done.
+ *
+ * The other workers are created when they are first needed, and kept; they sleep while they wait.
+ * A forked child creates workers of its own.
  */
 void fov_team_run(int threads, int tasks, FovWork *work, void *context);
 
