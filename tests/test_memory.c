@@ -225,6 +225,39 @@ static void test_memory_of_copies_is_measured_in_advance(void **state) {
   }
 }
 
+static void test_memory_of_shards_of_any_size_is_measured_in_advance(void **state) {
+  (void)state;
+  const int sizes[] = {1, 8, 17, 24, 100, 256};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    char settings[256];
+    snprintf(settings, sizeof settings, "train.batch = %d\ntrain.shard = %d\n", 2 * sizes[i],
+             sizes[i]);
+    check_memory(settings, STAYING);
+  }
+}
+
+/** Their shards are larger than those of the training. */
+static void test_evaluations_between_updates_allocate_no_arena(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "train.batch = 16\ntrain.shard = 4\n");
+  toy.env.spec.cases = 6 * FOV_SHARD;
+  toy.env.spec.observation = fov_byte_image(500, 500, 1);
+  FovTrainer *trainer = toy_trainer(&toy, 6);
+  toy_train(trainer, 1);
+  FovEvalRequest request = {.task = &toy.task,
+                            .values = fov_trainer_weights(trainer),
+                            .cases = 6 * FOV_SHARD,
+                            .rollouts = 1,
+                            .threads = 6};
+  FovEvalResult result;
+  assert_int_equal(fov_evaluate(&result, &request, fov_trainer_workspace(trainer)), FOV_OK);
+  const FovWorkspace *workspace = fov_trainer_workspace(trainer);
+  for (int i = 0; i < 6; i++) assert_int_equal(workspace->arenas[i].blocks, 1);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+}
+
 static void test_memory_of_large_images_is_measured_in_advance(void **state) {
   (void)state;
   check_memory_of("train.batch = 64\nglimpses = 6\n", 1100, 0.99);
@@ -312,6 +345,8 @@ int main(void) {
       cmocka_unit_test(test_memory_of_two_layers_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_stops_and_policies_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_copies_is_measured_in_advance),
+      cmocka_unit_test(test_memory_of_shards_of_any_size_is_measured_in_advance),
+      cmocka_unit_test(test_evaluations_between_updates_allocate_no_arena),
       cmocka_unit_test(test_memory_of_large_images_is_measured_in_advance),
       cmocka_unit_test(test_a_full_rollout_takes_the_same_memory_in_every_case),
       cmocka_unit_test(test_lanes_that_stop_early_stay_within_the_measured_memory),

@@ -39,6 +39,35 @@ static void test_threads_do_not_change_a_bit(void **state) {
   check_threads("env = toy_turns\n");
   check_threads("stop = learned\nglimpses = 6\n");
   check_threads(TOY_TWO_LAYERS "core = lstm\nfirst = learned\n");
+  check_threads("train.shard = 1\n");
+  check_threads("train.shard = 24\noptimiser = muon\n");
+  check_threads("train.shard = 256\nstop = learned\nglimpses = 6\n");
+}
+
+/** Episodes that the busiest thread plays one after the other. */
+static int longest_turn(const FovTrainOptions *o, int threads) {
+  return (fov_train_shards(o) + threads - 1) / threads * o->shard;
+}
+
+/** Compares the shard that is found with every other one. */
+static void check_shard_for(int batch, int copies, int threads) {
+  FovTrainOptions o = {.batch = batch, .copies = copies}, other = o;
+  o.shard = fov_train_shard_for(&o, threads);
+  assert_true(o.shard % copies == 0 && fov_train_shards(&o) <= threads);
+  for (other.shard = copies; other.shard <= batch; other.shard += copies)
+    assert_true(o.shard <= longest_turn(&other, threads));
+}
+
+static void test_no_other_shard_feeds_the_threads_better(void **state) {
+  (void)state;
+  for (int threads = 1; threads <= 40; threads++)
+    for (int images = 1; images <= 100; images++)
+      for (int copies = 1; copies <= 3; copies++) check_shard_for(images * copies, copies, threads);
+  FovTrainOptions o = {.batch = 128, .copies = 1};
+  assert_int_equal(fov_train_shard_for(&o, 8), 16);
+  assert_int_equal(fov_train_shard_for(&o, 3), 43);
+  o.copies = 16;
+  assert_int_equal(fov_train_shard_for(&o, 100), 16);
 }
 
 static void test_the_seed_determines_the_training(void **state) {
@@ -207,9 +236,10 @@ static void assert_create_refuses(const char *settings, const char *message) {
 static void test_copies_that_do_not_fit_are_refused(void **state) {
   (void)state;
   assert_create_refuses("train.copies = 5\n", "train.copies = 5: expected a number that divides "
-                                              "train.batch = 32 and 64");
+                                              "train.batch = 32 and train.shard = 64");
   assert_create_refuses("train.batch = 48\ntrain.copies = 3\n", "train.copies = 3");
   assert_create_refuses("train.batch = 34\ntrain.copies = 4\n", "train.copies = 4");
+  assert_create_refuses("train.shard = 6\ntrain.copies = 4\n", "train.copies = 4");
   assert_create_refuses("baseline = leave_one_out\n",
                         "baseline = leave_one_out needs train.copies of 2 or more, found 1");
 }
@@ -282,13 +312,14 @@ static void play_shards(real *gradients[], FovSums sums[], const FovTrainer *tra
 
 /** Compares an update's sums with those of the tree; returns the number of gradients for which a
  * sum from left to right differs. */
-static int check_tree(int shards) {
+static int check_tree(int shards, int lanes) {
   Toy toy;
   char settings[64];
   real *gradients[6];
   FovSums sums[6];
   int others = 0;
-  snprintf(settings, sizeof settings, "train.batch = %d\n", 64 * shards - 10);
+  snprintf(settings, sizeof settings, "train.batch = %d\ntrain.shard = %d\n", lanes * shards - 10,
+           lanes);
   toy_create(&toy, settings);
   FovTrainer *trainer = toy_trainer(&toy, 2);
   toy_train(trainer, 1);
@@ -316,14 +347,16 @@ static int check_tree(int shards) {
 /** With three shards the tree is the sum from left to right; with more it is not. */
 static void test_shards_are_summed_in_a_binary_tree(void **state) {
   (void)state;
-  assert_int_equal(check_tree(3), 0);
-  assert_true(check_tree(5) > 0);
-  assert_true(check_tree(6) > 0);
+  assert_int_equal(check_tree(3, 64), 0);
+  assert_true(check_tree(5, 64) > 0);
+  assert_true(check_tree(6, 64) > 0);
+  assert_true(check_tree(6, 12) > 0);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_threads_do_not_change_a_bit),
+      cmocka_unit_test(test_no_other_shard_feeds_the_threads_better),
       cmocka_unit_test(test_shards_are_summed_in_a_binary_tree),
       cmocka_unit_test(test_the_seed_determines_the_training),
       cmocka_unit_test(test_every_case_comes_once_an_epoch),

@@ -193,11 +193,28 @@ static FovStatus record_changes(FovSession *session) {
   return session->outdated ? fov_session_save(session) : FOV_OK;
 }
 
+/** Reports that some threads have nothing to train on, and the setting that changes it. */
+static void note_idle_threads(FovSession *session) {
+  const FovTrainOptions *o = &session->training.options;
+  int threads = session->request->threads, fed = fov_train_shards(o);
+  FovTrainOptions better = *o;
+  better.shard = fov_train_shard_for(o, threads);
+  int feeds = fov_train_shards(&better);
+  if (fed >= threads || feeds <= fed) return;
+  char line[160], number[16];
+  snprintf(number, sizeof number, "%d", feeds);
+  snprintf(line, sizeof line,
+           "%d threads, but a batch of %d in shards of %d feeds %d: set train.shard = %d to use %s",
+           threads, o->batch, o->shard, fed, better.shard, feeds < threads ? number : "all");
+  fov_session_note(session, line);
+}
+
 FovStatus fov_session_open(FovSession *session) {
   char dir[sizeof session->run.dir];
   memcpy(dir, session->run.dir, sizeof dir);
   FOV_TRY(fov_run_open(&session->run, dir, session->request->resume));
   FOV_TRY(session->run.resumed ? load(session) : begin(session));
+  if (!session->run.resumed) note_idle_threads(session);
   FOV_TRY(fov_history_begin(dir, fov_session_update(session)));
   session->first_update = fov_session_update(session);
   session->timed_glimpses = fov_trainer_state(session->trainer)->sums.glimpses;

@@ -51,17 +51,18 @@ static void measure(void *context, int task, int worker) {
   fov_arena_finish(&arena);
 }
 
-double fov_shard_measure(const FovTask *task, int least, FovShardWork *work, void *context) {
+double fov_shard_measure(const FovTask *task, int least, int lanes, FovShardWork *work,
+                         void *context) {
   Measurement few = {.work = work, .context = context}, more = few;
   few.lanes = lanes_to_measure(task, least);
-  more.lanes = 2 * few.lanes < FOV_SHARD ? 2 * few.lanes : FOV_SHARD;
+  more.lanes = 2 * few.lanes < lanes ? 2 * few.lanes : lanes;
   FovProfile *profile = fov_profile_into(NULL); // not part of what is profiled
   fov_team_run(1, 1, measure, &few);
   fov_team_run(1, 1, measure, &more);
   fov_profile_into(profile);
   if (more.lanes == few.lanes) return more.bytes;
   double lane = (more.bytes - few.bytes) / (more.lanes - few.lanes);
-  return more.bytes + lane * (FOV_SHARD - more.lanes);
+  return more.bytes + lane * (lanes - more.lanes);
 }
 
 /** A rollout without gradients. */
@@ -87,7 +88,7 @@ FovStatus fov_shard_bytes(double *bytes, const FovTask *task, const real *values
   if (!values && !zeros)
     return fov_fail(FOV_ERR_MEMORY, "no memory for %zu parameters", params->size);
   Playing playing = {.task = task, .values = values ? values : zeros};
-  *bytes = fov_shard_measure(task, 1, play, &playing);
+  *bytes = fov_shard_measure(task, 1, FOV_SHARD, play, &playing);
   free(zeros);
   return FOV_OK;
 }

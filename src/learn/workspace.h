@@ -4,8 +4,9 @@
 
 #include "learn/rollout/rollout.h"
 
-/** Lanes of one shard: fixed, whatever the number of threads, so that sums have one order. */
-enum { FOV_SHARD = 64 };
+/** Lanes of a shard of an evaluation or a recording, and the most of a training (train.shard). None
+ * depends on the number of threads, so that sums have one order. */
+enum { FOV_SHARD = 64, FOV_MAX_SHARD = 256 };
 
 /** Arenas of the shards or workers of one process, kept from use to use. */
 typedef struct FovWorkspace {
@@ -20,17 +21,18 @@ void fov_workspace_finish(FovWorkspace *workspace);
 typedef void FovShardWork(void *context, FovArena *arena, int lanes);
 
 /**
- * Measures what the arena of a work on a whole shard holds, by doing it on fewer lanes; what it
- * takes must grow linearly with the lanes. least: lanes come in multiples of it, which divides
- * FOV_SHARD.
+ * Measures what the arena of a work on a shard of `lanes` lanes holds, by doing it on fewer; what
+ * it takes must grow linearly with the lanes. least: lanes come in multiples of it, which divides
+ * `lanes`.
  */
-double fov_shard_measure(const FovTask *task, int least, FovShardWork *work, void *context);
+double fov_shard_measure(const FovTask *task, int least, int lanes, FovShardWork *work,
+                         void *context);
 
 /** Whether the first `count` arenas hold memory of earlier work. */
 bool fov_workspace_is_used(const FovWorkspace *workspace, int count);
 
-/** Bytes of an arena in which a shard of `task` is played without gradients: the measured need of
- * full rollouts. values: the parameters, or NULL if there are none yet. */
+/** Bytes of an arena in which FOV_SHARD lanes of `task` are played without gradients: the measured
+ * need of full rollouts. values: the parameters, or NULL if there are none yet. */
 FovStatus fov_shard_bytes(double *bytes, const FovTask *task, const real *values);
 
 #endif

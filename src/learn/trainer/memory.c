@@ -23,7 +23,8 @@ static void try_shard(void *context, FovArena *arena, int lanes) {
 static double arena_bytes(const FovTraining *training, const real *values, real *gradient) {
   const FovParams *params = &training->task.agent->params;
   Trial trial = {.training = training, .values = values, .gradient = gradient};
-  double bytes = fov_shard_measure(&training->task, training->options.copies, try_shard, &trial);
+  const FovTrainOptions *o = &training->options;
+  double bytes = fov_shard_measure(&training->task, o->copies, o->shard, try_shard, &trial);
   for (int i = 0; training->optimiser->scratch && i < params->count; i++) {
     const FovParam *param = &params->list[i];
     double scratch = (double)training->optimiser->scratch(param->rows, param->cols) * sizeof(real);

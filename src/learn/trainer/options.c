@@ -8,8 +8,10 @@ static const char *const answers[] = {
 const FovOption fov_train_options[] = {
     FOV_LONG(FovTrainOptions, episodes, "1000000", 1, 1e12, "episodes of the whole training"),
     FOV_INT(FovTrainOptions, batch, "256", 1, 65536, "episodes of one update"),
-    FOV_INT(FovTrainOptions, copies, "1", 1, FOV_SHARD,
-            "K: episodes on the same image; divides batch and 64"),
+    FOV_INT(FovTrainOptions, copies, "1", 1, FOV_MAX_SHARD,
+            "K: episodes on the same image; divides batch and shard"),
+    FOV_INT(FovTrainOptions, shard, "64", 1, FOV_MAX_SHARD,
+            "episodes that one thread plays at a time; results depend on it, not on --threads"),
     FOV_REAL(FovTrainOptions, rate, "1e-3", 0, 100, "learning rate"),
     FOV_CHOICE(FovTrainOptions, schedule, "cosine", schedules,
                "of the learning rate; linear and cosine end at 0"),
@@ -24,7 +26,12 @@ const FovOption fov_train_options[] = {
 };
 
 int fov_train_shards(const FovTrainOptions *options) {
-  return (options->batch + FOV_SHARD - 1) / FOV_SHARD;
+  return (options->batch + options->shard - 1) / options->shard;
+}
+
+int fov_train_shard_for(const FovTrainOptions *options, int threads) {
+  int images = options->batch / options->copies;
+  return (images + threads - 1) / threads * options->copies;
 }
 
 int64_t fov_train_updates_planned(const FovTrainOptions *options) {

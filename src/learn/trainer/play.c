@@ -3,8 +3,8 @@
 FovPlan fov_train_plan(const FovTrainer *trainer, FovArena *arena, int shard) {
   const FovTraining *training = &trainer->training;
   const FovTrainOptions *o = &training->options;
-  int64_t first = trainer->state.update * o->batch + (int64_t)shard * FOV_SHARD;
-  int left = o->batch - shard * FOV_SHARD, lanes = left < FOV_SHARD ? left : FOV_SHARD;
+  int64_t first = trainer->state.update * o->batch + (int64_t)shard * o->shard;
+  int left = o->batch - shard * o->shard, lanes = left < o->shard ? left : o->shard;
   uint64_t seed = training->seed, count = (uint64_t)training->task.env->spec.cases;
   int64_t *cases = FOV_NEW(arena, int64_t, lanes);
   FovRng *env_rng = FOV_NEW(arena, FovRng, lanes), *policy_rng = FOV_NEW(arena, FovRng, lanes);

@@ -1,5 +1,6 @@
 #include "learn/trainer/trainer.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -11,10 +12,11 @@
 static FovStatus check_options(const FovTraining *training) {
   const FovTrainOptions *o = &training->options;
   const FovBaseline *baseline = training->task.baseline;
-  if (o->batch % o->copies != 0 || FOV_SHARD % o->copies != 0)
+  if (o->batch % o->copies != 0 || o->shard % o->copies != 0)
     return fov_fail(FOV_ERR_USAGE,
-                    "train.copies = %d: expected a number that divides train.batch = %d and %d",
-                    o->copies, o->batch, FOV_SHARD);
+                    "train.copies = %d: expected a number that divides train.batch = %d and "
+                    "train.shard = %d",
+                    o->copies, o->batch, o->shard);
   if (o->copies < baseline->least_copies)
     return fov_fail(FOV_ERR_USAGE, "baseline = %s needs train.copies of %d or more, found %d",
                     baseline->plugin.name, baseline->least_copies, o->copies);
@@ -39,28 +41,39 @@ static bool allocate_blocks(FovTrainer *trainer) {
   return complete;
 }
 
-/** bytes: of a shard's arena. Lanes that leave early make updates of different sizes: room for the
- * largest is taken at once. */
-static FovStatus allocate(FovTrainer *trainer, double bytes) {
-  int arenas = trainer->threads > trainer->shards ? trainer->threads : trainer->shards;
-  FOV_TRY(fov_workspace_create(&trainer->workspace, arenas));
+/** Reserves the arenas: `shard` bytes for each shard, `evaluation` for each worker. Lanes that
+ * leave early make updates of different sizes: room for the largest is taken at once. */
+static FovStatus allocate(FovTrainer *trainer, double shard, double evaluation) {
+  int shards = trainer->shards, threads = trainer->threads;
+  FOV_TRY(fov_workspace_create(&trainer->workspace, threads > shards ? threads : shards));
   bool complete = allocate_blocks(trainer);
-  for (int s = 0; complete && s < trainer->shards; s++)
-    complete = fov_arena_reserve(&trainer->workspace.arenas[s], (size_t)bytes);
+  for (int i = 0; complete && i < trainer->workspace.count; i++) {
+    double bytes = fmax(i < shards ? shard : 0, i < threads ? evaluation : 0);
+    complete = bytes == 0 || fov_arena_reserve(&trainer->workspace.arenas[i], (size_t)bytes);
+  }
   return complete ? FOV_OK
                   : fov_fail(FOV_ERR_MEMORY,
                              "no memory for %d gradients of %zu numbers and %.1f GiB of episodes; "
                              "make train.batch, env.size or the network smaller",
-                             trainer->shards, trainer->training.task.agent->params.size,
-                             trainer->shards * bytes / 0x1p30);
+                             shards, trainer->training.task.agent->params.size,
+                             fmax(shards * shard, threads * evaluation) / 0x1p30);
+}
+
+/** Bytes of an arena in which evaluations between the updates are played: 0 if those of a shard are
+ * enough, since it has as many lanes and gradients as well. */
+static FovStatus measure_evaluation(double *bytes, const FovTraining *training) {
+  *bytes = 0;
+  return training->options.shard < FOV_SHARD ? fov_shard_bytes(bytes, &training->task, NULL)
+                                             : FOV_OK;
 }
 
 FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, int threads) {
-  double blocks, shards;
+  double blocks, shards, evaluation;
   *trainer = NULL;
   FOV_TRY(check_options(training));
   FOV_TRY(fov_training_memory(&blocks, &shards, training));
-  FOV_TRY(fov_memory_check(blocks + shards, "this training"));
+  FOV_TRY(measure_evaluation(&evaluation, training));
+  FOV_TRY(fov_memory_check(blocks + fmax(shards, threads * evaluation), "this training"));
   FovTrainer *t = calloc(1, sizeof *t);
   if (!t) return fov_fail(FOV_ERR_MEMORY, "no memory for a trainer");
   const FovParams *params = &training->task.agent->params;
@@ -68,7 +81,7 @@ FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, 
   t->threads = threads;
   t->shards = fov_train_shards(&training->options);
   t->chunks = (int)((params->size + FOV_CHUNK - 1) / FOV_CHUNK);
-  FovStatus status = allocate(t, shards / t->shards);
+  FovStatus status = allocate(t, shards / t->shards, evaluation);
   if (status != FOV_OK) {
     fov_trainer_destroy(t);
     return status;

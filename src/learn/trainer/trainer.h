@@ -17,6 +17,7 @@ typedef struct FovTrainOptions {
   int64_t episodes; /**< of the whole training */
   int batch;        /**< episodes of one update */
   int copies;       /**< K: episodes on the same image, side by side */
+  int shard;        /**< lanes of a shard */
   double rate;      /**< learning rate */
   int schedule;     /**< FovSchedule */
   double warmup;    /**< share of the training over which the rate rises from 0 */
@@ -35,6 +36,13 @@ extern const FovOption fov_train_options[];
 
 /** Updates of a whole training: the last one may go beyond `episodes`. */
 int64_t fov_train_updates_planned(const FovTrainOptions *options);
+
+/** Shards of a batch: more threads than that have nothing to play. */
+int fov_train_shards(const FovTrainOptions *options);
+
+/** The `shard` with which `threads` threads play a batch in the least time: no thread plays more
+ * than one, and a smaller one would not be faster. */
+int fov_train_shard_for(const FovTrainOptions *options, int threads);
 
 /** A task with its objective, optimiser, options and seed; const. */
 typedef struct FovTraining {

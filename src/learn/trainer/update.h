@@ -18,9 +18,6 @@ struct FovTrainer {
   real scale, rate;       /**< of the next step */
 };
 
-/** Shards of a batch. */
-int fov_train_shards(const FovTrainOptions *options);
-
 /** Plans the lanes of a shard of the next update: every epoch sees each case once, in an order of
  * its own; the copies of an image share its environment stream. */
 FovPlan fov_train_plan(const FovTrainer *trainer, FovArena *arena, int shard);
