@@ -59,12 +59,16 @@ static void add_loss_grad(FovTape *tape, FovVar *y, int output) {
   for (int i = 0; i < y->rows * y->cols; i++) grad[place_of(y, i)] += weight_of(output, i);
 }
 
+/** Copies of the parameters for run; NULL: forward passes use the parameters themselves. */
+static const real *transposed;
+
 /** The loss, and what backward adds to `gradient` unless that is NULL. */
 static real run(const Subject *subject, FovArena *arena, const real *values, real *gradient) {
   FovTape tape;
   FovVar *x[MAX_INPUTS + 1] = {NULL}, *y[MAX_OUTPUTS + 1] = {NULL};
   fov_arena_rewind(arena);
   fov_tape_begin(&tape, arena, &subject->params, values, gradient);
+  if (transposed) fov_tape_add_transposed(&tape, &subject->params, transposed);
   for (int i = 0; i < subject->params.count && i < MAX_INPUTS; i++) {
     bool flows = subject->only == ALL || subject->only == i;
     x[i] = flows ? &tape.params[i] : fov_stop_gradient(&tape, &tape.params[i]);
@@ -125,6 +129,24 @@ static void fill_params(real *values, const FovParams *params) {
     for (int i = 0; i < p->rows * p->cols; i++) values[p->offset + (size_t)i] *= 2 / sqrt(p->cols);
 }
 
+/** Fails unless loss and gradient are the same with transposed copies of the parameters. */
+static void assert_transposed(const Subject *subject, FovArena *arena, const real *values,
+                              real expected, const real *expected_gradient) {
+  const FovParams *params = &subject->params;
+  real *copies = fov_params_block(params), *gradient = fov_params_block(params);
+  assert_true(copies && gradient);
+  for (int i = 0; i < params->count; i++) fov_param_transpose(copies, values, &params->list[i]);
+  for (size_t i = 0; i < params->size; i++) gradient[i] = BEFORE;
+  transposed = copies;
+  real loss = run(subject, arena, values, gradient);
+  transposed = NULL;
+  assert_near(loss, expected, 1e-11 * (1 + fabs(expected)), "%s: loss", subject->name);
+  for (size_t i = 0; i < params->size; i++)
+    assert_near(gradient[i], expected_gradient[i], 1e-11 * (1 + fabs(gradient[i])), "%s: [%zu]",
+                subject->name, i);
+  free(copies), free(gradient);
+}
+
 static void assert_gradient(const Subject *subject) {
   FovArena arena = {0};
   real *values = fov_params_block(&subject->params), *gradient = fov_params_block(&subject->params);
@@ -136,6 +158,7 @@ static void assert_gradient(const Subject *subject) {
   assert_true(loss == run(subject, &arena, values, NULL));
   for (int i = 0; i < subject->params.count; i++)
     assert_param_gradient(subject, &arena, i, values, gradient);
+  assert_transposed(subject, &arena, values, loss, gradient);
   free(values), free(gradient);
   fov_arena_finish(&arena);
 }
@@ -1726,6 +1749,27 @@ static void params_lie_apart_and_aligned(void **state) {
   fov_params_finish(&params);
 }
 
+static void a_parameter_is_transposed_number_by_number(void **state) {
+  (void)state;
+  static const int shapes[][2] = {{1, 9}, {9, 1}, {16, 8}, {40, 24}, {33, 70}};
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    FovParams params = {0};
+    int rows = shapes[i][0], cols = shapes[i][1];
+    fov_params_add(&params, "before", 3, 3, FOV_INIT_ONE, 1);
+    fov_params_add(&params, "w", rows, cols, FOV_INIT_UNIFORM, 1);
+    real *values = fov_params_block(&params), *copies = fov_params_block(&params);
+    assert_true(values && copies);
+    fov_params_init(values, &params, 5);
+    fov_param_transpose(copies, values, &params.list[1]);
+    const real *w = values + params.list[1].offset, *t = copies + params.list[1].offset;
+    for (int r = 0; r < rows; r++)
+      for (int c = 0; c < cols; c++) assert_true(t[c * rows + r] == w[r * cols + c]);
+    assert_true(copies[0] == 0);
+    free(values), free(copies);
+    fov_params_finish(&params);
+  }
+}
+
 /** Many more parameters than any agent has; each keeps its name, shape and place while the list
  * grows. */
 static void params_are_as_many_as_are_added(void **state) {
@@ -1927,6 +1971,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(operations_keep_their_own_constants, begin, finish),
       cmocka_unit_test_setup_teardown(shapes_that_do_not_match_abort, begin, finish),
       cmocka_unit_test(params_lie_apart_and_aligned),
+      cmocka_unit_test(a_parameter_is_transposed_number_by_number),
       cmocka_unit_test_setup_teardown(params_are_as_many_as_are_added, begin, finish),
       cmocka_unit_test(name_at_names_the_parameter),
       cmocka_unit_test(a_prefix_stands_before_every_name),

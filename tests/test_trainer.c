@@ -70,6 +70,30 @@ static void test_no_other_shard_feeds_the_threads_better(void **state) {
   assert_int_equal(fov_train_shard_for(&o, 100), 16);
 }
 
+/** Adds the same gradients in another order, and multiplies by transposed weights. */
+static void test_shards_of_another_size_differ_by_rounding_only(void **state) {
+  (void)state;
+  const char *const sizes[] = {"train.shard = 64\n", "train.shard = 7\n", "train.shard = 256\n"};
+  real *expected = NULL;
+  for (int i = 0; i < 3; i++) {
+    Toy toy;
+    char settings[256];
+    snprintf(settings, sizeof settings, TOY_MANY TOY_PLAIN "%s", sizes[i]);
+    toy_create(&toy, settings);
+    FovTrainer *trainer = toy_trainer(&toy, 2);
+    assert_int_equal(trainer->transposed != NULL, i > 0);
+    toy_train(trainer, 2);
+    const real *value = fov_trainer_state(trainer)->value;
+    if (!expected) expected = toy_copy(&toy, value);
+    for (size_t j = 0; j < toy.experiment.agent.params.size; j++)
+      assert_close(value[j], expected[j], sizeof(real) == sizeof(double) ? 1e-13 : 1e-5);
+    if (i > 0) assert_memory_not_equal(value, expected, toy_block_bytes(&toy));
+    fov_trainer_destroy(trainer);
+    toy_finish(&toy);
+  }
+  free(expected);
+}
+
 static void test_the_seed_determines_the_training(void **state) {
   (void)state;
   Toy toy;
@@ -292,14 +316,17 @@ static void test_a_rate_too_high_is_reported(void **state) {
 /** Gradient and sums of every shard of the next update, computed here. */
 static void play_shards(real *gradients[], FovSums sums[], const FovTrainer *trainer,
                         const Toy *toy) {
+  const FovParams *params = &toy->experiment.agent.params;
+  for (int i = 0; trainer->transposed && i < params->count; i++)
+    fov_param_transpose(trainer->transposed, trainer->state.value, &params->list[i]);
   for (int s = 0; s < trainer->shards; s++) {
     FovArena arena = {0};
     sums[s] = (FovSums){0};
-    gradients[s] = fov_params_block(&toy->experiment.agent.params);
+    gradients[s] = fov_params_block(params);
     assert_non_null(gradients[s]);
     FovPlan plan = fov_train_plan(trainer, &arena, s);
-    fov_train_play(&sums[s], gradients[s], trainer->state.value, &arena, &toy->training, &plan,
-                   trainer->state.average_return);
+    fov_train_play(&sums[s], gradients[s], trainer->state.value, trainer->transposed, &arena,
+                   &toy->training, &plan, trainer->state.average_return);
     fov_arena_finish(&arena);
   }
 }
@@ -357,6 +384,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_threads_do_not_change_a_bit),
       cmocka_unit_test(test_no_other_shard_feeds_the_threads_better),
+      cmocka_unit_test(test_shards_of_another_size_differ_by_rounding_only),
       cmocka_unit_test(test_shards_are_summed_in_a_binary_tree),
       cmocka_unit_test(test_the_seed_determines_the_training),
       cmocka_unit_test(test_every_case_comes_once_an_epoch),

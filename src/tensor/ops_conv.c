@@ -167,7 +167,7 @@ FovVar *fov_conv(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, const FovCon
   FovMatrix windows, sums;
   for (size_t first = 0; take_group(&windows, &sums, op, first); first += (size_t)sums.rows) {
     unfold(op, windows, first);
-    fov_gemm(sums, windows, false, fov_values(w), true, 0);
+    fov_multiply_weight(sums, windows, w, 0);
     activate_group(op, sums, first);
   }
   fov_note(tape, y, NULL, conv_backward, op);

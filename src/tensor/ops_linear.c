@@ -57,8 +57,8 @@ FovVar *fov_linear2(FovTape *tape, FovVar *x, FovVar *w, FovVar *h, FovVar *u, F
     wants_grad = wants_grad || h->wants_grad || u->wants_grad;
   }
   FovVar *y = fov_result_of(tape, w, 0, x->rows, w->rows, wants_grad);
-  fov_gemm(fov_values(y), fov_values(x), false, fov_values(w), true, 0);
-  if (h) fov_gemm(fov_values(y), fov_values(h), false, fov_values(u), true, 1);
+  fov_multiply_weight(fov_values(y), fov_values(x), w, 0);
+  if (h) fov_multiply_weight(fov_values(y), fov_values(h), u, 1);
   activate(fov_values(y), bias ? bias->value : NULL, activation);
 
   Linear *op = FOV_NEW(tape->arena, Linear, 1);

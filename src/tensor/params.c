@@ -98,6 +98,20 @@ real *fov_params_block(const FovParams *params) {
   return block;
 }
 
+/** y = xᵀ in squares, of which each row is one cache line. x: [rows, cols] */
+FOV_KERNEL static void transpose(real *restrict y, const real *restrict x, int rows, int cols) {
+  enum { SIDE = 64 / sizeof(real) };
+  for (int i = 0; i < rows; i += SIDE)
+    for (int j = 0; j < cols; j += SIDE)
+      for (int b = j; b < j + SIDE && b < cols; b++)
+        for (int a = i; a < i + SIDE && a < rows; a++)
+          y[(size_t)b * rows + a] = x[(size_t)a * cols + b];
+}
+
+void fov_param_transpose(real *transposed, const real *values, const FovParam *param) {
+  transpose(transposed + param->offset, values + param->offset, param->rows, param->cols);
+}
+
 const char *fov_params_name_at(const FovParams *params, size_t index) {
   int i = params->count - 1;
   while (i > 0 && params->list[i].offset > index) i--;

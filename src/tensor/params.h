@@ -56,6 +56,9 @@ size_t fov_params_learned(const FovParams *params);
 /** Writes initial values; each parameter draws from its own stream of `seed`. */
 void fov_params_init(real *values, const FovParams *params, uint64_t seed);
 
+/** Copies a parameter of a block, transposed, to its place in another block: [cols, rows]. */
+void fov_param_transpose(real *transposed, const real *values, const FovParam *param);
+
 /** A zeroed block, aligned to 64; NULL if memory is short. Freed with free. */
 real *fov_params_block(const FovParams *params);
 

@@ -36,6 +36,19 @@ void fov_tape_begin(FovTape *tape, FovArena *arena, const FovParams *params, con
   }
 }
 
+void fov_tape_add_transposed(FovTape *tape, const FovParams *params, const real *transposed) {
+  for (int i = 0; i < tape->count; i++)
+    tape->params[i].transposed = (real *)transposed + params->list[i].offset;
+}
+
+void fov_multiply_weight(FovMatrix y, FovMatrix x, const FovVar *w, real beta) {
+  FovMatrix transposed = {.at = w->transposed, .rows = w->cols, .cols = w->rows, .stride = w->rows};
+  if (w->transposed)
+    fov_gemm(y, x, false, transposed, false, beta);
+  else
+    fov_gemm(y, x, false, fov_values(w), true, beta);
+}
+
 void fov_tape_backward(FovTape *tape) {
   FOV_CHECK(!tape->spent, "a second backward pass needs fov_tape_clear_grads");
   tape->spent = true;

@@ -27,6 +27,7 @@ typedef struct FovVar {
   bool wants_grad;   /**< a gradient may flow here */
   bool has_grad;     /**< one has, so that `grad` is valid */
   real *value;       /**< [rows, cols] */
+  real *transposed;  /**< [cols, rows]: a copy of a parameter's value; NULL: there is none */
   real *grad;        /**< [rows, cols]; NULL until the first gradient flows here */
   int param;         /**< its number, if it is a parameter; otherwise −1 */
   FovSeries *series; /**< the same result at all time steps, see tape_join.c; NULL: none */
@@ -51,6 +52,10 @@ typedef struct FovTape {
  */
 void fov_tape_begin(FovTape *tape, FovArena *arena, const FovParams *params, const real *values,
                     real *gradient);
+
+/** Gives the parameters a block of transposed copies, by fov_param_transpose. Forward passes
+ * multiply by these: faster, most of all with few rows, and rounded differently. */
+void fov_tape_add_transposed(FovTape *tape, const FovParams *params, const real *transposed);
 
 /** Adds `grad` [rows, cols], dense, to the gradient of y: dL/dy. Ignored if y wants no gradient. */
 void fov_tape_add_grad(FovTape *tape, FovVar *y, const real *grad);
@@ -101,6 +106,9 @@ FovVar *fov_result_of(FovTape *tape, FovVar *source, int which, int rows, int co
 /** A var as an operand, by its values or by its gradient. */
 FovMatrix fov_values(const FovVar *x);
 FovMatrix fov_grads(const FovVar *x);
+
+/** y = x wᵀ + beta · y. w: [D_y, D_x], a parameter or a result. */
+void fov_multiply_weight(FovMatrix y, FovMatrix x, const FovVar *w, real beta);
 
 /** Row b of a var's values. */
 FOV_INLINE real *fov_value_row(const FovVar *x, int b) {

@@ -16,7 +16,7 @@ static void try_shard(void *context, FovArena *arena, int lanes) {
   FovSums sums = {0};
   FovPlan plan = fov_plan_full(arena, &trial->training->task, lanes);
   plan.every = trial->training->options.answer == FOV_TRAIN_ANSWER_EVERY;
-  fov_train_play(&sums, trial->gradient, trial->values, arena, trial->training, &plan, 0);
+  fov_train_play(&sums, trial->gradient, trial->values, NULL, arena, trial->training, &plan, 0);
 }
 
 /** What an arena holds: a shard, or what the optimiser needs for a parameter. */
@@ -36,8 +36,10 @@ static double arena_bytes(const FovTraining *training, const real *values, real 
 FovStatus fov_training_memory(double *blocks, double *shards, const FovTraining *training) {
   const FovParams *params = &training->task.agent->params;
   int count = fov_train_shards(&training->options);
-  // Values, two moments and average; then every shard has a gradient and an arena.
-  *blocks = (4.0 + count) * (double)params->size * sizeof(real);
+  // Values, two moments and average, perhaps values transposed; then every shard has a gradient and
+  // an arena.
+  int once = 4 + fov_train_transposes(&training->options);
+  *blocks = ((double)once + count) * (double)params->size * sizeof(real);
   FOV_TRY(fov_memory_check(*blocks, "this training"));
   real *values = fov_params_block(params), *gradient = fov_params_block(params);
   if (values && gradient) *shards = count * arena_bytes(training, values, gradient);

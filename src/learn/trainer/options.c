@@ -29,6 +29,10 @@ int fov_train_shards(const FovTrainOptions *options) {
   return (options->batch + options->shard - 1) / options->shard;
 }
 
+bool fov_train_transposes(const FovTrainOptions *options) {
+  return options->shard != FOV_SHARD;
+}
+
 int fov_train_shard_for(const FovTrainOptions *options, int threads) {
   int images = options->batch / options->copies;
   return (images + threads - 1) / threads * options->copies;

@@ -24,12 +24,14 @@ FovPlan fov_train_plan(const FovTrainer *trainer, FovArena *arena, int shard) {
                    .every = o->answer == FOV_TRAIN_ANSWER_EVERY};
 }
 
-void fov_train_play(FovSums *sums, real *gradient, const real *values, FovArena *arena,
-                    const FovTraining *training, const FovPlan *plan, double average_return) {
+void fov_train_play(FovSums *sums, real *gradient, const real *values, const real *transposed,
+                    FovArena *arena, const FovTraining *training, const FovPlan *plan,
+                    double average_return) {
   const FovTask *task = &training->task;
   FovTape tape;
   FovRollout rollout;
   fov_tape_begin(&tape, arena, &task->agent->params, values, gradient);
+  if (transposed) fov_tape_add_transposed(&tape, &task->agent->params, transposed);
   fov_rollout_run(&rollout, &tape, task, plan);
   const FovObjectiveInput input = {.task = task,
                                    .rollout = &rollout,

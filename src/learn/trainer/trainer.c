@@ -38,6 +38,8 @@ static bool allocate_blocks(FovTrainer *trainer) {
     complete = (*blocks[i] = fov_params_block(params)) && complete;
   for (int s = 0; trainer->shard_gradients && s < trainer->shards; s++)
     complete = (trainer->shard_gradients[s] = fov_params_block(params)) && complete;
+  if (fov_train_transposes(&trainer->training.options))
+    complete = (trainer->transposed = fov_params_block(params)) && complete;
   return complete;
 }
 
@@ -98,13 +100,9 @@ void fov_trainer_destroy(FovTrainer *trainer) {
   fov_workspace_finish(&trainer->workspace);
   for (int s = 0; trainer->shard_gradients && s < trainer->shards; s++)
     free(trainer->shard_gradients[s]);
-  void *owned[] = {state->value,
-                   state->first,
-                   state->second,
-                   state->average,
-                   trainer->shard_gradients,
-                   trainer->shard_sums,
-                   trainer->chunk_squares};
+  void *owned[] = {state->value,        state->first,          state->second,
+                   state->average,      trainer->transposed,   trainer->shard_gradients,
+                   trainer->shard_sums, trainer->chunk_squares};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   free(trainer);
 }
@@ -123,8 +121,16 @@ static void train_shard(void *context, int shard, int worker) {
   memset(gradient, 0, trainer->training.task.agent->params.size * sizeof(real));
   fov_arena_rewind(arena);
   FovPlan plan = fov_train_plan(trainer, arena, shard);
-  fov_train_play(sums, gradient, trainer->state.value, arena, &trainer->training, &plan,
-                 trainer->state.average_return);
+  fov_train_play(sums, gradient, trainer->state.value, trainer->transposed, arena,
+                 &trainer->training, &plan, trainer->state.average_return);
+}
+
+/** Copies one parameter. */
+static void transpose(void *context, int param, int worker) {
+  (void)worker;
+  FovTrainer *trainer = context;
+  fov_param_transpose(trainer->transposed, trainer->state.value,
+                      &trainer->training.task.agent->params.list[param]);
 }
 
 static FovStatus refuse_number(const FovTrainer *trainer) {
@@ -151,6 +157,8 @@ FovStatus fov_trainer_update(FovTrainer *trainer) {
   FovTrainerState *state = &trainer->state;
   double clip = trainer->training.options.clip;
   FovSums sums;
+  if (trainer->transposed)
+    fov_team_run(trainer->threads, trainer->training.task.agent->params.count, transpose, trainer);
   fov_team_run(trainer->threads, trainer->shards, train_shard, trainer);
   double norm = sqrt(fov_train_reduce(trainer, &sums));
   if (!is_finite(&sums, norm)) return refuse_number(trainer);
