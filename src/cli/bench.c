@@ -199,7 +199,7 @@ const FovCommand fov_command_bench = {
              "glimpse  taking glimpses\n"
              "env      drawing images\n"
              "train    whole updates, against the limit: the fastest matrix product, measured\n"
-             "         in the same second\n"
+             "         in the same second; then beside as many busy processes as threads\n"
              "size     one episode on images of 28 x 28 to 2048 x 2048 pixels, with glimpses and\n"
              "         with a convolutional network on the whole image; takes 4 GiB of memory\n"
              "\n"

@@ -30,6 +30,9 @@ typedef struct FovBenchResult {
   double flops, blocks, shards; /**< TRAIN: of a glimpse; bytes, see fov_training_memory */
 } FovBenchResult;
 
+/** Processes beside which training is measured as well: as many as the most threads. */
+int fov_bench_busy(const FovBenchResult *result);
+
 /** Measures the phases that are wanted. threads: the most; the result refers to `subject`. */
 FovStatus fov_bench_collect(FovBenchResult *result, const FovSubject *subject, const char *name,
                             const bool wanted[FOV_BENCH_PHASES], int threads, int repeats);

@@ -28,10 +28,15 @@ static FovStatus collect_env(FovBenchResult *result, int repeats) {
  */
 static FovStatus repeat_train(FovBenchResult *result, FovTrainMeter *meters[FOV_BENCH_THREADS],
                               const FovShapes *shapes, int repeats) {
+  int busy = fov_bench_busy(result);
   for (int r = 0; r < repeats; r++)
     for (int i = 0; i < result->count; i++)
-      FOV_TRY(fov_measure_train(&result->train[i], meters[i], shapes));
+      FOV_TRY(fov_measure_train(&result->train[i], meters[i], shapes, busy));
   return FOV_OK;
+}
+
+int fov_bench_busy(const FovBenchResult *result) {
+  return result->threads[result->count - 1];
 }
 
 static FovStatus collect_train(FovBenchResult *result, int repeats) {

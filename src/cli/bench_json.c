@@ -78,6 +78,8 @@ static void add_train(json_t *root, const FovBenchResult *result) {
     json_t *object = json_pack("{s:f}", "flops_per_glimpse", result->flops);
     set_repeats(object, "limit_flops_per_second", &rate->limit);
     set_repeats(object, "glimpses_per_second", &rate->glimpses);
+    set_repeats(object, "glimpses_per_second_beside_busy_processes", &rate->beside);
+    json_object_set_new(object, "busy_processes", json_integer(fov_bench_busy(result)));
     set_repeats(object, "share_of_limit", &rate->share);
     set_repeats(object, "page_faults_per_update", &rate->faults);
     set_repeats(object, "evaluated_glimpses_per_second", &rate->evaluated);

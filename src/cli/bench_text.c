@@ -120,6 +120,9 @@ static void print_train(const FovBenchResult *result) {
   int n = result->count;
   double flops = result->flops;
   const FovTrainRate *one = &result->train[0], *all = &result->train[n - 1];
+  char beside[64];
+  snprintf(beside, sizeof beside, "glimpses/s beside %d busy process%s", fov_bench_busy(result),
+           n == 1 ? "" : "es");
   const struct {
     const char *name;
     const FovRepeats *one, *all;
@@ -132,6 +135,7 @@ static void print_train(const FovBenchResult *result) {
       {"", &one->glimpses, &all->glimpses, 1e9 / flops, 1, "GFLOP/s"},
       {"of the limit", &one->share, &all->share, 0.01, 1, "%"},
       {"evaluation", &one->evaluated, &all->evaluated, 1, 0, "glimpses/s"},
+      {"training", &one->beside, &all->beside, 1, 0, beside},
       {"page faults", &one->faults, &all->faults, 1, 2, "an update"},
   };
   print_threads(result);

@@ -62,6 +62,7 @@ typedef struct FovTrainRate {
   FovRepeats limit;                  /**< FLOP/s of the fastest product */
   FovRepeats glimpses;               /**< trained on, a second */
   FovRepeats evaluated;              /**< glimpses a second of evaluation */
+  FovRepeats beside;                 /**< trained on, a second, beside `busy` processes */
   FovRepeats share;                  /**< FLOP/s of training over the limit */
   FovRepeats phases[FOV_PHASES + 1]; /**< shares of the threads' time; the last is waiting */
   FovRepeats faults;                 /**< pages that the system had to provide, an update */
@@ -73,8 +74,10 @@ typedef struct FovTrainMeter FovTrainMeter;
 FovStatus fov_train_meter_create(FovTrainMeter **meter, const FovSubject *subject, int threads);
 void fov_train_meter_destroy(FovTrainMeter *meter);
 
-/** Adds one repeat of about a second to `rate`. */
-FovStatus fov_measure_train(FovTrainRate *rate, FovTrainMeter *meter, const FovShapes *shapes);
+/** Adds one repeat of about two seconds to `rate`, the last half second beside `busy` processes
+ * that compute. */
+FovStatus fov_measure_train(FovTrainRate *rate, FovTrainMeter *meter, const FovShapes *shapes,
+                            int busy);
 
 /** Images drawn a second on `threads` threads. Fails if their lanes do not fit in memory. */
 FovStatus fov_measure_env(FovRepeats *rate, const FovSubject *subject, int threads, int repeats);

@@ -2,10 +2,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/team.h"
+#include "base/busy.h"
 #include "experiment/measure/parts.h"
 
-enum { FIRST_UPDATES = 3 }; // not measured: they allocate
+enum { FIRST_UPDATES = 3 }; // not measured: they allocate, or get their own pages after a fork
 
 static const double TRAINING = 0.6, EVALUATION = 0.3; // seconds of one repeat
 
@@ -21,9 +21,7 @@ FovStatus fov_train_meter_create(FovTrainMeter **meter, const FovSubject *subjec
   if (!m) return fov_fail(FOV_ERR_MEMORY, "no memory for a measurement");
   *m = (FovTrainMeter){.subject = subject, .threads = threads, .profiles = fov_profiles_create()};
   if (!m->profiles) return fov_fail(FOV_ERR_MEMORY, "no memory for profiles");
-  FOV_TRY(fov_trainer_create(&m->trainer, &subject->training, threads));
-  for (int i = 0; i < FIRST_UPDATES; i++) FOV_TRY(fov_trainer_update(m->trainer));
-  return FOV_OK;
+  return fov_trainer_create(&m->trainer, &subject->training, threads);
 }
 
 void fov_train_meter_destroy(FovTrainMeter *meter) {
@@ -57,20 +55,38 @@ static double faults(void) {
   return (double)usage.ru_minflt;
 }
 
+/** Trains for a while; glimpses: trained on, a second. */
+static FovStatus time_updates(double *glimpses, double *seconds, int *updates,
+                              FovTrainMeter *meter) {
+  double start = fov_now(), before = glimpses_of(meter->trainer);
+  for (*updates = 0, *seconds = 0; *seconds < TRAINING; ++*updates) {
+    FOV_TRY(fov_trainer_update(meter->trainer));
+    *seconds = fov_now() - start;
+  }
+  *glimpses = (glimpses_of(meter->trainer) - before) / *seconds;
+  return FOV_OK;
+}
+
 static FovStatus time_training(double *glimpses, FovTrainRate *rate, FovTrainMeter *meter) {
   memset(meter->profiles, 0, FOV_MAX_THREADS * sizeof *meter->profiles);
+  double pages = faults(), seconds;
+  int updates;
   fov_profile_into(meter->profiles);
-  FovStatus status = FOV_OK;
-  double start = fov_now(), seconds = 0, pages = faults(), before = glimpses_of(meter->trainer);
-  int updates = 0;
-  for (; seconds < TRAINING && status == FOV_OK; updates++) {
-    status = fov_trainer_update(meter->trainer);
-    seconds = fov_now() - start;
-  }
+  FovStatus status = time_updates(glimpses, &seconds, &updates, meter);
   fov_profile_into(NULL);
+  FOV_TRY(status);
   fov_repeats_add(&rate->faults, (faults() - pages) / updates);
   add_phases(rate, meter->profiles, meter->threads, seconds);
-  *glimpses = (glimpses_of(meter->trainer) - before) / seconds;
+  return FOV_OK;
+}
+
+static FovStatus time_beside(double *glimpses, FovTrainMeter *meter, int count) {
+  FovBusy busy;
+  double seconds;
+  int updates;
+  FOV_TRY(fov_busy_start(&busy, count));
+  FovStatus status = time_updates(glimpses, &seconds, &updates, meter);
+  fov_busy_stop(&busy);
   return status;
 }
 
@@ -88,18 +104,22 @@ static FovStatus time_evaluation(double *glimpses, FovTrainMeter *meter) {
   return FOV_OK;
 }
 
-FovStatus fov_measure_train(FovTrainRate *rate, FovTrainMeter *meter, const FovShapes *shapes) {
+FovStatus fov_measure_train(FovTrainRate *rate, FovTrainMeter *meter, const FovShapes *shapes,
+                            int busy) {
   const FovProduct *fastest = &fov_fastest(shapes)->product;
-  double before, after, glimpses, evaluated;
+  double before, after, glimpses, evaluated, beside;
   rate->threads = meter->threads;
+  for (int i = 0; i < FIRST_UPDATES; i++) FOV_TRY(fov_trainer_update(meter->trainer));
   FOV_TRY(fov_product_rate(&before, fastest, meter->threads));
   FOV_TRY(time_training(&glimpses, rate, meter));
   FOV_TRY(fov_product_rate(&after, fastest, meter->threads));
   FOV_TRY(time_evaluation(&evaluated, meter));
+  FOV_TRY(time_beside(&beside, meter, busy));
   double limit = (before + after) / 2;
   fov_repeats_add(&rate->limit, limit);
   fov_repeats_add(&rate->glimpses, glimpses);
   fov_repeats_add(&rate->evaluated, evaluated);
+  fov_repeats_add(&rate->beside, beside);
   fov_repeats_add(&rate->share, glimpses * shapes->flops / limit);
   return FOV_OK;
 }
