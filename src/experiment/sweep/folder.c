@@ -35,20 +35,52 @@ static bool has_files(const char *dir) {
   return files;
 }
 
-/** Fails at the first line in which a file of the folder differs from the text. */
-static FovStatus compare_text(const char *path, const char *text, const char *dir) {
-  char *kept;
-  size_t size, at = 0;
-  FOV_TRY(fov_file_read(&kept, &size, path, 1 << 20));
-  while (kept[at] && kept[at] == text[at]) at++;
+/** Length of a line without its end. */
+static int line_length(const char *line) {
+  return (int)strcspn(line, "\n");
+}
+
+/** The line that may change: a sweep can get more seeds. */
+static const char seeds_line[] = "sweep.seeds = ";
+
+static bool is_seeds(const char *line) {
+  return strncmp(line, seeds_line, strlen(seeds_line)) == 0;
+}
+
+/** Fails unless the plan has the seeds of a line of the folder's plan. */
+static FovStatus compare_seeds(const char *line, const FovSweepPlan *plan, const char *dir) {
+  char kept[FOV_STRING_SIZE];
+  int64_t first;
+  int count;
+  snprintf(kept, sizeof kept, "%.*s", line_length(line) - (int)strlen(seeds_line),
+           line + strlen(seeds_line));
+  FOV_TRY(fov_sweep_read_seeds(&first, &count, kept));
+  if (plan->first_seed <= first && first + count <= plan->first_seed + plan->seeds) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "%s: holds a sweep with the seeds %s: expected these and perhaps more, found %s",
+                  dir, kept, plan->options.seeds);
+}
+
+/** Compares a file of the folder with a text, line by line. */
+static FovStatus compare_text(const char *path, const char *text, const FovSweepPlan *plan,
+                              const char *dir) {
+  char *file;
+  size_t size;
+  FOV_TRY(fov_file_read(&file, &size, path, 1 << 20));
   FovStatus status = FOV_OK;
-  if (kept[at] != text[at]) {
-    while (at > 0 && kept[at - 1] != '\n') at--;
-    status = fov_fail(
-        FOV_ERR_USAGE, "%s: holds another sweep, with '%.*s' instead of '%.*s'; choose another -o",
-        dir, (int)strcspn(kept + at, "\n"), kept + at, (int)strcspn(text + at, "\n"), text + at);
+  const char *kept = file;
+  while (status == FOV_OK && (*kept || *text)) {
+    int length = line_length(kept), other = line_length(text);
+    if (is_seeds(kept) && is_seeds(text))
+      status = compare_seeds(kept, plan, dir);
+    else if (length != other || strncmp(kept, text, (size_t)length) != 0)
+      status = fov_fail(FOV_ERR_USAGE,
+                        "%s: holds another sweep, with '%.*s' instead of '%.*s'; choose another -o",
+                        dir, length, kept, other, text);
+    kept += length + (kept[length] == '\n');
+    text += other + (text[other] == '\n');
   }
-  free(kept);
+  free(file);
   return status;
 }
 
@@ -60,8 +92,8 @@ FovStatus fov_sweep_folder_check(const char *dir, const FovSweepPlan *plan) {
   fov_sweep_path(path, dir, FOV_SWEEP_PLAN, NULL);
   fov_sweep_path(experiment, dir, FOV_SWEEP_EXPERIMENT, NULL);
   if (fov_file_exists(path)) {
-    FOV_TRY(compare_text(path, plan->text, dir));
-    return compare_text(experiment, plan->experiment, dir);
+    FOV_TRY(compare_text(path, plan->text, plan, dir));
+    return compare_text(experiment, plan->experiment, plan, dir);
   }
   if (has_files(dir) && !fov_file_exists(experiment))
     return fov_fail(FOV_ERR_USAGE, "%s: has files, but no sweep; choose another -o", dir);
@@ -73,7 +105,6 @@ FovStatus fov_sweep_folder_open(const char *dir, const FovSweepPlan *plan) {
   FOV_TRY(fov_sweep_folder_check(dir, plan));
   fov_sweep_path(path, dir, FOV_SWEEP_PLAN, NULL);
   fov_sweep_path(experiment, dir, FOV_SWEEP_EXPERIMENT, NULL);
-  if (fov_file_exists(path)) return FOV_OK;
   // The experiment is written first: a folder with a plan has both.
   FOV_TRY(fov_make_folders(fov_sweep_path(claims, dir, FOV_SWEEP_CLAIMS, NULL)));
   FOV_TRY(fov_file_write(experiment, plan->experiment, strlen(plan->experiment)));

@@ -12,10 +12,11 @@
 /** Writes "DIR/NAME", or "DIR/NAME/FILE" if file is not NULL, into path [FOV_PATH_SIZE]. */
 const char *fov_sweep_path(char *path, const char *dir, const char *name, const char *file);
 
-/** Fails if the folder has another plan, or files but no sweep. */
+/** Fails if the folder has another plan, or files but no sweep. A plan with more seeds is the same.
+ */
 FovStatus fov_sweep_folder_check(const char *dir, const FovSweepPlan *plan);
 
-/** Creates the folder and writes the plan, where it has none yet; else checks it. */
+/** Creates the folder where it does not exist, checks it, and writes the plan. */
 FovStatus fov_sweep_folder_open(const char *dir, const FovSweepPlan *plan);
 
 /** Claims a run, or anything else by its name: the descriptor, which releases it when every process

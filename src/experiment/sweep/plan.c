@@ -255,8 +255,8 @@ static FovStatus read_experiment(FovSweepPlan *plan, const char *file) {
   return fov_file_read(&plan->experiment, &size, path, MAX_EXPERIMENT);
 }
 
-static FovStatus read_seeds(FovSweepPlan *plan) {
-  const char *text = plan->options.seeds, *colon = strchr(text, ':');
+FovStatus fov_sweep_read_seeds(int64_t *first_seed, int *seeds, const char *text) {
+  const char *colon = strchr(text, ':');
   char *end;
   long first = strtol(text, &end, 10), last = first;
   bool right = end != text && (colon ? end == colon : !*end);
@@ -268,8 +268,8 @@ static FovStatus read_seeds(FovSweepPlan *plan) {
                     text, MAX_SEED);
   if (last - first >= FOV_SWEEP_RUNS)
     return fov_fail(FOV_ERR_USAGE, "--seeds %.80s: expected at most %d", text, FOV_SWEEP_RUNS);
-  plan->first_seed = first;
-  plan->seeds = (int)(last - first + 1);
+  *first_seed = first;
+  *seeds = (int)(last - first + 1);
   return FOV_OK;
 }
 
@@ -349,7 +349,7 @@ static FovStatus read_plan(FovSweepPlan *plan, FovSettings **all, const char *fi
   FOV_TRY(read_experiment(plan, file));
   FOV_TRY(fov_settings_create(&plan->settings));
   FOV_TRY(copy_settings(plan->settings, *all, false));
-  FOV_TRY(read_seeds(plan));
+  FOV_TRY(fov_sweep_read_seeds(&plan->first_seed, &plan->seeds, plan->options.seeds));
   FOV_TRY(read_keys(plan));
   FOV_TRY(count_configurations(plan));
   FOV_TRY(print_plan(plan));

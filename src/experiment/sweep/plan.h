@@ -59,6 +59,9 @@ FovStatus fov_sweep_plan_read(FovSweepPlan *plan, const char *file, const char *
                               int change_count);
 void fov_sweep_plan_finish(FovSweepPlan *plan);
 
+/** Reads "3" or "0:4": the first seed and how many there are. */
+FovStatus fov_sweep_read_seeds(int64_t *first_seed, int *seeds, const char *text);
+
 /** The key of varying setting `k`. */
 const char *fov_sweep_key(const FovSweepPlan *plan, int k);
 
