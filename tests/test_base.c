@@ -523,6 +523,17 @@ static void exp_sigmoid_and_tanh_are_within_their_error_bounds(void **state) {
   assert_true(fov_exp(0) == 1 && fov_sigmoid(0) == 0.5f && fov_tanh(0) == 0);
 }
 
+static void softplus_is_exact_at_both_ends(void **state) {
+  (void)state;
+  for (int i = -8600; i <= 8600; i++) {
+    real x = (real)i / 100;
+    double expected = fmax(x, 0) + log1p(exp(-fabs((double)x)));
+    assert_near(fov_softplus(x) / expected, 1, 3e-7, "softplus of %g", (double)x);
+  }
+  assert_true(fov_softplus((real)1e30) == (real)1e30 && isnan(fov_softplus((real)NAN)));
+  assert_true(fov_softplus(-INFINITY) < 1e-37 && fov_softplus(INFINITY) == INFINITY);
+}
+
 static void large_arguments_are_clamped_and_nan_is_kept(void **state) {
   (void)state;
   real x[] = {87, 88, 1e30f, INFINITY, -87, -88, -1e30f, -INFINITY, NAN}, y[3][9];
@@ -562,6 +573,7 @@ int main(void) {
       cmocka_unit_test(rows_of_operands_use_different_cache_sets),
       cmocka_unit_test(a_profile_counts_phases_and_products),
       cmocka_unit_test(exp_sigmoid_and_tanh_are_within_their_error_bounds),
+      cmocka_unit_test(softplus_is_exact_at_both_ends),
       cmocka_unit_test(large_arguments_are_clamped_and_nan_is_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,14 +94,20 @@ static void fill_random(real *values, size_t count, uint64_t index) {
 
 /** (L(v + e) − L(v − e)) / 2e for one value. */
 static real central_difference(const Subject *subject, FovArena *arena, const real *values,
-                               real *value) {
-  const real kept = *value, e = 1e-5;
+                               real *value, real e) {
+  const real kept = *value;
   *value = kept + e;
   real above = run(subject, arena, values, NULL);
   *value = kept - e;
   real below = run(subject, arena, values, NULL);
   *value = kept;
   return (above - below) / (2 * e);
+}
+
+/** dL/dv: of two differences, such that their errors in e², from curvature, cancel. */
+static real derivative(const Subject *subject, FovArena *arena, const real *values, real *value) {
+  real wide = central_difference(subject, arena, values, value, 2e-5);
+  return (4 * central_difference(subject, arena, values, value, 1e-5) - wide) / 3;
 }
 
 /** The gradient's content before backward, which must add to it. */
@@ -114,7 +120,7 @@ static void assert_param_gradient(const Subject *subject, FovArena *arena, int n
   real largest = 0;
   for (int i = 0; i < param->rows * param->cols; i++) {
     size_t at = param->offset + (size_t)i;
-    real expected = flows ? central_difference(subject, arena, values, values + at) : 0;
+    real expected = flows ? derivative(subject, arena, values, values + at) : 0;
     assert_near(gradient[at] - BEFORE, expected, flows ? 1e-8 * (1 + fabs(expected)) : 0,
                 "%s: gradient of %s[%d]", subject->name, param->name, i);
     largest = fmax(largest, fabs(expected));
@@ -203,6 +209,20 @@ static void linear2_steps(FovVar *y[], FovTape *tape, FovVar *x[], const void *c
   tape->steps = 3;
   for (int t = 0; t < 3; t++)
     y[t] = fov_linear2(tape, x[0], x[1], t ? y[t - 1] : NULL, x[3], x[2], c->activation);
+}
+
+static void linear_heads(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  const Case *c = context;
+  y[0] = fov_linear_heads(tape, x[0], x[1], x[2], x[0]->cols / x[1]->cols, c->activation);
+}
+
+/** Twice in three steps, beside a layer of all columns with the same weight. */
+static void linear_heads_steps(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  const Case *c = context;
+  tape->steps = 3;
+  for (int t = 0; t < 3; t++)
+    y[t] = fov_linear_heads(tape, t ? y[t - 1] : x[0], x[1], x[2], 2, c->activation);
+  y[3] = fov_linear(tape, fov_columns(tape, y[1], 1, 2), x[1], NULL, c->activation);
 }
 
 /** Defines fov_conv for one geometry. */
@@ -442,6 +462,31 @@ static void dot_itself(FovVar *y[], FovTape *tape, FovVar *x[], const void *cont
   y[0] = fov_dot_sites(tape, x[0], x[0], 2, 0.5);
 }
 
+static void additive_sites(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_additive_sites(tape, x[0], x[1], x[2], 2);
+  y[1] = fov_additive_sites(tape, x[0], x[1], x[2], 1);
+}
+
+/** Query, key and v are the same. */
+static void additive_itself(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_additive_sites(tape, x[0], x[0], x[0], 2);
+}
+
+static void normalise(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_normalise(tape, x[0], x[1], 2);
+  y[1] = fov_normalise(tape, y[0], NULL, 1);
+}
+
+/** The numbers are also the lengths. */
+static void normalise_by_itself(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_normalise(tape, x[0], x[0], x[0]->cols);
+  y[1] = fov_normalise(tape, x[0], NULL, 2);
+}
+
 static void weigh_sites(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
   y[0] = fov_weigh_sites(tape, x[0], x[1], 2);
@@ -482,6 +527,13 @@ static const Case cases[] = {
     {"fov_linear", "twice, linear", linear_twice, FOV_LINEAR, {{3, 4}, {4, 4}, {1, 4}}},
     {"fov_linear", "twice, relu", linear_twice, FOV_RELU, {{3, 4}, {4, 4}, {1, 4}}},
     {"fov_linear", "twice, tanh", linear_twice, FOV_TANH, {{3, 4}, {4, 4}, {1, 4}}},
+    {"fov_linear", "softplus", linear, FOV_SOFTPLUS, {{3, 4}, {5, 4}, {1, 5}}},
+    {"fov_linear_heads", "one head", linear_heads, FOV_TANH, {{3, 4}, {5, 4}, {1, 5}}},
+    {"fov_linear_heads", "two heads, relu", linear_heads, FOV_RELU, {{3, 4}, {6, 2}, {1, 6}}},
+    {"fov_linear_heads", "of one column", linear_heads, FOV_SOFTPLUS, {{3, 3}, {3, 1}, {1, 3}}},
+    {"fov_linear_heads", "without bias", linear_heads, FOV_LINEAR, {{3, 4}, {6, 2}}},
+    {"fov_linear_heads", "64 wide", linear_heads, FOV_LINEAR, {{2, 64}, {64, 32}, {1, 64}}},
+    {"fov_linear_heads", "steps", linear_heads_steps, FOV_TANH, {{3, 4}, {4, 2}, {1, 4}}},
     {"fov_linear2", "linear", linear2, FOV_LINEAR, {{3, 4}, {5, 4}, {1, 5}, {3, 2}, {5, 2}}},
     {"fov_linear2", "relu", linear2, FOV_RELU, {{3, 4}, {5, 4}, {1, 5}, {3, 2}, {5, 2}}},
     {"fov_linear2", "tanh", linear2, FOV_TANH, {{3, 4}, {5, 4}, {1, 5}, {3, 2}, {5, 2}}},
@@ -539,6 +591,7 @@ static const Case cases[] = {
     {"fov_activate", "relu", activate, FOV_RELU, {{3, 4}}},
     {"fov_activate", "tanh", activate, FOV_TANH, {{3, 4}}},
     {"fov_activate", "sigmoid", activate, FOV_SIGMOID, {{3, 4}}},
+    {"fov_activate", "softplus", activate, FOV_SOFTPLUS, {{3, 4}}},
     {"fov_activate", "64 wide", activate, FOV_SIGMOID, {{3, 64}}},
     {"fov_concat", "three", concat, 0, {{3, 4}, {3, 1}, {3, 2}}},
     {"fov_concat", "64 wide", concat, 0, {{2, 64}, {2, 3}, {2, 61}}},
@@ -553,6 +606,13 @@ static const Case cases[] = {
     {"fov_dot_sites", "two heads", dot_sites, 0, {{2, 4}, {6, 4}}},
     {"fov_dot_sites", "64 wide", dot_sites, 0, {{2, 64}, {4, 64}}},
     {"fov_dot_sites", "its own key", dot_itself, 0, {{3, 4}}},
+    {"fov_additive_sites", "two heads", additive_sites, 0, {{2, 4}, {6, 4}, {1, 4}}},
+    {"fov_additive_sites", "64 wide", additive_sites, 0, {{2, 64}, {4, 64}, {1, 64}}},
+    {"fov_additive_sites", "its own key", additive_itself, 0, {{1, 4}}},
+    {"fov_normalise", "two groups", normalise, 0, {{3, 4}, {3, 2}}},
+    {"fov_normalise", "length 1", normalise, 0, {{3, 4}}},
+    {"fov_normalise", "64 wide", normalise, 0, {{2, 64}, {2, 2}}},
+    {"fov_normalise", "its own length", normalise_by_itself, 0, {{3, 4}}},
     {"fov_weigh_sites", "two heads", weigh_sites, 0, {{2, 6}, {6, 4}}},
     {"fov_weigh_sites", "64 wide", weigh_sites, 0, {{2, 64}, {64, 4}}},
     {"fov_weigh_sites", "attention", attend, 0, {{2, 4}, {6, 4}, {1, 4}, {1, 4}}},
@@ -1042,17 +1102,18 @@ static real sigmoid(real x) {
 }
 
 static real activated(real x, FovActivation activation) {
-  return activation == FOV_RELU      ? fmax(x, 0)
-         : activation == FOV_TANH    ? tanh(x)
-         : activation == FOV_SIGMOID ? sigmoid(x)
-                                     : x;
+  return activation == FOV_RELU       ? fmax(x, 0)
+         : activation == FOV_TANH     ? tanh(x)
+         : activation == FOV_SIGMOID  ? sigmoid(x)
+         : activation == FOV_SOFTPLUS ? log(1 + exp(x))
+                                      : x;
 }
 
 static void linear_computes_its_equation(void **state) {
   (void)state;
   FovVar *x = constant(3, 4, 1), *w = constant(5, 4, 2), *bias = constant(1, 5, 3);
   FovVar *h = constant(3, 2, 4), *u = constant(5, 2, 5);
-  for (FovActivation act = FOV_LINEAR; act <= FOV_SIGMOID; act++) {
+  for (FovActivation act = FOV_LINEAR; act <= FOV_SOFTPLUS; act++) {
     FovVar *y = fov_linear(&tape, x, w, bias, act);
     FovVar *y2 = fov_linear2(&tape, x, w, h, u, bias, act);
     assert_true(y->rows == 3 && y->cols == 5 && y2->rows == 3 && y2->cols == 5);
@@ -1065,6 +1126,21 @@ static void linear_computes_its_equation(void **state) {
         assert_near(at(y2, b, e), activated(sum, act), 1e-14, "[%d, %d] of two", b, e);
       }
   }
+}
+
+static void linear_heads_computes_its_equation(void **state) {
+  (void)state;
+  enum { B = 3, HEADS = 2, D = 3, E = 2 };
+  FovVar *x = constant(B, HEADS * D, 1), *w = constant(HEADS * E, D, 2);
+  FovVar *bias = constant(1, HEADS * E, 3);
+  FovVar *y = fov_linear_heads(&tape, x, w, bias, HEADS, FOV_TANH);
+  assert_true(y->rows == B && y->cols == HEADS * E);
+  for (int b = 0; b < B; b++)
+    for (int e = 0; e < HEADS * E; e++) {
+      real sum = at(bias, 0, e);
+      for (int d = 0; d < D; d++) sum += at(w, e, d) * at(x, b, e / E * D + d);
+      assert_near(at(y, b, e), tanh(sum), 1e-14, "[%d, %d]", b, e);
+    }
 }
 
 /** Adds the terms of one place of one filter: to y, or from dy to dx, dw and dbias. */
@@ -1286,7 +1362,7 @@ static void elementwise_operations_compute_their_equations(void **state) {
   (void)state;
   FovVar *a = constant(2, 3, 1), *b = constant(2, 3, 2), *y = fov_multiply(&tape, a, b);
   for (int i = 0; i < 6; i++) assert_true(y->value[i] == a->value[i] * b->value[i]);
-  for (FovActivation act = FOV_LINEAR; act <= FOV_SIGMOID; act++) {
+  for (FovActivation act = FOV_LINEAR; act <= FOV_SOFTPLUS; act++) {
     y = fov_activate(&tape, a, act);
     for (int i = 0; i < 6; i++)
       assert_near(y->value[i], activated(a->value[i], act), 1e-14, "number %d", i);
@@ -1373,6 +1449,40 @@ static void sites_compute_their_equations(void **state) {
       assert_near(at(z, b, j), sum, 1e-14, "z[%d, %d]", b, j);
     }
   }
+}
+
+static void additive_sites_compute_their_equation(void **state) {
+  (void)state;
+  enum { B = 2, N = 3, HEADS = 2, WIDTH_OF_HEAD = 19, D = HEADS * WIDTH_OF_HEAD };
+  FovVar *query = constant(B, D, 1), *keys = constant(B * N, D, 2), *v = constant(1, D, 3);
+  FovVar *e = fov_additive_sites(&tape, query, keys, v, HEADS);
+  assert_true(e->rows == B && e->cols == HEADS * N);
+  for (int b = 0; b < B; b++)
+    for (int i = 0; i < HEADS * N; i++) {
+      real sum = 0;
+      for (int j = i / N * WIDTH_OF_HEAD; j < (i / N + 1) * WIDTH_OF_HEAD; j++)
+        sum += at(v, 0, j) * tanh(at(query, b, j) + at(keys, b * N + i % N, j));
+      assert_near(at(e, b, i), sum, 1e-13, "e[%d, %d]", b, i);
+    }
+}
+
+/** Of numbers small and large, and of zeros. */
+static void normalise_gives_a_length(void **state) {
+  (void)state;
+  enum { GROUPS = 2, D = 19 };
+  FovVar *x = constant(3, GROUPS * D, 1), *length = constant(3, GROUPS, 2);
+  for (int j = 0; j < GROUPS * D; j++) x->value[j] *= 1e-4, x->value[2 * GROUPS * D + j] = 0;
+  FovVar *y = fov_normalise(&tape, x, length, GROUPS), *one = fov_normalise(&tape, x, NULL, GROUPS);
+  for (int b = 0; b < 3; b++)
+    for (int g = 0; g < GROUPS; g++) {
+      real squares = 1e-8;
+      for (int j = g * D; j < (g + 1) * D; j++) squares += pow(at(x, b, j), 2);
+      for (int j = g * D; j < (g + 1) * D; j++) {
+        real expected = at(x, b, j) / sqrt(squares);
+        assert_near(at(one, b, j), expected, 1e-14, "[%d, %d]", b, j);
+        assert_near(at(y, b, j), at(length, b, g) * expected, 1e-14, "[%d, %d] of length", b, j);
+      }
+    }
 }
 
 static void layer_norm_computes_its_equation(void **state) {
@@ -1682,6 +1792,34 @@ static void weights_misfit(void) {
   fov_weigh_sites(&tape, constant(2, 4, 1), constant(6, 4, 1), 2);
 }
 
+static void linear_heads_misfit_x(void) {
+  fov_linear_heads(&tape, constant(2, 6, 1), constant(4, 2, 1), NULL, 2, FOV_LINEAR);
+}
+
+static void linear_heads_misfit_w(void) {
+  fov_linear_heads(&tape, constant(2, 4, 1), constant(5, 2, 1), NULL, 2, FOV_LINEAR);
+}
+
+static void linear_heads_misfit_bias(void) {
+  fov_linear_heads(&tape, constant(2, 4, 1), constant(4, 2, 1), constant(1, 2, 1), 2, FOV_LINEAR);
+}
+
+static void additive_keys_misfit(void) {
+  fov_additive_sites(&tape, constant(2, 4, 1), constant(3, 4, 1), constant(1, 4, 1), 2);
+}
+
+static void additive_v_misfits(void) {
+  fov_additive_sites(&tape, constant(2, 4, 1), constant(4, 4, 1), constant(1, 2, 1), 2);
+}
+
+static void normalise_uneven_groups(void) {
+  fov_normalise(&tape, constant(2, 4, 1), NULL, 3);
+}
+
+static void lengths_misfit(void) {
+  fov_normalise(&tape, constant(2, 4, 1), constant(1, 2, 1), 2);
+}
+
 static void norm_misfits(void) {
   fov_layer_norm(&tape, constant(2, 4, 1), constant(1, 3, 1), constant(1, 4, 1));
 }
@@ -1708,6 +1846,13 @@ static void shapes_that_do_not_match_abort(void **state) {
   assert_true(aborts(keys_misfit));
   assert_true(aborts(heads_misfit));
   assert_true(aborts(weights_misfit));
+  assert_true(aborts(linear_heads_misfit_x));
+  assert_true(aborts(linear_heads_misfit_w));
+  assert_true(aborts(linear_heads_misfit_bias));
+  assert_true(aborts(additive_keys_misfit));
+  assert_true(aborts(additive_v_misfits));
+  assert_true(aborts(normalise_uneven_groups));
+  assert_true(aborts(lengths_misfit));
   assert_true(aborts(norm_misfits));
   assert_true(aborts(backward_twice));
   assert_true(aborts(add_grad_after_backward));
@@ -1941,6 +2086,7 @@ int main(void) {
       cmocka_unit_test(every_encoder_keeps_its_contract),
       cmocka_unit_test(every_score_keeps_its_contract),
       cmocka_unit_test_setup_teardown(linear_computes_its_equation, begin, finish),
+      cmocka_unit_test_setup_teardown(linear_heads_computes_its_equation, begin, finish),
       cmocka_unit_test_setup_teardown(conv_computes_its_equation, begin, finish),
       cmocka_unit_test_setup_teardown(conv_takes_the_declared_scratch, begin, finish),
       cmocka_unit_test_setup_teardown(add_adds, begin, finish),
@@ -1959,6 +2105,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(embedding_looks_up_its_rows, begin, finish),
       cmocka_unit_test_setup_teardown(softmax_computes_its_equation, begin, finish),
       cmocka_unit_test_setup_teardown(sites_compute_their_equations, begin, finish),
+      cmocka_unit_test_setup_teardown(additive_sites_compute_their_equation, begin, finish),
+      cmocka_unit_test_setup_teardown(normalise_gives_a_length, begin, finish),
       cmocka_unit_test_setup_teardown(layer_norm_computes_its_equation, begin, finish),
       cmocka_unit_test_setup_teardown(softmax_entropy_computes_its_equation, begin, finish),
       cmocka_unit_test_setup_teardown(stop_gradient_keeps_the_value_and_stops, begin, finish),

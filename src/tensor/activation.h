@@ -14,6 +14,8 @@ FOV_INLINE void fov_activate_row(real *y, const real *bias, FovActivation activa
     for (int j = 0; j < cols; j++) y[j] = fov_tanh(y[j]);
   if (activation == FOV_SIGMOID)
     for (int j = 0; j < cols; j++) y[j] = fov_sigmoid(y[j]);
+  if (activation == FOV_SOFTPLUS)
+    for (int j = 0; j < cols; j++) y[j] = fov_softplus(y[j]);
 }
 
 /** dy *= act'(y) and dbias += dy, [cols] each; dbias may be NULL. */
@@ -25,6 +27,8 @@ FOV_INLINE void fov_deactivate_row(real *dy, real *dbias, const real *y, FovActi
     for (int j = 0; j < cols; j++) dy[j] *= 1 - y[j] * y[j];
   if (activation == FOV_SIGMOID)
     for (int j = 0; j < cols; j++) dy[j] *= y[j] * (1 - y[j]);
+  if (activation == FOV_SOFTPLUS) // sigmoid(x) = 1 − e^−y
+    for (int j = 0; j < cols; j++) dy[j] *= (real)-expm1((double)-y[j]);
   if (dbias)
     for (int j = 0; j < cols; j++) dbias[j] += dy[j];
 }

@@ -10,7 +10,13 @@
 
 #include "tensor/tape.h"
 
-typedef enum FovActivation { FOV_LINEAR, FOV_RELU, FOV_TANH, FOV_SIGMOID } FovActivation;
+typedef enum FovActivation {
+  FOV_LINEAR,
+  FOV_RELU,
+  FOV_TANH,
+  FOV_SIGMOID,
+  FOV_SOFTPLUS, /**< log(1 + e^x), for few numbers: it is not vectorised */
+} FovActivation;
 
 /** act(x Wᵀ + b). x: [B, D]; w: [E, D]; bias: [1, E] or NULL. Result: [B, E]. */
 FovVar *fov_linear(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, FovActivation activation);
@@ -19,6 +25,15 @@ FovVar *fov_linear(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, FovActivat
  * An h of NULL stands for zeros. */
 FovVar *fov_linear2(FovTape *tape, FovVar *x, FovVar *w, FovVar *h, FovVar *u, FovVar *bias,
                     FovActivation activation);
+
+/**
+ * A linear layer for each head, which reads only its own columns: a block-diagonal weight.
+ *
+ * y[b, h·E + e] = act(Σ_j w[h·E + e, j] x[b, h·d + j] + bias[h·E + e]).
+ * x: [B, heads·d]; w: [heads·E, d]; bias: [1, heads·E] or NULL. Result: [B, heads·E].
+ */
+FovVar *fov_linear_heads(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, int heads,
+                         FovActivation activation);
 
 /** Where the filters of a convolution are applied: at every `stride`th pixel, down and across,
  * where they fit, of S pictures [H, W, C] that lie side by side in a row of x. */
@@ -95,6 +110,23 @@ FovVar *fov_append(FovTape *tape, FovVar *memory, FovVar *x);
  * query: [B, D]; keys: [B·N, D]. Result: [B, heads·N].
  */
 FovVar *fov_dot_sites(FovTape *tape, FovVar *query, FovVar *keys, int heads, real scale);
+
+/**
+ * Scores of sites by a layer of tanh (Bahdanau et al. 2015, section A.1.2), of which the linear
+ * parts are computed before.
+ *
+ * e[b, h·N + i] = Σ_j v[h·d + j] tanh(q[b, h·d + j] + k[b·N + i, h·d + j]).
+ * query: [B, D]; keys: [B·N, D]; v: [1, D]. Result: [B, heads·N].
+ */
+FovVar *fov_additive_sites(FovTape *tape, FovVar *query, FovVar *keys, FovVar *v, int heads);
+
+/**
+ * Gives each of `groups` equal groups of columns a length, and keeps its direction.
+ *
+ * y_g = s_g x_g / √(|x_g|² + 1e−8), so that a group of zeros has a finite gradient.
+ * x: [B, D]; length: s, [B, groups], or NULL for 1. Result: [B, D].
+ */
+FovVar *fov_normalise(FovTape *tape, FovVar *x, FovVar *length, int groups);
 
 /** Softmax of each of `groups` equal groups of columns, of any numbers that are finite. x: [B,
  * groups·N]. Result: the same shape; each group of a row sums to 1. */

@@ -70,3 +70,63 @@ FovVar *fov_linear2(FovTape *tape, FovVar *x, FovVar *w, FovVar *h, FovVar *u, F
 FovVar *fov_linear(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, FovActivation activation) {
   return fov_linear2(tape, x, w, NULL, NULL, bias, activation);
 }
+
+typedef struct LinearHeads {
+  FovVar *x, *w, *bias, *y;
+  int heads;
+  FovActivation activation;
+} LinearHeads;
+
+/** The columns of head h. */
+static FovMatrix columns_of(FovMatrix x, int h, int heads) {
+  x.cols /= heads;
+  x.at += (size_t)h * x.cols;
+  return x;
+}
+
+/** The rows of head h. */
+static FovMatrix rows_of(FovMatrix w, int h, int heads) {
+  w.rows /= heads;
+  w.at += (size_t)h * w.rows * w.stride;
+  return w;
+}
+
+static void linear_heads_backward(FovTape *tape, void *saved) {
+  LinearHeads *op = saved;
+  FovVar *x = op->x, *w = op->w;
+  FovMatrix dy = fov_grads(op->y);
+  real beta = 1;
+  deactivate(dy, op->bias && op->bias->wants_grad ? fov_grad(tape, op->bias) : NULL,
+             fov_values(op->y), op->activation);
+  if (w->wants_grad) fov_grad(tape, w);
+  if (x->wants_grad) fov_grad_product(tape, x, &beta);
+  for (int h = 0; h < op->heads; h++) {
+    FovMatrix dy_h = columns_of(dy, h, op->heads);
+    if (w->wants_grad)
+      fov_gemm(rows_of(fov_grads(w), h, op->heads), dy_h, true,
+               columns_of(fov_values(x), h, op->heads), false, 1);
+    if (x->wants_grad)
+      fov_gemm(columns_of(fov_grads(x), h, op->heads), dy_h, false,
+               rows_of(fov_values(w), h, op->heads), false, beta);
+  }
+}
+
+FovVar *fov_linear_heads(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, int heads,
+                         FovActivation activation) {
+  FOV_CHECK(heads > 0 && x->cols == heads * w->cols && w->rows % heads == 0,
+            "%d heads of x [%d, %d] against w [%d, %d]", heads, x->rows, x->cols, w->rows, w->cols);
+  FOV_CHECK(!bias || (bias->rows == 1 && bias->cols == w->rows), "bias [%d, %d] for %d outputs",
+            bias->rows, bias->cols, w->rows);
+  FovVar *y = fov_result_of(tape, w, 0, x->rows, w->rows,
+                            x->wants_grad || w->wants_grad || (bias && bias->wants_grad));
+  for (int h = 0; h < heads; h++)
+    fov_gemm(columns_of(fov_values(y), h, heads), columns_of(fov_values(x), h, heads), false,
+             rows_of(fov_values(w), h, heads), true, 0);
+  activate(fov_values(y), bias ? bias->value : NULL, activation);
+
+  LinearHeads *op = FOV_NEW(tape->arena, LinearHeads, 1);
+  *op =
+      (LinearHeads){.x = x, .w = w, .bias = bias, .y = y, .heads = heads, .activation = activation};
+  fov_note(tape, y, NULL, linear_heads_backward, op);
+  return y;
+}
