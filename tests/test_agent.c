@@ -51,10 +51,20 @@ static void test_a_context_without_a_state_to_start_is_refused(void **state) {
                        "context; choose another core or set context.side = 0");
 }
 
+static void test_a_score_without_keys_is_refused_for_a_memory_that_grows(void **state) {
+  (void)state;
+  assert_agent_refuses("core = attention\nscore = location\n", 20, 20,
+                       "score = location: expected a fixed number of sites, found a memory that "
+                       "grows (core = attention); set another score, such as score = dot");
+  assert_agent_refuses("core = attention\nscore = location\nlayers = 2\n", 20, 20,
+                       "score = location");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_images_that_do_not_fit_the_encoder_are_refused),
       cmocka_unit_test(test_a_context_without_a_state_to_start_is_refused),
+      cmocka_unit_test(test_a_score_without_keys_is_refused_for_a_memory_that_grows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

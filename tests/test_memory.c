@@ -56,6 +56,23 @@ static size_t blocks_of(FovTrainer *trainer) {
   return blocks;
 }
 
+static void assert_allocates_once(const char *settings) {
+  Toy toy;
+  toy_create(&toy, settings);
+  int before = allocations;
+  FovTrainer *trainer = toy_trainer(&toy, 2);
+  toy_train(trainer, 1);
+  assert_true(allocations > before);
+  before = allocations;
+  size_t blocks = blocks_of(trainer);
+  assert_true(blocks > 0);
+  toy_train(trainer, 5);
+  assert_int_equal(allocations, before);
+  assert_int_equal(blocks_of(trainer), blocks);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+}
+
 static void test_nothing_is_allocated_after_the_first_update(void **state) {
   (void)state;
   const char *networks[] = {TOY_MANY "core = rnn\n",
@@ -66,22 +83,8 @@ static void test_nothing_is_allocated_after_the_first_update(void **state) {
                             TOY_MANY "env = toy_game\nobjective = gae\n",
                             TOY_MANY "stop = learned\nglimpses = 6\n",
                             TOY_MANY "optimiser = muon\n"};
-  for (size_t i = 0; i < sizeof networks / sizeof *networks; i++) {
-    Toy toy;
-    toy_create(&toy, networks[i]);
-    int before = allocations;
-    FovTrainer *trainer = toy_trainer(&toy, 2);
-    toy_train(trainer, 1);
-    assert_true(allocations > before);
-    before = allocations;
-    size_t blocks = blocks_of(trainer);
-    assert_true(blocks > 0);
-    toy_train(trainer, 5);
-    assert_int_equal(allocations, before);
-    assert_int_equal(blocks_of(trainer), blocks);
-    fov_trainer_destroy(trainer);
-    toy_finish(&toy);
-  }
+  for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
+    assert_allocates_once(networks[i]);
 }
 
 /** Memory of an optimiser's step that exceeds a shard's is reserved too. */
@@ -179,6 +182,20 @@ static void test_a_shard_s_memory_is_measured_in_advance(void **state) {
                  (*core)->plugin.options ? cores[i] : "", sizes[i]);
         check_memory(settings, STAYING);
       }
+}
+
+/** Every score of a memory that grows. */
+static void test_memory_of_scores_is_measured_in_advance(void **state) {
+  (void)state;
+  for (const FovScore *const *score = fov_scores; *score; score++) {
+    char settings[256];
+    snprintf(settings, sizeof settings,
+             "train.batch = 128\ncore = attention\ncore.width = 64\nglimpses = 5\nscore = %s\n",
+             (*score)->plugin.name);
+    if ((*score)->keyless) continue;
+    assert_allocates_once(settings);
+    check_memory(settings, STAYING);
+  }
 }
 
 /** Every core that a context can start: two layers, coarse views small and large. */
@@ -342,6 +359,7 @@ int main(void) {
       cmocka_unit_test(test_nothing_is_allocated_after_the_first_update),
       cmocka_unit_test(test_the_optimiser_s_memory_is_measured_in_advance),
       cmocka_unit_test(test_a_shard_s_memory_is_measured_in_advance),
+      cmocka_unit_test(test_memory_of_scores_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_two_layers_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_stops_and_policies_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_copies_is_measured_in_advance),

@@ -866,18 +866,22 @@ static void assert_plugin(const FovPlugin *plugin, const FovParams *params, int 
 }
 
 /** Parameters x0, x1, x2 are the glimpses; then come the core's. */
-static void build_core(CoreCase *c, FovParams *params, const FovCore *core) {
+static void build_core_with(CoreCase *c, FovParams *params, const FovCore *core,
+                            const FovScore *score) {
   void *options = default_options(&core->plugin);
   *c = (CoreCase){.core = core, .layout = calloc(1, core->layout_size + 1)};
   assert_non_null(c->layout);
   add_inputs(params, &(Case){.shapes = {{LANES, INPUTS}, {LANES, INPUTS}, {LANES, INPUTS}}});
-  const FovScore *score = fov_scores[0];
   void *score_options = default_options(&score->plugin);
   const FovCoreParts parts = {.inputs = INPUTS, .score = score, .score_options = score_options};
   if (core->build(c->layout, &c->width, params, options, &parts) != FOV_OK)
     fail_msg("%s: %s", core->plugin.name, fov_error_message());
   free(options);
   free(score_options);
+}
+
+static void build_core(CoreCase *c, FovParams *params, const FovCore *core) {
+  build_core_with(c, params, core, fov_scores[0]);
 }
 
 static void finish_core(CoreCase *c, FovParams *params) {
@@ -903,19 +907,24 @@ static void steps(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) 
   }
 }
 
+static void assert_core_gradient(const FovCore *core, const FovScore *score) {
+  CoreCase c;
+  Subject subject = {.name = core->plugin.name, .forward = steps, .context = &c, .only = ALL};
+  build_core_with(&c, &subject.params, core, score);
+  assert_gradient(&subject);
+  if (core->starts) {
+    c.start = fov_params_add(&subject.params, "start", LANES, c.width, FOV_INIT_ZERO, 0);
+    assert_gradient(&subject);
+  }
+  finish_core(&c, &subject.params);
+}
+
+/** With every score that a memory allows. */
 static void every_core_has_its_gradient(void **state) {
   (void)state;
-  for (const FovCore *const *core = fov_cores; *core; core++) {
-    CoreCase c;
-    Subject subject = {.name = (*core)->plugin.name, .forward = steps, .context = &c, .only = ALL};
-    build_core(&c, &subject.params, *core);
-    assert_gradient(&subject);
-    if ((*core)->starts) {
-      c.start = fov_params_add(&subject.params, "start", LANES, c.width, FOV_INIT_ZERO, 0);
-      assert_gradient(&subject);
-    }
-    finish_core(&c, &subject.params);
-  }
+  for (const FovCore *const *core = fov_cores; *core; core++)
+    for (const FovScore *const *score = fov_scores; *score; score++)
+      if (!(*score)->keyless) assert_core_gradient(*core, *score);
 }
 
 static void every_core_keeps_its_contract(void **state) {
@@ -1033,40 +1042,128 @@ static void every_encoder_keeps_its_contract(void **state) {
 
 /* ---- The scores ---- */
 
-enum { SITES = 3, SCORE_HEADS = 2 };
-
 typedef struct ScoreCase {
   const FovScore *score;
   void *layout; /**< owned */
+  int heads, sites;
 } ScoreCase;
 
-/** Parameters x0 and x1 are query and keys; then come the score's. */
-static void build_score(ScoreCase *c, FovParams *params, const FovScore *score) {
+/** Heads and sites: several, one site, one head, heads of two numbers. */
+static const int score_shapes[][2] = {{2, 3}, {2, 1}, {1, 3}, {4, 2}};
+
+enum { SCORE_SHAPES = sizeof score_shapes / sizeof *score_shapes };
+
+/** Parameters x0 and x1 are query and keys, these only if they are read; then come the score's. */
+static void build_score(ScoreCase *c, FovParams *params, const FovScore *score,
+                        const int shape[2]) {
   void *options = default_options(&score->plugin);
-  *c = (ScoreCase){.score = score, .layout = calloc(1, score->layout_size + 1)};
+  *c = (ScoreCase){.score = score, .heads = shape[0], .sites = shape[1]};
+  c->layout = calloc(1, score->layout_size + 1);
   assert_non_null(c->layout);
-  add_inputs(params, &(Case){.shapes = {{LANES, WIDTH}, {LANES * SITES, WIDTH}}});
-  score->build(c->layout, params, options, WIDTH, SCORE_HEADS);
+  add_inputs(params,
+             &(Case){.shapes = {{LANES, WIDTH}, {LANES * !score->keyless * c->sites, WIDTH}}});
+  int sites = score->keyless ? c->sites : 0;
+  if (score->build(c->layout, params, options, WIDTH, c->heads, sites) != FOV_OK)
+    fail_msg("%s: %s", score->plugin.name, fov_error_message());
   free(options);
+}
+
+static FovVar *prepared(const ScoreCase *c, FovTape *tape, FovVar *keys) {
+  return keys && c->score->prepare ? c->score->prepare(c->layout, tape, keys) : keys;
+}
+
+/** Scores of a query and of keys, which may be NULL if they are not read. */
+static FovVar *scores_of(const ScoreCase *c, FovTape *tape, FovVar *query, FovVar *keys) {
+  keys = prepared(c, tape, keys);
+  FovVar *e = c->score->score(c->layout, tape, query, keys);
+  assert_true(e->rows == query->rows && e->cols == c->heads * c->sites);
+  assert_true(!keys || keys->cols == query->cols);
+  return e;
 }
 
 static void match(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   const ScoreCase *c = context;
-  y[0] = c->score->score(c->layout, tape, x[0], x[1]);
-  assert_true(y[0]->rows == LANES && y[0]->cols == SCORE_HEADS * SITES);
+  y[0] = scores_of(c, tape, x[0], c->score->keyless ? NULL : x[1]);
+}
+
+static void every_score_has_its_gradient(void **state) {
+  (void)state;
+  for (const FovScore *const *score = fov_scores; *score; score++)
+    for (int i = 0; i < SCORE_SHAPES; i++) {
+      ScoreCase c;
+      Subject subject = {
+          .name = (*score)->plugin.name, .forward = match, .context = &c, .only = ALL};
+      build_score(&c, &subject.params, *score, score_shapes[i]);
+      assert_plugin(&(*score)->plugin, &subject.params, (*score)->keyless ? 1 : 2, "score.");
+      assert_gradient(&subject);
+      free(c.layout);
+      fov_params_finish(&subject.params);
+    }
+}
+
+/** A copy of rows × cols numbers, `by` added to those of one head in one lane. */
+static FovVar *moved(FovTape *tape, const FovVar *x, const ScoreCase *c, int lane, int head,
+                     real by) {
+  int rows = x->rows / LANES, d = x->cols / c->heads;
+  FovVar *y = fov_constant(tape, x->rows, x->cols);
+  memcpy(y->value, x->value, (size_t)x->rows * x->stride * sizeof(real));
+  for (int i = lane * rows; i < (lane + 1) * rows; i++)
+    for (int j = head * d; j < (head + 1) * d; j++) fov_value_row(y, i)[j] += by * (1 + i + j);
+  return y;
+}
+
+/** A head's scores in a lane depend on its own numbers of that lane's query and keys alone. */
+static void assert_apart(const ScoreCase *c, FovTape *tape, const FovVar *query, FovVar *keys) {
+  FovVar *e = scores_of(c, tape, (FovVar *)query, keys);
+  for (int b = 0; b < LANES; b++)
+    for (int h = 0; h < c->heads; h++) {
+      FovVar *changed = scores_of(c, tape, moved(tape, query, c, b, h, 0.25),
+                                  keys ? moved(tape, keys, c, b, h, -0.125) : NULL);
+      for (int i = 0; i < LANES * e->cols; i++) {
+        bool own = i / e->cols == b && i % e->cols / c->sites == h;
+        real before = e->value[place_of(e, i)], after = changed->value[place_of(changed, i)];
+        if (own == (fabs(after - before) < 1e-9))
+          fail_msg("%s: head %d of lane %d, score %d", c->score->plugin.name, h, b, i);
+      }
+    }
+}
+
+/** Sites in reverse order have the same scores in reverse order; so have keys that are prepared one
+ * by one, as they come to a memory. */
+static void assert_each_site(const ScoreCase *c, FovTape *tape, FovVar *query, FovVar *keys) {
+  FovVar *e = scores_of(c, tape, query, keys), *memory = NULL;
+  int N = c->sites, of_site[LANES];
+  for (int i = N - 1; i >= 0; i--) {
+    for (int b = 0; b < LANES; b++) of_site[b] = b * N + i;
+    memory = fov_append(tape, memory, prepared(c, tape, fov_gather(tape, keys, of_site, LANES)));
+  }
+  FovVar *reversed = c->score->score(c->layout, tape, query, memory);
+  for (int b = 0; b < LANES; b++)
+    for (int i = 0; i < e->cols; i++)
+      assert_near(fov_value_row(reversed, b)[i / N * N + N - 1 - i % N], fov_value_row(e, b)[i],
+                  1e-12, "%s: score %d of lane %d", c->score->plugin.name, i, b);
 }
 
 static void every_score_keeps_its_contract(void **state) {
   (void)state;
-  for (const FovScore *const *score = fov_scores; *score; score++) {
-    ScoreCase c;
-    Subject subject = {.name = (*score)->plugin.name, .forward = match, .context = &c, .only = ALL};
-    build_score(&c, &subject.params, *score);
-    assert_plugin(&(*score)->plugin, &subject.params, 2, "score.");
-    assert_gradient(&subject);
-    free(c.layout);
-    fov_params_finish(&subject.params);
-  }
+  for (const FovScore *const *score = fov_scores; *score; score++)
+    for (int i = 0; i < SCORE_SHAPES; i++) {
+      ScoreCase c;
+      FovParams params = {0};
+      FovArena arena = {0};
+      FovTape tape;
+      build_score(&c, &params, *score, score_shapes[i]);
+      real *values = fov_params_block(&params);
+      assert_non_null(values);
+      fill_params(values, &params);
+      fov_tape_begin(&tape, &arena, &params, values, NULL);
+      FovVar *query = &tape.params[0], *keys = (*score)->keyless ? NULL : &tape.params[1];
+      assert_apart(&c, &tape, query, keys);
+      if (keys) assert_each_site(&c, &tape, query, keys);
+      free(values), free(c.layout);
+      fov_params_finish(&params);
+      fov_arena_finish(&arena);
+    }
 }
 
 /* ---- Values, against the equations ---- */
@@ -2084,6 +2181,7 @@ int main(void) {
       cmocka_unit_test(every_core_keeps_its_contract),
       cmocka_unit_test(every_core_remembers),
       cmocka_unit_test(every_encoder_keeps_its_contract),
+      cmocka_unit_test(every_score_has_its_gradient),
       cmocka_unit_test(every_score_keeps_its_contract),
       cmocka_unit_test_setup_teardown(linear_computes_its_equation, begin, finish),
       cmocka_unit_test_setup_teardown(linear_heads_computes_its_equation, begin, finish),

@@ -2,6 +2,9 @@
  * The score's contract: how well keys match a query, e_i = score(q, k_i). A softmax over the sites
  * i turns scores into the weights of an attention.
  *
+ * Query and keys have D numbers, D / heads of which belong to each head: a head matches its own
+ * numbers of the query with its own numbers of the keys.
+ *
  * A score is one const struct in one file, score/<name>.c, and one line in tables.c.
  */
 #ifndef FOV_MODEL_SCORE_H
@@ -13,10 +16,20 @@
 typedef struct FovScore {
   FovPlugin plugin;
   size_t layout_size; /**< bytes of the struct that `build` writes */
-  /** Adds the score's parameters, named "score.…", for queries and keys of D numbers, D / heads of
-   * which belong to each head. Writes the layout, const afterwards. */
-  void (*build)(void *layout, FovParams *params, const void *options, int width, int heads);
-  /** query: [B, D]; keys: [B·N, D], lane after lane. Returns e [B, heads·N]. */
+  bool keyless;       /**< reads no keys, so it needs `sites`, and `score` takes NULL for them */
+  /**
+   * Adds the score's parameters, named "score.…". Writes the layout, const afterwards.
+   *
+   * width: D; sites: N, or 0 if it changes, as in a memory that grows, or is not known yet. Fails
+   * if the score needs what is not known.
+   */
+  FovStatus (*build)(void *layout, FovParams *params, const void *options, int width, int heads,
+                     int sites);
+  /** What the score needs of the keys alone, row by row, so that it is computed once for keys that
+   * many queries meet. keys: [R, D]. Result: [R, D]. NULL: `score` takes the keys themselves. */
+  FovVar *(*prepare)(const void *layout, FovTape *tape, FovVar *keys);
+  /** query: [B, D]; keys: [B·N, D], prepared, lane after lane. Returns e [B, heads·N]: the N scores
+   * of a head, head after head. */
   FovVar *(*score)(const void *layout, FovTape *tape, FovVar *query, FovVar *keys);
 } FovScore;
 

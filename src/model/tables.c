@@ -9,9 +9,16 @@ extern const FovAttention fov_attention_gaze;
 
 const FovAttention *const fov_attentions[] = {&fov_attention_gaze, NULL};
 
-extern const FovScore fov_score_scaled_dot;
+extern const FovScore fov_score_content, fov_score_additive, fov_score_location, fov_score_general,
+    fov_score_dot, fov_score_scaled_dot;
 
-const FovScore *const fov_scores[] = {&fov_score_scaled_dot, NULL};
+const FovScore *const fov_scores[] = {&fov_score_content,
+                                      &fov_score_additive,
+                                      &fov_score_location,
+                                      &fov_score_general,
+                                      &fov_score_dot,
+                                      &fov_score_scaled_dot,
+                                      NULL};
 
 extern const FovCore fov_core_rnn, fov_core_lstm, fov_core_gru, fov_core_attention, fov_core_none;
 

@@ -4,7 +4,7 @@
  *
  *     x = W g_t + b + time(t)                      time(t): sines and cosines, section 3.5
  *     in every block:
- *       y = norm(x);  K, V gain the rows W_k y, W_v y
+ *       y = norm(x);  K, V gain the rows W_k y (prepared for the score), W_v y
  *       x = x + W_o Σ_i softmax_i(score(W_q y, K_i)) V_i     per head
  *       x = x + W_2 relu(W_1 norm(x) + b_1) + b_2
  *     h_t = norm(x)
@@ -83,6 +83,13 @@ static Pair add_norm(FovParams *params, const char *layer, int width) {
   return pair;
 }
 
+static FovStatus add_score(Block *block, FovParams *params, const Options *o,
+                           const FovCoreParts *parts) {
+  block->score = calloc(1, parts->score->layout_size);
+  if (!block->score) return fov_fail(FOV_ERR_MEMORY, "no memory for a score");
+  return parts->score->build(block->score, params, parts->score_options, o->width, o->heads, 0);
+}
+
 /** Adds a block's parameters, named "core.1.query.w" and so on. */
 static FovStatus add_block(Block *block, int number, FovParams *params, const Options *o,
                            const FovCoreParts *parts) {
@@ -99,10 +106,9 @@ static FovStatus add_block(Block *block, int number, FovParams *params, const Op
   block->between = add_norm(params, "norm2", D);
   block->up = add_linear(params, "up", o->hidden, D);
   block->down = add_linear(params, "down", D, o->hidden);
-  block->score = calloc(1, parts->score->layout_size);
-  if (block->score) parts->score->build(block->score, params, parts->score_options, D, o->heads);
+  FovStatus status = add_score(block, params, o, parts);
   params->prefix = outer;
-  return block->score ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory for a score");
+  return status;
 }
 
 static FovStatus build(void *values, int *width, FovParams *params, const void *chosen,
@@ -149,12 +155,17 @@ static FovVar *time_code(FovTape *tape, int lanes, int width, int t) {
   return code;
 }
 
+static FovVar *key_of(const Layout *layout, const Block *block, FovTape *tape, FovVar *y) {
+  FovVar *key = fov_linear(tape, y, &tape->params[block->key], NULL, FOV_LINEAR);
+  return layout->score->prepare ? layout->score->prepare(block->score, tape, key) : key;
+}
+
 static FovVar *attend(FovCoreState *state, const Layout *layout, int number, FovTape *tape,
                       FovVar *x) {
   const Block *block = &layout->block[number];
   FovVar **keys = keys_of(state, number), **values = values_of(state, number);
   FovVar *y = norm(tape, x, block->before);
-  *keys = fov_append(tape, *keys, fov_linear(tape, y, &tape->params[block->key], NULL, FOV_LINEAR));
+  *keys = fov_append(tape, *keys, key_of(layout, block, tape, y));
   *values = fov_append(tape, *values, linear(tape, y, block->value, FOV_LINEAR));
   FovVar *query = linear(tape, y, block->query, FOV_LINEAR);
   FovVar *e = layout->score->score(block->score, tape, query, *keys);

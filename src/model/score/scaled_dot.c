@@ -1,4 +1,5 @@
-/** e_i = qᵀ k_i / √d, d the numbers of a head (Vaswani et al. 2017, eq. 1). */
+/** e_i = qᵀ k_i / √d in each head, d the numbers of a head (Vaswani et al. 2017, eq. 1). A head has
+ * no parameters. */
 #include "model/score.h"
 #include "tensor/ops.h"
 
@@ -7,9 +8,11 @@ typedef struct Layout {
   real scale;
 } Layout;
 
-static void build(void *layout, FovParams *params, const void *options, int width, int heads) {
-  (void)params, (void)options;
+static FovStatus build(void *layout, FovParams *params, const void *options, int width, int heads,
+                       int sites) {
+  (void)params, (void)options, (void)sites;
   *(Layout *)layout = (Layout){.heads = heads, .scale = (real)(1 / sqrt((double)width / heads))};
+  return FOV_OK;
 }
 
 static FovVar *score(const void *layout, FovTape *tape, FovVar *query, FovVar *keys) {
