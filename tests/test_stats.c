@@ -40,6 +40,37 @@ static void test_student_s_quantile(void **state) {
     assert_float_equal(fov_stats_student(known[i].freedom), known[i].quantile, known[i].tolerance);
 }
 
+/** With 1, 2 and 4 degrees of freedom the distribution has a closed form. */
+static void student_s_p_value(void **state) {
+  (void)state;
+  const double ts[] = {0, 1e-6, 0.3, 1, 2.5, 12.706, 1e3, 1e8};
+  for (size_t i = 0; i < sizeof ts / sizeof *ts; i++) {
+    double t = ts[i], one = 2 / M_PI * atan2(1, t);
+    double two = 2 / (2 + t * t + t * sqrt(2 + t * t));
+    assert_near(fov_stats_student_p(t, 1) / one, 1, 1e-10, "t = %g, 1 degree", t);
+    assert_near(fov_stats_student_p(t, 2) / two, 1, 1e-10, "t = %g, 2 degrees", t);
+    double u = t / sqrt(4 + t * t), four = 1 - u * (3 - u * u) / 2;
+    assert_near(fov_stats_student_p(-t, 4), four, 1e-10, "t = %g, 4 degrees", t);
+  }
+  // Beyond a hundred thousand degrees it is normal: 0.05 at 1.96.
+  assert_close(fov_stats_student_p(1.959963984540054, 1e8), 0.05, 1e-8);
+  assert_true(fov_stats_student_p(INFINITY, 3) == 0);
+  // Between whole degrees it is between their values.
+  assert_true(fov_stats_student_p(2, 2.5) < fov_stats_student_p(2, 2));
+  assert_true(fov_stats_student_p(2, 2.5) > fov_stats_student_p(2, 3));
+}
+
+static void student_s_quantile_inverts_the_p_value(void **state) {
+  (void)state;
+  for (int freedom = 1; freedom < 200; freedom += 3)
+    assert_close(fov_stats_student_quantile(0.05, freedom), fov_stats_student(freedom), 6e-4);
+  assert_close(fov_stats_student_quantile(1, 3), 0, 1e-12);
+  for (double p = 1e-12; p < 1; p *= 7) {
+    double t = fov_stats_student_quantile(p, 2.9);
+    assert_near(fov_stats_student_p(t, 2.9) / p, 1, 1e-9, "p = %g", p);
+  }
+}
+
 /* ---- samples ---- */
 
 static void a_sample_has_mean_interval_and_quantiles(void **state) {
@@ -190,6 +221,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_wilson_s_interval),
       cmocka_unit_test(test_student_s_quantile),
+      cmocka_unit_test(student_s_p_value),
+      cmocka_unit_test(student_s_quantile_inverts_the_p_value),
       cmocka_unit_test(a_sample_has_mean_interval_and_quantiles),
       cmocka_unit_test(one_run_has_no_interval),
       cmocka_unit_test(the_interquartile_mean_trims_a_quarter_at_each_end),

@@ -29,6 +29,57 @@ double fov_stats_student(int64_t freedom) {
          (3 * z7 + 19 * z5 + 17 * z3 - 15 * Z) / (384 * v * v * v);
 }
 
+/** The continued fraction of the incomplete beta function (DLMF 8.17.22), from its front by the
+ * method of Lentz (1976): C and D are ratios of neighbouring numerators and denominators. */
+static double beta_fraction(double x, double a, double b) {
+  const double tiny = 1e-300;
+  double c = 1, d = 1 - (a + b) * x / (a + 1), product;
+  d = 1 / (fabs(d) < tiny ? tiny : d);
+  product = d;
+  for (int m = 1; m < 10000; m++) {
+    double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+    double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+    double before = product;
+    for (int i = 0; i < 2; i++) {
+      double term = i == 0 ? even : odd;
+      d = 1 + term * d;
+      c = 1 + term / c;
+      d = 1 / (fabs(d) < tiny ? tiny : d);
+      if (fabs(c) < tiny) c = tiny;
+      product *= c * d;
+    }
+    if (fabs(product - before) <= 1e-15 * fabs(product)) break;
+  }
+  return product;
+}
+
+/** The regularised incomplete beta function I_x(a, b), 0 <= x <= 1; y = 1 − x. */
+static double beta_share(double x, double y, double a, double b) {
+  if (x <= 0 || y <= 0) return x > 0;
+  // The fraction converges fast on this side of the mean only.
+  if (x > (a + 1) / (a + b + 2)) return 1 - beta_share(y, x, b, a);
+  double log_front = lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(y);
+  return exp(log_front) / a * beta_fraction(x, a, b);
+}
+
+double fov_stats_student_p(double t, double freedom) {
+  FOV_CHECK(freedom > 0 && !isnan(t), "t = %g with %g degrees of freedom", t, freedom);
+  if (isinf(t)) return 0;
+  double square = t * t, sum = freedom + square;
+  return beta_share(freedom / sum, square / sum, freedom / 2, 0.5);
+}
+
+double fov_stats_student_quantile(double p, double freedom) {
+  FOV_CHECK(p > 0 && p <= 1, "a p-value of %g", p);
+  double low = 0, high = 1;
+  while (high < 1e300 && fov_stats_student_p(high, freedom) > p) low = high, high *= 2;
+  for (int i = 0; i < 100; i++) {
+    double middle = low + (high - low) / 2;
+    *(fov_stats_student_p(middle, freedom) > p ? &low : &high) = middle;
+  }
+  return high;
+}
+
 double fov_stats_mean(const double *x, int n) {
   FOV_CHECK(n > 0, "a sample of %d", n);
   double sum = 0;

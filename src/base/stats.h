@@ -13,6 +13,13 @@ void fov_stats_wilson(double *low, double *high, int64_t hits, int64_t trials);
  * every freedom >= 1: a table for small ones, then the expansion of Fisher and Cornish (1960). */
 double fov_stats_student(int64_t freedom);
 
+/** The two-sided p-value of Student's t: P(|T| >= |t|) with `freedom` > 0 degrees, which need not
+ * be whole. Relative error below 1e-10. */
+double fov_stats_student_p(double t, double freedom);
+
+/** The t >= 0 of which that p-value is p, 0 < p <= 1. */
+double fov_stats_student_quantile(double p, double freedom);
+
 double fov_stats_mean(const double *x, int n);
 
 /** Half the width of the 95 % interval of the mean (Student 1908): t s/√n with t of n−1 degrees of
