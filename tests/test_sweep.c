@@ -195,7 +195,8 @@ static void outcomes_read_back(void **state) {
                                .seed = 2014,
                                .rollouts = 10,
                                .split = FOV_SPLIT_TEST,
-                               .weights = "0123456789abcdef"};
+                               .weights = "0123456789abcdef",
+                               .data = "fedcba9876543210"};
   assert_int_equal(fov_outcomes_write(&written, path), FOV_OK);
   assert_int_equal(fov_outcomes_read(&read, path), FOV_OK);
   assert_memory_equal(read.wrong, wrong, sizeof wrong);
@@ -204,6 +205,7 @@ static void outcomes_read_back(void **state) {
   assert_true(read.parameters == 1234 && read.update == 99 && read.seed == 2014);
   assert_true(read.rollouts == 10 && read.split == FOV_SPLIT_TEST);
   assert_string_equal(read.weights, written.weights);
+  assert_string_equal(read.data, written.data);
   assert_close(fov_outcomes_error(&read), 0.4, 1e-15);
   fov_outcomes_finish(&read);
   wrong[2] = 2;

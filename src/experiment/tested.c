@@ -54,6 +54,7 @@ FovStatus fov_tested_run(FovTested *tested, const FovTrained *trained, int rollo
   if (outcomes && !(o->wrong = calloc((size_t)o->cases, 1)))
     return fov_fail(FOV_ERR_MEMORY, "no memory for %lld outcomes", (long long)o->cases);
   fov_digest_print(o->weights, fov_weights_digest(params, trained->values));
+  fov_digest_print(o->data, trained->env.spec.digest);
   FovEvalRequest request = {.task = &trained->task,
                             .values = trained->values,
                             .cases = o->cases,

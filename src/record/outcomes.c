@@ -53,8 +53,9 @@ FovStatus fov_outcomes_write(const FovOutcomes *outcomes, const char *path) {
                              .dims = 1,
                              .shape = {outcomes->cases},
                              .data = outcomes->wrong};
-  const FovText texts[] = {{"format", format}, {"weights", outcomes->weights}};
-  return fov_safetensors_write(path, blobs, SCALARS + 1, texts, 2);
+  const FovText texts[] = {
+      {"data", outcomes->data}, {"format", format}, {"weights", outcomes->weights}};
+  return fov_safetensors_write(path, blobs, SCALARS + 1, texts, 3);
 }
 
 static FovStatus read_scalars(FovOutcomes *outcomes, const FovSafetensors *file) {
@@ -83,10 +84,13 @@ static bool is_sound(const FovOutcomes *o) {
 static FovStatus read_file(FovOutcomes *outcomes, const FovSafetensors *file, const char *path) {
   const char *kind = fov_safetensors_text(file, "format");
   const char *weights = fov_safetensors_text(file, "weights");
-  if (!kind || strcmp(kind, format) != 0 || !weights || strlen(weights) != FOV_DIGEST_SIZE)
+  const char *data = fov_safetensors_text(file, "data");
+  if (!kind || strcmp(kind, format) != 0 || !weights || strlen(weights) != FOV_DIGEST_SIZE ||
+      (data && strlen(data) > FOV_DIGEST_SIZE))
     return fov_fail(FOV_ERR_FORMAT,
                     "%s: expected the outcomes of an evaluation, found another file", path);
   strcpy(outcomes->weights, weights);
+  strcpy(outcomes->data, data ? data : "");
   FOV_TRY(read_scalars(outcomes, file));
   const FovBlob *wrong;
   FOV_TRY(fov_safetensors_require(&wrong, file, "wrong", FOV_DTYPE_U8, 1, (const int64_t[]){-1}));

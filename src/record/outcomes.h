@@ -23,6 +23,7 @@ typedef struct FovOutcomes {
   int rollouts;
   FovSplit split;
   char weights[FOV_DIGEST_SIZE + 1]; /**< digest of the weights */
+  char data[FOV_DIGEST_SIZE + 1];    /**< digest of the data behind the cases; "" in older files */
 } FovOutcomes;
 
 /** The share of wrong cases. */
