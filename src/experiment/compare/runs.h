@@ -1,0 +1,94 @@
+/**
+ * The runs that are compared, each with its recipe, its task and its score.
+ *
+ * A *recipe* is a run's configuration without its seed and its environment; the settings of the
+ * environment are its *task*. Of a CSV file, a column that names no measurement is a setting.
+ */
+#ifndef FOV_EXPERIMENT_COMPARE_RUNS_H
+#define FOV_EXPERIMENT_COMPARE_RUNS_H
+
+#include "record/outcomes.h"
+
+enum {
+  FOV_COMPARE_RUNS = 20000,
+  FOV_COMPARE_VARIANTS = 200, /**< recipes, and tasks, at most */
+  FOV_COMPARE_NOTES = 12,
+  FOV_COMPARE_NOTE = 512,
+};
+
+/** A recipe or a task. */
+typedef struct FovVariant {
+  char *settings; /**< lines "key = value" */
+  char *label;    /**< short name of where its first run is from; for what has no settings */
+  char *name;     /**< after fov_runs_name: what distinguishes it, "core=gru policy.sigma=2" */
+} FovVariant;
+
+typedef struct FovVariants {
+  FovVariant list[FOV_COMPARE_VARIANTS];
+  int count;
+} FovVariants;
+
+typedef struct FovComparedRun {
+  char *source;         /**< for messages: a run's directory, or "FILE:LINE" */
+  bool folder;          /**< a directory, which may have outcomes */
+  int recipe, task;     /**< index */
+  int64_t seed;         /**< −1: none is given */
+  double valid, test;   /**< errors in a CSV file; NaN: none */
+  double plain;         /**< error or score in a CSV file, of no split; NaN: none */
+  double score;         /**< after fov_runs_select: higher is better; 1 − error */
+  FovOutcomes outcomes; /**< after fov_runs_select; `wrong` is NULL without any */
+} FovComparedRun;
+
+/** Zero-initialise. */
+typedef struct FovRuns {
+  FovComparedRun *list; /**< [count] */
+  int count, room;
+  FovVariants recipes, tasks;
+  char **varying; /**< [varying_count] of fov_runs_vary, some twice */
+  int varying_count;
+  int errors, scores;                              /**< runs of either measure */
+  int64_t waiting;                                 /**< runs of sweeps that have no directory yet */
+  char notes[FOV_COMPARE_NOTES][FOV_COMPARE_NOTE]; /**< [note_count] a line for the user each */
+  int note_count;
+} FovRuns;
+
+void fov_runs_finish(FovRuns *runs);
+
+/** Adds a line to the notes; beyond FOV_COMPARE_NOTES it is dropped. */
+void fov_runs_note(FovRuns *runs, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Adds a run and its recipe and task. Everything is copied. Fails if there are too many. */
+FovStatus fov_runs_add(FovComparedRun **run, FovRuns *runs, const char *source, const char *recipe,
+                       const char *task, const char *label);
+
+/** Notes that the user has chosen to vary a setting, so that it belongs into names. */
+FovStatus fov_runs_vary(FovRuns *runs, const char *key);
+
+/** Adds all runs of a source: a run directory, a sweep, a folder of run directories, or a CSV file
+ * with a row per run. Scores are read later. */
+FovStatus fov_runs_read(FovRuns *runs, const char *source);
+
+/** The rows of a CSV file. */
+FovStatus fov_runs_read_csv(FovRuns *runs, const char *path);
+
+typedef enum FovCompareSplit {
+  FOV_COMPARE_AUTO, /**< test if all runs that have a result have it of test, else validation */
+  FOV_COMPARE_VALID,
+  FOV_COMPARE_TEST,
+} FovCompareSplit;
+
+/** Reads the score of every run: `split` becomes the split that they are of. Drops runs without a
+ * result, and notes it. Sorts recipes and tasks by their settings, and runs by recipe, task, seed
+ * and score, so that the order of the sources has no effect. Fails if no run has a result, and if
+ * two are the same. */
+FovStatus fov_runs_select(FovRuns *runs, FovCompareSplit *split, int rollouts);
+
+/** Names recipes and tasks by what the user has varied (fov_runs_vary), and by as few other
+ * settings as distinguish them. */
+FovStatus fov_runs_name(FovRuns *runs);
+
+/** Drops the tasks that a recipe lacks, and notes it; fails if none is left. After fov_runs_name.
+ */
+FovStatus fov_runs_complete(FovRuns *runs);
+
+#endif
