@@ -30,6 +30,33 @@ typedef struct FovDrawLine {
 FovStatus fov_draw_lines(const char *path, const FovDrawLine *lines, int count, const char *x_label,
                          const char *y_label);
 
+/** A value with the ends of its 95 % interval, NaN where it has none. */
+typedef struct FovDrawEstimate {
+  double value, low, high;
+} FovDrawEstimate;
+
+/** A recipe of a comparison; numbers are in the unit of the axis. */
+typedef struct FovDrawRecipe {
+  const char *name;
+  const double *results; /**< [count] of its runs */
+  int count;
+  FovDrawEstimate mean, iqm;
+  const FovDrawEstimate *profile; /**< [threshold_count] per cent of runs that are better */
+} FovDrawRecipe;
+
+typedef struct FovDrawComparison {
+  const FovDrawRecipe *recipes; /**< [count] the best first */
+  int count;
+  const double *thresholds; /**< [threshold_count] of the profiles, the worst first */
+  int threshold_count;
+  const char *label;    /**< what the results are: "test error (%)" */
+  bool lower_is_better; /**< else higher */
+} FovDrawComparison;
+
+/** Draws recipes side by side: runs, means and IQMs with intervals, and performance profiles. path:
+ * as above. With more recipes than a figure can show, the best. */
+FovStatus fov_draw_comparison(const char *path, const FovDrawComparison *comparison);
+
 /** Which episode of a trace to draw, and how. */
 typedef struct FovDrawEpisode {
   int episode;       /**< 0 … E−1 */

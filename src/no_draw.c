@@ -23,6 +23,11 @@ FovStatus fov_draw_lines(const char *path, const FovDrawLine *lines, int count, 
   return refuse(path);
 }
 
+FovStatus fov_draw_comparison(const char *path, const FovDrawComparison *comparison) {
+  (void)comparison;
+  return refuse(path);
+}
+
 FovStatus fov_draw_episode(const char *path, const char *trace, const FovDrawEpisode *what) {
   (void)trace, (void)what;
   return refuse(path);

@@ -1,0 +1,134 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/team.h"
+#include "cli/cli.h"
+#include "cli/compare_print.h"
+#include "cli/print.h"
+#include "draw.h"
+
+typedef struct Request {
+  const char *against, *output;
+  int64_t seed;
+  int split, rollouts, draws, format, threads;
+  bool json;
+} Request;
+
+enum { MAX_DRAWS = 100000 };
+
+/** A format, with the ending of its files. */
+static const struct {
+  const char *ending;
+  FovComparePrinter *print;
+  bool profiles;
+} formats[] = {
+    {".txt", fov_compare_text, false},  {".md", fov_compare_markdown, false},
+    {".csv", fov_compare_csv, true},    {".json", fov_compare_json, true},
+    {".tex", fov_compare_latex, false},
+};
+
+enum { FORMATS = sizeof formats / sizeof *formats, JSON = 3, FIGURE = FORMATS };
+
+static const char *const format_names[] = {"text", "markdown", "csv", "json", "latex", NULL};
+static const char *const splits[] = {"auto", "valid", "test", NULL};
+
+static const FovOption options[] = {
+    FOV_CHOICE(Request, split, "auto", splits,
+               "which results; auto: test where all runs are tested, else valid"),
+    FOV_INT(Request, rollouts, "1", 1, 1000, "which results: those of as many rollouts"),
+    FOV_TEXT(Request, against, "the recipe to compare all others with, or a part of its name"),
+    FOV_INT(Request, draws, "10000", 100, MAX_DRAWS, "draws of each bootstrap"),
+    FOV_LONG(Request, seed, "0", 0, 9e15, "random seed of the draws"),
+    FOV_CHOICE(Request, format, "text", format_names, "how to print"),
+    FOV_BOOL(Request, json, "no", "the same as --format json"),
+    FOV_TEXT(Request, output,
+             "write FILE.txt, .md, .csv, .json or .tex, or draw FILE.png, .svg or .pdf"),
+    FOV_CLI_THREADS(Request),
+    FOV_OPTIONS_END,
+};
+
+static bool ends_in(const char *path, const char *ending) {
+  size_t length = strlen(path), end = strlen(ending);
+  return length > end && strcmp(path + length - end, ending) == 0;
+}
+
+/** The format of a file by its ending, a table's or a figure's. */
+static FovStatus format_of(int *format, const char *path) {
+  static const char *const figures[] = {".png", ".svg", ".pdf"};
+  for (*format = 0; *format < FORMATS; (*format)++)
+    if (ends_in(path, formats[*format].ending)) return FOV_OK;
+  for (int i = 0; i < 3; i++)
+    if (ends_in(path, figures[i])) return fov_draw_check(path);
+  return fov_fail(FOV_ERR_USAGE,
+                  "-o %s: expected a name that ends in .txt, .md, .csv, .json, .tex, .png, .svg or "
+                  ".pdf",
+                  path);
+}
+
+static FovStatus write_table(const char *path, const FovCompared *compared, int format) {
+  FovReplace file = {0};
+  FOV_TRY(fov_replace_begin(&file, path));
+  FovStatus status = formats[format].print(file.stream, compared);
+  if (status == FOV_OK) return fov_replace_commit(&file);
+  fov_replace_abort(&file);
+  return status;
+}
+
+static FovStatus print(const Request *request, const FovCompared *compared, int format) {
+  if (!request->output) return formats[format].print(stdout, compared);
+  FOV_TRY(format == FIGURE ? fov_compare_figure(request->output, compared)
+                           : write_table(request->output, compared, format));
+  fov_print(stdout, "%s: %d recipe%s, %d run%s\n", request->output, compared->recipe_count,
+            compared->recipe_count == 1 ? "" : "s", compared->runs.count,
+            compared->runs.count == 1 ? "" : "s");
+  return FOV_OK;
+}
+
+static FovStatus run(const void *values, const FovArguments *arguments) {
+  const Request *request = values;
+  int format = request->json ? JSON : request->format;
+  if (arguments->count == 0)
+    return fov_fail(FOV_ERR_USAGE,
+                    "no sweep, run, folder of runs or CSV file given; see fovea compare --help");
+  if (request->output) FOV_TRY(format_of(&format, request->output));
+  FovCompareRequest what = {.sources = arguments->words,
+                            .source_count = arguments->count,
+                            .split = (FovCompareSplit)request->split,
+                            .rollouts = request->rollouts,
+                            .against = request->against,
+                            .draws = request->draws,
+                            .seed = (uint64_t)request->seed,
+                            .threads = fov_cli_threads(request->threads),
+                            .profiles = format == FIGURE || formats[format].profiles};
+  FovCompared compared;
+  FovStatus status = fov_compare(&compared, &what);
+  if (status == FOV_OK) status = print(request, &compared, format);
+  fov_compared_finish(&compared);
+  return status;
+}
+
+const FovCommand fov_command_compare = {
+    .name = "compare",
+    .help = "compare recipes: statistics, tests, conclusions",
+    .synopsis = "SWEEP|RUN|FOLDER|CSV...",
+    .about =
+        "Compares recipes by the results of their runs. A recipe is a configuration without its\n"
+        "seed and its environment, which is the task. Prints mean with Student's interval, "
+        "median,\n"
+        "interquartile mean (IQM) with bootstrap interval, and probability of improvement; then\n"
+        "what the differences decide, corrected for the number of pairs.\n"
+        "\n"
+        "Sources: the folder of a sweep, runs, a folder of runs, or a CSV file with a row per "
+        "run:\n"
+        "columns task and seed (optional); one of score, error, test_error, valid_error, errors\n"
+        "from 0 to 1; and recipe, or any columns with settings. Runs have results if fovea sweep\n"
+        "or fovea eval --save has written them.\n",
+    .examples = "  fovea compare sweeps/cores\n"
+                "  fovea compare sweeps/cores --against core=rnn -o cores.png\n"
+                "  fovea compare runs/rnn-s? runs/lstm-s? --split test --rollouts 10 --json\n"
+                "  fovea compare sweeps/cores/results.csv others.csv -o table.tex\n",
+    .options = options,
+    .size = sizeof(Request),
+    .run = run,
+};
