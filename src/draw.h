@@ -7,14 +7,16 @@
 
 #include "base/error.h"
 
+/** Learning curves that have been read: experiment/plot/curves.h. */
+typedef struct FovCurves FovCurves;
+
 /**
- * Draws learning curves of runs: error and reward against episodes.
+ * Draws learning curves, a panel for each column: of every experiment its centre and band and, if
+ * `seeds`, a thin line for each seed. Axes contain everything that is drawn.
  *
- * runs: [count] folders with a progress.csv. Runs whose folder names differ only in a final
- * `-s<seed>` (cluttered-60-s0, -s1, …) are one experiment: its mean and 95 % band.
  * path: ends in .png, .svg or .pdf; replaced whole.
  */
-FovStatus fov_draw_curves(const char *path, const char *const *runs, size_t count);
+FovStatus fov_draw_curves(const char *path, const FovCurves *curves, bool seeds);
 
 /** Fails unless a plot can be drawn to `path`: a known ending, in a program built with drawing. */
 FovStatus fov_draw_check(const char *path);

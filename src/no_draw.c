@@ -8,8 +8,8 @@ static FovStatus refuse(const char *path) {
                   path);
 }
 
-FovStatus fov_draw_curves(const char *path, const char *const *runs, size_t count) {
-  (void)runs, (void)count;
+FovStatus fov_draw_curves(const char *path, const FovCurves *curves, bool seeds) {
+  (void)curves, (void)seeds;
   return refuse(path);
 }
 

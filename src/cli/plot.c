@@ -3,35 +3,75 @@
 #include "cli/cli.h"
 #include "cli/print.h"
 #include "draw.h"
+#include "experiment/plot/curves.h"
 
 typedef struct Request {
-  const char *output;
+  const char *output, *x, *y;
+  int centre;
+  bool seeds;
 } Request;
+
+static const char *const centres[] = {[FOV_CENTRE_MEAN] = "mean", [FOV_CENTRE_IQM] = "iqm", NULL};
 
 static const FovOption options[] = {
     FOV_TEXT(Request, output, "the file to write: FILE.png, FILE.svg or FILE.pdf; required"),
+    FOV_TEXT(Request, x,
+             "the horizontal axis: episodes (default), update, epoch, seconds, glimpses or another "
+             "column that does not decrease"),
+    FOV_TEXT(Request, y,
+             "columns, a panel for each: COLUMN,COLUMN...; default: valid_error,valid_reward"),
+    FOV_CHOICE(Request, centre, "mean", centres,
+               "of the seeds, with a 95 % band: the mean with Student's interval, or the "
+               "interquartile mean with the percentile interval of 2,000 bootstrap draws"),
+    FOV_BOOL(Request, seeds, "no", "also draw each seed as a thin line"),
     FOV_OPTIONS_END,
 };
 
+static FovStatus plot(FovCurves *curves, const Request *request, const FovArguments *arguments) {
+  const FovCurvesRequest what = {.sources = (const char *const *)arguments->words,
+                                 .source_count = arguments->count,
+                                 .x = request->x,
+                                 .y = request->y,
+                                 .centre = (FovCentre)request->centre};
+  FOV_TRY(fov_curves_read(curves, &what));
+  FOV_TRY(fov_draw_curves(request->output, curves, request->seeds));
+  fov_print(stdout, "%s: %d %s\n", request->output, curves->run_count,
+            curves->run_count == 1 ? "run" : "runs");
+  return FOV_OK;
+}
+
 static FovStatus run(const void *values, const FovArguments *arguments) {
   const Request *request = values;
-  int count = arguments->count;
-  if (count == 0) return fov_fail(FOV_ERR_USAGE, "no run given; see fovea plot --help");
+  if (arguments->count == 0) return fov_fail(FOV_ERR_USAGE, "no run given; see fovea plot --help");
   if (!request->output)
     return fov_fail(FOV_ERR_USAGE, "no output given: add -o FILE.png, FILE.svg or FILE.pdf");
-  FOV_TRY(fov_draw_curves(request->output, arguments->words, (size_t)count));
-  fov_print(stdout, "%s: %d %s\n", request->output, count, count == 1 ? "run" : "runs");
-  return FOV_OK;
+  FOV_TRY(fov_draw_check(request->output));
+  FovCurves curves = {.columns = 0};
+  FovStatus status = plot(&curves, request, arguments);
+  fov_curves_finish(&curves);
+  return status;
 }
 
 const FovCommand fov_command_plot = {
     .name = "plot",
     .help = "draw learning curves",
-    .synopsis = "RUN...",
-    .about = "Draws validation error and reward against episodes. Runs that differ only in their\n"
-             "seed (NAME-s0, NAME-s1, ...) become their mean with a 95 % band.\n",
+    .synopsis = "RUN|CSV|SWEEP... -o FILE",
+    .about =
+        "Draws columns of progress.csv, by default validation error and reward against\n"
+        "episodes. Sources are run directories, CSV files of the same form, and folders of\n"
+        "sweeps. Runs that differ only in their seed (NAME-s0, NAME-s1, ...) become their mean\n"
+        "or interquartile mean with a 95 % band. Axes contain all bands.\n"
+        "\n"
+        "Against update, episodes and epoch, only values at which every seed has a row are\n"
+        "drawn. Against seconds and other columns, each seed is interpolated linearly between\n"
+        "its rows, over the range that all seeds cover. glimpses are those of training,\n"
+        "episodes times the glimpses of an episode; runs whose episodes differ in length have\n"
+        "no such column.\n",
     .examples = "  fovea plot runs/cluttered-60-s0 -o curve.png\n"
-                "  fovea plot runs/rnn-s? runs/lstm-s? -o cores.svg\n",
+                "  fovea plot runs/rnn-s? runs/lstm-s? -o cores.svg\n"
+                "  fovea plot sweeps/cores --x seconds --centre iqm --seeds -o cores.svg\n"
+                "  fovea plot runs/lstm-s? --y valid_error,answer_loss,policy_sigma -o lstm.pdf\n"
+                "  fovea plot experiments/figures/catch-s?.csv --x glimpses -o catch.png\n",
     .options = options,
     .size = sizeof(Request),
     .run = run,

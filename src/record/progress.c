@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +122,29 @@ void fov_progress_add(FovProgress *row, const char *name, double value) {
 double fov_progress_extra(const FovProgress *row, const char *name) {
   const FovFigure *figure = find_extra(row, name);
   return figure ? figure->value : NAN;
+}
+
+/* ---- columns by name ---- */
+
+_Static_assert((int)COLUMNS == (int)FOV_PROGRESS_COLUMNS,
+               "the number of fixed columns in the header");
+
+int fov_progress_names(const char *names[FOV_PROGRESS_COLUMNS], const FovProgress *row) {
+  for (int i = 0; i < FIXED; i++) names[i] = columns[i].name;
+  for (int i = 0; i < row->extra_count; i++) names[FIXED + i] = row->extra[i].name;
+  return FIXED + row->extra_count;
+}
+
+bool fov_progress_find(double *value, const FovProgress *row, const char *name) {
+  int fixed = find_fixed(name);
+  if (fixed >= 0) {
+    const char *field = (const char *)row + columns[fixed].offset;
+    *value = columns[fixed].real ? *(const double *)field : (double)*(const int64_t *)field;
+    return true;
+  }
+  const FovFigure *figure = find_extra(row, current_name(name));
+  if (figure) *value = figure->value;
+  return figure != NULL;
 }
 
 /* ---- writer ---- */

@@ -2,6 +2,7 @@
 #ifndef FOV_RECORD_PROGRESS_H
 #define FOV_RECORD_PROGRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,16 @@ void fov_progress_add(FovProgress *row, const char *name, double value);
 
 /** The value of an extra column; NaN if the row has none of that name. */
 double fov_progress_extra(const FovProgress *row, const char *name);
+
+enum { FOV_PROGRESS_COLUMNS = 12 + FOV_PROGRESS_EXTRAS };
+
+/** Writes the names of a row's columns, the fixed ones first; they live as long as the row. Returns
+ * how many. */
+int fov_progress_names(const char *names[FOV_PROGRESS_COLUMNS], const FovProgress *row);
+
+/** Gives the value of a column of any kind, by its name or by one of older versions; false if the
+ * row has no such column. */
+bool fov_progress_find(double *value, const FovProgress *row, const char *name);
 
 /**
  * Appends one row, writing the header first if the file is new; flushed to disk.

@@ -4,7 +4,6 @@
 
 #include "experiment/sweep/sweep.h"
 
-#define FOV_SWEEP_PLAN "sweep.ini"
 #define FOV_SWEEP_RESULTS "results.csv"
 #define FOV_SWEEP_CLAIMS "claims"
 #define FOV_SWEEP_LOG "log.txt"

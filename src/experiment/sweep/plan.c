@@ -35,6 +35,12 @@ struct FovSweepKey {
   bool whole;
 };
 
+void fov_sweep_run_name(char name[FOV_SWEEP_NAME], const FovSweepPlan *plan, int configuration,
+                        int64_t seed) {
+  int digits = snprintf(NULL, 0, "%d", plan->configurations - 1); // all names have as many
+  snprintf(name, FOV_SWEEP_NAME, "c%0*d-s%" PRId64, digits, configuration, seed);
+}
+
 const char *fov_sweep_key(const FovSweepPlan *plan, int k) {
   return plan->keys[k].setting->key;
 }

@@ -19,7 +19,9 @@
 #include "experiment/experiment.h"
 
 enum { FOV_SWEEP_RUNS = 100000 }; /**< of a sweep, at most */
+enum { FOV_SWEEP_NAME = 64 };     /**< bytes of the name of a run */
 
+#define FOV_SWEEP_PLAN "sweep.ini"            /**< the plan, in the folder of its sweep */
 #define FOV_SWEEP_EXPERIMENT "experiment.ini" /**< the experiment, in the folder of its sweep */
 
 /** Settings of a sweep itself; in a file they are in the section [sweep]. */
@@ -61,6 +63,10 @@ void fov_sweep_plan_finish(FovSweepPlan *plan);
 
 /** Reads "3" or "0:4": the first seed and how many there are. */
 FovStatus fov_sweep_read_seeds(int64_t *first_seed, int *seeds, const char *text);
+
+/** Writes the name of a run's directory in the folder: "c03-s1". */
+void fov_sweep_run_name(char name[FOV_SWEEP_NAME], const FovSweepPlan *plan, int configuration,
+                        int64_t seed);
 
 /** The key of varying setting `k`. */
 const char *fov_sweep_key(const FovSweepPlan *plan, int k);

@@ -342,11 +342,6 @@ static FovStatus probe(FovSweep *sweep) {
   return FOV_OK;
 }
 
-/** Digits of the largest number below `count`. */
-static int digits(int count) {
-  return snprintf(NULL, 0, "%d", count - 1);
-}
-
 /** Also finds how often the trainings are evaluated, at the least. */
 static FovStatus count_episodes(FovSweep *sweep) {
   sweep->times = INT_MAX;
@@ -381,8 +376,7 @@ static FovStatus create_runs(FovSweep *sweep) {
                          .valid_error = NAN,
                          .test_error = NAN,
                          .mflop = NAN};
-    snprintf(run->name, sizeof run->name, "c%0*d-s%lld", digits(plan->configurations),
-             run->configuration, (long long)run->seed);
+    fov_sweep_run_name(run->name, plan, run->configuration, run->seed);
     fov_sweep_scan(run, sweep->request->dir, sweep->episodes[run->configuration]);
   }
   return FOV_OK;

@@ -17,7 +17,7 @@
 #include "experiment/sweep/plan.h"
 #include "record/run.h"
 
-enum { FOV_SWEEP_NAME = 64, FOV_SWEEP_REASON = 256 };
+enum { FOV_SWEEP_REASON = 256 };
 
 typedef enum FovSweepState {
   FOV_SWEEP_WAITING,
