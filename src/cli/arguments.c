@@ -96,7 +96,7 @@ FovStatus fov_arguments_parse(FovArguments *arguments, void *values, const FovOp
     else if (!ended && argv[i][0] == '-' && argv[i][1])
       FOV_TRY(take_option(values, &i, options, argc, argv));
     else
-      arguments->words[arguments->count++] = argv[i];
+      arguments->words[arguments->count++] = argv[i], arguments->passed += ended;
   }
   return FOV_OK;
 }

@@ -12,6 +12,7 @@
 typedef struct FovArguments {
   const char **words; /**< [count] in their order: names, then key=value */
   int count;
+  int passed; /**< how many of them, the last ones, come after "--" */
   int argc;
   char *const *argv; /**< [argc] the command line, from the subcommand on */
 } FovArguments;

@@ -30,9 +30,12 @@ void fov_cli_notes(const FovSettings *settings);
 /** Prints on stderr that a checkpoint or a trace has no digest, unless it has been checked. */
 void fov_cli_note_file(const char *path, bool checked);
 
-/** Catches SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE. Returns the flag that the first of them
- * sets; a second one ends the program. */
+/** Catches SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE. Returns a flag that gets the number of
+ * the newest of them; a signal that comes twice ends the program. */
 const volatile sig_atomic_t *fov_cli_catch_interrupts(void);
+
+/** Catches SIGUSR1 in the same way, with which Slurm announces the end of a job. */
+void fov_cli_catch_warning(void);
 
 /** How many threads to use; `asked` 0: all processors. */
 int fov_cli_threads(int asked);

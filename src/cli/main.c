@@ -24,7 +24,7 @@ int fov_cli_threads(int asked) {
 static volatile sig_atomic_t interrupted;
 
 static void on_interrupt(int number) {
-  interrupted = 1;
+  interrupted = number;
   // A second one ends the program at once.
   signal(number, SIG_DFL);
 }
@@ -37,6 +37,10 @@ const volatile sig_atomic_t *fov_cli_catch_interrupts(void) {
   // A reader that went away must not end a training; errors of the output are reported at its end.
   signal(SIGPIPE, SIG_IGN);
   return &interrupted;
+}
+
+void fov_cli_catch_warning(void) {
+  signal(SIGUSR1, on_interrupt);
 }
 
 static void print_note(void *context, const char *line) {

@@ -6,12 +6,13 @@
 #include "base/team.h"
 #include "cli/cli.h"
 #include "cli/print.h"
+#include "cli/slurm.h"
 #include "cli/sweep_table.h"
 
 typedef struct Request {
   const char *output, *seeds;
-  int trials, jobs, threads;
-  bool halving, test, dry_run;
+  int trials, jobs, threads, tasks;
+  bool halving, test, dry_run, slurm, requeue;
 } Request;
 
 static const FovOption options[] = {
@@ -26,7 +27,13 @@ static const FovOption options[] = {
              "stop runs early whose validation error is not among the best third (ASHA)"),
     FOV_BOOL(Request, test, "no", "then test the configuration that validation has chosen"),
     {"dry-run", FOV_OPTION_BOOL, offsetof(Request, dry_run), 0, 0, NULL, "no",
-     "list the runs and start nothing"},
+     "list the runs, or print the script of --slurm, and start nothing"},
+    FOV_BOOL(Request, slurm, "no",
+             "submit an array job to Slurm; words after -- are options of sbatch"),
+    FOV_INT(Request, tasks, NULL, 1, FOV_SWEEP_RUNS,
+            "with --slurm, tasks of the array; default: one for each --jobs runs, at most 64"),
+    FOV_BOOL(Request, requeue, "no",
+             "on SIGUSR1 save all runs and requeue this Slurm job; --slurm uses it"),
     FOV_OPTIONS_END,
 };
 
@@ -84,44 +91,85 @@ static void print_end(const FovSweepReport *report, const char *dir) {
   fov_print(stdout, "every run: %s/results.csv\n", dir);
 }
 
-static FovStatus sweep_with(const Request *request, FovSweepRequest *what) {
+/** job: of Slurm, requeued when its end is announced; NULL: none. */
+static FovStatus run_here(FovSweep *sweep, const FovSweepRequest *what, FovSweepTable *table,
+                          const char *job) {
+  FovStatus status = fov_sweep_run(sweep);
+  fov_sweep_table_clear(table);
+  if (status == FOV_ERR_INTERRUPT && job && *what->interrupted == SIGUSR1)
+    return fov_slurm_requeue(sweep, what->dir, job);
+  FovSweepReport report = fov_sweep_report(sweep);
+  if (status == FOV_OK) print_end(&report, what->dir);
+  return status;
+}
+
+static FovStatus run_in_slurm(FovSweep *sweep, const Request *request,
+                              const FovArguments *arguments) {
+  FovSweepReport report = fov_sweep_report(sweep);
+  int first = arguments->count - arguments->passed;
+  FovSlurmArray array = {.dir = request->output,
+                         .tasks = request->tasks,
+                         .jobs = report.jobs,
+                         .threads = report.threads,
+                         .test = report.plan->options.test,
+                         .bytes = report.bytes,
+                         .options = (const char *const *)arguments->words + first,
+                         .option_count = arguments->passed};
+  return fov_slurm_submit(&array, sweep, request->dry_run);
+}
+
+static FovStatus sweep_with(const Request *request, FovSweepRequest *what,
+                            const FovArguments *arguments, const char *job) {
   FovSweep *sweep;
   FovSweepTable table = {.done_before = -1};
   what->reporter = (FovSweepReporter){fov_sweep_table_report, &table};
   FovStatus status = fov_sweep_create(&sweep, what);
-  if (status == FOV_OK && request->dry_run) {
+  if (status == FOV_OK && request->slurm) {
+    status = run_in_slurm(sweep, request, arguments);
+  } else if (status == FOV_OK && request->dry_run) {
     FovSweepReport report = fov_sweep_report(sweep);
     print_plan(&report);
   } else if (status == FOV_OK) {
-    status = fov_sweep_run(sweep);
-    fov_sweep_table_clear(&table);
-    FovSweepReport report = fov_sweep_report(sweep);
-    if (status == FOV_OK) print_end(&report, what->dir);
+    status = run_here(sweep, what, &table, job);
   }
   fov_sweep_destroy(sweep);
   return status;
 }
 
+static FovStatus check_request(const Request *request) {
+  if (!request->output) return fov_fail(FOV_ERR_USAGE, "no folder given: -o DIR");
+  if (request->tasks && !request->slurm)
+    return fov_fail(FOV_ERR_USAGE, "--tasks: expected --slurm, too; --jobs sets runs at a time");
+  if (request->requeue && request->slurm)
+    return fov_fail(FOV_ERR_USAGE, "--slurm and --requeue: expected one of them");
+  return FOV_OK;
+}
+
 static FovStatus run(const void *values, const FovArguments *arguments) {
   const Request *request = values;
   const char *const *words = (const char *const *)arguments->words;
-  bool named = arguments->count > 0 && !strchr(words[0], '=');
-  if (!request->output) return fov_fail(FOV_ERR_USAGE, "no folder given: -o DIR");
+  int count = arguments->count - (request->slurm ? arguments->passed : 0);
+  bool named = count > 0 && !strchr(words[0], '=');
+  char job[FOV_SLURM_NAME];
+  FOV_TRY(check_request(request));
+  if (request->requeue) FOV_TRY(fov_slurm_name(job));
   char command[1024];
   Changes changes = {.count = 0};
   changes.list = calloc((size_t)arguments->count + 5, sizeof *changes.list);
   if (!changes.list) return fov_fail(FOV_ERR_MEMORY, "no memory for the arguments");
-  gather(&changes, request, words + named, arguments->count - named);
+  gather(&changes, request, words + named, count - named);
   fov_arguments_join(command, sizeof command, arguments);
   FovSweepRequest what = {.file = named ? words[0] : NULL,
                           .changes = changes.list,
                           .change_count = changes.count,
                           .dir = request->output,
-                          .jobs = request->jobs,
-                          .threads = request->threads,
+                          // A task's cores are those that it asks for.
+                          .jobs = request->jobs || !request->slurm ? request->jobs : 1,
+                          .threads = request->threads || !request->slurm ? request->threads : 1,
                           .command = command,
                           .interrupted = fov_cli_catch_interrupts()};
-  FovStatus status = sweep_with(request, &what);
+  if (request->requeue) fov_cli_catch_warning();
+  FovStatus status = sweep_with(request, &what, arguments, request->requeue ? job : NULL);
   free(changes.list);
   return status;
 }
@@ -138,11 +186,16 @@ const FovCommand fov_command_sweep = {
         "\n"
         "Ctrl-C saves all runs, and the same command continues; so does fovea sweep -o DIR. Any\n"
         "number of processes may work on one folder. A sweep file is INI like an experiment: the\n"
-        "settings, and a section [sweep] with experiment, seeds, trials, halving and test.\n",
+        "settings, and a section [sweep] with experiment, seeds, trials, halving and test.\n"
+        "\n"
+        "--slurm checks the plan, writes DIR/slurm.sh and submits it as an array job. Each task\n"
+        "trains --jobs runs at a time (default: 1) with --threads each (default: 1), and is\n"
+        "requeued when its time is over.\n",
     .examples = "  fovea sweep experiments/cluttered-60 core=rnn,gru --seeds 0:4 -o sweeps/cores\n"
                 "  fovea sweep experiments/cluttered-60 core=rnn,gru policy.sigma=2,4\n"
                 "    train.rate=log:1e-4:1e-2 --trials 20 -o sweeps/rates\n"
-                "  fovea sweep -o sweeps/rates --test\n",
+                "  fovea sweep -o sweeps/rates --test\n"
+                "  fovea sweep -o sweeps/rates --slurm -- --partition=cpu --time=4:00:00\n",
     .options = options,
     .size = sizeof(Request),
     .run = run,

@@ -33,7 +33,4 @@ FovStatus fov_sweep_note_divergence(const FovSweepRun *run, const char *dir);
 FovStatus fov_sweep_write_results(const char *dir, const FovSweepPlan *plan,
                                   const FovSweepRun *runs, int count);
 
-/** Appends a line to log.txt, after the time. */
-FovStatus fov_sweep_log(const char *dir, const char *line);
-
 #endif

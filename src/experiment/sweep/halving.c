@@ -212,12 +212,18 @@ static FovStatus send(int *run, int *claim, FovHalving *h, int chosen) {
   return append(h, "start", chosen, h->standings[chosen].target + 1, NAN);
 }
 
+/** The run to send on, if `elsewhere` runs are under way; −1: none now. */
+static int choose(FovHalving *h, int elsewhere) {
+  int chosen = promotable(h);
+  if (chosen < 0) chosen = unstarted(h);
+  return chosen < 0 && elsewhere == 0 ? last_hope(h) : chosen;
+}
+
 static FovStatus decide(int *run, int *claim, FovHalving *h) {
-  int elsewhere, chosen;
+  int elsewhere;
   FOV_TRY(claim_left(run, claim, &elsewhere, h));
   if (*run >= 0) return FOV_OK;
-  if ((chosen = promotable(h)) < 0) chosen = unstarted(h);
-  if (chosen < 0 && elsewhere == 0) chosen = last_hope(h);
+  int chosen = choose(h, elsewhere);
   return chosen < 0 ? FOV_OK : send(run, claim, h, chosen);
 }
 
@@ -236,6 +242,18 @@ FovStatus fov_halving_end(FovHalving *halving, int run, double valid_error) {
   if (status == FOV_OK && is_under_way(s))
     status =
         append(halving, isfinite(valid_error) ? "result" : "fail", run, s->target, valid_error);
+  unlock(halving);
+  return status;
+}
+
+FovStatus fov_halving_is_over(bool *over, FovHalving *halving) {
+  char path[FOV_PATH_SIZE];
+  int under_way = 0;
+  *over = false;
+  if (!fov_file_exists(fov_sweep_path(path, halving->dir, JOURNAL, NULL))) return FOV_OK;
+  FovStatus status = lock(halving);
+  for (int i = 0; i < halving->count; i++) under_way += is_under_way(&halving->standings[i]);
+  *over = status == FOV_OK && under_way == 0 && choose(halving, 0) < 0;
   unlock(halving);
   return status;
 }

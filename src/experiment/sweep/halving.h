@@ -34,6 +34,9 @@ FovStatus fov_halving_next(int *run, int *claim, double *until, FovHalving *halv
  * failed. The run must still be claimed. */
 FovStatus fov_halving_end(FovHalving *halving, int run, double valid_error);
 
+/** Whether no run will be started or continued: not now, and not when others have ended. */
+FovStatus fov_halving_is_over(bool *over, FovHalving *halving);
+
 /** Whether a run waits at a rung, as of the last call of `next` or `end`. */
 bool fov_halving_is_paused(const FovHalving *halving, int run);
 

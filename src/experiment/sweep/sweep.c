@@ -35,6 +35,7 @@ struct FovSweep {
   FovSweepJob jobs[MAX_JOBS];
   FovSweepSlot *slots; // [MAX_JOBS], shared with the children
   int most, threads;   // runs at a time; threads of each
+  double bytes;        // of `most` runs
   FovHalving *halving; // NULL: every run is trained to its end
   FovRun log;
   int tested; // the configuration that is tested; −1: training is not over
@@ -81,6 +82,7 @@ FovSweepReport fov_sweep_report(const FovSweep *sweep) {
                           .chosen = chosen,
                           .chosen_error = chosen >= 0 ? mean_error(sweep, chosen) : INFINITY,
                           .testing = sweep->tested >= 0,
+                          .bytes = sweep->bytes,
                           .seconds = fov_now() - sweep->started};
 }
 
@@ -253,15 +255,20 @@ static bool is_complete(const FovSweep *sweep) {
   return true;
 }
 
-static FovStatus run_all(FovSweep *sweep) {
-  FOV_TRY(work(sweep));
-  for (int i = 0; i < sweep->count; i++) { // what other processes did
+/** Finds out what other processes did. */
+static void take_stock(FovSweep *sweep) {
+  for (int i = 0; i < sweep->count; i++) {
     FovSweepRun *run = &sweep->runs[i];
     fov_sweep_scan(run, sweep->request->dir, sweep->episodes[run->configuration]);
     if (run->state == FOV_SWEEP_WAITING && sweep->halving &&
         fov_halving_is_paused(sweep->halving, i))
       run->state = FOV_SWEEP_PAUSED;
   }
+}
+
+static FovStatus run_all(FovSweep *sweep) {
+  FOV_TRY(work(sweep));
+  take_stock(sweep);
   if (sweep->plan.options.test && is_complete(sweep)) {
     sweep->tested = choose(sweep);
     memset(sweep->tried, 0, (size_t)sweep->count * sizeof *sweep->tried);
@@ -279,10 +286,42 @@ static FovStatus open_log(FovSweep *sweep) {
   return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
 }
 
-FovStatus fov_sweep_run(FovSweep *sweep) {
+FovStatus fov_sweep_write(FovSweep *sweep) {
   FOV_TRY(fov_sweep_folder_open(sweep->request->dir, &sweep->plan));
   FOV_TRY(open_log(sweep));
-  FOV_TRY(fov_run_log(&sweep->log, "%s", sweep->request->command));
+  return fov_sweep_log(sweep, sweep->request->command);
+}
+
+FovStatus fov_sweep_log(const FovSweep *sweep, const char *line) {
+  return fov_run_log(&sweep->log, "%s", line);
+}
+
+/** How many runs wait to be trained, by this process's knowledge of their files. */
+static int untrained(const FovSweep *sweep) {
+  int count = 0;
+  for (int i = 0; i < sweep->count; i++)
+    count += sweep->runs[i].state == FOV_SWEEP_WAITING || sweep->runs[i].state == FOV_SWEEP_FAILED;
+  return count;
+}
+
+/** How many runs of the configuration that validation chooses are not tested. */
+static int untested(const FovSweep *sweep) {
+  int count = 0, chosen = choose(sweep);
+  for (int i = 0; i < sweep->count && chosen >= 0; i++)
+    count += sweep->runs[i].configuration == chosen && !isfinite(sweep->runs[i].test_error);
+  return count;
+}
+
+FovStatus fov_sweep_left(int *left, FovSweep *sweep) {
+  bool over = false;
+  if (sweep->halving) FOV_TRY(fov_halving_is_over(&over, sweep->halving));
+  *left = over ? 0 : untrained(sweep);
+  if (*left == 0 && sweep->plan.options.test) *left = untested(sweep);
+  return FOV_OK;
+}
+
+FovStatus fov_sweep_run(FovSweep *sweep) {
+  FOV_TRY(fov_sweep_write(sweep));
   FovStatus status = run_all(sweep);
   if (status == FOV_OK) return FOV_OK;
   char message[1024];
@@ -294,6 +333,13 @@ FovStatus fov_sweep_run(FovSweep *sweep) {
 
 /* ---- opening ---- */
 
+/** Bytes of this process, which its children share as long as they only read them. */
+static double shared_bytes(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return 1024.0 * (double)usage.ru_maxrss;
+}
+
 /** Jobs and threads: the request's, or as many runs at a time as cores and memory allow. bytes: of
  * one run. */
 static void choose_jobs(FovSweep *sweep, double bytes) {
@@ -304,6 +350,7 @@ static void choose_jobs(FovSweep *sweep, double bytes) {
   sweep->most = sweep->request->jobs > 0 ? sweep->request->jobs : most;
   int share = cores / sweep->most;
   sweep->threads = sweep->request->threads > 0 ? sweep->request->threads : share > 0 ? share : 1;
+  sweep->bytes = shared_bytes() + sweep->most * bytes;
 }
 
 /** Loads the data of the first configuration. */
@@ -318,13 +365,6 @@ static FovStatus load_data(FovSweep *sweep) {
   if (status == FOV_OK) status = fov_experiment_env(&sweep->valid, &experiment, FOV_SPLIT_VALID);
   fov_experiment_finish(&experiment);
   return status;
-}
-
-/** Bytes of this process, which its children share as long as they only read them. */
-static double shared_bytes(void) {
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return 1024.0 * (double)usage.ru_maxrss;
 }
 
 /** Prepares the first run in a child, which finds what is wrong with its agent, and how much memory

@@ -54,6 +54,7 @@ typedef struct FovSweepReport {
   double chosen_error;      /**< that mean; infinite without one */
   bool testing;             /**< training is over */
   double seconds;           /**< since this process began */
+  double bytes;             /**< memory of `jobs` runs of the first configuration */
 } FovSweepReport;
 
 /** Receives a report at the start, several times a second, and whenever a run has ended. */
@@ -84,8 +85,17 @@ void fov_sweep_destroy(FovSweep *sweep);
 /** How it stands, without running anything. */
 FovSweepReport fov_sweep_report(const FovSweep *sweep);
 
+/** Creates the folder and writes the plan, for other processes that do the work. */
+FovStatus fov_sweep_write(FovSweep *sweep);
+
+/** Counts the runs that are left to train or to test; with halving, those that may be continued. */
+FovStatus fov_sweep_left(int *left, FovSweep *sweep);
+
 /** Runs everything that is left and that no other process works on. Runs that fail do not stop the
  * others and are no failure of the sweep. */
 FovStatus fov_sweep_run(FovSweep *sweep);
+
+/** Appends a line to log.txt, after the time (UTC); after fov_sweep_write or fov_sweep_run. */
+FovStatus fov_sweep_log(const FovSweep *sweep, const char *line);
 
 #endif
