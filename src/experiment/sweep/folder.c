@@ -24,13 +24,13 @@ const char *fov_sweep_path(char *path, const char *dir, const char *name, const 
 
 /* ---- the plan ---- */
 
-/** Whether a folder has anything in it but hidden files. */
+/** Whether a folder has anything in it but hidden files and claims, which a sweep writes first. */
 static bool has_files(const char *dir) {
   DIR *folder = opendir(dir);
   bool files = false;
   if (!folder) return false;
   for (const struct dirent *entry; (entry = readdir(folder));)
-    files = files || entry->d_name[0] != '.';
+    files = files || (entry->d_name[0] != '.' && strcmp(entry->d_name, FOV_SWEEP_CLAIMS) != 0);
   closedir(folder);
   return files;
 }
@@ -100,28 +100,47 @@ FovStatus fov_sweep_folder_check(const char *dir, const FovSweepPlan *plan) {
   return FOV_OK;
 }
 
-FovStatus fov_sweep_folder_open(const char *dir, const FovSweepPlan *plan) {
-  char path[FOV_PATH_SIZE], experiment[FOV_PATH_SIZE], claims[FOV_PATH_SIZE];
-  FOV_TRY(fov_sweep_folder_check(dir, plan));
+static FovStatus write_plan(const char *dir, const FovSweepPlan *plan) {
+  char path[FOV_PATH_SIZE], experiment[FOV_PATH_SIZE];
+  FOV_TRY(fov_sweep_folder_check(dir, plan)); // another process may have been faster
   fov_sweep_path(path, dir, FOV_SWEEP_PLAN, NULL);
   fov_sweep_path(experiment, dir, FOV_SWEEP_EXPERIMENT, NULL);
   // The experiment is written first: a folder with a plan has both.
-  FOV_TRY(fov_make_folders(fov_sweep_path(claims, dir, FOV_SWEEP_CLAIMS, NULL)));
   FOV_TRY(fov_file_write(experiment, plan->experiment, strlen(plan->experiment)));
   return fov_file_write(path, plan->text, strlen(plan->text));
 }
 
-FovStatus fov_sweep_claim(int *claim, const char *dir, const char *name) {
+FovStatus fov_sweep_folder_open(const char *dir, const FovSweepPlan *plan) {
+  char claims[FOV_PATH_SIZE];
+  int lock;
+  FOV_TRY(fov_sweep_folder_check(dir, plan));
+  FOV_TRY(fov_make_folders(fov_sweep_path(claims, dir, FOV_SWEEP_CLAIMS, NULL)));
+  FOV_TRY(fov_sweep_lock(&lock, dir));
+  FovStatus status = write_plan(dir, plan);
+  close(lock);
+  return status;
+}
+
+/** Locks a file of the folder's claims; −1 if another process has it and `how` is LOCK_NB. */
+static FovStatus claim_file(int *claim, const char *dir, const char *name, int how) {
   char path[FOV_PATH_SIZE];
   fov_sweep_path(path, dir, FOV_SWEEP_CLAIMS, name);
   *claim = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (*claim < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-  if (flock(*claim, LOCK_EX | LOCK_NB) == 0) return FOV_OK;
+  if (TEMP_FAILURE_RETRY(flock(*claim, LOCK_EX | how)) == 0) return FOV_OK;
   int why = errno;
   close(*claim);
   *claim = -1;
   return why == EWOULDBLOCK ? FOV_OK
                             : fov_fail(FOV_ERR_IO, "%s: cannot lock: %s", path, strerror(why));
+}
+
+FovStatus fov_sweep_claim(int *claim, const char *dir, const char *name) {
+  return claim_file(claim, dir, name, LOCK_NB);
+}
+
+FovStatus fov_sweep_lock(int *lock, const char *dir) {
+  return claim_file(lock, dir, "folder", 0);
 }
 
 /* ---- a run's files ---- */

@@ -22,6 +22,10 @@ FovStatus fov_sweep_folder_open(const char *dir, const FovSweepPlan *plan);
  * that has it has closed it; −1 if another process has it. */
 FovStatus fov_sweep_claim(int *claim, const char *dir, const char *name);
 
+/** Waits for the other processes that write the sweep's own files, and keeps them from doing so
+ * until the descriptor is closed. */
+FovStatus fov_sweep_lock(int *lock, const char *dir);
+
 /** Reads what the run's files tell: state, progress, errors. FAILED stays as it is until something
  * else is found. */
 void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes);

@@ -86,6 +86,33 @@ FovSweepReport fov_sweep_report(const FovSweep *sweep) {
                           .seconds = fov_now() - sweep->started};
 }
 
+/* ---- what other processes did ---- */
+
+/** Reads the files of the runs that no child of this process works on; `all`: also of finished
+ * ones, which may have been tested. */
+static void take_stock(FovSweep *sweep, bool all) {
+  for (int i = 0; i < sweep->count; i++) {
+    FovSweepRun *run = &sweep->runs[i];
+    if (run->state == FOV_SWEEP_RUNNING || (run->state == FOV_SWEEP_FINISHED && !all)) continue;
+    fov_sweep_scan(run, sweep->request->dir, sweep->episodes[run->configuration]);
+    if (run->state == FOV_SWEEP_WAITING && sweep->halving &&
+        fov_halving_is_paused(sweep->halving, i))
+      run->state = FOV_SWEEP_PAUSED;
+  }
+}
+
+/** Replaces results.csv. The lock lasts from reading to writing, so that the newest table has all
+ * that older ones had. all: see take_stock. */
+static FovStatus write_results(FovSweep *sweep, bool all) {
+  int lock;
+  FOV_TRY(fov_sweep_lock(&lock, sweep->request->dir));
+  take_stock(sweep, all);
+  FovStatus status =
+      fov_sweep_write_results(sweep->request->dir, &sweep->plan, sweep->runs, sweep->count);
+  close(lock);
+  return status;
+}
+
 /* ---- children ---- */
 
 /** until: as in FovSweepChild. */
@@ -136,7 +163,7 @@ static FovStatus end_job(FovSweep *sweep, FovSweepJob *job, FovStatus ended) {
   if (run->state == FOV_SWEEP_WAITING) return FOV_OK;
   log_end(sweep, run);
   report(sweep, run);
-  return fov_sweep_write_results(sweep->request->dir, &sweep->plan, sweep->runs, sweep->count);
+  return write_results(sweep, false);
 }
 
 /** Copies what the children report, and takes note of those that ended. */
@@ -255,26 +282,15 @@ static bool is_complete(const FovSweep *sweep) {
   return true;
 }
 
-/** Finds out what other processes did. */
-static void take_stock(FovSweep *sweep) {
-  for (int i = 0; i < sweep->count; i++) {
-    FovSweepRun *run = &sweep->runs[i];
-    fov_sweep_scan(run, sweep->request->dir, sweep->episodes[run->configuration]);
-    if (run->state == FOV_SWEEP_WAITING && sweep->halving &&
-        fov_halving_is_paused(sweep->halving, i))
-      run->state = FOV_SWEEP_PAUSED;
-  }
-}
-
 static FovStatus run_all(FovSweep *sweep) {
   FOV_TRY(work(sweep));
-  take_stock(sweep);
+  take_stock(sweep, true);
   if (sweep->plan.options.test && is_complete(sweep)) {
     sweep->tested = choose(sweep);
     memset(sweep->tried, 0, (size_t)sweep->count * sizeof *sweep->tried);
     FOV_TRY(work(sweep));
   }
-  return fov_sweep_write_results(sweep->request->dir, &sweep->plan, sweep->runs, sweep->count);
+  return write_results(sweep, true);
 }
 
 static FovStatus open_log(FovSweep *sweep) {
@@ -289,7 +305,8 @@ static FovStatus open_log(FovSweep *sweep) {
 FovStatus fov_sweep_write(FovSweep *sweep) {
   FOV_TRY(fov_sweep_folder_open(sweep->request->dir, &sweep->plan));
   FOV_TRY(open_log(sweep));
-  return fov_sweep_log(sweep, sweep->request->command);
+  FOV_TRY(fov_sweep_log(sweep, sweep->request->command));
+  return write_results(sweep, false);
 }
 
 FovStatus fov_sweep_log(const FovSweep *sweep, const char *line) {

@@ -85,7 +85,8 @@ void fov_sweep_destroy(FovSweep *sweep);
 /** How it stands, without running anything. */
 FovSweepReport fov_sweep_report(const FovSweep *sweep);
 
-/** Creates the folder and writes the plan, for other processes that do the work. */
+/** Creates the folder, and writes the plan and results.csv, for other processes that do the work.
+ */
 FovStatus fov_sweep_write(FovSweep *sweep);
 
 /** Counts the runs that are left to train or to test; with halving, those that may be continued. */
