@@ -10,14 +10,21 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "experiment/session.h"
 #include "experiment/sweep/folder.h"
 #include "experiment/tested.h"
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, evaluating;
 
+/** An evaluation has nothing to save and may take longer than a job has left: it ends at once, with
+ * the status that its slot started with. */
 static void on_signal(int number) {
   (void)number;
+  if (evaluating) {
+    fov_replace_abort_all();
+    _exit(0);
+  }
   interrupted = 1;
 }
 
@@ -109,6 +116,8 @@ static FovStatus evaluate(const FovSweepChild *child, FovSplit split) {
   char dir[FOV_PATH_SIZE], path[FOV_PATH_SIZE], name[FOV_OUTCOMES_NAME];
   FovTrained trained;
   FovTested tested = {.low = 0};
+  evaluating = 1;
+  if (interrupted) return fov_fail(FOV_ERR_INTERRUPT, "interrupted");
   fov_sweep_path(dir, child->dir, child->run->name, NULL);
   FovStatus status = fov_trained_load(&trained, dir, NULL, 0, split);
   if (status == FOV_OK) status = fov_tested_run(&tested, &trained, 1, child->threads, true);

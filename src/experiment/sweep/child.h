@@ -33,7 +33,7 @@ typedef struct FovSweepChild {
   int errors; /**< descriptor of a file that gets what the child prints on stderr */
 } FovSweepChild;
 
-/** Starts a child. It ends if its parent dies, and saves its run on SIGTERM. */
+/** Starts a child. It ends if its parent dies, and on SIGTERM, after it has saved its training. */
 FovStatus fov_sweep_child_start(pid_t *process, const FovSweepChild *child);
 
 #endif

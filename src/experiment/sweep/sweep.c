@@ -149,9 +149,10 @@ static void log_end(const FovSweep *sweep, const FovSweepRun *run) {
 static FovStatus end_job(FovSweep *sweep, FovSweepJob *job, FovStatus ended) {
   FovSweepRun *run = &sweep->runs[job->child.run - sweep->runs];
   const FovSweepSlot *slot = job->child.slot;
-  run->state = ended != FOV_ERR_INTERRUPT           ? FOV_SWEEP_FAILED
-               : slot->progress >= job->child.until ? FOV_SWEEP_PAUSED
-                                                    : FOV_SWEEP_WAITING;
+  bool paused = job->child.until < 1 && slot->progress >= job->child.until;
+  run->state = ended != FOV_ERR_INTERRUPT ? FOV_SWEEP_FAILED
+               : paused                   ? FOV_SWEEP_PAUSED
+                                          : FOV_SWEEP_WAITING;
   snprintf(run->reason, sizeof run->reason, "%s",
            run->state == FOV_SWEEP_FAILED ? slot->message : "");
   if (ended == FOV_ERR_NUMBER) FOV_TRY(fov_sweep_note_divergence(run, sweep->request->dir));
