@@ -60,11 +60,63 @@ static void test_a_score_without_keys_is_refused_for_a_memory_that_grows(void **
                        "score = location");
 }
 
+static void test_tiles_that_do_not_fit_are_refused(void **state) {
+  (void)state;
+  assert_agent_refuses("attention = soft\ntiles.side = 21\n", 21, 20,
+                       "tiles.side = 21: expected at most as many tiles as pixels, found images of "
+                       "20 x 21");
+  assert_agent_refuses(TOY_SOFT "sensor.whole = yes\n", 20, 20, "set sensor.whole = no");
+  assert_agent_refuses(TOY_SOFT "tiles.heads = 4\n", 20, 20,
+                       "tiles.heads = 4: expected a number that divides tiles.width = 6");
+  assert_agent_refuses(TOY_SOFT "tiles.heads = 3\nglimpse.width = 16\n", 20, 20,
+                       "tiles.heads = 3: expected a number that divides glimpse.width = 16");
+  assert_agent_refuses("attention = soft\ntiles.side = 64\ntiles.heads = 2\n", 99, 99,
+                       "expected at most 4096 weights");
+}
+
+/** The policy of an experiment file, then settings of a command line; NULL: none. */
+static void assert_policy(const char *attention, const char *policy, const char *expected) {
+  Toy toy;
+  toy_create(&toy, "");
+  FovSettings *settings = toy.experiment.settings;
+  const char *file = "attention = soft\npolicy = relative\npolicy.sigma = 4\n";
+  assert_int_equal(fov_settings_parse(settings, file, "the test"), FOV_OK);
+  if (attention) assert_int_equal(fov_settings_put(settings, "attention", attention, ""), FOV_OK);
+  if (policy) assert_int_equal(fov_settings_put(settings, "policy", policy, ""), FOV_OK);
+  assert_int_equal(fov_experiment_resolve(&toy.experiment), FOV_OK);
+  assert_string_equal(toy.experiment.slots[FOV_SLOT_POLICY].plugin->name, expected);
+  toy_finish(&toy);
+}
+
+static void test_an_attention_that_is_chosen_later_brings_its_policy(void **state) {
+  (void)state;
+  assert_policy("soft", NULL, "centre");
+  assert_policy("sampled", NULL, "sites");
+  assert_policy("gaze", NULL, "relative");
+  assert_policy("sampled", "random", "random"); // and is refused
+  assert_policy(NULL, NULL, "relative");
+}
+
+static void test_a_policy_without_effect_is_refused(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, TOY_SOFT);
+  FovTask task = toy.task;
+  assert_int_equal(fov_task_check(&task), FOV_OK);
+  task.policy = fov_policies[0];
+  assert_int_equal(fov_task_check(&task), FOV_ERR_USAGE);
+  assert_message("attention = soft: expected policy = centre, found policy = gaussian");
+  toy_finish(&toy);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_images_that_do_not_fit_the_encoder_are_refused),
       cmocka_unit_test(test_a_context_without_a_state_to_start_is_refused),
       cmocka_unit_test(test_a_score_without_keys_is_refused_for_a_memory_that_grows),
+      cmocka_unit_test(test_tiles_that_do_not_fit_are_refused),
+      cmocka_unit_test(test_an_attention_that_is_chosen_later_brings_its_policy),
+      cmocka_unit_test(test_a_policy_without_effect_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

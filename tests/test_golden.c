@@ -134,17 +134,26 @@ static void test_scene_in_the_light_theme_in_colour(void **state) {
   fov_trace_finish(&trace);
 }
 
-/** A policy over 4 × 4 tiles. */
-static void test_scene_with_tiles(void **state) {
-  (void)state;
-  FovTrace trace = make_up_tiles(2, 4);
+/** 4 × 4 tiles. */
+static void check_tiles(const char *column, const char *name) {
+  FovTrace trace = make_up_tiles(2, 4, column);
   FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, &fov_theme_dark);
   scene.glimpse = 2;
   scene.overlays = FOV_OVERLAY_POLICY | FOV_OVERLAY_PATH;
   cairo_t *cr = begin();
   fov_scene_draw(cr, &scene);
-  assert_golden(cr, "scene-tiles", fov_scene_image(&scene));
+  assert_golden(cr, name, fov_scene_image(&scene));
   fov_trace_finish(&trace);
+}
+
+static void test_scene_with_tiles_of_a_policy(void **state) {
+  (void)state;
+  check_tiles("policy.tiles", "scene-tiles");
+}
+
+static void test_scene_with_weights_of_attention(void **state) {
+  (void)state;
+  check_tiles("attention.tiles", "scene-weights");
 }
 
 /** One frame for each glimpse, actions instead of classes, and rewards. */
@@ -223,7 +232,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_scene_in_the_dark_theme),
       cmocka_unit_test(test_scene_in_the_light_theme_in_colour),
-      cmocka_unit_test(test_scene_with_tiles),
+      cmocka_unit_test(test_scene_with_tiles_of_a_policy),
+      cmocka_unit_test(test_scene_with_weights_of_attention),
       cmocka_unit_test(test_scene_of_a_game),
       cmocka_unit_test(test_scene_of_a_sequence),
       cmocka_unit_test(test_heat_map),

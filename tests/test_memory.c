@@ -223,10 +223,19 @@ static void test_memory_of_stops_and_policies_is_measured_in_advance(void **stat
     for (const FovPolicy *const *policy = fov_policies; *policy; policy++)
       for (int i = 0; i < 2; i++) {
         char settings[256];
-        snprintf(settings, sizeof settings, "train.batch = 64\nstop = %s\npolicy = %s\n%s",
-                 (*stop)->plugin.name, (*policy)->plugin.name, more[i]);
+        snprintf(settings, sizeof settings, "train.batch = 64\nstop = %s\npolicy = %s\n%s%s",
+                 (*stop)->plugin.name, (*policy)->plugin.name, more[i],
+                 (*policy)->sites ? "attention = sampled\n" : "");
         check_memory(settings, (*stop)->decide ? LEAVING : STAYING);
       }
+}
+
+static void test_memory_of_attention_over_tiles_is_measured_in_advance(void **state) {
+  (void)state;
+  check_memory("train.batch = 64\n" TOY_SOFT "tiles.heads = 2\nglimpse.width = 16\n", STAYING);
+  check_memory("train.batch = 64\nstop = learned\nenv = toy_game\n" TOY_SOFT, LEAVING);
+  check_memory("train.batch = 64\nstop = learned\nattention = straight_through\n" TOY_SITES,
+               LEAVING);
 }
 
 /** Copies of an image are played side by side: fewer numbers of lanes can be measured. */
@@ -362,6 +371,7 @@ int main(void) {
       cmocka_unit_test(test_memory_of_scores_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_two_layers_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_stops_and_policies_is_measured_in_advance),
+      cmocka_unit_test(test_memory_of_attention_over_tiles_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_copies_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_shards_of_any_size_is_measured_in_advance),
       cmocka_unit_test(test_evaluations_between_updates_allocate_no_arena),

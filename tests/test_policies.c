@@ -59,7 +59,7 @@ static real *nans(FovArena *arena, size_t count) {
   return x;
 }
 
-static int columns_of(FovPolicyColumn columns[FOV_POLICY_COLUMNS], const Subject *s) {
+static int columns_of(FovColumn columns[FOV_COLUMNS], const Subject *s) {
   return s->policy->columns ? s->policy->columns(columns, s->options) : 0;
 }
 
@@ -70,7 +70,7 @@ static void choose(Chosen *c, const Subject *s, const Request *r, real *gradient
   *c = (Chosen){.arena = {0}};
   FovArena *arena = &c->arena;
   fov_tape_begin(&c->tape, arena, &s->head.params, s->head.values, gradient);
-  FovPolicyColumn columns[FOV_POLICY_COLUMNS];
+  FovColumn columns[FOV_COLUMNS];
   for (int k = columns_of(columns, s); k-- > 0;)
     c->output.columns[k] = nans(arena, (size_t)n * (size_t)columns[k].width + 1);
   c->output.choices = FOV_NEW(arena, FovChoice, n);
@@ -80,8 +80,11 @@ static void choose(Chosen *c, const Subject *s, const Request *r, real *gradient
   for (int i = 0; i < 2 * n; i++) places[i] = last_place(r->first + i / 2 * r->step, i % 2);
   c->rng = FOV_NEW(arena, FovRng, n + 2) + 1;
   for (int i = -1; i <= n; i++) c->rng[i] = generator(r->seed, r->first + i);
+  bool sites = s->policy->sites;
+  FovVar *h = sites || s->policy->head.build ? head_states(&c->tape, r->first, r->step, n) : NULL;
   const FovPolicyInput input = {
-      .h = s->policy->head.build ? head_states(&c->tape, r->first, r->step, n) : NULL,
+      .h = sites ? NULL : h,
+      .scores = sites ? fov_linear(&c->tape, h, &c->tape.params[0], NULL, FOV_LINEAR) : NULL,
       .places = places,
       .forced = r->forced,
       .rng = c->rng,
@@ -146,9 +149,9 @@ typedef const char *Check(const Subject *s);
 
 /** Columns have names that a trace can have, each its own, and a width. */
 static const char *check_columns(const Subject *s) {
-  FovPolicyColumn columns[FOV_POLICY_COLUMNS];
+  FovColumn columns[FOV_COLUMNS];
   int count = columns_of(columns, s);
-  if (count < 0 || count > FOV_POLICY_COLUMNS) return "too many columns";
+  if (count < 0 || count > FOV_COLUMNS) return "too many columns";
   for (int k = 0; k < count; k++) {
     const char *name = columns[k].name;
     if (strspn(name, LETTERS) == 0 || name[strspn(name, LETTERS DIGITS "_")] || strlen(name) > 31)
@@ -184,7 +187,7 @@ static const char *check_outputs(const Subject *s) {
   const char *wrong = NULL;
   for (int deterministic = 0; deterministic < 2; deterministic++) {
     Chosen c;
-    FovPolicyColumn columns[FOV_POLICY_COLUMNS];
+    FovColumn columns[FOV_COLUMNS];
     int count = columns_of(columns, s);
     choose(&c, s, &(Request){.lanes = LANES, .step = 1, .deterministic = deterministic}, NULL);
     for (int i = 0; i < 2 * LANES; i++)
@@ -232,7 +235,7 @@ static const char *check_forced(const Subject *s) {
 /** Whether a lane alone records what lane i of a batch does. */
 static bool same_columns(const FovPolicyOutput *alone, const FovPolicyOutput *batch, int i,
                          const Subject *s) {
-  FovPolicyColumn columns[FOV_POLICY_COLUMNS];
+  FovColumn columns[FOV_COLUMNS];
   for (int k = columns_of(columns, s); k-- > 0;)
     for (int j = 0, width = columns[k].width; j < width; j++)
       if (!(fabs((double)(alone->columns[k][j] - batch->columns[k][i * width + j])) <= 1e-4))
@@ -520,9 +523,17 @@ static const char *check_gradient(const Subject *s) {
 
 /* ---- every policy ---- */
 
+/** What the attention would give a policy that chooses by scores: Linear(h), of 3 × 3 tiles. */
+static void build_scores(void *layout, FovParams *params, const void *options, int inputs) {
+  (void)layout, (void)options;
+  assert_int_equal(fov_params_add(params, "scores.w", 9, inputs, FOV_INIT_UNIFORM, 1), 0);
+}
+
+static const FovHead scores_head = {.layout_size = 1, .build = build_scores};
+
 static void create_subject(Subject *s, const FovPolicy *policy, const FovSlot *slot) {
   *s = (Subject){.policy = policy, .name = slot->plugin->name, .options = slot->values};
-  head_create(&s->head, &policy->head, slot->values);
+  head_create(&s->head, policy->sites ? &scores_head : &policy->head, slot->values);
 }
 
 /** Runs a check of a policy with some options, or of `made` instead. */
@@ -707,7 +718,7 @@ static void take_a_sample_for_the_mode(FovPolicyOutput *output, FovTape *tape,
 static void write_a_number_more(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
                                 const void *layout, const void *options) {
   honest->choose(output, tape, input, layout, options);
-  FovPolicyColumn columns[FOV_POLICY_COLUMNS];
+  FovColumn columns[FOV_COLUMNS];
   honest->columns(columns, options);
   output->columns[0][input->lanes * columns[0].width] = 0;
 }
@@ -718,20 +729,19 @@ static void record_another_lane(FovPolicyOutput *output, FovTape *tape, const Fo
   output->columns[0][0] = output->columns[0][2 * (input->lanes - 1)];
 }
 
-static int declare_one_name_twice(FovPolicyColumn columns[FOV_POLICY_COLUMNS],
-                                  const void *options) {
+static int declare_one_name_twice(FovColumn columns[FOV_COLUMNS], const void *options) {
   int count = honest->columns(columns, options);
   columns[1].name = columns[0].name;
   return count;
 }
 
-static int declare_a_bad_name(FovPolicyColumn columns[FOV_POLICY_COLUMNS], const void *options) {
+static int declare_a_bad_name(FovColumn columns[FOV_COLUMNS], const void *options) {
   int count = honest->columns(columns, options);
   columns[0].name = "mean,x";
   return count;
 }
 
-static int declare_no_width(FovPolicyColumn columns[FOV_POLICY_COLUMNS], const void *options) {
+static int declare_no_width(FovColumn columns[FOV_COLUMNS], const void *options) {
   int count = honest->columns(columns, options);
   columns[0].width = 0;
   return count;
@@ -754,7 +764,7 @@ static int log_at_the_end(FovFigure figures[FOV_POLICY_FIGURES], const void *opt
 
 typedef void Choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
                     const void *layout, const void *options);
-typedef int Columns(FovPolicyColumn columns[FOV_POLICY_COLUMNS], const void *options);
+typedef int Columns(FovColumn columns[FOV_COLUMNS], const void *options);
 typedef int Figures(FovFigure figures[FOV_POLICY_FIGURES], const void *options, double progress);
 
 /** The checks find planted bugs, so they do not pass for any policy. */

@@ -616,8 +616,8 @@ static void check_choices(const char *settings, bool sampled, bool predicted, in
   Toy toy;
   toy_create(&toy, settings);
   FovTrace trace = record(&toy, 8, sampled);
-  const float *means = fov_trace_column(&trace, "mean", 2);
-  const float *sigmas = fov_trace_column(&trace, "sigma", 2);
+  const float *means = fov_trace_column(&trace, "policy.mean", 2);
+  const float *sigmas = fov_trace_column(&trace, "policy.sigma", 2);
   // A policy that learns nothing has no columns.
   assert_int_equal(means != NULL, first_choice < 3);
   assert_int_equal(sigmas != NULL, first_choice < 3);
@@ -644,6 +644,39 @@ static void test_values_without_a_choice_are_nan(void **state) {
   check_choices("", false, true, 1);
   check_choices("baseline = none\n", true, false, 1);
   check_choices("policy = random\n", true, true, 3);
+}
+
+/** The weights of soft attention: those of each glimpse sum to 1, the heads' mean is the column
+ * that is drawn, and the place is the mean place. */
+static void test_the_weights_of_attention_are_recorded(void **state) {
+  (void)state;
+  enum { EPISODES = 8, K = 3, N = K * K, HEADS = 2 };
+  Toy toy;
+  toy_create(&toy, TOY_SOFT "tiles.heads = 2\ntiles.keys = values\nglimpse.width = 8\n");
+  FovTrace trace = record(&toy, EPISODES, true);
+  const float *mean = fov_trace_column(&trace, "attention.tiles", N);
+  const float *heads = fov_trace_column(&trace, "attention.heads", HEADS * N);
+  assert_non_null(mean);
+  assert_non_null(heads);
+  assert_string_equal(trace.attention, "soft");
+  double spread = 0;
+  for (int i = 0; i < EPISODES * trace.glimpses; i++) {
+    double sum = 0, x = 0, y = 0;
+    for (int j = 0; j < N; j++) {
+      double w = (double)mean[i * N + j], one = (double)heads[i * HEADS * N + j];
+      sum += w;
+      x += w * (2 * (j % K) + 1 - K) / K;
+      y += w * (2 * (j / K) + 1 - K) / K;
+      assert_near(w, (one + (double)heads[i * HEADS * N + N + j]) / 2, 1e-6, "tile %d", j);
+      spread += fabs(w - one);
+    }
+    assert_near(sum, 1, 1e-5, "glimpse %d", i);
+    assert_near(trace.locations[2 * i], x, 1e-5, "x of glimpse %d", i);
+    assert_near(trace.locations[2 * i + 1], y, 1e-5, "y of glimpse %d", i);
+  }
+  assert_true(spread > 1e-4);
+  fov_trace_finish(&trace);
+  toy_finish(&toy);
 }
 
 static void test_no_more_episodes_than_cases(void **state) {
@@ -915,6 +948,7 @@ int main(void) {
       TEST(test_a_trace_of_a_game_records_the_rollout),
       TEST(test_the_size_of_a_trace_is_bounded),
       TEST(test_values_without_a_choice_are_nan),
+      TEST(test_the_weights_of_attention_are_recorded),
       TEST(test_no_more_episodes_than_cases),
       TEST(test_a_fresh_run_makes_its_folders),
       TEST(test_a_run_is_resumed_only_on_request),

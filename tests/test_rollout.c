@@ -342,7 +342,7 @@ static void assert_row(const FovVar *many, int i, const FovVar *one) {
 /** The policy's columns of lane i's choice, in a batch and alone. */
 static void assert_columns(const FovTask *task, const FovTimeStep *many, int i,
                            const FovTimeStep *one) {
-  FovPolicyColumn columns[FOV_POLICY_COLUMNS];
+  FovColumn columns[FOV_COLUMNS];
   int count = fov_task_columns(columns, task);
   for (int c = 0; c < count; c++)
     for (int j = 0, width = columns[c].width; j < width; j++)
@@ -524,8 +524,9 @@ static void test_forced_choices_repeat_a_rollout(void **state) {
       for (const FovPolicy *const *p = fov_policies; *p; p++) {
         char settings[256];
         snprintf(settings, sizeof settings,
-                 "env = %s\nfirst = %s\npolicy = %s\nstop = learned\nglimpses = 4\n", worlds[world],
-                 firsts[first], (*p)->plugin.name);
+                 "env = %s\nfirst = %s\npolicy = %s\nstop = learned\nglimpses = 4\n%s",
+                 worlds[world], firsts[first], (*p)->plugin.name,
+                 (*p)->sites ? "attention = sampled\ntiles.side = 3\n" : "");
         check_repetition(settings);
       }
   for (const FovCore *const *core = fov_cores; *core; core++) {

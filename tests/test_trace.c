@@ -43,9 +43,9 @@ static FovTrace make_trace(void) {
                     .split = "test",
                     .seed = "18446744073709551615",
                     .subset = "first 1, then wrong"};
-  fov_trace_add_column(&trace, "mean", 2);
-  fov_trace_add_column(&trace, "sigma", 2);
-  fov_trace_add_column(&trace, "tiles", K * K);
+  fov_trace_add_column(&trace, "policy.mean", 2);
+  fov_trace_add_column(&trace, "policy.sigma", 2);
+  fov_trace_add_column(&trace, "policy.tiles", K * K);
   assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
   for (int i = 0; i < E * F * H * W * C; i++) trace.images[i] = (uint8_t)i;
   for (int i = 0; i < E * T * S * G * G * C; i++) trace.retina[i] = (uint8_t)(255 - i);
@@ -81,7 +81,7 @@ static void test_arrays_start_empty(void **state) {
                     .actions = 2,
                     .side = 1,
                     .scales = 1};
-  fov_trace_add_column(&trace, "tiles", 3);
+  fov_trace_add_column(&trace, "policy.tiles", 3);
   assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
   assert_float_equal(trace.probabilities[2 * 1 * 2 - 1], 0, 0);
   assert_int_equal(trace.answers[1], -1);
@@ -134,9 +134,9 @@ static void test_round_trip(void **state) {
   ASSERT_SAME(lengths, E);
   ASSERT_SAME(wrong, E);
   assert_int_equal(read.columns, 3);
-  assert_column(&read, "mean", 2, trace.column[0].values);
-  assert_column(&read, "sigma", 2, trace.column[1].values);
-  assert_column(&read, "tiles", K * K, trace.column[2].values);
+  assert_column(&read, "policy.mean", 2, trace.column[0].values);
+  assert_column(&read, "policy.sigma", 2, trace.column[1].values);
+  assert_column(&read, "policy.tiles", K * K, trace.column[2].values);
   assert_string_equal(read.weights, "0123456789abcdef");
   assert_string_equal(read.policy, "gaussian");
   assert_string_equal(read.split, "test");
@@ -276,8 +276,8 @@ static void test_means_and_sigmas_of_version_2_become_columns(void **state) {
   write_with(&trace, "2", old, 2);
   assert_int_equal(fov_trace_read(&read, path), FOV_OK);
   assert_int_equal(read.columns, 2);
-  assert_column(&read, "mean", 2, means);
-  assert_column(&read, "sigma", 2, sigmas);
+  assert_column(&read, "policy.mean", 2, means);
+  assert_column(&read, "policy.sigma", 2, sigmas);
   assert_string_equal(read.weights, "");
   fov_trace_finish(&read);
   write_with(&trace, "2", old, 1);
@@ -292,8 +292,8 @@ static void test_a_policy_may_have_no_columns(void **state) {
   assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
   assert_int_equal(fov_trace_read(&read, path), FOV_OK);
   assert_int_equal(read.columns, 0);
-  assert_null(fov_trace_find_column(&read, "mean"));
-  assert_null(fov_trace_column(&read, "mean", 2));
+  assert_null(fov_trace_find_column(&read, "policy.mean"));
+  assert_null(fov_trace_column(&read, "policy.mean", 2));
   fov_trace_finish(&read);
   fov_trace_finish(&trace);
 }
@@ -339,7 +339,7 @@ static void test_more_columns_than_fit_are_refused(void **state) {
   fov_trace_finish(&read);
   write_with(&trace, "3", columns, FOV_TRACE_COLUMNS + 1);
   assert_int_equal(fov_trace_read(&read, path), FOV_ERR_FORMAT);
-  assert_message("more than 8 columns policy.*");
+  assert_message("more than 8 columns policy.* and attention.*");
   fov_trace_finish(&trace);
 }
 

@@ -587,7 +587,8 @@ static void test_the_history_is_bounded(void **state) {
 static void test_wide_columns_shorten_a_snapshot(void **state) {
   (void)state;
   char path[FOV_PATH_SIZE];
-  FovTrace trace = make_up_tiles(60, 32), kept; // 16 KiB of tiles per episode, and 1 KiB of image
+  FovTrace trace = make_up_tiles(60, 32, "policy.tiles"),
+           kept; // 16 KiB of tiles per episode, and 1 KiB of image
   assert_int_equal(fov_history_begin("run", 1000), FOV_OK);
   assert_int_equal(fov_history_add("run", &trace), FOV_OK);
   fov_history_path(path, "run", trace.update);

@@ -409,8 +409,8 @@ static FovTrace make_trace(int channels) {
                     .actions = CLASSES,
                     .side = SIDE,
                     .scales = SCALES};
-  fov_trace_add_column(&trace, "mean", 2);
-  fov_trace_add_column(&trace, "sigma", 2);
+  fov_trace_add_column(&trace, "policy.mean", 2);
+  fov_trace_add_column(&trace, "policy.sigma", 2);
   assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
   memset(trace.retina, RETINA_GREY, (size_t)2 * GLIMPSES * SCALES * SIDE * SIDE * channels);
   for (int i = 0; i < 2 * GLIMPSES; i++) {
@@ -531,7 +531,7 @@ static FovTrace make_tiles(int width) {
   free(trace.column[0].values);
   free(trace.column[1].values);
   trace.columns = 1;
-  trace.column[0] = (FovTraceColumn){.name = "tiles", .width = width};
+  trace.column[0] = (FovTraceColumn){.name = "policy.tiles", .width = width};
   trace.column[0].values = calloc((size_t)2 * GLIMPSES * width, sizeof(float));
   assert_non_null(trace.column[0].values);
   trace.locations[3] = 0.9f; // the second glimpse is in the middle of the lowest row

@@ -20,6 +20,12 @@
 /** The agent of Ba et al. 2015, on a coarse view of 3 x 3 cells. */
 #define TOY_TWO_LAYERS "layers = 2\ncontext.side = 3\ncontext.width = 7\n"
 
+/** Soft attention over nine tiles. */
+#define TOY_SOFT "attention = soft\npolicy = centre\ntiles.side = 3\ntiles.width = 6\n"
+
+/** A choice among nine tiles, for an attention that reads one. */
+#define TOY_SITES "policy = sites\ntiles.side = 3\ntiles.width = 6\n"
+
 /** Four shards, the last of them short, and more numbers than one task steps. */
 #define TOY_MANY "train.batch = 200\ncore.width = 150\n"
 

@@ -63,6 +63,12 @@ const char *const toy_ragged[TOY_RAGGED] = {
     "env = toy_turns\nglimpses = 3\nstop = learned\nstop.cost = 0.0625\n",
     "env = toy_turns\nglimpses = 3\nstop = confident\nstop.threshold = 0.6\npolicy = random\n",
     "env = toy_game\nglimpses = 3\nstop = learned\nfirst = random\ncore = lstm\n",
+    "env = toy\nglimpses = 6\nstop = confident\nstop.threshold = 0.8\n" TOY_SOFT,
+    "env = toy_game\nglimpses = 2\n" TOY_SOFT,
+    "env = toy_turns\nglimpses = 3\nstop = learned\nfirst = learned\nattention = "
+    "sampled\n" TOY_SITES,
+    "env = toy_game\nglimpses = 3\nstop = learned\ncore = lstm\nattention = "
+    "straight_through\n" TOY_SITES,
 };
 
 /* ---- trainings ---- */

@@ -39,8 +39,8 @@ static inline FovTrace declare_trace(int episodes, int frames, int channels, int
 
 static inline FovTrace begin_trace(int episodes, int frames, int channels, int actions) {
   FovTrace trace = declare_trace(episodes, frames, channels, actions);
-  fov_trace_add_column(&trace, "mean", 2);
-  fov_trace_add_column(&trace, "sigma", 2);
+  fov_trace_add_column(&trace, "policy.mean", 2);
+  fov_trace_add_column(&trace, "policy.sigma", 2);
   assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
   return trace;
 }
@@ -107,11 +107,11 @@ static inline FovTrace make_up_trace(int episodes, int channels) {
   return trace;
 }
 
-/** A policy over K × K tiles: all but the first glimpse look at the middle of tile t, K + t …,
- * which is the likeliest. */
-static inline FovTrace make_up_tiles(int episodes, int K) {
+/** A policy or an attention over K × K tiles, in a column of that name: all but the first glimpse
+ * look at the middle of tile t, K + t …, which is the likeliest. */
+static inline FovTrace make_up_tiles(int episodes, int K, const char *name) {
   FovTrace trace = declare_trace(episodes, 1, 1, CLASSES);
-  fov_trace_add_column(&trace, "tiles", K * K);
+  fov_trace_add_column(&trace, name, K * K);
   assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
   for (int e = 0; e < episodes; e++) {
     make_up_image(&trace, e);

@@ -1,12 +1,21 @@
-/** A named number of a training's log. */
+/** What plug-ins report: figures of a training's log, and columns of its traces. */
 #ifndef FOV_BASE_FIGURE_H
 #define FOV_BASE_FIGURE_H
 
 enum { FOV_FIGURE_NAME = 32 };
 
+/** A named number. */
 typedef struct FovFigure {
   char name[FOV_FIGURE_NAME]; /**< letters, digits, '_', '-' and '.' */
   double value;               /**< NaN: none */
 } FovFigure;
+
+enum { FOV_COLUMNS = 4, FOV_COLUMN_WIDTH = 4096 }; /**< of a plug-in, and of a column, at most */
+
+/** Numbers that a plug-in records of each glimpse. */
+typedef struct FovColumn {
+  const char *name; /**< a letter, then letters, digits and '_'; at most 31 */
+  int width;        /**< how many: 1 … FOV_COLUMN_WIDTH */
+} FovColumn;
 
 #endif

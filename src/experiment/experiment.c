@@ -51,8 +51,9 @@ static const FovSlot default_slots[FOV_SLOTS] = {
     [FOV_SLOT_ENCODER] = {"encoder", "encoder of a glimpse", TABLE(fov_encoders), "linear", NULL,
                           NULL},
     [FOV_SLOT_CORE] = {"core", "recurrent core", TABLE(fov_cores), "rnn", NULL, NULL},
-    [FOV_SLOT_SCORE] = {"score", "match of key and query, for core = attention", TABLE(fov_scores),
-                        "scaled_dot", NULL, NULL},
+    [FOV_SLOT_SCORE] = {"score",
+                        "match of key and query, for attention over tiles and core = attention",
+                        TABLE(fov_scores), "scaled_dot", NULL, NULL},
     [FOV_SLOT_POLICY] = {"policy", "location policy", TABLE(fov_policies), "gaussian", NULL, NULL},
     [FOV_SLOT_STOP] = {"stop", "stopping rule: may end the glimpses early", TABLE(fov_stop_rules),
                        "never", NULL, NULL},
@@ -74,6 +75,7 @@ FovStatus fov_experiment_init(FovExperiment *experiment) {
       {"", general_options, &e->general},
       {"sensor", fov_sensor_options, &e->sensor},
       {"glimpse", fov_glimpse_options, &e->glimpse},
+      {"tiles", fov_tiles_options, &e->tiles},
       {"context", fov_context_options, &e->context},
       {"train", fov_train_options, &e->train},
       {"train", start_options, &e->start},
@@ -98,12 +100,28 @@ FovStatus fov_experiment_read(FovExperiment *experiment, const FovSafetensors *f
   return fov_settings_parse(experiment->settings, config, fov_safetensors_path(file));
 }
 
-FovStatus fov_experiment_resolve(FovExperiment *experiment) {
-  return fov_config_resolve(&experiment->config, experiment->settings);
-}
-
 /** The plug-in chosen for a slot, to be converted to its own kind. */
 #define CHOSEN(experiment, slot) ((const void *)(experiment)->slots[slot].plugin)
+
+/** The last source that chose a slot's plug-in; 0: none. */
+static size_t source_of(const FovSettings *settings, const char *slot) {
+  size_t count, source = 0;
+  const FovSetting *list = fov_settings_list(&count, settings);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(list[i].key, slot) == 0) source = list[i].source;
+  return source;
+}
+
+FovStatus fov_experiment_resolve(FovExperiment *experiment) {
+  FovSettings *settings = experiment->settings;
+  FOV_TRY(fov_config_resolve(&experiment->config, settings));
+  const char *policy =
+      fov_policy_for(CHOSEN(experiment, FOV_SLOT_ATTENTION), CHOSEN(experiment, FOV_SLOT_POLICY));
+  // An attention that was chosen after its policy brings one that fits.
+  if (!policy || source_of(settings, "policy") >= source_of(settings, "attention")) return FOV_OK;
+  FOV_TRY(fov_settings_put(settings, "policy", policy, "the attention's policy"));
+  return fov_config_resolve(&experiment->config, settings);
+}
 
 static FovAgentParts parts_of(const FovExperiment *experiment, const FovEnvSpec *spec) {
   const FovPolicy *policy = CHOSEN(experiment, FOV_SLOT_POLICY);
@@ -114,6 +132,7 @@ static FovAgentParts parts_of(const FovExperiment *experiment, const FovEnvSpec 
                          .glimpse = experiment->glimpse,
                          .context = experiment->context,
                          .sensor = experiment->sensor,
+                         .tiles = experiment->tiles,
                          .attention = CHOSEN(experiment, FOV_SLOT_ATTENTION),
                          .attention_options = slots[FOV_SLOT_ATTENTION].values,
                          .encoder = CHOSEN(experiment, FOV_SLOT_ENCODER),

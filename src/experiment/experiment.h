@@ -20,7 +20,7 @@ enum {
   FOV_SLOT_OPTIMISER,
   FOV_SLOTS,
 };
-enum { FOV_GROUPS = 9 };
+enum { FOV_GROUPS = 10 };
 
 /** Options of no particular part. */
 typedef struct FovGeneralOptions {
@@ -51,6 +51,7 @@ typedef struct FovExperiment {
   FovAgentOptions agent_options;
   FovGlimpseOptions glimpse;
   FovContextOptions context;
+  FovTilesOptions tiles;
   FovSensor sensor;
   FovTrainOptions train;
   FovStartOptions start;
@@ -65,7 +66,8 @@ void fov_experiment_finish(FovExperiment *experiment);
 /** Adds the settings of a checkpoint to `experiment->settings`. */
 FovStatus fov_experiment_read(FovExperiment *experiment, const FovSafetensors *file);
 
-/** Resolves the settings gathered in `experiment->settings`. */
+/** Resolves the settings gathered in `experiment->settings`. An attention that a later source has
+ * chosen than the policy, and that does not fit it, gets a policy that does. */
 FovStatus fov_experiment_resolve(FovExperiment *experiment);
 
 /** Builds the agent for an environment of this experiment; fails if its parts do not fit. */

@@ -13,7 +13,7 @@
 #include "model/head.h"
 #include "tensor/tape.h"
 
-enum { FOV_POLICY_COLUMNS = 4, FOV_POLICY_FIGURES = 4 };
+enum { FOV_POLICY_FIGURES = 4 };
 
 /** One lane's choice: the sample that log π belongs to, or the index of one of several sites. */
 typedef struct FovChoice {
@@ -25,6 +25,7 @@ typedef struct FovChoice {
 typedef struct FovPolicyInput {
   FovVar *h;               /**< [n, D]: the state that it chooses from; NULL unless it has a head */
   const real *places;      /**< [n, 2]: the last glimpse's; the centre before the first */
+  FovVar *scores;          /**< [n, N]: of the attention's sites, K × K tiles; NULL: it has none */
   const FovChoice *forced; /**< [n]: to be repeated instead of drawn; NULL: choose */
   FovRng *rng;             /**< [n] */
   int width, height;       /**< W, H of the image, pixels */
@@ -39,22 +40,17 @@ typedef struct FovPolicyOutput {
   /** [n, 2]: where the gaze goes for them; from outside the image it is moved to the nearest place
    * on it. */
   real *places;
-  real *columns[FOV_POLICY_COLUMNS]; /**< [n, width]: what it declares to record */
+  real *columns[FOV_COLUMNS]; /**< [n, width]: what it declares to record */
   FovVar *log_prob; /**< [n, 1]: log π of the choices; NULL if nothing is learned or was sampled */
   FovVar *entropy;  /**< [n, 1]: of π, in nats, exactly; NULL: unknown, constant or not wanted */
 } FovPolicyOutput;
 
-/** Numbers that a policy records of each choice. */
-typedef struct FovPolicyColumn {
-  const char *name; /**< a letter, then letters, digits and '_'; at most 31 */
-  int width;        /**< numbers of a choice: 1 … 4096 */
-} FovPolicyColumn;
-
 typedef struct FovPolicy {
   FovPlugin plugin;
+  bool sites;   /**< it chooses by the scores of the attention's sites, and needs them */
   FovHead head; /**< of its own width and with its own parameters; without, it learns nothing */
   /** Declares what it records. Returns how many columns; NULL: none. */
-  int (*columns)(FovPolicyColumn columns[FOV_POLICY_COLUMNS], const void *options);
+  int (*columns)(FovColumn columns[FOV_COLUMNS], const void *options);
   /** Its figures for the log when `progress` (0 … 1) of the training is done. Returns how many;
    * NULL: none. */
   int (*figures)(FovFigure figures[FOV_POLICY_FIGURES], const void *options, double progress);

@@ -31,11 +31,16 @@ static FovStatus create_layout(void **layout, size_t size) {
 }
 
 static FovStatus add_attention(FovAgent *agent, int *width, const FovAgentParts *parts) {
-  const FovAttentionParts seen = {.sensor = parts->sensor,
-                                  .shape = agent->glimpse,
-                                  .encoder = parts->encoder,
-                                  .encoder_options = parts->encoder_options,
-                                  .glimpse = parts->glimpse};
+  const FovAttentionParts seen = {.glimpse = {.sensor = parts->sensor,
+                                              .shape = agent->glimpse,
+                                              .encoder = parts->encoder,
+                                              .encoder_options = parts->encoder_options,
+                                              .options = parts->glimpse},
+                                  .height = parts->height,
+                                  .width = parts->width,
+                                  .tiles = parts->tiles,
+                                  .score = parts->score,
+                                  .score_options = parts->score_options};
   FOV_TRY(create_layout(&agent->attention_layout, parts->attention->layout_size));
   return parts->attention->build(agent->attention_layout, width, &agent->params,
                                  parts->attention_options, &seen);
@@ -136,6 +141,8 @@ static FovStatus add_parts(FovAgent *agent, const FovAgentParts *parts) {
   agent->glimpse = fov_sensor_glimpse(&agent->sensor, parts->height, parts->width, parts->channels);
   FOV_TRY(add_attention(agent, &width, parts));
   FOV_TRY(add_cores(agent, parts, width));
+  if (parts->attention->connect)
+    FOV_TRY(parts->attention->connect(agent->attention_layout, &agent->params, agent->width));
   if (parts->context.side) add_context(agent);
   return add_heads(agent, parts);
 }
@@ -174,6 +181,11 @@ void fov_agent_finish(FovAgent *agent) {
   *agent = (FovAgent){0};
 }
 
+int fov_agent_columns(FovColumn columns[FOV_COLUMNS], const FovAgent *agent) {
+  const FovAttention *attention = agent->attention;
+  return attention->columns ? attention->columns(columns, agent->attention_layout) : 0;
+}
+
 /* ---- an episode ---- */
 
 /** tanh(Linear(relu(Linear(coarse)))), of every lane's image. */
@@ -205,11 +217,19 @@ static bool is_stopped(const FovAgent *agent, FovStopGradient head) {
   return stop == head || stop == FOV_STOP_GRADIENT_BOTH;
 }
 
+/** The state that asks what to read: that of the layer which would choose where to look. */
+static FovVar *asking(const FovAgentState *state, const FovAgent *agent, FovTape *tape) {
+  FovVar *h = agent->gaze_layout ? state->gaze.vars[0] : state->core.vars[0];
+  return h ? h : fov_zeros(tape, state->lanes, agent->width);
+}
+
 void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *agent, FovTape *tape,
                    const FovView *view) {
   FOV_CHECK(view->lanes == state->lanes, "a view of %d lanes, a state of %d", view->lanes,
             state->lanes);
-  agent->attention->read(readout, state->attention, agent->attention_layout, tape, view);
+  FovView seen = *view;
+  if (agent->attention->connect) seen.state = asking(state, agent, tape);
+  agent->attention->read(readout, state->attention, agent->attention_layout, tape, &seen);
   agent->core->step(&state->core, agent->core_layout, tape, readout->g);
   if (!agent->gaze_layout) return;
   FovVar *h_t = state->core.vars[0];
@@ -217,13 +237,24 @@ void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *ag
   agent->core->step(&state->gaze, agent->gaze_layout, tape, h_t);
 }
 
-void fov_agent_keep(FovAgentState *state, FovTape *tape, const int *lanes, int count) {
+void fov_agent_keep(FovAgentState *state, const FovAgent *agent, FovTape *tape, const int *lanes,
+                    int count) {
   for (int i = 0; i < FOV_STATE_VARS; i++) {
     FovVar **core = &state->core.vars[i], **gaze = &state->gaze.vars[i];
     if (*core) *core = fov_gather_lanes(tape, *core, state->lanes, lanes, count);
     if (*gaze) *gaze = fov_gather_lanes(tape, *gaze, state->lanes, lanes, count);
   }
+  if (state->attention && agent->attention->keep)
+    agent->attention->keep(state->attention, tape, state->lanes, lanes, count);
   state->lanes = count;
+}
+
+FovVar *fov_agent_scores(FovAgentState *state, const FovAgent *agent, FovTape *tape,
+                         const FovView *view) {
+  FovView seen = *view;
+  if (!agent->attention->scores) return NULL;
+  seen.state = fov_agent_read(agent, tape, state, FOV_READER_POLICY);
+  return agent->attention->scores(state->attention, agent->attention_layout, tape, &seen);
 }
 
 static bool reads_gaze(const FovAgent *agent, FovReader reader) {

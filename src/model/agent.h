@@ -60,6 +60,7 @@ typedef struct FovAgentParts {
   const void *attention_options; /**< the attention's struct */
   const FovEncoder *encoder;
   const void *encoder_options; /**< the encoder's struct */
+  FovTilesOptions tiles;
   const FovCore *core;
   const void *core_options; /**< the core's struct */
   const FovScore *score;
@@ -99,6 +100,9 @@ FovStatus fov_agent_build_heads(FovAgent *agent, const FovAgentParts *parts, int
 /** Frees what the agent owns; safe on a zeroed one and twice. */
 void fov_agent_finish(FovAgent *agent);
 
+/** What the attention records of each glimpse. Returns how many columns. */
+int fov_agent_columns(FovColumn columns[FOV_COLUMNS], const FovAgent *agent);
+
 /** What an agent remembers of an episode. */
 typedef struct FovAgentState {
   FovCoreState core, gaze; /**< gaze: of the second layer; unused if there is none */
@@ -114,13 +118,19 @@ typedef struct FovAgentState {
 FovAgentState fov_agent_begin(const FovAgent *agent, FovTape *tape, const FovImage *images,
                               int lanes, int glimpses);
 
+/** Scores [n, N] of the sites that the next read-out may choose from, for the state that the policy
+ * reads; NULL: the attention has no sites. view: without a place. */
+FovVar *fov_agent_scores(FovAgentState *state, const FovAgent *agent, FovTape *tape,
+                         const FovView *view);
+
 /** One time step: the attention reads g_t from the view, h_t = f_h(h_{t−1}, g_t); a second layer's
  * input is h_t. */
 void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *agent, FovTape *tape,
                    const FovView *view);
 
 /** Keeps lanes[0 … count−1] of the state, each 0 … B−1: those that still play. */
-void fov_agent_keep(FovAgentState *state, FovTape *tape, const int *lanes, int count);
+void fov_agent_keep(FovAgentState *state, const FovAgent *agent, FovTape *tape, const int *lanes,
+                    int count);
 
 /** The state as a reader's head receives it: [B, D], zeros before the first glimpse. Its gradient
  * stops where the options require it. */

@@ -6,51 +6,72 @@
 #ifndef FOV_MODEL_ATTENTION_H
 #define FOV_MODEL_ATTENTION_H
 
-#include "model/encoder.h"
+#include "base/figure.h"
+#include "model/glimpse.h"
+#include "model/score.h"
 
-/** Widths of the glimpse network g = relu(Linear(h_g) + Linear(h_l)); h_g is the encoder's. */
-typedef struct FovGlimpseOptions {
-  int where; /**< units of h_l = relu(Linear(l)) */
-  int width; /**< units of g */
-} FovGlimpseOptions;
+enum { FOV_MAX_TILES = 64 }; /**< across, or down */
 
-extern const FovOption fov_glimpse_options[];
+/** The tiles that an attention chooses among; see sites.h. */
+typedef struct FovTilesOptions {
+  int side;  /**< K: tiles across and down */
+  int heads; /**< that attend each with a share of the units */
+  int keys;  /**< FovKeys */
+  int width; /**< of queries, and of keys unless they are the values */
+} FovTilesOptions;
+
+extern const FovOption fov_tiles_options[];
 
 /** What an attention is composed of. */
 typedef struct FovAttentionParts {
-  FovSensor sensor;
-  FovGlimpseShape shape; /**< what the sensor gives */
-  const FovEncoder *encoder;
-  const void *encoder_options; /**< the encoder's struct */
-  FovGlimpseOptions glimpse;
+  FovGlimpseParts glimpse;
+  int height, width; /**< H, W of the images */
+  FovTilesOptions tiles;
+  const FovScore *score;
+  const void *score_options; /**< the score's struct */
 } FovAttentionParts;
 
 /** What n lanes may look at in a time step. */
 typedef struct FovView {
   const FovImage *images; /**< [n] */
-  FovVar *location;       /**< [n, 2]: where the policy chose to look, a constant */
-  int lanes;              /**< n */
+  bool changed;           /**< whether they may differ from those of the time step before */
+  FovVar *location;       /**< [n, 2]: where the policy chose to look, a constant; where nothing is
+                               chosen, what the attention writes there for the record */
+  FovVar *state; /**< [n, D]: h_{t−1}, which may ask what to read; zeros before the first */
+  int lanes;     /**< n */
 } FovView;
 
 /** What they read. */
 typedef struct FovReadout {
   FovVar *g;   /**< [n, width]: for the core */
   FovVar *rho; /**< [n, S·G·G·C]: the glimpse that g was made of, for the record */
+  FovVar *columns[FOV_COLUMNS]; /**< [n, width]: what it declares to record */
 } FovReadout;
 
 typedef struct FovAttention {
   FovPlugin plugin;
   size_t layout_size; /**< bytes of the struct that `build` writes */
   size_t state_size;  /**< bytes of what it remembers of an episode */
+  bool reads_all;     /**< it reads by its own weights, so that no policy chooses a place */
+  bool through; /**< the gradient of a choice flows through the read-out: REINFORCE has none */
   /** Adds the attention's parameters. Writes the layout, const afterwards, and the width of g. */
   FovStatus (*build)(void *layout, int *width, FovParams *params, const void *options,
                      const FovAttentionParts *parts);
+  /** Adds the parameters with which it reads states [B, inputs]; NULL: it reads none. */
+  FovStatus (*connect)(void *layout, FovParams *params, int inputs);
+  /** Declares what it records. Returns how many columns; NULL: none. */
+  int (*columns)(FovColumn columns[FOV_COLUMNS], const void *layout);
   /** Frees what the layout owns. */
   void (*finish)(void *layout);
   /** Starts an episode of at most `glimpses` glimpses of each of B lanes. */
   void (*begin)(void *state, const void *layout, FovTape *tape, int lanes, int glimpses);
   void (*read)(FovReadout *readout, void *state, const void *layout, FovTape *tape,
                const FovView *view);
+  /** Scores e [n, N] of the sites that the next read-out may choose from, for the view's states;
+   * NULL: it has no sites to choose from. The view has no location. */
+  FovVar *(*scores)(void *state, const void *layout, FovTape *tape, const FovView *view);
+  /** Keeps lanes kept[0 … count−1] of `lanes` in its state; NULL: nothing to do. */
+  void (*keep)(void *state, FovTape *tape, int lanes, const int *kept, int count);
 } FovAttention;
 
 /** All kinds of attention, NULL-terminated. */

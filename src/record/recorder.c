@@ -7,6 +7,8 @@
 #include "base/team.h"
 #include "record/checkpoint.h"
 
+#define POLICY "policy." // before the names of the policy's columns, which come first
+
 enum { NUMBERS = 6 }; // of a glimpse: its place, baseline, reward, label and answer
 
 /** Copies row i of a var; nothing of NULL. */
@@ -29,6 +31,13 @@ static void copy_frame(FovTrace *trace, const uint8_t *image, int episode, int t
   memcpy(trace->images + frame * pixels, image, pixels);
 }
 
+/** Where the columns of the attention begin: after those of the policy. */
+static int attention_columns(const FovTrace *trace) {
+  int c = 0;
+  while (c < trace->columns && strncmp(trace->column[c].name, POLICY, strlen(POLICY)) == 0) c++;
+  return c;
+}
+
 /** What lane i saw and did at a step: glimpse t of the trace. */
 static void copy_glimpse(FovTrace *trace, const FovTimeStep *step, const real *log_p, real reward,
                          int episode, int t, int i) {
@@ -37,6 +46,9 @@ static void copy_glimpse(FovTrace *trace, const FovTimeStep *step, const real *l
   copy_retina(trace->retina + at * step->rho->cols, step->rho, i);
   copy_probabilities(trace->probabilities + at * trace->actions, log_p, trace->actions);
   copy_frame(trace, step->frames[i], episode, t);
+  int first = attention_columns(trace);
+  for (int c = first; c < trace->columns; c++)
+    copy_row(trace->column[c].values + at * trace->column[c].width, step->read[c - first], i);
   trace->rewards[at] = (float)reward;
   trace->labels[at] = step->labels[i];
   trace->answers[at] = step->actions[i];
@@ -47,7 +59,7 @@ static void copy_choice(FovTrace *trace, const FovTimeStep *step, int episode, i
   size_t at = (size_t)episode * trace->glimpses + t;
   if (!(step->events[i] & FOV_EVENT_LOOK)) return;
   copy_row(trace->baselines + at, step->baseline, i);
-  for (int c = 0; c < trace->columns; c++) {
+  for (int c = 0; c < attention_columns(trace); c++) {
     const FovTraceColumn *column = &trace->column[c];
     int width = column->width;
     for (int j = 0; j < width; j++)
@@ -85,9 +97,10 @@ static double frames_bytes(const FovTask *task) {
 }
 
 static double episode_bytes(const FovTask *task) {
-  FovPolicyColumn columns[FOV_POLICY_COLUMNS];
+  FovColumn columns[FOV_COLUMNS];
   double numbers = NUMBERS + (double)task->env->spec.actions;
   for (int c = fov_task_columns(columns, task); c-- > 0;) numbers += columns[c].width;
+  for (int c = fov_agent_columns(columns, task->agent); c-- > 0;) numbers += columns[c].width;
   double glimpse = numbers * sizeof(float) + fov_glimpse_features(task->agent->glimpse);
   return frames_bytes(task) + fov_task_glimpses(task) * glimpse;
 }
@@ -179,12 +192,22 @@ static void play(FovTrace *trace, const FovRecordRequest *request, FovArena *are
   trace->episodes = recording.recorded;
 }
 
-/** Declares the policy's columns and notes where the episodes come from. */
+static void add_columns(FovTrace *trace, const char *prefix, const FovColumn *columns, int count) {
+  char name[FOV_TRACE_NAME];
+  for (int c = 0; c < count; c++) {
+    snprintf(name, sizeof name, "%s%s", prefix, columns[c].name);
+    fov_trace_add_column(trace, name, columns[c].width);
+  }
+}
+
+/** Declares the columns and notes where the episodes come from. */
 static void describe(FovTrace *trace, const FovRecordRequest *request) {
-  FovPolicyColumn columns[FOV_POLICY_COLUMNS];
-  int count = fov_task_columns(columns, request->task);
-  for (int c = 0; c < count; c++) fov_trace_add_column(trace, columns[c].name, columns[c].width);
+  FovColumn columns[FOV_COLUMNS];
+  add_columns(trace, POLICY, columns, fov_task_columns(columns, request->task));
+  add_columns(trace, "attention.", columns, fov_agent_columns(columns, request->task->agent));
   snprintf(trace->policy, sizeof trace->policy, "%s", request->task->policy->plugin.name);
+  snprintf(trace->attention, sizeof trace->attention, "%s",
+           request->task->agent->attention->plugin.name);
   snprintf(trace->split, sizeof trace->split, "%s", fov_split_names[request->split]);
   snprintf(trace->seed, sizeof trace->seed, "%llu", (unsigned long long)request->seed);
   fov_digest_print(trace->weights,

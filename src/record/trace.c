@@ -43,7 +43,7 @@ static const Field fields[] = {
 };
 enum { FIELDS = sizeof fields / sizeof fields[0], BLOBS = FIELDS + FOV_TRACE_COLUMNS };
 
-/** The values of a column; each column is a blob PREFIX NAME. */
+/** The values of a column; each column is a blob of its name. */
 static const Field column_field = {"column", "ET", FOV_DTYPE_F32, 0, -FLT_MAX, FLT_MAX, true, '0'};
 
 /** A text of the metadata that is written if it is set. */
@@ -55,13 +55,13 @@ typedef struct Note {
 #define NOTE(field)                                                                                \
   { #field, offsetof(FovTrace, field), sizeof((FovTrace *)0)->field }
 
-static const Note notes[] = {NOTE(weights), NOTE(policy), NOTE(split), NOTE(seed), NOTE(subset)};
+static const Note notes[] = {NOTE(weights), NOTE(policy), NOTE(attention),
+                             NOTE(split),   NOTE(seed),   NOTE(subset)};
 enum { NOTES = sizeof notes / sizeof notes[0] };
 
 #define FORMAT "fovea-trace"
 #define VERSION "3"
 #define VERSION_OF_MEANS "2" // has the arrays means and sigmas instead of columns
-#define PREFIX "policy."
 
 static int64_t extent(const FovTrace *trace, char letter) {
   static const char letters[] = "ETFHWCAGS";
@@ -96,7 +96,7 @@ static FovBlob describe_column(const FovTrace *trace, const FovTraceColumn *colu
                   .dims = 3,
                   .shape = {trace->episodes, trace->glimpses, column->width},
                   .data = column->values};
-  snprintf(blob.name, sizeof blob.name, PREFIX "%s", column->name);
+  snprintf(blob.name, sizeof blob.name, "%s", column->name);
   return blob;
 }
 
@@ -104,10 +104,18 @@ static FovBlob describe_column(const FovTrace *trace, const FovTraceColumn *colu
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
+/** What follows "policy." or "attention."; NULL if the name has another form. */
+static const char *after_prefix(const char *name) {
+  static const char *const prefixes[] = {"policy.", "attention."};
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+    if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) return name + strlen(prefixes[i]);
+  return NULL;
+}
+
 static bool is_column_name(const char *name) {
-  size_t length = strlen(name);
-  return length < FOV_TRACE_TEXT && strspn(name, LETTERS) > 0 &&
-         strspn(name, LETTERS "0123456789_") == length;
+  const char *own = after_prefix(name);
+  return own && strlen(own) < FOV_TRACE_TEXT && strspn(own, LETTERS) > 0 &&
+         strspn(own, LETTERS "0123456789_") == strlen(own);
 }
 
 const FovTraceColumn *fov_trace_find_column(const FovTrace *trace, const char *name) {
@@ -126,8 +134,8 @@ void fov_trace_add_column(FovTrace *trace, const char *name, int width) {
             FOV_TRACE_COLUMNS);
   FOV_CHECK(is_column_name(name) && !fov_trace_find_column(trace, name),
             "'%s': a bad name of a trace's column, or one that is taken", name);
-  FOV_CHECK(width >= 1 && width <= FOV_TRACE_COLUMN_WIDTH,
-            "column '%s': width %d, expected 1 to %d", name, width, FOV_TRACE_COLUMN_WIDTH);
+  FOV_CHECK(width >= 1 && width <= FOV_COLUMN_WIDTH, "column '%s': width %d, expected 1 to %d",
+            name, width, FOV_COLUMN_WIDTH);
   FovTraceColumn *column = &trace->column[trace->columns++];
   *column = (FovTraceColumn){.width = width};
   snprintf(column->name, sizeof column->name, "%s", name);
@@ -392,19 +400,18 @@ static FovStatus read_notes(FovTrace *trace, const FovSafetensors *file, const c
 
 /** Declares the column of a blob if it is one. */
 static FovStatus declare_column(FovTrace *trace, const FovBlob *blob, const char *path) {
-  const char *name = blob->name + strlen(PREFIX);
-  if (strncmp(blob->name, PREFIX, strlen(PREFIX)) != 0) return FOV_OK;
-  if (!is_column_name(name))
+  if (!after_prefix(blob->name)) return FOV_OK;
+  if (!is_column_name(blob->name))
     return fov_fail(FOV_ERR_FORMAT, "%s: '%s': a bad name of a column", path, blob->name);
   if (trace->columns == FOV_TRACE_COLUMNS)
-    return fov_fail(FOV_ERR_FORMAT, "%s: more than %d columns " PREFIX "*", path,
+    return fov_fail(FOV_ERR_FORMAT, "%s: more than %d columns policy.* and attention.*", path,
                     FOV_TRACE_COLUMNS);
   int64_t width = blob->dims == 3 ? blob->shape[2] : 0;
-  if (width < 1 || width > FOV_TRACE_COLUMN_WIDTH)
+  if (width < 1 || width > FOV_COLUMN_WIDTH)
     return fov_fail(FOV_ERR_FORMAT,
                     "%s: '%s': expected 3 extents, episodes, glimpses and 1 to %d numbers", path,
-                    blob->name, FOV_TRACE_COLUMN_WIDTH);
-  fov_trace_add_column(trace, name, (int)width);
+                    blob->name, FOV_COLUMN_WIDTH);
+  fov_trace_add_column(trace, blob->name, (int)width);
   return FOV_OK;
 }
 
@@ -412,8 +419,8 @@ static FovStatus declare_column(FovTrace *trace, const FovBlob *blob, const char
 static FovStatus declare_columns(FovTrace *trace, const FovSafetensors *file, const char *path,
                                  bool means) {
   if (means) {
-    fov_trace_add_column(trace, "mean", 2);
-    fov_trace_add_column(trace, "sigma", 2);
+    fov_trace_add_column(trace, "policy.mean", 2);
+    fov_trace_add_column(trace, "policy.sigma", 2);
     return FOV_OK;
   }
   for (size_t i = 0; i < fov_safetensors_count(file); i++)

@@ -8,14 +8,15 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/figure.h"
 
-enum { FOV_TRACE_COLUMNS = 8, FOV_TRACE_COLUMN_WIDTH = 4096, FOV_TRACE_TEXT = 32 };
+enum { FOV_TRACE_COLUMNS = 2 * FOV_COLUMNS, FOV_TRACE_NAME = 48, FOV_TRACE_TEXT = 32 };
 
-/** What a policy recorded about each of its choices, under a name: see fov_trace_add_column. */
+/** What the policy recorded of the choice of each glimpse, or the attention of the glimpse. */
 typedef struct FovTraceColumn {
-  char name[FOV_TRACE_TEXT];
-  int width;     /**< numbers per glimpse, 1 … FOV_TRACE_COLUMN_WIDTH */
-  float *values; /**< [E, T, width]; NaN where no policy chose the glimpse */
+  char name[FOV_TRACE_NAME]; /**< "policy.mean", "attention.tiles": see fov_trace_add_column */
+  int width;                 /**< numbers per glimpse, 1 … FOV_COLUMN_WIDTH */
+  float *values;             /**< [E, T, width]; NaN where nothing was recorded */
 } FovTraceColumn;
 
 /**
@@ -23,8 +24,9 @@ typedef struct FovTraceColumn {
  * glimpse of an episode they are 0, or NaN or −1 where noted.
  *
  * Locations are the paper's: (x, y) in [−1, 1], (−1, −1) the top left corner of the image. Columns
- * that the viewer draws: "mean" and "sigma" (2 each, like locations; sigma 0 = deterministic), and
- * "tiles" (K·K probabilities of a K × K grid over the image, by rows from the top left).
+ * that the viewer draws: "policy.mean" and "policy.sigma" (2 each, like locations; sigma 0 =
+ * deterministic), "policy.tiles" (K·K probabilities of a K × K grid over the image, by rows from
+ * the top left) and "attention.tiles" (the weights of such a grid).
  */
 typedef struct FovTrace {
   int episodes, glimpses;      /**< E, T */
@@ -38,25 +40,26 @@ typedef struct FovTrace {
   char *names;                 /**< of the A actions, one per line; NULL: they have numbers only */
   char weights[17];            /**< 16 hex digits: the digest of the agent's weights; "": unknown */
   char policy[FOV_TRACE_TEXT]; /**< name of the policy that chose the locations; "": unknown */
-  char split[FOV_TRACE_TEXT];  /**< of the data that the episodes come from; "": unknown */
-  char seed[FOV_TRACE_TEXT];   /**< random seed of the recording, in decimal; "": unknown */
-  char subset[FOV_TRACE_TEXT]; /**< of the cases: "first N, then wrong"; "": the first ones */
-  uint8_t *images;             /**< [E, F, H, W, C]: as they were at each glimpse */
-  uint8_t *retina;             /**< [E, T, S, G, G, C]: what the agent received */
-  float *locations;            /**< [E, T, 2]: where it looked */
-  float *probabilities;        /**< [E, T, A]: of each answer or action after glimpse t */
-  float *baselines;            /**< [E, T]: return expected before it; NaN if the agent has none */
-  float *rewards;              /**< [E, T]: received after glimpse t, its cost subtracted */
-  int32_t *labels;             /**< [E, T]: the right answer at glimpse t; −1: none */
-  int32_t *answers;            /**< [E, T]: answer or action after glimpse t; −1: none */
-  int32_t *lengths;            /**< [E]: glimpses taken, 1 … T */
-  int32_t *wrong;              /**< [E]: 1 if an answer was wrong or the goal missed, else 0 */
-  int columns;                 /**< 0 … FOV_TRACE_COLUMNS */
+  char attention[FOV_TRACE_TEXT]; /**< name of the attention that read the glimpses; "": unknown */
+  char split[FOV_TRACE_TEXT];     /**< of the data that the episodes come from; "": unknown */
+  char seed[FOV_TRACE_TEXT];      /**< random seed of the recording, in decimal; "": unknown */
+  char subset[FOV_TRACE_TEXT];    /**< of the cases: "first N, then wrong"; "": the first ones */
+  uint8_t *images;                /**< [E, F, H, W, C]: as they were at each glimpse */
+  uint8_t *retina;                /**< [E, T, S, G, G, C]: what the agent received */
+  float *locations;               /**< [E, T, 2]: where it looked */
+  float *probabilities;           /**< [E, T, A]: of each answer or action after glimpse t */
+  float *baselines; /**< [E, T]: return expected before it; NaN if the agent has none */
+  float *rewards;   /**< [E, T]: received after glimpse t, its cost subtracted */
+  int32_t *labels;  /**< [E, T]: the right answer at glimpse t; −1: none */
+  int32_t *answers; /**< [E, T]: answer or action after glimpse t; −1: none */
+  int32_t *lengths; /**< [E]: glimpses taken, 1 … T */
+  int32_t *wrong;   /**< [E]: 1 if an answer was wrong or the goal missed, else 0 */
+  int columns;      /**< 0 … FOV_TRACE_COLUMNS */
   FovTraceColumn column[FOV_TRACE_COLUMNS];
 } FovTrace;
 
-/** Declares a column, before fov_trace_allocate. name: a letter, then letters, digits and '_', at
- * most FOV_TRACE_TEXT − 1 in all, and not yet taken. */
+/** Declares a column, before fov_trace_allocate. name: "policy." or "attention.", a letter, then
+ * letters, digits and '_', at most 31 of these, and not yet taken. */
 void fov_trace_add_column(FovTrace *trace, const char *name, int width);
 
 /** The column of that name, of any width; NULL if there is none. */

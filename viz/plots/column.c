@@ -5,7 +5,7 @@
 
 static const struct {
   const char *name;
-  FovColumn column;
+  FovColumnLabel column;
 } columns[] = {
     {"update", {"Updates", 1, false}},
     {"episodes", {"Training episodes", 1, false}},
@@ -22,10 +22,10 @@ static const struct {
     {"glimpses_per_second", {"Training glimpses per second", 1, false}},
 };
 
-FovColumn fov_column(const char *name) {
+FovColumnLabel fov_column(const char *name) {
   for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
     if (strcmp(columns[i].name, name) == 0) return columns[i].column;
-  return (FovColumn){name, 1, false};
+  return (FovColumnLabel){name, 1, false};
 }
 
 typedef struct Unit {

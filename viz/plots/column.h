@@ -4,14 +4,14 @@
 
 #include <stdbool.h>
 
-typedef struct FovColumn {
+typedef struct FovColumnLabel {
   const char *title; /**< of an axis or a panel */
   double scale;      /**< what values are multiplied with: 100 for per cent */
   bool error;        /**< a fraction that may fall by decades */
-} FovColumn;
+} FovColumnLabel;
 
 /** The label of a column; one that is not known has its name as the title. */
-FovColumn fov_column(const char *name);
+FovColumnLabel fov_column(const char *name);
 
 /** The unit of an axis up to `most`: what its values are divided by, and its words after the title,
  * such as " (thousands)". */

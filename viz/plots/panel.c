@@ -174,7 +174,7 @@ static void draw_title(cairo_t *cr, const FovCurves *curves, const char *title, 
 }
 
 void fov_plot_panel(cairo_t *cr, const FovCurves *curves, int c, bool seeds, FovBox box) {
-  FovColumn column = fov_column(curves->y[c]);
+  FovColumnLabel column = fov_column(curves->y[c]);
   Panel panel = {.curves = curves, .column = c, .seeds = seeds, .scale = column.scale};
   set_value_axis(&panel, column.error, box);
   set_x_axis(&panel, box);

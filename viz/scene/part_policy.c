@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "viz/scene/episode.h"
 
@@ -12,8 +13,9 @@ enum { FAR = 8 };
 typedef struct Tiles {
   const float *p; /**< [side, side], by rows from the top left; NULL: none */
   int side;       /**< K */
-  int chosen;     /**< the tile that the glimpse is in */
+  int chosen;     /**< the tile that the glimpse is in; −1: all of them are read */
   float most;     /**< the largest of p */
+  bool weights;   /**< of an attention; else probabilities of a policy */
 } Tiles;
 
 /** What the policy recorded about the choice of this glimpse: `width` numbers; NULL if it has no
@@ -27,9 +29,10 @@ static const float *choice_of(const FovScene *scene, const FovTraceColumn *colum
 /** Mean and sigma of a Gaussian, [2] each; false if the policy does not have both. */
 static bool find_gaussian(const float **mean, const float **sigma, const FovScene *scene) {
   const FovTrace *trace = scene->trace;
-  if (!fov_trace_column(trace, "mean", 2) || !fov_trace_column(trace, "sigma", 2)) return false;
-  *mean = choice_of(scene, fov_trace_find_column(trace, "mean"));
-  *sigma = choice_of(scene, fov_trace_find_column(trace, "sigma"));
+  if (!fov_trace_column(trace, "policy.mean", 2) || !fov_trace_column(trace, "policy.sigma", 2))
+    return false;
+  *mean = choice_of(scene, fov_trace_find_column(trace, "policy.mean"));
+  *sigma = choice_of(scene, fov_trace_find_column(trace, "policy.sigma"));
   return *mean && *sigma;
 }
 
@@ -38,13 +41,22 @@ static int part_of(float coordinate, int count) {
   return (int)fmin(count - 1, fmax(0, floor((coordinate + 1) / 2 * count)));
 }
 
+bool fov_reads_all(const FovTrace *trace) {
+  return fov_trace_find_column(trace, "attention.tiles") && strcmp(trace->policy, "sites") != 0;
+}
+
+/** The tiles that a policy chose from or, without these, the weights of an attention. */
 static Tiles find_tiles(const FovScene *scene) {
-  const FovTraceColumn *column = fov_trace_find_column(scene->trace, "tiles");
-  Tiles tiles = {.p = choice_of(scene, column)};
+  const FovTraceColumn *column = fov_trace_find_column(scene->trace, "policy.tiles");
+  bool weights = !column;
+  if (weights) column = fov_trace_find_column(scene->trace, "attention.tiles");
+  Tiles tiles = {.p = choice_of(scene, column), .chosen = -1};
   tiles.side = tiles.p ? (int)lround(sqrt(column->width)) : 0;
   if (!tiles.p || tiles.side * tiles.side != column->width) return (Tiles){0};
-  const float *location = scene->trace->locations + 2 * fov_glimpse_at(scene);
-  tiles.chosen = part_of(location[1], tiles.side) * tiles.side + part_of(location[0], tiles.side);
+  const float *l = scene->trace->locations + 2 * fov_glimpse_at(scene);
+  if (!fov_reads_all(scene->trace))
+    tiles.chosen = part_of(l[1], tiles.side) * tiles.side + part_of(l[0], tiles.side);
+  tiles.weights = weights;
   for (int i = 0; i < column->width; i++) tiles.most = fmaxf(tiles.most, tiles.p[i]);
   return tiles;
 }
@@ -74,6 +86,7 @@ void fov_draw_policy_tiles(cairo_t *cr, const FovScene *scene, const FovLayout *
     fov_set_colour(cr, scene->theme->policy, opacity(&tiles, tiles.p[i]));
     cairo_fill(cr);
   }
+  if (tiles.chosen < 0) return;
   FovBox box = tile_box(&tiles, l->image, tiles.chosen);
   cairo_rectangle(cr, box.x, box.y, box.w, box.h);
   fov_stroke_rimmed(cr, scene->theme->policy, fov_border(l->em), 1);
@@ -104,12 +117,12 @@ void fov_draw_policy_gaussian(cairo_t *cr, const FovScene *scene, const FovLayou
 
 /* ---- words ---- */
 
+/** slot, name: "policy" and which. */
 static void legend_text(cairo_t *cr, const FovScene *scene, double x, double y, double end,
-                        const char *what) {
-  char text[96];
-  const char *name = scene->trace->policy;
-  snprintf(text, sizeof text, "policy%s%s: %s", name[0] ? " " : "", name, what);
-  if (fov_text_width(cr, text) > end - x) snprintf(text, sizeof text, "policy: %s", what);
+                        const char *slot, const char *name, const char *what) {
+  char text[128];
+  snprintf(text, sizeof text, "%s%s%s: %s", slot, name[0] ? " " : "", name, what);
+  if (fov_text_width(cr, text) > end - x) snprintf(text, sizeof text, "%s: %s", slot, what);
   fov_fit_text(cr, text, sizeof text, end - x);
   fov_set_colour(cr, scene->theme->quiet, 1);
   fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", text);
@@ -122,9 +135,12 @@ static void legend_tiles(cairo_t *cr, const FovScene *scene, const Tiles *tiles,
   cairo_rectangle(cr, box.x, box.y, box.w, box.h);
   fov_set_colour(cr, scene->theme->policy, 0.6);
   cairo_fill(cr);
-  fov_stroke_box(cr, box, scene->theme->policy, fmax(1.5, 0.14 * em));
-  snprintf(text, sizeof text, "probability up to %.2g", (double)tiles->most);
-  legend_text(cr, scene, x + 1.4 * em, y, end, text);
+  const FovTrace *trace = scene->trace;
+  if (tiles->chosen >= 0) fov_stroke_box(cr, box, scene->theme->policy, fmax(1.5, 0.14 * em));
+  snprintf(text, sizeof text, "%s up to %.2g", tiles->weights ? "weights" : "probability",
+           (double)tiles->most);
+  legend_text(cr, scene, x + 1.4 * em, y, end, tiles->weights ? "attention" : "policy",
+              tiles->weights ? trace->attention : trace->policy, text);
 }
 
 void fov_draw_policy_legend(cairo_t *cr, const FovScene *scene, double x, double y, double end,
@@ -140,7 +156,8 @@ void fov_draw_policy_legend(cairo_t *cr, const FovScene *scene, double x, double
     fov_line(cr, x, middle, x + 2 * arm, middle);
     fov_line(cr, x + arm, middle - arm, x + arm, middle + arm);
     // A deterministic choice has no ellipse to explain.
-    legend_text(cr, scene, x + 1.2 * em, y, end, sigma[0] > 0 ? "mean, 1 σ" : "mean");
+    legend_text(cr, scene, x + 1.2 * em, y, end, "policy", scene->trace->policy,
+                sigma[0] > 0 ? "mean, 1 σ" : "mean");
   }
 }
 

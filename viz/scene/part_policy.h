@@ -1,14 +1,19 @@
-/** What a policy recorded about the choice of a glimpse, over the image. */
+/** What a policy recorded about the choice of a glimpse, or an attention of its weights, over the
+ * image. */
 #ifndef FOV_VIZ_SCENE_PART_POLICY_H
 #define FOV_VIZ_SCENE_PART_POLICY_H
 
 #include "viz/scene/layout.h"
 
-/** Draws what the policy recorded about the choice of this glimpse, if anything. Columns "mean" and
- * "sigma": a cross and a dashed ellipse at one sigma. Column "tiles": a tint over each tile, and an
- * outline around the chosen one, to be drawn below other marks. */
+/** Draws what was recorded about this glimpse, if anything. Columns "policy.mean" and
+ * "policy.sigma": a cross and a dashed ellipse at one sigma. Columns "policy.tiles" and
+ * "attention.tiles": a tint over each tile, to be drawn below other marks; the tile that a policy
+ * chose has an outline. */
 void fov_draw_policy_gaussian(cairo_t *cr, const FovScene *scene, const FovLayout *layout);
 void fov_draw_policy_tiles(cairo_t *cr, const FovScene *scene, const FovLayout *layout);
+
+/** Whether an attention weighs all tiles, so that a glimpse has no patch of its own. */
+bool fov_reads_all(const FovTrace *trace);
 
 /** Explains these marks in a line that starts at (x, y) and ends before x = `end`. */
 void fov_draw_policy_legend(cairo_t *cr, const FovScene *scene, double x, double y, double end,

@@ -180,7 +180,8 @@ void fov_draw_view(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   cairo_rectangle(cr, l->view.x, l->view.y, l->view.w, l->view.h);
   cairo_clip(cr);
   if (scene->overlays & FOV_OVERLAY_POLICY) fov_draw_policy_tiles(cr, scene, l);
-  if (scene->overlays & FOV_OVERLAY_SQUARES) draw_squares(cr, scene, l);
+  bool patch = !fov_reads_all(scene->trace);
+  if (scene->overlays & FOV_OVERLAY_SQUARES && patch) draw_squares(cr, scene, l);
   if (scene->overlays & FOV_OVERLAY_POLICY) fov_draw_policy_gaussian(cr, scene, l);
   if (scene->overlays & FOV_OVERLAY_PATH) draw_path(cr, scene, l);
   if (scene->overlays & FOV_OVERLAY_NUMBERS) draw_numbers(cr, scene, l);

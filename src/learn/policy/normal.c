@@ -8,10 +8,10 @@ void fov_normal_add(FovNormalLayout *layout, FovParams *params, const char *w, c
   layout->bias = fov_params_add(params, bias, 1, 2, FOV_INIT_ZERO, 0);
 }
 
-int fov_normal_columns(FovPolicyColumn columns[FOV_POLICY_COLUMNS], const void *options) {
+int fov_normal_columns(FovColumn columns[FOV_COLUMNS], const void *options) {
   (void)options;
-  columns[FOV_NORMAL_MEAN] = (FovPolicyColumn){"mean", 2};
-  columns[FOV_NORMAL_SIGMA] = (FovPolicyColumn){"sigma", 2};
+  columns[FOV_NORMAL_MEAN] = (FovColumn){"mean", 2};
+  columns[FOV_NORMAL_SIGMA] = (FovColumn){"sigma", 2};
   return 2;
 }
 

@@ -16,7 +16,7 @@ void fov_normal_add(FovNormalLayout *layout, FovParams *params, const char *w, c
 
 /** The columns "mean" and "sigma", in units of location; sigma is 0 for deterministic choices. */
 enum { FOV_NORMAL_MEAN, FOV_NORMAL_SIGMA };
-int fov_normal_columns(FovPolicyColumn columns[FOV_POLICY_COLUMNS], const void *options);
+int fov_normal_columns(FovColumn columns[FOV_COLUMNS], const void *options);
 
 /** Draws a ~ Normal(mean, diag(sigma²)) for every lane, or takes the mean if that is asked for, or
  * repeats what is forced; writes choices and log π. mean: [n, 2]. */

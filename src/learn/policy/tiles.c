@@ -2,8 +2,7 @@
  * One of K × K tiles that divide the image, by a softmax over them; the gaze goes to the middle of
  * the tile. Discrete places are suggested by Mnih et al. 2014, section 5.
  */
-#include "learn/categorical.h"
-#include "learn/policy.h"
+#include "learn/policy/grid.h"
 #include "tensor/ops.h"
 
 typedef struct Options {
@@ -40,35 +39,18 @@ static void build(void *layout, FovParams *params, const void *values, int input
 
 enum { TILES, COLUMNS };
 
-static int columns(FovPolicyColumn list[FOV_POLICY_COLUMNS], const void *values) {
-  list[TILES] = (FovPolicyColumn){"tiles", tiles_of(values)};
+static int columns(FovColumn list[FOV_COLUMNS], const void *values) {
+  list[TILES] = (FovColumn){"tiles", tiles_of(values)};
   return COLUMNS;
-}
-
-static int choose_tile(const FovPolicyInput *input, const real *log_p, int tiles, int b) {
-  if (input->forced) return input->forced[b].index;
-  return input->deterministic ? fov_likeliest(log_p, tiles)
-                              : fov_sample(log_p, tiles, &input->rng[b]);
 }
 
 static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
                    const void *layout, const void *values) {
   const Layout *l = layout;
-  int n = input->lanes, side = ((const Options *)values)->side, tiles = side * side;
   FovVar *p = tape->params, *logits = fov_linear(tape, input->h, &p[l->w], &p[l->bias], FOV_LINEAR);
-  int *chosen = FOV_NEW(tape->arena, int, n);
-  real *log_p = FOV_NEW(tape->arena, real, (size_t)n * tiles), *column = output->columns[TILES];
-  fov_log_softmax(log_p, fov_values(logits));
-  for (int i = 0; i < n * tiles; i++) column[i] = fov_exp(log_p[i]);
-  for (int b = 0; b < n; b++) {
-    int tile = chosen[b] = choose_tile(input, log_p + (size_t)b * tiles, tiles, b);
-    output->choices[b] = (FovChoice){.index = tile};
-    output->places[2 * b] = (real)(2 * (tile % side) + 1) / (real)side - 1;
-    output->places[2 * b + 1] = (real)(2 * (tile / side) + 1) / (real)side - 1;
-  }
-  if (input->deterministic) return;
-  output->log_prob = fov_categorical_log_prob(tape, logits, chosen);
-  if (entropy(values) > 0) output->entropy = fov_softmax_entropy(tape, logits);
+  const real *log_p = fov_grid_choose(output, tape, input, logits, entropy(values) > 0);
+  for (int i = 0; i < input->lanes * logits->cols; i++)
+    output->columns[TILES][i] = fov_exp(log_p[i]);
 }
 
 const FovPolicy fov_policy_tiles = {

@@ -161,7 +161,7 @@ static void record_places(const FovTimeStep *step, const FovChoice *choices, Pla
 
 /** Arrays for what the policy records. */
 static void add_columns(FovPolicyOutput *output, const FovTimeStep *step, const Play *play) {
-  FovPolicyColumn columns[FOV_POLICY_COLUMNS];
+  FovColumn columns[FOV_COLUMNS];
   int count = fov_task_columns(columns, play->task);
   for (int c = 0; c < count; c++)
     output->columns[c] = FOV_NEW(play->tape->arena, real, (size_t)step->count * columns[c].width);
@@ -170,6 +170,13 @@ static void add_columns(FovPolicyOutput *output, const FovTimeStep *step, const 
 /** Moves places that lie outside the image to the nearest place on it. places: [n, 2]. */
 static void cut(real *places, int n) {
   for (int i = 0; i < 2 * n; i++) places[i] = places[i] < -1 ? -1 : places[i] > 1 ? 1 : places[i];
+}
+
+/** The scores of what the next glimpse may read, of lanes that may be done already. */
+static FovVar *scores_of(Play *play, int n) {
+  const FovTask *task = play->task;
+  FovView view = {.images = play->images, .changed = task->env->spec.changes, .lanes = n};
+  return fov_agent_scores(&play->state, task->agent, play->tape, &view);
 }
 
 void fov_play_choose_place(FovTimeStep *step, Play *play) {
@@ -190,12 +197,13 @@ void fov_play_choose_place(FovTimeStep *step, Play *play) {
   add_columns(&output, step, play);
   if (policy->head.build)
     input.h = fov_agent_read(task->agent, play->tape, &play->state, FOV_READER_POLICY);
+  if (policy->sites) input.scores = scores_of(play, n);
   policy->choose(&output, play->tape, &input, task->agent->heads[FOV_READER_POLICY],
                  task->policy_options);
   memcpy(play->places, output.places, 2 * (size_t)n * sizeof *play->places);
   cut(play->places, n);
   memcpy(step->columns, output.columns, sizeof step->columns);
-  step->log_look = output.log_prob;
+  if (!task->agent->attention->through) step->log_look = output.log_prob;
   step->look_entropy = output.entropy;
   record_places(step, output.choices, play);
   for (int i = 0; i < n; i++)

@@ -48,6 +48,11 @@ static void move_lane(Play *play, int to, int from) {
   memcpy(play->places + 2 * to, play->places + 2 * from, 2 * sizeof *play->places);
 }
 
+/** Whether some lanes may be done before others. */
+static bool may_leave(const FovTask *task) {
+  return task->stop->decide || task->env->spec.steps > 1;
+}
+
 void fov_play_drop(Play *play) {
   int n = 0, *rows = FOV_NEW(play->tape->arena, int, play->count);
   for (int i = 0; i < play->count; i++) {
@@ -56,7 +61,7 @@ void fov_play_drop(Play *play) {
     if (n < i) move_lane(play, n, i);
     rows[n++] = i;
   }
-  bool left = n < play->count || play->plan->full;
-  if (n > 0 && left) fov_agent_keep(&play->state, play->tape, rows, n);
+  bool left = n < play->count || (play->plan->full && may_leave(play->task));
+  if (n > 0 && left) fov_agent_keep(&play->state, play->task->agent, play->tape, rows, n);
   play->count = n;
 }

@@ -9,14 +9,15 @@ static void keep_frames(FovTimeStep *step, const Play *play) {
 
 void fov_play_see(FovTimeStep *step, Play *play) {
   int n = step->count;
-  FovView view = {.images = play->images, .lanes = n};
-  FovReadout readout;
+  FovView view = {.images = play->images, .changed = play->task->env->spec.changes, .lanes = n};
+  FovReadout readout = {.g = NULL};
   view.location = step->location = fov_rows(play->tape, play->locations, play->row, n);
   memcpy(view.location->value, play->places, 2 * (size_t)n * sizeof *play->places);
   play->row += n;
   if (play->plan->frames && play->task->env->spec.changes) keep_frames(step, play);
   fov_agent_see(&readout, &play->state, play->task->agent, play->tape, &view);
   step->rho = readout.rho;
+  memcpy(step->read, readout.columns, sizeof step->read);
   for (int i = 0; i < n; i++) {
     play->looked[i]++;
     play->rollout->glimpses[step->lanes[i]]++;

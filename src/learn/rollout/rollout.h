@@ -42,22 +42,23 @@ typedef enum FovEvent {
  * none.
  */
 typedef struct FovTimeStep {
-  int count;              /**< n: lanes that still play */
-  const int *lanes;       /**< [n]: which of the B, ascending */
-  FovVar *rho;            /**< [n, S·G·G·C]: the glimpse */
-  FovVar *location;       /**< [n, 2]: its place */
-  const uint8_t **frames; /**< [n]: [H, W, C] each; unless the plan keeps them, the last ones */
-  FovVar *logits;         /**< [n, A]: of answer or action */
-  real *log_p;            /**< [n, A]: fov_step_log_p; NULL: not computed yet */
-  FovVar *baseline;       /**< [n, 1]: the return expected from here on, if something is chosen */
-  FovVar *log_look;       /**< [n, 1]: log π of the next place */
-  FovVar *look_entropy;   /**< [n, 1]: of the policy, exactly */
-  FovVar *log_act;        /**< [n, 1]: log π of the action, if it was sampled */
-  FovVar *log_stop;       /**< [n, 1]: log π of stopping or not */
-  real *columns[FOV_POLICY_COLUMNS]; /**< [n, width]: what the policy records of the next place */
-  int *labels;                       /**< [n]: the label that was due; −1 in a control task */
-  int *actions;                      /**< [n]: −1 where none was taken */
-  uint8_t *events;                   /**< [n]: FovEvent bits */
+  int count;                 /**< n: lanes that still play */
+  const int *lanes;          /**< [n]: which of the B, ascending */
+  FovVar *rho;               /**< [n, S·G·G·C]: the glimpse */
+  FovVar *location;          /**< [n, 2]: its place */
+  FovVar *read[FOV_COLUMNS]; /**< [n, width]: what the attention records of it */
+  const uint8_t **frames;    /**< [n]: [H, W, C] each; unless the plan keeps them, the last ones */
+  FovVar *logits;            /**< [n, A]: of answer or action */
+  real *log_p;               /**< [n, A]: fov_step_log_p; NULL: not computed yet */
+  FovVar *baseline;     /**< [n, 1]: the return expected from here on, if something is chosen */
+  FovVar *log_look;     /**< [n, 1]: log π of the next place */
+  FovVar *look_entropy; /**< [n, 1]: of the policy, exactly */
+  FovVar *log_act;      /**< [n, 1]: log π of the action, if it was sampled */
+  FovVar *log_stop;     /**< [n, 1]: log π of stopping or not */
+  real *columns[FOV_COLUMNS]; /**< [n, width]: what the policy records of the next place */
+  int *labels;                /**< [n]: the label that was due; −1 in a control task */
+  int *actions;               /**< [n]: −1 where none was taken */
+  uint8_t *events;            /**< [n]: FovEvent bits */
 } FovTimeStep;
 
 /** [n, A], dense: the log-softmax of the step's logits, computed once, in the arena of its rollout;

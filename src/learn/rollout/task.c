@@ -25,8 +25,20 @@ FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env) {
   return fov_fail(FOV_ERR_USAGE, "env = %s: expected no cue, found %s", env, found);
 }
 
+const char *fov_policy_for(const FovAttention *attention, const FovPolicy *policy) {
+  if (attention->reads_all && (policy->head.build || policy->sites)) return "centre";
+  if (attention->scores && !policy->sites) return "sites";
+  if (!attention->scores && policy->sites) return "gaussian";
+  return NULL;
+}
+
 FovStatus fov_task_check(const FovTask *task) {
   FOV_TRY(fov_spec_check(&task->env->spec, task->env->type->plugin.name));
+  const FovAttention *attention = task->agent->attention;
+  const char *other = fov_policy_for(attention, task->policy);
+  if (other)
+    return fov_fail(FOV_ERR_USAGE, "attention = %s: expected policy = %s, found policy = %s",
+                    attention->plugin.name, other, task->policy->plugin.name);
   if (task->env->spec.answer != FOV_ANSWER_MOVE || !task->reward->labelled) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE, "reward = %s needs labels, and env = %s has none",
                   task->reward->plugin.name, task->env->type->plugin.name);
@@ -36,6 +48,6 @@ int fov_task_glimpses(const FovTask *task) {
   return task->options.glimpses * task->env->spec.steps;
 }
 
-int fov_task_columns(FovPolicyColumn columns[FOV_POLICY_COLUMNS], const FovTask *task) {
+int fov_task_columns(FovColumn columns[FOV_COLUMNS], const FovTask *task) {
   return task->policy->columns ? task->policy->columns(columns, task->policy_options) : 0;
 }

@@ -42,13 +42,18 @@ typedef struct FovTask {
  * answers, classes or moves. env: its name. */
 FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env);
 
-/** Fails as fov_spec_check does, or if the reward needs labels and the environment has none. */
+/** The policy to choose with an attention instead of one that does not fit: the attention looks at
+ * a place, chooses among sites, or reads everything. NULL: the policy fits. */
+const char *fov_policy_for(const FovAttention *attention, const FovPolicy *policy);
+
+/** Fails as fov_spec_check does, if the policy does not fit the attention, or if the reward needs
+ * labels and the environment has none. */
 FovStatus fov_task_check(const FovTask *task);
 
 /** The most glimpses of an episode: those before an action, times the actions. */
 int fov_task_glimpses(const FovTask *task);
 
 /** What the policy records of each choice. Returns how many columns. */
-int fov_task_columns(FovPolicyColumn columns[FOV_POLICY_COLUMNS], const FovTask *task);
+int fov_task_columns(FovColumn columns[FOV_COLUMNS], const FovTask *task);
 
 #endif

@@ -1,0 +1,35 @@
+/**
+ * One of the attention's tiles, by a softmax over their scores; the gaze goes to the middle of the
+ * tile (Xu et al. 2015, section 4.1).
+ */
+#include "learn/policy/grid.h"
+
+typedef struct Options {
+  double entropy;
+} Options;
+
+static const FovOption options[] = {
+    FOV_REAL(Options, entropy, "0.001", 0, 1000,
+             "weight of an entropy bonus, which delays a preference for few tiles"),
+    FOV_OPTIONS_END,
+};
+
+static double entropy(const void *values) {
+  return ((const Options *)values)->entropy;
+}
+
+static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
+                   const void *layout, const void *values) {
+  (void)layout;
+  fov_grid_choose(output, tape, input, input->scores, entropy(values) > 0);
+}
+
+const FovPolicy fov_policy_sites = {
+    .plugin = {.name = "sites",
+               .help = "one of the attention's tiles, by their scores (Xu et al. 2015)",
+               .options = options,
+               .options_size = sizeof(Options)},
+    .sites = true,
+    .entropy = entropy,
+    .choose = choose,
+};

@@ -1,0 +1,29 @@
+/**
+ * Hard attention: one tile is read, whose index is drawn from α = softmax(score(q, k_i)) by
+ * policy = sites and learned by REINFORCE (Xu et al. 2015, section 4.1). g_t = v_i.
+ */
+#include "model/sites.h"
+
+static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
+                       const FovAttentionParts *parts) {
+  (void)options;
+  *width = parts->glimpse.options.width;
+  FOV_TRY(fov_sites_build(layout, params, parts));
+  return fov_sites_check_hard(layout, "sampled");
+}
+
+static void read(FovReadout *readout, void *state, const void *layout, FovTape *tape,
+                 const FovView *view) {
+  int *index = FOV_NEW(tape->arena, int, view->lanes);
+  FovVar *weights = fov_softmax(tape, fov_sites_take_scores(state, layout, tape, view), 1);
+  fov_sites_at(index, layout, view);
+  fov_sites_pick(readout, state, layout, tape, weights, index);
+}
+
+const FovAttention fov_attention_sampled = {
+    .plugin = {.name = "sampled", .help = "one tile, drawn by policy = sites (Xu et al. 2015)"},
+    FOV_ATTENTION_OVER_SITES,
+    .build = build,
+    .scores = fov_sites_score_view,
+    .read = read,
+};

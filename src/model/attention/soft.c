@@ -1,0 +1,25 @@
+/** Soft attention: the expectation z_t = Σ_i α_i v_i over all tiles (Bahdanau et al. 2015; Xu et
+ * al. 2015, section 4.2). */
+#include "model/sites.h"
+
+static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
+                       const FovAttentionParts *parts) {
+  (void)options;
+  *width = parts->glimpse.options.width;
+  return fov_sites_build(layout, params, parts);
+}
+
+static void read(FovReadout *readout, void *state, const void *layout, FovTape *tape,
+                 const FovView *view) {
+  FovVar *scores = fov_sites_take_scores(state, layout, tape, view);
+  FovVar *weights = fov_softmax(tape, scores, ((const FovSites *)layout)->heads);
+  fov_sites_read(readout, state, layout, tape, weights, view);
+}
+
+const FovAttention fov_attention_soft = {
+    .plugin = {.name = "soft", .help = "the expectation over all tiles (Bahdanau et al. 2015)"},
+    FOV_ATTENTION_OVER_SITES,
+    .reads_all = true,
+    .build = build,
+    .read = read,
+};

@@ -1,0 +1,51 @@
+#include "model/glimpse.h"
+
+#include <stdlib.h>
+
+#include "base/profile.h"
+
+const FovOption fov_glimpse_options[] = {
+    FOV_INT(FovGlimpseOptions, where, "128", 1, 8192, "units that encode the place of a glimpse"),
+    FOV_INT(FovGlimpseOptions, width, "256", 1, 8192, "units of the glimpse vector g_t"),
+    FOV_OPTIONS_END,
+};
+
+FovStatus fov_glimpse_build(FovGlimpseNet *net, FovParams *params, const FovGlimpseParts *parts) {
+  int content, where = parts->options.where, width = parts->options.width;
+  *net = (FovGlimpseNet){.sensor = parts->sensor, .shape = parts->shape, .encoder = parts->encoder};
+  net->encoder_layout = calloc(1, parts->encoder->layout_size);
+  if (!net->encoder_layout) return fov_fail(FOV_ERR_MEMORY, "no memory for an encoder");
+  FOV_TRY(parts->encoder->build(net->encoder_layout, &content, params, parts->encoder_options,
+                                parts->shape));
+  net->where_w = fov_params_add(params, "where.w", where, 2, FOV_INIT_UNIFORM, 1);
+  net->where_bias = fov_params_add(params, "where.bias", 1, where, FOV_INIT_UNIFORM, 1);
+  net->content_w = fov_params_add(params, "glimpse.what", width, content, FOV_INIT_UNIFORM, 1);
+  net->place_w = fov_params_add(params, "glimpse.where", width, where, FOV_INIT_UNIFORM, 1);
+  net->bias = fov_params_add(params, "glimpse.bias", 1, width, FOV_INIT_ZERO, 0);
+  return FOV_OK;
+}
+
+void fov_glimpse_finish(FovGlimpseNet *net) {
+  free(net->encoder_layout);
+  net->encoder_layout = NULL;
+}
+
+FovVar *fov_glimpse_rows(FovTape *tape, const FovGlimpseNet *net, int rows) {
+  return fov_constant(tape, rows, fov_glimpse_features(net->shape));
+}
+
+void fov_glimpse_take(FovVar *rho, const FovGlimpseNet *net, const FovImage *images,
+                      const FovVar *places, int sites) {
+  FovPhase before = fov_profile_enter(FOV_PHASE_SENSOR);
+  for (int i = 0; i < rho->rows; i++) {
+    const real *l = fov_value_row(places, i);
+    fov_sensor_look(fov_value_row(rho, i), &net->sensor, &images[i / sites], l[0], l[1]);
+  }
+  fov_profile_enter(before);
+}
+
+FovVar *fov_glimpse_join(FovTape *tape, const FovGlimpseNet *net, FovVar *rho, FovVar *places) {
+  FovVar *p = tape->params, *h_g = net->encoder->encode(net->encoder_layout, tape, rho);
+  FovVar *h_l = fov_linear(tape, places, &p[net->where_w], &p[net->where_bias], FOV_RELU);
+  return fov_linear2(tape, h_g, &p[net->content_w], h_l, &p[net->place_w], &p[net->bias], FOV_RELU);
+}

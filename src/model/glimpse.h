@@ -1,0 +1,50 @@
+/**
+ * The glimpse network of Mnih et al. 2014, section 3.1: joins the content of a glimpse and its
+ * place l, h_l = relu(Linear(l)),  g = relu(Linear(h_g) + Linear(h_l)).
+ */
+#ifndef FOV_MODEL_GLIMPSE_H
+#define FOV_MODEL_GLIMPSE_H
+
+#include "model/encoder.h"
+
+/** Widths of the glimpse network; that of h_g is the encoder's. */
+typedef struct FovGlimpseOptions {
+  int where; /**< units of h_l */
+  int width; /**< units of g */
+} FovGlimpseOptions;
+
+extern const FovOption fov_glimpse_options[];
+
+/** What a glimpse network is composed of. */
+typedef struct FovGlimpseParts {
+  FovSensor sensor;
+  FovGlimpseShape shape; /**< what the sensor gives */
+  const FovEncoder *encoder;
+  const void *encoder_options; /**< the encoder's struct */
+  FovGlimpseOptions options;
+} FovGlimpseParts;
+
+/** Const once built. */
+typedef struct FovGlimpseNet {
+  FovSensor sensor;
+  FovGlimpseShape shape;
+  const FovEncoder *encoder;
+  void *encoder_layout; /**< owned */
+  int where_w, where_bias, content_w, place_w, bias;
+} FovGlimpseNet;
+
+/** Adds the network's parameters. Finished by fov_glimpse_finish, also after a failure. */
+FovStatus fov_glimpse_build(FovGlimpseNet *net, FovParams *params, const FovGlimpseParts *parts);
+void fov_glimpse_finish(FovGlimpseNet *net);
+
+/** A matrix for `rows` glimpses, [rows, S·G·G·C]. */
+FovVar *fov_glimpse_rows(FovTape *tape, const FovGlimpseNet *net, int rows);
+
+/** Fills rho [n·N, S·G·G·C] with glimpses at places [n·N, 2]: N at each of n images. */
+void fov_glimpse_take(FovVar *rho, const FovGlimpseNet *net, const FovImage *images,
+                      const FovVar *places, int sites);
+
+/** g [B, width] of glimpses rho [B, S·G·G·C] at places [B, 2]. */
+FovVar *fov_glimpse_join(FovTape *tape, const FovGlimpseNet *net, FovVar *rho, FovVar *places);
+
+#endif

@@ -1,0 +1,220 @@
+#include "model/sites.h"
+
+#include <stdlib.h>
+
+static const char *const kinds_of_keys[] = {"projected", "values", NULL};
+
+const FovOption fov_tiles_options[] = {
+    FOV_INT(FovTilesOptions, side, "6", 1, FOV_MAX_TILES, "K: tiles across and down"),
+    FOV_INT(FovTilesOptions, heads, "1", 1, 64, "heads that attend each with a share of the units"),
+    FOV_CHOICE(FovTilesOptions, keys, "projected", kinds_of_keys,
+               "keys: W v_i of the values v_i, or v_i"),
+    FOV_INT(FovTilesOptions, width, "64", 1, 8192, "units of queries and projected keys"),
+    FOV_OPTIONS_END,
+};
+
+/* ---- building ---- */
+
+static FovStatus check(const FovSites *sites, const FovAttentionParts *parts) {
+  if (sites->side > parts->height || sites->side > parts->width)
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "tiles.side = %d: expected at most as many tiles as pixels, found images of %d x "
+        "%d",
+        sites->side, parts->width, parts->height);
+  if (sites->width % sites->heads != 0)
+    return fov_fail(FOV_ERR_USAGE,
+                    "tiles.heads = %d: expected a number that divides glimpse.width = %d",
+                    sites->heads, sites->width);
+  if (sites->depth % sites->heads != 0)
+    return fov_fail(FOV_ERR_USAGE,
+                    "tiles.heads = %d: expected a number that divides tiles.width = %d",
+                    sites->heads, sites->depth);
+  if (sites->heads * sites->count > FOV_COLUMN_WIDTH)
+    return fov_fail(FOV_ERR_USAGE,
+                    "tiles.side = %d: %d tiles of %d heads, expected at most %d weights",
+                    sites->side, sites->count, sites->heads, FOV_COLUMN_WIDTH);
+  if (sites->net.sensor.whole)
+    return fov_fail(FOV_ERR_USAGE, "sensor.whole: every tile would see the whole image; set "
+                                   "sensor.whole = no");
+  return FOV_OK;
+}
+
+FovStatus fov_sites_build(FovSites *sites, FovParams *params, const FovAttentionParts *parts) {
+  const FovTilesOptions *o = &parts->tiles;
+  bool projected = o->keys == FOV_KEYS_PROJECTED;
+  *sites = (FovSites){.side = o->side,
+                      .count = o->side * o->side,
+                      .heads = o->heads,
+                      .width = parts->glimpse.options.width,
+                      .score = parts->score,
+                      .score_options = parts->score_options};
+  sites->depth = projected ? o->width : sites->width;
+  FOV_TRY(fov_glimpse_build(&sites->net, params, &parts->glimpse));
+  FOV_TRY(check(sites, parts));
+  sites->key =
+      projected && !sites->score->keyless
+          ? fov_params_add(params, "tiles.key.w", sites->depth, sites->width, FOV_INIT_UNIFORM, 1)
+          : -1;
+  return FOV_OK;
+}
+
+FovStatus fov_sites_connect(void *layout, FovParams *params, int inputs) {
+  FovSites *sites = layout;
+  sites->query_w =
+      fov_params_add(params, "tiles.query.w", sites->depth, inputs, FOV_INIT_UNIFORM, 1);
+  sites->query_bias = fov_params_add(params, "tiles.query.bias", 1, sites->depth, FOV_INIT_ZERO, 0);
+  sites->score_layout = calloc(1, sites->score->layout_size);
+  if (!sites->score_layout) return fov_fail(FOV_ERR_MEMORY, "no memory for a score");
+  return sites->score->build(sites->score_layout, params, sites->score_options, sites->depth,
+                             sites->heads, sites->count);
+}
+
+void fov_sites_finish(void *layout) {
+  FovSites *sites = layout;
+  fov_glimpse_finish(&sites->net);
+  free(sites->score_layout);
+  sites->score_layout = NULL;
+}
+
+enum { TILES, HEADS };
+
+int fov_sites_columns(FovColumn columns[FOV_COLUMNS], const void *layout) {
+  const FovSites *sites = layout;
+  columns[TILES] = (FovColumn){"tiles", sites->count};
+  columns[HEADS] = (FovColumn){"heads", sites->heads * sites->count};
+  return sites->heads > 1 ? HEADS + 1 : TILES + 1;
+}
+
+/* ---- an episode ---- */
+
+void fov_sites_begin(void *state, const void *layout, FovTape *tape, int lanes, int glimpses) {
+  (void)layout, (void)tape, (void)lanes, (void)glimpses;
+  *(FovSitesState *)state = (FovSitesState){.values = NULL};
+}
+
+FovVar *fov_sites_score_view(void *state, const void *layout, FovTape *tape, const FovView *view) {
+  return fov_sites_scores(state, layout, tape, view);
+}
+
+/** The middle of every tile, for each of n lanes. */
+static FovVar *middles(const FovSites *sites, FovTape *tape, int lanes) {
+  FovVar *places = fov_constant(tape, lanes * sites->count, 2);
+  for (int i = 0; i < places->rows; i++) {
+    int tile = i % sites->count;
+    real *l = fov_value_row(places, i);
+    l[0] = (real)(2 * (tile % sites->side) + 1) / (real)sites->side - 1;
+    l[1] = (real)(2 * (tile / sites->side) + 1) / (real)sites->side - 1;
+  }
+  return places;
+}
+
+/** The keys of values, as the score wants them. */
+static FovVar *keys_of(const FovSites *sites, FovTape *tape, FovVar *values) {
+  FovVar *keys = values;
+  if (sites->key >= 0) keys = fov_linear(tape, values, &tape->params[sites->key], NULL, FOV_LINEAR);
+  return sites->score->prepare ? sites->score->prepare(sites->score_layout, tape, keys) : keys;
+}
+
+static void see(FovSitesState *state, const FovSites *sites, FovTape *tape, const FovView *view) {
+  int steps = tape->steps;
+  if (!view->changed) tape->steps = 1; // it is used once: no room for more time steps
+  state->places = middles(sites, tape, view->lanes);
+  state->rho = fov_glimpse_rows(tape, &sites->net, state->places->rows);
+  fov_glimpse_take(state->rho, &sites->net, view->images, state->places, sites->count);
+  state->values = fov_glimpse_join(tape, &sites->net, state->rho, state->places);
+  state->keys = sites->score->keyless ? NULL : keys_of(sites, tape, state->values);
+  tape->steps = steps;
+}
+
+FovVar *fov_sites_scores(FovSitesState *state, const FovSites *sites, FovTape *tape,
+                         const FovView *view) {
+  FovVar *p = tape->params;
+  if (!state->values || view->changed) see(state, sites, tape, view);
+  FovVar *query =
+      fov_linear(tape, view->state, &p[sites->query_w], &p[sites->query_bias], FOV_LINEAR);
+  return state->scores = sites->score->score(sites->score_layout, tape, query, state->keys);
+}
+
+FovVar *fov_sites_take_scores(FovSitesState *state, const FovSites *sites, FovTape *tape,
+                              const FovView *view) {
+  FovVar *scores = state->scores ? state->scores : fov_sites_scores(state, sites, tape, view);
+  state->scores = NULL;
+  return scores;
+}
+
+/** The mean of the weights over heads, [n, N]. */
+static FovVar *mean_weights(FovTape *tape, const FovVar *weights, const FovSites *sites) {
+  FovVar *mean = fov_zeros(tape, weights->rows, sites->count);
+  for (int b = 0; b < mean->rows; b++) {
+    real *sum = fov_value_row(mean, b);
+    const real *w = fov_value_row(weights, b);
+    for (int i = 0; i < weights->cols; i++) sum[i % sites->count] += w[i] / (real)sites->heads;
+  }
+  return mean;
+}
+
+/** mean[b] = Σ_i w[b, i] x[b·N + i], for the record. */
+static void average(FovVar *mean, const FovVar *weights, const FovVar *x) {
+  int N = weights->cols;
+  for (int b = 0; b < mean->rows; b++) {
+    real *sum = fov_value_row(mean, b);
+    const real *w = fov_value_row(weights, b);
+    memset(sum, 0, (size_t)mean->cols * sizeof *sum);
+    for (int i = 0; i < N; i++) {
+      const real *row = fov_value_row(x, b * N + i);
+      for (int j = 0; j < mean->cols; j++) sum[j] += w[i] * row[j];
+    }
+  }
+}
+
+void fov_sites_read(FovReadout *readout, const FovSitesState *state, const FovSites *sites,
+                    FovTape *tape, FovVar *weights, const FovView *view) {
+  FovVar *mean = readout->columns[TILES] = mean_weights(tape, weights, sites);
+  readout->columns[HEADS] = weights;
+  readout->g = fov_weigh_sites(tape, weights, state->values, sites->heads);
+  readout->rho = fov_constant(tape, view->lanes, state->rho->cols);
+  average(readout->rho, mean, state->rho);
+  average(view->location, mean, state->places);
+}
+
+FovStatus fov_sites_check_hard(const FovSites *sites, const char *attention) {
+  if (sites->heads == 1) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "attention = %s reads one tile: expected tiles.heads = 1, found %d", attention,
+                  sites->heads);
+}
+
+/** Which of `count` equal parts of [−1, 1] a coordinate is in. */
+static int part_of(real coordinate, int count) {
+  int part = (int)floor(((double)coordinate + 1) / 2 * count);
+  return part < 0 ? 0 : part < count ? part : count - 1;
+}
+
+void fov_sites_at(int *index, const FovSites *sites, const FovView *view) {
+  for (int i = 0; i < view->lanes; i++) {
+    const real *l = fov_value_row(view->location, i);
+    index[i] = part_of(l[1], sites->side) * sites->side + part_of(l[0], sites->side);
+  }
+}
+
+void fov_sites_pick(FovReadout *readout, const FovSitesState *state, const FovSites *sites,
+                    FovTape *tape, FovVar *weights, const int *index) {
+  int n = weights->rows, *rows = FOV_NEW(tape->arena, int, n);
+  for (int i = 0; i < n; i++) rows[i] = i * sites->count + index[i];
+  readout->columns[TILES] = weights;
+  readout->g = fov_gather(tape, state->values, rows, n);
+  readout->rho = fov_gather(tape, state->rho, rows, n);
+}
+
+void fov_sites_keep(void *values, FovTape *tape, int lanes, const int *kept, int count) {
+  FovSitesState *state = values;
+  if (!state->values) return;
+  bool same = state->keys == state->values;
+  state->places = fov_gather_lanes(tape, state->places, lanes, kept, count);
+  state->rho = fov_gather_lanes(tape, state->rho, lanes, kept, count);
+  state->values = fov_gather_lanes(tape, state->values, lanes, kept, count);
+  if (state->keys)
+    state->keys = same ? state->values : fov_gather_lanes(tape, state->keys, lanes, kept, count);
+  if (state->scores) state->scores = fov_gather(tape, state->scores, kept, count);
+}

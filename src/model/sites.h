@@ -1,0 +1,93 @@
+/**
+ * Sites: what attention chooses among. They are the K × K tiles of a grid over the image; the
+ * retina looks at the middle of each and the glimpse network makes its value v_i, as of a gaze.
+ *
+ * A query of the state is matched with the keys k_i by a score (score.h); a softmax makes weights:
+ *
+ *     v_i = g(rho_i, l_i)      k_i = W_k v_i, or v_i      q = W_q h_{t−1} + b_q
+ *     α = softmax_i(score(q, k_i))                        per head
+ *
+ * Patches overlap where they are larger than a tile, and leave gaps where they are smaller.
+ */
+#ifndef FOV_MODEL_SITES_H
+#define FOV_MODEL_SITES_H
+
+#include "model/attention.h"
+
+/** Where keys come from. */
+typedef enum FovKeys {
+  FOV_KEYS_PROJECTED, /**< W_k v_i */
+  FOV_KEYS_VALUES,    /**< v_i itself */
+} FovKeys;
+
+/** Const once built. */
+typedef struct FovSites {
+  FovGlimpseNet net;
+  int side;  /**< K */
+  int count; /**< N = K·K */
+  int heads; /**< that share the units of keys and values */
+  int width; /**< of a value */
+  int depth; /**< of a query and a key */
+  int key;   /**< number of W_k; −1: there is none */
+  int query_w, query_bias;
+  const FovScore *score;
+  const void *score_options;
+  void *score_layout; /**< owned */
+} FovSites;
+
+/** Adds the parameters of values and keys. Fails if the options do not fit together. Finished by
+ * fov_sites_finish, also after a failure. */
+FovStatus fov_sites_build(FovSites *sites, FovParams *params, const FovAttentionParts *parts);
+
+/* Functions of FovAttention for attentions whose layout is FovSites and whose state is
+ * FovSitesState. */
+
+FovStatus fov_sites_connect(void *sites, FovParams *params, int inputs);
+void fov_sites_finish(void *sites);
+void fov_sites_begin(void *state, const void *sites, FovTape *tape, int lanes, int glimpses);
+FovVar *fov_sites_score_view(void *state, const void *sites, FovTape *tape, const FovView *view);
+void fov_sites_keep(void *state, FovTape *tape, int lanes, const int *kept, int count);
+/** Columns "tiles", the mean of the weights over heads [N], and "heads", all of them. */
+int fov_sites_columns(FovColumn columns[FOV_COLUMNS], const void *sites);
+
+/** What attentions over sites have in common, as members of FovAttention. */
+#define FOV_ATTENTION_OVER_SITES                                                                   \
+  .layout_size = sizeof(FovSites), .state_size = sizeof(FovSitesState),                            \
+  .connect = fov_sites_connect, .finish = fov_sites_finish, .begin = fov_sites_begin,              \
+  .columns = fov_sites_columns, .keep = fov_sites_keep
+
+/** The sites of n lanes in an episode; zero-initialised before it. Rows are lane-major. */
+typedef struct FovSitesState {
+  FovVar *places; /**< [n·N, 2]: the middles of the tiles */
+  FovVar *rho;    /**< [n·N, S·G·G·C]: the glimpses */
+  FovVar *values; /**< [n·N, width] */
+  FovVar *keys;   /**< [n·N, depth]: as the score prepares them; NULL: it reads none */
+  FovVar *scores; /**< [n, heads·N]: of the next read-out, if they are known; else NULL */
+} FovSitesState;
+
+/** The scores e [n, heads·N] for the view's states, also kept in `state`. Looks at all sites of the
+ * view's lanes first: before the first use, and when the images change. */
+FovVar *fov_sites_scores(FovSitesState *state, const FovSites *sites, FovTape *tape,
+                         const FovView *view);
+
+/** The scores of this read-out: those that are known, or for the view's states. They are not known
+ * any more afterwards. */
+FovVar *fov_sites_take_scores(FovSitesState *state, const FovSites *sites, FovTape *tape,
+                              const FovView *view);
+
+/** What weights read: z_t = Σ_i α_i v_i, and for the record the mean glimpse and the mean place,
+ * which is written to the view's location. */
+void fov_sites_read(FovReadout *readout, const FovSitesState *state, const FovSites *sites,
+                    FovTape *tape, FovVar *weights, const FovView *view);
+
+/** Fails unless there is one head: for attention that reads one site. */
+FovStatus fov_sites_check_hard(const FovSites *sites, const char *attention);
+
+/** Which site the view's location is in; index: [n]. */
+void fov_sites_at(int *index, const FovSites *sites, const FovView *view);
+
+/** What one site of each lane gives; weights: [n, N], for the record. index: [n] */
+void fov_sites_pick(FovReadout *readout, const FovSitesState *state, const FovSites *sites,
+                    FovTape *tape, FovVar *weights, const int *index);
+
+#endif
