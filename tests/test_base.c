@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/digest.h"
 #include "base/gemm.h"
+#include "base/gumbel.h"
 #include "base/profile.h"
 #include "base/rng.h"
 #include "base/team.h"
@@ -228,6 +229,35 @@ static void normal_has_the_moments_of_a_normal(void **state) {
   assert_near(moments[3], 0, 5 * sqrt(15.0 / COUNT), "third moment");
   assert_near(moments[4], 3, 5 * sqrt(96.0 / COUNT), "fourth moment");
   assert_near(lag, 0, 5 * sqrt(1.0 / COUNT), "correlation with the one before");
+}
+
+/** Noise given the largest index, which is drawn from the softmax, is independent Gumbel noise. */
+static void gumbel_noise_given_its_argmax_is_gumbel_noise(void **state) {
+  (void)state;
+  enum { COUNT = 100000, N = 3 };
+  const real e[N] = {(real)-1.5, 2, (real)0.25};
+  const double euler = 0.5772156649015329, variance = M_PI * M_PI / 6;
+  FovRng rng = fov_rng_stream(3, FOV_STREAM_POLICY, 0);
+  double sum = 0, mean[N] = {0}, square[N] = {0}, product = 0;
+  for (int i = 0; i < N; i++) sum += exp((double)e[i]);
+  for (int k = 0; k < COUNT; k++) {
+    double u = (double)fov_rng_uniform(&rng) * sum;
+    int index = u < exp((double)e[0]) ? 0 : u < exp((double)e[0]) + exp((double)e[1]) ? 1 : 2;
+    real g[N];
+    fov_gumbel_given_argmax(g, e, N, index, &rng);
+    for (int i = 0; i < N; i++) {
+      assert_true(e[i] + g[i] <= e[index] + g[index]);
+      mean[i] += (double)g[i] / COUNT;
+      square[i] += ((double)g[i] - euler) * ((double)g[i] - euler) / COUNT;
+    }
+    product += ((double)g[0] - euler) * ((double)g[1] - euler) / COUNT;
+  }
+  for (int i = 0; i < N; i++) {
+    assert_near(mean[i], euler, 5 * sqrt(variance / COUNT), "mean %d", i);
+    // The fourth central moment of a Gumbel variable is 5.4 times the squared variance.
+    assert_near(square[i], variance, 5 * variance * sqrt(4.4 / COUNT), "variance %d", i);
+  }
+  assert_near(product, 0, 5 * variance / sqrt(COUNT), "covariance");
 }
 
 static void normal_always_takes_two_draws(void **state) {
@@ -562,6 +592,7 @@ int main(void) {
       cmocka_unit_test(an_empty_range_aborts),
       cmocka_unit_test(uniform_fills_its_range),
       cmocka_unit_test(normal_has_the_moments_of_a_normal),
+      cmocka_unit_test(gumbel_noise_given_its_argmax_is_gumbel_noise),
       cmocka_unit_test(normal_always_takes_two_draws),
       cmocka_unit_test(permute_gives_every_index_once),
       cmocka_unit_test(permute_differs_for_every_key),

@@ -7,6 +7,7 @@
 #define FOV_MODEL_ATTENTION_H
 
 #include "base/figure.h"
+#include "base/rng.h"
 #include "model/glimpse.h"
 #include "model/score.h"
 
@@ -37,6 +38,9 @@ typedef struct FovView {
   bool changed;           /**< whether they may differ from those of the time step before */
   FovVar *location;       /**< [n, 2]: where the policy chose to look, a constant; where nothing is
                                chosen, what the attention writes there for the record */
+  FovRng *rng;            /**< [n]: generators of the lanes, for noise in the backward pass */
+  double progress;        /**< share of the training that is done, 0 … 1 */
+  bool deterministic;     /**< no noise */
   FovVar *state; /**< [n, D]: h_{t−1}, which may ask what to read; zeros before the first */
   int lanes;     /**< n */
 } FovView;

@@ -218,3 +218,17 @@ void fov_sites_keep(void *values, FovTape *tape, int lanes, const int *kept, int
     state->keys = same ? state->values : fov_gather_lanes(tape, state->keys, lanes, kept, count);
   if (state->scores) state->scores = fov_gather(tape, state->scores, kept, count);
 }
+
+static FovVar *harden(FovTape *tape, FovVar *soft, const int *index) {
+  FovVar *rest = fov_constant(tape, soft->rows, soft->cols);
+  for (int b = 0; b < soft->rows; b++)
+    for (int i = 0; i < soft->cols; i++)
+      fov_value_row(rest, b)[i] = (real)(i == index[b]) - fov_value_row(soft, b)[i];
+  return fov_add(tape, soft, rest);
+}
+
+void fov_sites_pick_through(FovReadout *readout, const FovSitesState *state, const FovSites *sites,
+                            FovTape *tape, FovVar *weights, FovVar *soft, const int *index) {
+  fov_sites_pick(readout, state, sites, tape, weights, index);
+  readout->g = fov_weigh_sites(tape, harden(tape, soft, index), state->values, 1);
+}

@@ -50,11 +50,11 @@ void fov_sites_keep(void *state, FovTape *tape, int lanes, const int *kept, int 
 /** Columns "tiles", the mean of the weights over heads [N], and "heads", all of them. */
 int fov_sites_columns(FovColumn columns[FOV_COLUMNS], const void *sites);
 
-/** What attentions over sites have in common, as members of FovAttention. */
+/** What attentions over sites have in common, as members of FovAttention. Their layouts begin with
+ * a FovSites. */
 #define FOV_ATTENTION_OVER_SITES                                                                   \
-  .layout_size = sizeof(FovSites), .state_size = sizeof(FovSitesState),                            \
-  .connect = fov_sites_connect, .finish = fov_sites_finish, .begin = fov_sites_begin,              \
-  .columns = fov_sites_columns, .keep = fov_sites_keep
+  .state_size = sizeof(FovSitesState), .connect = fov_sites_connect, .finish = fov_sites_finish,   \
+  .begin = fov_sites_begin, .columns = fov_sites_columns, .keep = fov_sites_keep
 
 /** The sites of n lanes in an episode; zero-initialised before it. Rows are lane-major. */
 typedef struct FovSitesState {
@@ -86,8 +86,13 @@ FovStatus fov_sites_check_hard(const FovSites *sites, const char *attention);
 /** Which site the view's location is in; index: [n]. */
 void fov_sites_at(int *index, const FovSites *sites, const FovView *view);
 
-/** What one site of each lane gives; weights: [n, N], for the record. index: [n] */
+/** What one site of each lane gives; weights: α [n, N], for the record. index: [n] */
 void fov_sites_pick(FovReadout *readout, const FovSitesState *state, const FovSites *sites,
                     FovTape *tape, FovVar *weights, const int *index);
+
+/** The same, with a gradient that flows as if `soft` [n, N] had been the weights: onehot(index) =
+ * soft + (onehot − soft), the latter a constant (Bengio et al. 2013). */
+void fov_sites_pick_through(FovReadout *readout, const FovSitesState *state, const FovSites *sites,
+                            FovTape *tape, FovVar *weights, FovVar *soft, const int *index);
 
 #endif

@@ -9,7 +9,12 @@ static void keep_frames(FovTimeStep *step, const Play *play) {
 
 void fov_play_see(FovTimeStep *step, Play *play) {
   int n = step->count;
-  FovView view = {.images = play->images, .changed = play->task->env->spec.changes, .lanes = n};
+  FovView view = {.images = play->images,
+                  .changed = play->task->env->spec.changes,
+                  .rng = play->policy_rng,
+                  .progress = play->plan->progress,
+                  .deterministic = play->plan->deterministic,
+                  .lanes = n};
   FovReadout readout = {.g = NULL};
   view.location = step->location = fov_rows(play->tape, play->locations, play->row, n);
   memcpy(view.location->value, play->places, 2 * (size_t)n * sizeof *play->places);

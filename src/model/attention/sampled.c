@@ -23,6 +23,7 @@ static void read(FovReadout *readout, void *state, const void *layout, FovTape *
 const FovAttention fov_attention_sampled = {
     .plugin = {.name = "sampled", .help = "one tile, drawn by policy = sites (Xu et al. 2015)"},
     FOV_ATTENTION_OVER_SITES,
+    .layout_size = sizeof(FovSites),
     .build = build,
     .scores = fov_sites_score_view,
     .read = read,

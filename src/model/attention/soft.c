@@ -19,6 +19,7 @@ static void read(FovReadout *readout, void *state, const void *layout, FovTape *
 const FovAttention fov_attention_soft = {
     .plugin = {.name = "soft", .help = "the expectation over all tiles (Bahdanau et al. 2015)"},
     FOV_ATTENTION_OVER_SITES,
+    .layout_size = sizeof(FovSites),
     .reads_all = true,
     .build = build,
     .read = read,

@@ -1,0 +1,74 @@
+/**
+ * Hard attention with the Gumbel-softmax straight-through gradient (Jang et al. 2017, Maddison et
+ * al. 2017): one tile is read, drawn by policy = sites. The backward pass is that of softmax((e +
+ * g) / τ), with the Gumbel noise g that makes the drawn tile the maximum of e + g.
+ */
+#include "base/gumbel.h"
+#include "model/sites.h"
+
+typedef struct Options {
+  double temperature, temperature_end;
+} Options;
+
+static const FovOption options[] = {
+    FOV_REAL(Options, temperature, "1", 0.01, 100, "of the backward pass's softmax at the start"),
+    FOV_REAL(Options, temperature_end, "0", 0, 100, "at the end, reached linearly; 0: the same"),
+    FOV_OPTIONS_END,
+};
+
+typedef struct Layout {
+  FovSites sites; // first: see FOV_ATTENTION_OVER_SITES
+  Options options;
+} Layout;
+
+static FovStatus build(void *values, int *width, FovParams *params, const void *chosen,
+                       const FovAttentionParts *parts) {
+  Layout *layout = values;
+  *width = parts->glimpse.options.width;
+  layout->options = *(const Options *)chosen;
+  FOV_TRY(fov_sites_build(&layout->sites, params, parts));
+  return fov_sites_check_hard(&layout->sites, "gumbel");
+}
+
+static double temperature(const Options *o, double progress) {
+  double end = o->temperature_end > 0 ? o->temperature_end : o->temperature;
+  return o->temperature + progress * (end - o->temperature);
+}
+
+/** softmax((e + g) / τ); without noise, softmax(e / τ). */
+static FovVar *soften(FovTape *tape, FovVar *e, const int *index, const Layout *layout,
+                      const FovView *view) {
+  FovVar *noise = fov_zeros(tape, e->rows, e->cols),
+         *inverse = fov_constant(tape, e->rows, e->cols);
+  double tau = temperature(&layout->options, view->progress);
+  for (int b = 0; b < e->rows; b++) {
+    if (!view->deterministic)
+      fov_gumbel_given_argmax(fov_value_row(noise, b), fov_value_row(e, b), e->cols, index[b],
+                              &view->rng[b]);
+    for (int i = 0; i < e->cols; i++) fov_value_row(inverse, b)[i] = (real)(1 / tau);
+  }
+  return fov_softmax(tape, fov_multiply(tape, fov_add(tape, e, noise), inverse), 1);
+}
+
+static void read(FovReadout *readout, void *state, const void *values, FovTape *tape,
+                 const FovView *view) {
+  const Layout *layout = values;
+  int *index = FOV_NEW(tape->arena, int, view->lanes);
+  FovVar *e = fov_sites_take_scores(state, &layout->sites, tape, view);
+  fov_sites_at(index, &layout->sites, view);
+  fov_sites_pick_through(readout, state, &layout->sites, tape, fov_softmax(tape, e, 1),
+                         soften(tape, e, index, layout, view), index);
+}
+
+const FovAttention fov_attention_gumbel = {
+    .plugin = {.name = "gumbel",
+               .help = "one tile, with the gradient of a Gumbel softmax (Jang et al. 2017)",
+               .options = options,
+               .options_size = sizeof(Options)},
+    FOV_ATTENTION_OVER_SITES,
+    .layout_size = sizeof(Layout),
+    .through = true,
+    .build = build,
+    .scores = fov_sites_score_view,
+    .read = read,
+};
