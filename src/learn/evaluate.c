@@ -11,6 +11,7 @@ typedef struct Evaluation {
   FovWorkspace *workspace;
   FovEvalResult *shards; /**< sums, not means */
   real *log_p;           /**< [cases, N, A]: summed over rollouts; NULL of a control task */
+  size_t first;          /**< of the shards that this rank plays */
 } Evaluation;
 
 /** Numbers of one case's answers. */
@@ -53,12 +54,13 @@ static void add_rollout(FovEvalResult *sums, real *log_p, const FovRollout *roll
   }
 }
 
-static void evaluate_shard(void *context, int shard, int worker) {
+static void evaluate_shard(void *context, int number, int worker) {
   const Evaluation *evaluation = context;
+  size_t shard = evaluation->first + (size_t)number;
   const FovEvalRequest *request = evaluation->request;
   const FovTask *task = request->task;
   FovArena *arena = &evaluation->workspace->arenas[worker];
-  int64_t first = (int64_t)shard * FOV_SHARD, left = request->cases - first;
+  int64_t first = (int64_t)(shard * FOV_SHARD), left = request->cases - first;
   int lanes = left < FOV_SHARD ? (int)left : FOV_SHARD;
   real *log_p = evaluation->log_p ? evaluation->log_p + first * answer_size(task) : NULL;
   FovEvalResult *sums = &evaluation->shards[shard];
@@ -109,6 +111,23 @@ static FovEvalResult add_shards(const Evaluation *evaluation, int shards) {
   return sum;
 }
 
+/** Plays this rank's shards, and gets the sums and outcomes of the others. */
+static void play(Evaluation *evaluation, int shards) {
+  const FovEvalRequest *request = evaluation->request;
+  FovRanks *ranks = request->ranks;
+  int count = fov_ranks_count(ranks), rank = ranks ? ranks->rank : 0;
+  size_t bounds[FOV_MAX_RANKS + 1], cases[FOV_MAX_RANKS + 1];
+  for (int r = 0; r <= count; r++) {
+    bounds[r] = fov_ranks_share((size_t)shards, r, count);
+    cases[r] = r < count ? bounds[r] * FOV_SHARD : (size_t)request->cases;
+  }
+  evaluation->first = bounds[rank];
+  fov_team_run(request->threads, (int)(bounds[rank + 1] - bounds[rank]), evaluate_shard,
+               evaluation);
+  fov_ranks_gather(ranks, evaluation->shards, bounds, sizeof *evaluation->shards);
+  if (request->wrong) fov_ranks_gather(ranks, request->wrong, cases, sizeof *request->wrong);
+}
+
 FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *request,
                        FovWorkspace *workspace) {
   FOV_CHECK(request->cases > 0 && request->cases <= request->task->env->spec.cases,
@@ -121,9 +140,9 @@ FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *request,
             "the outcomes of %d rollouts of a game", request->rollouts);
   int shards = (int)((request->cases + FOV_SHARD - 1) / FOV_SHARD);
   Evaluation evaluation = {.request = request, .workspace = workspace};
-  FovStatus status = allocate(&evaluation, shards);
+  FovStatus status = fov_ranks_agree(request->ranks, allocate(&evaluation, shards));
   if (status == FOV_OK) {
-    fov_team_run(request->threads, shards, evaluate_shard, &evaluation);
+    play(&evaluation, shards);
     *result = add_shards(&evaluation, shards);
   }
   free(evaluation.shards);

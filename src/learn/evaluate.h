@@ -2,6 +2,7 @@
 #ifndef FOV_LEARN_EVALUATE_H
 #define FOV_LEARN_EVALUATE_H
 
+#include "base/ranks.h"
 #include "learn/workspace.h"
 
 /** Several answers of a case count as one: wrong if any is. Rollouts of a control task cannot be
@@ -22,11 +23,13 @@ typedef struct FovEvalRequest {
   uint64_t seed;      /**< of the cases' clutter: the same seed is the same test set */
   FovSplit split;     /**< which the environment was made for */
   int threads;
-  uint8_t *wrong; /**< [cases], filled with 1 for a case with a wrong answer, else 0; NULL: not
-                       wanted; of a control task only with one rollout */
+  uint8_t *wrong;  /**< [cases], filled with 1 for a case with a wrong answer, else 0; NULL: not
+                        wanted; of a control task only with one rollout */
+  FovRanks *ranks; /**< which divide the cases, and all get the result; NULL: one */
 } FovEvalRequest;
 
-/** Plays every case; the result does not depend on the number of threads. */
+/** Plays every case; the result depends neither on the number of threads nor of ranks. Collective
+ * if there are several of these. */
 FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *request,
                        FovWorkspace *workspace);
 

@@ -33,13 +33,25 @@ static double arena_bytes(const FovTraining *training, const real *values, real 
   return bytes;
 }
 
+/** Bytes of the blocks: values, two moments and average, perhaps values transposed; then the
+ * gradients of this rank's shards, and what arrives of others. */
+static double block_bytes(int *arenas, const FovTraining *training) {
+  FovDivision division;
+  int rank = training->ranks ? training->ranks->rank : 0;
+  fov_train_divide(&division, training);
+  size_t shards = division.shards[rank + 1] - division.shards[rank];
+  size_t blocks = 4 + fov_train_transposes(&training->options) + shards;
+  // A rank without a shard needs an arena to step and to evaluate in.
+  *arenas = shards > 0 ? (int)shards : 1;
+  return (double)(blocks * training->task.agent->params.size +
+                  fov_train_received(&division, training)) *
+         sizeof(real);
+}
+
 FovStatus fov_training_memory(double *blocks, double *shards, const FovTraining *training) {
   const FovParams *params = &training->task.agent->params;
-  int count = fov_train_shards(&training->options);
-  // Values, two moments and average, perhaps values transposed; then every shard has a gradient and
-  // an arena.
-  int once = 4 + fov_train_transposes(&training->options);
-  *blocks = ((double)once + count) * (double)params->size * sizeof(real);
+  int count;
+  *blocks = block_bytes(&count, training);
   FOV_TRY(fov_memory_check(*blocks, "this training"));
   real *values = fov_params_block(params), *gradient = fov_params_block(params);
   if (values && gradient) *shards = count * arena_bytes(training, values, gradient);

@@ -21,7 +21,7 @@ static void step_range(FovTrainer *trainer, size_t start, size_t count, FovOptim
   step.value = state->value + start;
   step.first = state->first + start;
   step.second = state->second + start;
-  step.gradient = trainer->shard_gradients[0] + start;
+  step.gradient = trainer->partials[0] + (start - trainer->start);
   step.count = count;
   step.scale = trainer->scale;
   step.rate = trainer->rate;
@@ -32,17 +32,18 @@ static void step_range(FovTrainer *trainer, size_t start, size_t count, FovOptim
   fov_profile_enter(before);
 }
 
-static void step_chunk(void *context, int chunk, int worker) {
+static void step_chunk(void *context, int task, int worker) {
   (void)worker;
   FovTrainer *trainer = context;
-  size_t start = (size_t)chunk * FOV_CHUNK;
+  size_t start = (trainer->division.chunks[trainer->rank] + (size_t)task) * FOV_CHUNK;
   size_t left = trainer->training.task.agent->params.size - start;
   size_t count = left < FOV_CHUNK ? left : FOV_CHUNK;
   step_range(trainer, start, count, (FovOptimiserStep){.rows = 1, .cols = (int)count});
 }
 
-static void step_param(void *context, int number, int worker) {
+static void step_param(void *context, int task, int worker) {
   FovTrainer *trainer = context;
+  size_t number = trainer->division.params[trainer->rank] + (size_t)task;
   const FovParam *param = &trainer->training.task.agent->params.list[number];
   FovArena *arena = &trainer->workspace.arenas[worker];
   fov_arena_rewind(arena);
@@ -53,10 +54,18 @@ static void step_param(void *context, int number, int worker) {
                                 .scratch = FOV_NEW(arena, real, scratch)});
 }
 
+/** Items of this rank. */
+static int own(const FovTrainer *trainer, const size_t *bounds) {
+  return (int)(bounds[trainer->rank + 1] - bounds[trainer->rank]);
+}
+
 void fov_train_step(FovTrainer *trainer) {
-  int few = trainer->threads < trainer->shards ? trainer->threads : trainer->shards;
+  const FovDivision *division = &trainer->division;
+  int arenas = trainer->own_shards > 1 ? trainer->own_shards : 1;
+  int few = trainer->threads < arenas ? trainer->threads : arenas;
   if (trainer->training.optimiser->scratch) // in a shard's arena each
-    fov_team_run(few, trainer->training.task.agent->params.count, step_param, trainer);
+    fov_team_run(few, own(trainer, division->params), step_param, trainer);
   else
-    fov_team_run(trainer->threads, trainer->chunks, step_chunk, trainer);
+    fov_team_run(trainer->threads, own(trainer, division->chunks), step_chunk, trainer);
+  fov_ranks_gather(trainer->training.ranks, trainer->state.value, division->numbers, sizeof(real));
 }

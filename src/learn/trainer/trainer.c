@@ -29,24 +29,24 @@ static FovStatus check_options(const FovTraining *training) {
 static bool allocate_blocks(FovTrainer *trainer) {
   const FovParams *params = &trainer->training.task.agent->params;
   FovTrainerState *state = &trainer->state;
-  trainer->shard_gradients = calloc((size_t)trainer->shards, sizeof *trainer->shard_gradients);
-  trainer->shard_sums = calloc((size_t)trainer->shards, sizeof *trainer->shard_sums);
-  trainer->chunk_squares = calloc((size_t)trainer->chunks, sizeof *trainer->chunk_squares);
   real **blocks[] = {&state->value, &state->first, &state->second, &state->average};
-  bool complete = trainer->shard_gradients && trainer->shard_sums && trainer->chunk_squares;
+  bool complete = fov_train_allocate_sums(trainer);
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     complete = (*blocks[i] = fov_params_block(params)) && complete;
-  for (int s = 0; trainer->shard_gradients && s < trainer->shards; s++)
-    complete = (trainer->shard_gradients[s] = fov_params_block(params)) && complete;
   if (fov_train_transposes(&trainer->training.options))
     complete = (trainer->transposed = fov_params_block(params)) && complete;
   return complete;
 }
 
+/** Arenas of shards; one too where there is no shard, to step and to evaluate in. */
+static int arenas_of(const FovTrainer *trainer) {
+  return trainer->own_shards > 1 ? trainer->own_shards : 1;
+}
+
 /** Reserves the arenas: `shard` bytes for each shard, `evaluation` for each worker. Lanes that
  * leave early make updates of different sizes: room for the largest is taken at once. */
 static FovStatus allocate(FovTrainer *trainer, double shard, double evaluation) {
-  int shards = trainer->shards, threads = trainer->threads;
+  int shards = arenas_of(trainer), threads = trainer->threads;
   FOV_TRY(fov_workspace_create(&trainer->workspace, threads > shards ? threads : shards));
   bool complete = allocate_blocks(trainer);
   for (int i = 0; complete && i < trainer->workspace.count; i++) {
@@ -69,6 +69,16 @@ static FovStatus measure_evaluation(double *bytes, const FovTraining *training) 
                                              : FOV_OK;
 }
 
+/** The part of each update that this rank does. */
+static void take_part(FovTrainer *trainer) {
+  FovDivision *division = &trainer->division;
+  int rank = trainer->training.ranks ? trainer->training.ranks->rank : 0;
+  fov_train_divide(division, &trainer->training);
+  trainer->rank = rank;
+  trainer->first_shard = (int)division->shards[rank];
+  trainer->own_shards = (int)(division->shards[rank + 1] - division->shards[rank]);
+}
+
 FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, int threads) {
   double blocks, shards, evaluation;
   *trainer = NULL;
@@ -83,7 +93,8 @@ FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, 
   t->threads = threads;
   t->shards = fov_train_shards(&training->options);
   t->chunks = (int)((params->size + FOV_CHUNK - 1) / FOV_CHUNK);
-  FovStatus status = allocate(t, shards / t->shards, evaluation);
+  take_part(t);
+  FovStatus status = allocate(t, shards / arenas_of(t), evaluation);
   if (status != FOV_OK) {
     fov_trainer_destroy(t);
     return status;
@@ -98,11 +109,8 @@ void fov_trainer_destroy(FovTrainer *trainer) {
   if (!trainer) return;
   FovTrainerState *state = &trainer->state;
   fov_workspace_finish(&trainer->workspace);
-  for (int s = 0; trainer->shard_gradients && s < trainer->shards; s++)
-    free(trainer->shard_gradients[s]);
-  void *owned[] = {state->value,        state->first,          state->second,
-                   state->average,      trainer->transposed,   trainer->shard_gradients,
-                   trainer->shard_sums, trainer->chunk_squares};
+  fov_train_free_sums(trainer);
+  void *owned[] = {state->value, state->first, state->second, state->average, trainer->transposed};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   free(trainer);
 }
@@ -111,10 +119,11 @@ void fov_trainer_destroy(FovTrainer *trainer) {
 
 /** The memory is the shard's, not the worker's: it has its final size after the first update,
  * whichever worker plays the shard. */
-static void train_shard(void *context, int shard, int worker) {
+static void train_shard(void *context, int task, int worker) {
   (void)worker;
   FovTrainer *trainer = context;
-  FovArena *arena = &trainer->workspace.arenas[shard];
+  int shard = trainer->first_shard + task;
+  FovArena *arena = &trainer->workspace.arenas[task];
   real *gradient = trainer->shard_gradients[shard];
   FovSums *sums = &trainer->shard_sums[shard];
   *sums = (FovSums){0};
@@ -133,16 +142,30 @@ static void transpose(void *context, int param, int worker) {
                       &trainer->training.task.agent->params.list[param]);
 }
 
+/** The first number of the gradient that is not finite; SIZE_MAX if all are. Each rank has its
+ * range of the gradient. */
+static size_t find_not_finite(const FovTrainer *trainer) {
+  FovRanks *ranks = trainer->training.ranks;
+  size_t found[FOV_MAX_RANKS], first = SIZE_MAX, *mine = &found[trainer->rank];
+  *mine = SIZE_MAX;
+  for (size_t i = trainer->start; i < trainer->end && *mine == SIZE_MAX; i++)
+    if (!isfinite(trainer->partials[0][i - trainer->start])) *mine = i;
+  fov_ranks_gather_each(ranks, found, sizeof *found);
+  for (int r = 0; r < fov_ranks_count(ranks); r++)
+    if (found[r] < first) first = found[r];
+  return first;
+}
+
 static FovStatus refuse_number(const FovTrainer *trainer) {
-  const FovParams *params = &trainer->training.task.agent->params;
-  for (size_t i = 0; i < params->size; i++)
-    if (!isfinite(trainer->shard_gradients[0][i]))
-      return fov_fail(FOV_ERR_NUMBER,
-                      "update %lld: the gradient of %s is not finite; try a lower train.rate or "
-                      "train.clip",
-                      (long long)trainer->state.update + 1, fov_params_name_at(params, i));
+  size_t number = find_not_finite(trainer);
+  long long update = (long long)trainer->state.update + 1;
+  if (number < SIZE_MAX)
+    return fov_fail(FOV_ERR_NUMBER,
+                    "update %lld: the gradient of %s is not finite; try a lower train.rate or "
+                    "train.clip",
+                    update, fov_params_name_at(&trainer->training.task.agent->params, number));
   return fov_fail(FOV_ERR_NUMBER, "update %lld: a loss is not finite; try a lower train.rate",
-                  (long long)trainer->state.update + 1);
+                  update);
 }
 
 static bool is_finite(const FovSums *sums, double norm) {
@@ -159,7 +182,7 @@ FovStatus fov_trainer_update(FovTrainer *trainer) {
   FovSums sums;
   if (trainer->transposed)
     fov_team_run(trainer->threads, trainer->training.task.agent->params.count, transpose, trainer);
-  fov_team_run(trainer->threads, trainer->shards, train_shard, trainer);
+  fov_team_run(trainer->threads, trainer->own_shards, train_shard, trainer);
   double norm = sqrt(fov_train_reduce(trainer, &sums));
   if (!is_finite(&sums, norm)) return refuse_number(trainer);
 
@@ -174,6 +197,27 @@ FovStatus fov_trainer_update(FovTrainer *trainer) {
   fov_sums_add(&state->sums, &sums);
   state->update++;
   return FOV_OK;
+}
+
+/* ---- the state of several ranks ---- */
+
+void fov_trainer_gather(FovTrainer *trainer) {
+  FovTrainerState *state = &trainer->state;
+  real *parts[] = {state->average, state->first, state->second};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    fov_ranks_gather(trainer->training.ranks, parts[i], trainer->division.numbers, sizeof(real));
+}
+
+void fov_trainer_broadcast(FovTrainer *trainer) {
+  FovTrainerState *state = &trainer->state;
+  FovRanks *ranks = trainer->training.ranks;
+  size_t bytes = trainer->training.task.agent->params.size * sizeof(real);
+  real *blocks[] = {state->value, state->average, state->first, state->second};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    fov_ranks_broadcast(ranks, blocks[i], bytes, 0);
+  fov_ranks_broadcast(ranks, &state->update, sizeof state->update, 0);
+  fov_ranks_broadcast(ranks, &state->average_return, sizeof state->average_return, 0);
+  fov_ranks_broadcast(ranks, &state->sums, sizeof state->sums, 0);
 }
 
 /* ---- what others may read ---- */

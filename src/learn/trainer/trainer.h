@@ -9,6 +9,7 @@
 #ifndef FOV_LEARN_TRAINER_TRAINER_H
 #define FOV_LEARN_TRAINER_TRAINER_H
 
+#include "base/ranks.h"
 #include "learn/evaluate.h"
 #include "learn/objective.h"
 #include "learn/optimiser.h"
@@ -44,7 +45,8 @@ int fov_train_shards(const FovTrainOptions *options);
  * than one, and a smaller one would not be faster. */
 int fov_train_shard_for(const FovTrainOptions *options, int threads);
 
-/** A task with its objective, optimiser, options and seed; const. */
+/** A task with its objective, optimiser, options and seed; const. Where `ranks` has several, they
+ * make each update together. */
 typedef struct FovTraining {
   FovTask task;
   const FovObjective *objective;
@@ -53,6 +55,7 @@ typedef struct FovTraining {
   const void *optimiser_options;
   FovTrainOptions options;
   uint64_t seed;
+  FovRanks *ranks; /**< NULL: one */
 } FovTraining;
 
 /** Sums over the episodes or updates since the last report. */
@@ -70,8 +73,9 @@ typedef struct FovTrainerState {
   real *value, *first, *second, *average; /**< blocks: parameters, two moments, moving average */
 } FovTrainerState;
 
-/** Bytes of a training without its data set and evaluations: of its blocks, which are as large as
- * the parameters, and of its shards' arenas. An update after the first allocates nothing. */
+/** Bytes of a training without its data set and evaluations, on this rank: of its blocks, which are
+ * as large as the parameters, and of its shards' arenas. An update after the first allocates
+ * nothing. */
 FovStatus fov_training_memory(double *blocks, double *shards, const FovTraining *training);
 
 typedef struct FovTrainer FovTrainer;
@@ -82,13 +86,22 @@ FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, 
 void fov_trainer_destroy(FovTrainer *trainer);
 
 /**
- * One update. On FOV_ERR_NUMBER (a loss or gradient that is not finite; the message names update
- * and parameter) the state is as it was before.
+ * One update; collective. On FOV_ERR_NUMBER (a loss or gradient that is not finite; the message
+ * names update and parameter) the state is as it was before.
  */
 FovStatus fov_trainer_update(FovTrainer *trainer);
 
-/** The state, to be saved or, before the first update, to be loaded into. */
+/** The state, to be saved or, before the first update, to be loaded into. With several ranks see
+ * the next two functions. */
 FovTrainerState *fov_trainer_state(FovTrainer *trainer);
+
+/** Completes moments and average on all ranks, for an evaluation or a checkpoint; collective. A
+ * rank keeps up only the numbers that it steps; the parameters and all sums are the same
+ * everywhere. */
+void fov_trainer_gather(FovTrainer *trainer);
+
+/** Copies the state of rank 0 to all others; collective. */
+void fov_trainer_broadcast(FovTrainer *trainer);
 
 /** The weights to evaluate: the moving average, or the parameters if there is none. */
 const real *fov_trainer_weights(const FovTrainer *trainer);

@@ -1,4 +1,4 @@
-/** The parts of an update, one file each: plan and play, reduce, step. */
+/** The parts of an update, one file each: divide among ranks, plan and play, reduce, step. */
 #ifndef FOV_LEARN_TRAINER_UPDATE_H
 #define FOV_LEARN_TRAINER_UPDATE_H
 
@@ -7,17 +7,60 @@
 /** Numbers of a block that one task reduces and steps: fixed, so that sums have one order. */
 enum { FOV_CHUNK = 4096 };
 
+/**
+ * Which part of an update a rank does: of each array, rank r has entry r up to entry r + 1, without
+ * that one. See divide.c.
+ */
+typedef struct FovDivision {
+  size_t shards[FOV_MAX_RANKS + 1];  /**< that it plays */
+  size_t numbers[FOV_MAX_RANKS + 1]; /**< of a block, that it steps */
+  size_t params[FOV_MAX_RANKS + 1];  /**< likewise, with an optimiser that steps whole parameters */
+  size_t chunks[FOV_MAX_RANKS + 1];  /**< whose squares it adds: their first number is its own */
+} FovDivision;
+
+/** Divides an update among the ranks of a training. */
+void fov_train_divide(FovDivision *division, const FovTraining *training);
+
+/** The rank that plays a shard. */
+int fov_train_player(const FovDivision *division, size_t shard);
+
+/** Whether a shard is the first of a subtree that its rank sums and other ranks add; see reduce.c.
+ * shards: of the batch. */
+bool fov_train_is_partial(const FovDivision *division, size_t shard, size_t shards);
+
+/** The range [*start, *end) of a block in which a rank finishes the sums: the numbers that it steps
+ * and those up to the end of its last chunk. size: of a block. */
+void fov_train_range(size_t *start, size_t *end, const FovDivision *division, int rank,
+                     size_t size);
+
+/** Numbers that a rank receives from others in an update, to finish the sums of its range. */
+size_t fov_train_received(const FovDivision *division, const FovTraining *training);
+
 struct FovTrainer {
   FovTraining training;
   FovTrainerState state;
   FovWorkspace workspace;
-  int threads, shards, chunks;
-  real **shard_gradients; /**< [shards]; after the reduction the first is that of the batch */
-  real *transposed;       /**< block: see fov_train_transposes; NULL: they do not */
-  FovSums *shard_sums;    /**< [shards] */
-  double *chunk_squares;  /**< [chunks] */
-  real scale, rate;       /**< of the next step */
+  FovDivision division;
+  int threads, shards, chunks; /**< of this rank; of the batch; of a block */
+  int rank, first_shard, own_shards;
+  size_t start, end;      /**< of the block: the range in which this rank finishes the sums */
+  real **shard_gradients; /**< [shards] blocks; NULL: another rank plays the shard */
+  bool *is_partial;       /**< [shards]: see fov_train_is_partial */
+  real **partials; /**< [shards] of [end − start]: the sums of subtrees, in this rank's range;
+                        NULL unless is_partial. The first becomes that of the batch */
+  real *received;  /**< the partials of other ranks */
+  FovMessage *sent, *arriving; /**< of an update: partials, and sums of shards */
+  int sent_count, arriving_count;
+  real *transposed;      /**< block: see fov_train_transposes; NULL: they do not */
+  FovSums *shard_sums;   /**< [shards] */
+  double *chunk_squares; /**< [chunks] */
+  real scale, rate;      /**< of the next step */
 };
+
+/** Allocates and fills what an update needs of the gradients: blocks, partials and messages. False
+ * if memory is short; freed by fov_train_free_sums in any case. */
+bool fov_train_allocate_sums(FovTrainer *trainer);
+void fov_train_free_sums(FovTrainer *trainer);
 
 /** Whether forward passes multiply by transposed copies of the weights, which is faster. Not in
  * shards of the default size: results of earlier versions keep their bits. */
@@ -33,11 +76,11 @@ void fov_train_play(FovSums *sums, real *gradient, const real *values, const rea
                     FovArena *arena, const FovTraining *training, const FovPlan *plan,
                     double average_return);
 
-/** Adds up the shards' gradients, into the first of them, and their sums; returns the sum of
- * squares of the gradient. */
+/** Adds up the shards' gradients, into the first of the partials, and their sums; returns the sum
+ * of squares of the whole gradient. Collective. */
 double fov_train_reduce(FovTrainer *trainer, FovSums *sums);
 
-/** One step of the optimiser and of the moving average. */
+/** One step of the optimiser and of the moving average; collective. */
 void fov_train_step(FovTrainer *trainer);
 
 /** sums += more. */
