@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include "base/ranks.h"
 #include "cli/arguments.h"
 #include "config/config.h"
 #include "env.h"
@@ -16,6 +17,7 @@ typedef struct FovCommand {
   const char *examples;     /**< one a line, indented and ended */
   const FovOption *options; /**< NULL: none */
   size_t size;              /**< bytes of the struct that `options` describes */
+  bool ranked;              /**< processes that mpirun has started run it together */
   /** request: that struct, filled. */
   FovStatus (*run)(const void *request, const FovArguments *arguments);
 } FovCommand;
@@ -37,7 +39,11 @@ const volatile sig_atomic_t *fov_cli_catch_interrupts(void);
 /** Catches SIGUSR1 in the same way, with which Slurm announces the end of a job. */
 void fov_cli_catch_warning(void);
 
-/** How many threads to use; `asked` 0: all processors. */
+/** This process among those that run the command together. */
+FovRanks *fov_cli_ranks(void);
+
+/** How many threads to use; `asked` 0: all processors, divided among the ranks that share them.
+ * Collective. */
 int fov_cli_threads(int asked);
 
 /** The option --threads of a request's field `threads`. */

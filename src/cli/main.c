@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/team.h"
 #include "base/version.h"
 #include "cli/cli.h"
 #include "cli/print.h"
@@ -17,8 +16,15 @@ static const FovCommand *const commands[] = {
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
+static FovRanks ranks = {.count = 1};
+
+FovRanks *fov_cli_ranks(void) {
+  return &ranks;
+}
+
 int fov_cli_threads(int asked) {
-  return asked > 0 ? asked : fov_team_default_threads();
+  int threads = fov_ranks_default_threads(&ranks);
+  return asked > 0 ? asked : threads;
 }
 
 static volatile sig_atomic_t interrupted;
@@ -114,11 +120,13 @@ static FovStatus check_words(const FovCommand *command, const FovArguments *argu
 static FovStatus run_command(const FovCommand *command, int argc, char **argv) {
   for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
     if (is_help(argv[i])) return print_command(command);
+  if (command->ranked) FOV_TRY(fov_ranks_start(&ranks));
   FovArguments arguments = {.argc = argc, .argv = argv};
   void *request = calloc(1, command->size + 1);
   FovStatus status = request ? fov_arguments_parse(&arguments, request, command->options)
                              : fov_fail(FOV_ERR_MEMORY, "no memory for the arguments");
   if (status == FOV_OK) status = check_words(command, &arguments);
+  status = fov_ranks_agree(&ranks, status);
   if (status == FOV_OK) status = command->run(request, &arguments);
   fov_arguments_finish(&arguments);
   free(request);
@@ -142,6 +150,14 @@ static int exit_code(FovStatus status) {
   return status == FOV_OK ? 0 : status == FOV_ERR_USAGE ? 2 : status == FOV_ERR_INTERRUPT ? 130 : 1;
 }
 
+/** What all ranks have found is printed once. */
+static void print_error(FovStatus status) {
+  if (!fov_ranks_agreed(&ranks, status))
+    fov_print(stderr, "fovea: %s (rank %d on %s)\n", fov_error_message(), ranks.rank, ranks.host);
+  else if (fov_ranks_is_first(&ranks))
+    fov_print(stderr, "fovea: %s\n", fov_error_message());
+}
+
 /** A file opened while 0, 1 or 2 is closed would get that number, and the program's output. */
 static void open_standard_streams(void) {
   for (int fd = 0; fd <= 2; fd++)
@@ -153,6 +169,7 @@ int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN); // a write beyond the limit then fails with EFBIG
   FovStatus status = run(argc, argv);
   if (status == FOV_OK) status = fov_print_finish();
-  if (status != FOV_OK) fov_print(stderr, "fovea: %s\n", fov_error_message());
+  if (status != FOV_OK) print_error(status);
+  fov_ranks_finish(&ranks, status);
   return exit_code(status);
 }

@@ -145,11 +145,13 @@ static void print_start(const FovReport *report) {
   const FovGlimpseShape *glimpse = &e->agent.glimpse;
   fov_print(stdout,
             "%s: %s, %d glimpses of %d x %d at %d scales, encoder %s, core %s, %zu parameters, %d "
-            "threads\n",
+            "threads",
             report->dir, e->slots[FOV_SLOT_ENV].plugin->name, report->glimpses, glimpse->side,
             glimpse->side, glimpse->scales, e->slots[FOV_SLOT_ENCODER].plugin->name,
             e->slots[FOV_SLOT_CORE].plugin->name, fov_params_learned(&e->agent.params),
-            report->threads);
+            report->ranks * report->threads);
+  if (report->ranks > 1) printf(" on %d ranks", report->ranks);
+  putchar('\n');
   print_cases(report);
   if (report->kind == FOV_REPORT_RESUMED)
     printf("resumed at update %lld\n", (long long)report->update);
@@ -170,7 +172,9 @@ void fov_progress_line_clear(FovProgressLine *line) {
 }
 
 static void update(FovProgressLine *line, const FovReport *report) {
-  if (!isatty(STDOUT_FILENO) || fov_now() - line->drawn_at < INTERVAL) return;
+  // mpirun gives a rank a terminal, wherever its output goes.
+  if (report->ranks > 1 || !isatty(STDOUT_FILENO)) return;
+  if (fov_now() - line->drawn_at < INTERVAL) return;
   line->drawn_at = fov_now();
   draw(report);
   line->drawn = true;

@@ -102,11 +102,14 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
                            .resume = request->resume,
                            .command = command,
                            .interrupted = fov_cli_catch_interrupts(),
-                           .reporter = {fov_progress_line_report, &line}};
+                           .ranks = fov_cli_ranks()};
+  if (fov_ranks_is_first(train.ranks))
+    train.reporter = (FovReporter){fov_progress_line_report, &line};
   const char **changes = calloc((size_t)arguments->count + 2, sizeof *changes);
   if (!changes) return fov_fail(FOV_ERR_MEMORY, "no memory for the arguments");
   fov_arguments_join(command, sizeof command, arguments);
-  FovStatus status = read_words(&train, changes, &own, request, arguments);
+  FovStatus status =
+      fov_ranks_agree(train.ranks, read_words(&train, changes, &own, request, arguments));
   if (status == FOV_OK) status = train_session(&train);
   fov_progress_line_clear(&line);
   free(changes);
@@ -126,6 +129,9 @@ const FovCommand fov_command_train = {
         "key=value on the command line replaces a setting of the file; fovea list settings\n"
         "prints all of them.\n"
         "\n"
+        "Started by mpirun, the processes train one agent together, each with its threads, to\n"
+        "the same bits; needs a build with -Dmpi=enabled. See experiments/README.md.\n"
+        "\n"
         "A run is resumed with its own settings. Only train.rate and train.clip can change,\n"
         "for a training that diverged, and train.episodes and train.patience: a finished run\n"
         "with more episodes goes on, at the learning rate that the longer schedule has there.\n",
@@ -135,8 +141,10 @@ const FovCommand fov_command_train = {
         "  fovea train runs/lstm --resume\n"
         "  fovea train runs/lstm --resume train.rate=5e-4\n"
         "  fovea train runs/lstm --resume train.episodes=4e6\n"
+        "  mpirun -n 2 fovea train experiments/cluttered-60 --threads 4\n"
         "  fovea train experiments/cluttered-100 --init runs/lstm core=lstm sensor.scales=3\n",
     .options = options,
     .size = sizeof(Request),
+    .ranked = true,
     .run = run,
 };

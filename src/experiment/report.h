@@ -23,15 +23,15 @@ typedef struct FovReport {
   const FovExperiment *experiment;
   const FovEnvSpec *train, *valid; /**< of the environments */
   int glimpses;                    /**< of an episode, at most */
-  int threads;
-  int64_t update, updates;    /**< done; planned in all */
-  int64_t episodes;           /**< trained on, of experiment->train.episodes */
-  double epoch;               /**< images seen / images of the training split */
-  double glimpses_per_second; /**< of training, since the last evaluation; 0: none yet */
-  double seconds_left;        /**< an estimate; 0 before the first update */
-  const FovSums *sums;        /**< since the last evaluation */
-  const FovProgress *row;     /**< EVALUATED */
-  const FovBest *best;        /**< FINISHED */
+  int threads, ranks;              /**< threads of each rank */
+  int64_t update, updates;         /**< done; planned in all */
+  int64_t episodes;                /**< trained on, of experiment->train.episodes */
+  double epoch;                    /**< images seen / images of the training split */
+  double glimpses_per_second;      /**< of training, since the last evaluation; 0: none yet */
+  double seconds_left;             /**< an estimate; 0 before the first update */
+  const FovSums *sums;             /**< since the last evaluation */
+  const FovProgress *row;          /**< EVALUATED */
+  const FovBest *best;             /**< FINISHED */
 } FovReport;
 
 /** Receives reports, on the thread that trains, in their order; what a report points to is valid

@@ -8,7 +8,8 @@
 #include "record/run.h"
 #include "record/tfevents.h"
 
-/** A training as requested. */
+/** A training as requested. With several ranks, every one makes the same request, and all functions
+ * are collective; the first alone reads the run, writes its files and has a reporter. */
 typedef struct FovTrainRequest {
   const char *file;           /**< the experiment; NULL: the run's own configuration */
   const char *text;           /**< the contents of `file`; NULL: they are read */
@@ -18,7 +19,8 @@ typedef struct FovTrainRequest {
   bool resume;
   int threads;
   const char *command;                      /**< as typed, for the log */
-  const volatile sig_atomic_t *interrupted; /**< not 0: save and stop; NULL: never */
+  const volatile sig_atomic_t *interrupted; /**< not 0, on any rank: save and stop; NULL: never */
+  FovRanks *ranks;                          /**< NULL: one */
   FovReporter reporter;
 } FovTrainRequest;
 
@@ -44,7 +46,8 @@ typedef struct FovSession {
 } FovSession;
 
 /** Reads, resolves and builds the experiment: everything that can be wrong with it is found here,
- * before a file is written. Finished by fov_session_finish, also after a failure. */
+ * before a file is written. Ranks that differ in program, processor, settings or data are refused.
+ * Finished by fov_session_finish, also after a failure. */
 FovStatus fov_session_prepare(FovSession *session, const FovTrainRequest *request);
 
 /** Opens the run directory: begins, or continues from its last checkpoint. A run that is resumed

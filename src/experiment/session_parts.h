@@ -18,6 +18,19 @@ FovRecordRequest fov_session_record(const FovSession *session, const FovTask *ta
 /** Reports a line to the user. session: a FovSession */
 void fov_session_note(void *session, const char *line);
 
+/** Whether this process writes the run's files: rank 0 does. */
+bool fov_session_writes(const FovSession *session);
+
+/** Gives a text of rank 0 to all ranks, which free it. text: there, a text; elsewhere, of NULL. */
+FovStatus fov_session_share_text(const FovSession *session, char **text);
+
+/** Fails unless all ranks have the same program, settings and data, and multiply to the same bits.
+ */
+FovStatus fov_session_compare_ranks(const FovSession *session);
+
+/** Gives all ranks the training's state on rank 0. */
+void fov_session_share_state(FovSession *session);
+
 /** Writes the checkpoint to resume from. */
 FovStatus fov_session_save(const FovSession *session);
 

@@ -12,15 +12,28 @@ void fov_session_note(void *session, const char *line) {
   reporter->report(reporter->context, &(FovReport){.kind = FOV_REPORT_NOTE, .note = line});
 }
 
+/** Reads the configuration of a run, to be freed. */
+static FovStatus read_config(char **config, const char *path) {
+  FovSafetensors *file;
+  const char *text;
+  FOV_TRY(fov_safetensors_open(&file, path));
+  FovStatus status = fov_checkpoint_config(&text, file);
+  if (status == FOV_OK && !(*config = strdup(text)))
+    status = fov_fail(FOV_ERR_MEMORY, "%s: no memory for its configuration", path);
+  fov_safetensors_close(file);
+  return status;
+}
+
 /** Adds the settings of a run. Its checkpoint may be replaced before the run is locked: then
  * fov_session_open compares the settings with those of the new one. */
-static FovStatus read_run(FovExperiment *experiment, const char *dir) {
-  char path[FOV_PATH_SIZE];
-  FovSafetensors *file;
-  FOV_TRY(fov_run_find(path, dir, FOV_RUN_LAST));
-  FOV_TRY(fov_safetensors_open(&file, path));
-  FovStatus status = fov_experiment_read(experiment, file);
-  fov_safetensors_close(file);
+static FovStatus read_run(FovSession *session) {
+  char path[FOV_PATH_SIZE], *config = NULL;
+  FOV_TRY(fov_run_find(path, session->request->dir, FOV_RUN_LAST));
+  FovStatus status = fov_session_writes(session) ? read_config(&config, path) : FOV_OK;
+  status = fov_ranks_agree(session->request->ranks, status);
+  if (status == FOV_OK) status = fov_session_share_text(session, &config);
+  if (status == FOV_OK) status = fov_settings_parse(session->experiment.settings, config, path);
+  free(config);
   return status;
 }
 
@@ -32,7 +45,7 @@ static FovStatus read_settings(FovSession *session) {
   else if (request->file)
     FOV_TRY(fov_settings_read(settings, request->file));
   else
-    FOV_TRY(read_run(&session->experiment, request->dir));
+    FOV_TRY(read_run(session));
   for (int i = 0; i < request->change_count; i++)
     FOV_TRY(fov_settings_add(settings, request->changes[i]));
   FovStatus status = fov_experiment_resolve(&session->experiment);
@@ -56,7 +69,7 @@ static FovStatus choose_dir(FovSession *session) {
   }
   if (length >= size)
     return fov_fail(FOV_ERR_USAGE, "the run's path has more than %zu bytes", size - 1);
-  return fov_run_check(dir, request->resume);
+  return fov_session_writes(session) ? fov_run_check(dir, request->resume) : FOV_OK;
 }
 
 /** Bytes that a run's trace has at most: each evaluation replaces it. */
@@ -96,12 +109,14 @@ static FovStatus copy_weights(FovSession *session, const FovSafetensors *file) {
   return FOV_OK;
 }
 
-/** Starts from the weights of train.init, if it is set and nothing is resumed. */
+/** Starts from the weights of train.init, if it is set and nothing is resumed. The other ranks get
+ * them from rank 0. */
 static FovStatus start_weights(FovSession *session) {
   const char *init = session->experiment.start.init;
   char path[FOV_PATH_SIZE];
   FovSafetensors *file;
-  if (!*init || fov_file_exists(fov_session_path(path, session, FOV_RUN_LAST))) return FOV_OK;
+  if (!*init || !fov_session_writes(session)) return FOV_OK;
+  if (fov_file_exists(fov_session_path(path, session, FOV_RUN_LAST))) return FOV_OK;
   FOV_TRY(fov_run_find(path, init, FOV_RUN_BEST));
   FOV_TRY(fov_safetensors_open(&file, path));
   FovStatus status = copy_weights(session, file);
@@ -109,8 +124,7 @@ static FovStatus start_weights(FovSession *session) {
   return status;
 }
 
-FovStatus fov_session_prepare(FovSession *session, const FovTrainRequest *request) {
-  *session = (FovSession){.request = request, .run = {.log = -1}, .best = {.loss = FOV_NO_LOSS}};
+static FovStatus prepare(FovSession *session, const FovTrainRequest *request) {
   FovExperiment *experiment = &session->experiment;
   FOV_TRY(fov_experiment_init(experiment));
   FOV_TRY(read_settings(session));
@@ -120,9 +134,16 @@ FovStatus fov_session_prepare(FovSession *session, const FovTrainRequest *reques
   FOV_TRY(fov_experiment_env(&session->valid_env, experiment, FOV_SPLIT_VALID));
   FOV_TRY(fov_experiment_build(experiment, &session->train_env.spec));
   session->training = fov_experiment_training(experiment, &session->train_env);
+  session->training.ranks = request->ranks;
   FOV_TRY(fov_trainer_create(&session->trainer, &session->training, request->threads));
   FOV_TRY(start_weights(session));
   return check_record(session);
+}
+
+FovStatus fov_session_prepare(FovSession *session, const FovTrainRequest *request) {
+  *session = (FovSession){.request = request, .run = {.log = -1}, .best = {.loss = FOV_NO_LOSS}};
+  FOV_TRY(fov_ranks_agree(request->ranks, prepare(session, request)));
+  return fov_session_compare_ranks(session);
 }
 
 void fov_session_finish(FovSession *session) {

@@ -18,10 +18,15 @@ int64_t fov_session_update(const FovSession *session) {
   return fov_trainer_state(session->trainer)->update;
 }
 
+bool fov_session_writes(const FovSession *session) {
+  return fov_ranks_is_first(session->request->ranks);
+}
+
 FovStatus fov_session_describe(const FovSession *session, const char *outcome) {
   FovRunFacts facts = {.command = session->request->command,
                        .seed = session->experiment.general.seed,
                        .threads = session->request->threads,
+                       .ranks = fov_ranks_count(session->request->ranks),
                        .outcome = outcome,
                        .changes = session->changes,
                        .change_count = session->change_count};
@@ -193,36 +198,60 @@ static FovStatus record_changes(FovSession *session) {
   return session->outdated ? fov_session_save(session) : FOV_OK;
 }
 
-/** Reports that some threads have nothing to train on, and the setting that changes it. */
-static void note_idle_threads(FovSession *session) {
+/** "4 threads", or "8 threads on 2 ranks". */
+static void print_workers(char text[64], int ranks, int threads) {
+  int length = snprintf(text, 64, "%d threads", ranks * threads);
+  if (ranks > 1) snprintf(text + length, 64 - (size_t)length, " on %d ranks", ranks);
+}
+
+/** Reports that some threads or ranks have nothing to train on, and the setting that changes it. */
+static void note_idle(FovSession *session) {
   const FovTrainOptions *o = &session->training.options;
-  int threads = session->request->threads, fed = fov_train_shards(o);
+  int ranks = fov_ranks_count(session->request->ranks), fed = fov_train_shards(o);
+  int threads = ranks * session->request->threads;
   FovTrainOptions better = *o;
   better.shard = fov_train_shard_for(o, threads);
   int feeds = fov_train_shards(&better);
-  if (fed >= threads || feeds <= fed) return;
-  char line[160], number[16];
+  // A run is resumed with its own shard and batch: only ranks can then be started otherwise.
+  bool useful = !session->run.resumed && feeds > fed;
+  if (fed >= threads || (!useful && fed >= ranks)) return;
+  char line[256], workers[64], remedy[64], number[16];
+  print_workers(workers, ranks, session->request->threads);
   snprintf(number, sizeof number, "%d", feeds);
-  snprintf(line, sizeof line,
-           "%d threads, but a batch of %d in shards of %d feeds %d: set train.shard = %d to use %s",
-           threads, o->batch, o->shard, fed, better.shard, feeds < threads ? number : "all");
+  if (session->run.resumed)
+    snprintf(remedy, sizeof remedy, "start at most %d rank%s", fed, fed == 1 ? "" : "s");
+  else if (useful)
+    snprintf(remedy, sizeof remedy, "set train.shard = %d to use %s", better.shard,
+             feeds < threads ? number : "all");
+  else
+    snprintf(remedy, sizeof remedy, "set a larger train.batch");
+  snprintf(line, sizeof line, "%s, but a batch of %d in shards of %d feeds %d: %s", workers,
+           o->batch, o->shard, fed, remedy);
   fov_session_note(session, line);
 }
 
-FovStatus fov_session_open(FovSession *session) {
-  char dir[sizeof session->run.dir];
+static FovStatus open_run(FovSession *session) {
+  char dir[sizeof session->run.dir], workers[64];
   memcpy(dir, session->run.dir, sizeof dir);
   FOV_TRY(fov_run_open(&session->run, dir, session->request->resume));
   FOV_TRY(session->run.resumed ? load(session) : begin(session));
-  if (!session->run.resumed) note_idle_threads(session);
+  note_idle(session);
   FOV_TRY(fov_history_begin(dir, fov_session_update(session)));
   session->first_update = fov_session_update(session);
   session->timed_glimpses = fov_trainer_state(session->trainer)->sums.glimpses;
   FOV_TRY(fov_tfevents_open(&session->events, session->run.dir, (double)time(NULL),
                             session->run.resumed, session->first_update + 1));
   FOV_TRY(fov_run_log(&session->run, "%s", session->request->command));
-  FOV_TRY(fov_run_log(&session->run, "%s at update %lld with %d threads",
+  print_workers(workers, fov_ranks_count(session->request->ranks), session->request->threads);
+  FOV_TRY(fov_run_log(&session->run, "%s at update %lld with %s",
                       session->run.resumed ? "resumed" : "began", (long long)session->first_update,
-                      session->request->threads));
+                      workers));
   return record_changes(session);
+}
+
+FovStatus fov_session_open(FovSession *session) {
+  FovStatus status = fov_session_writes(session) ? open_run(session) : FOV_OK;
+  FOV_TRY(fov_ranks_agree(session->request->ranks, status));
+  fov_session_share_state(session);
+  return FOV_OK;
 }

@@ -41,6 +41,7 @@ static void report(const FovSession *session, FovReportKind kind, const FovProgr
                               .valid = &session->valid_env.spec,
                               .glimpses = fov_task_glimpses(&session->training.task),
                               .threads = session->request->threads,
+                              .ranks = fov_ranks_count(session->request->ranks),
                               .update = update,
                               .updates = fov_trainer_updates_planned(session->trainer),
                               .episodes = update * session->experiment.train.batch,
@@ -146,31 +147,41 @@ static double loss_of(const FovSession *session, const FovProgress *row) {
   return session->training.task.stop->cost ? -row->valid_reward : row->valid_error;
 }
 
+/** Writes weights and trace of an evaluation. is_best: none was better before. */
+static FovStatus write_weights(const FovSession *session, const FovTask *task, bool is_best) {
+  if (is_best) FOV_TRY(fov_session_save_best(session));
+  FOV_TRY(record_trace(session, task));
+  return fov_session_save(session);
+}
+
+/** All ranks come to the same result; the first one writes it. */
 static FovStatus evaluate(FovSession *session) {
   const FovEvalOptions *eval = &session->experiment.eval;
   FovTask task = fov_experiment_task(&session->experiment, &session->valid_env);
   int64_t cases = session->valid_env.spec.cases;
+  fov_trainer_gather(session->trainer);
   FovEvalRequest what = {.task = &task,
                          .values = fov_trainer_weights(session->trainer),
                          .cases = eval->cases > 0 && eval->cases < cases ? eval->cases : cases,
                          .rollouts = 1,
                          .seed = (uint64_t)eval->seed,
                          .split = FOV_SPLIT_VALID,
-                         .threads = session->request->threads};
+                         .threads = session->request->threads,
+                         .ranks = session->request->ranks};
   FovEvalResult valid;
   FOV_TRY(fov_evaluate(&valid, &what, fov_trainer_workspace(session->trainer)));
   FovProgress row = make_row(session, &valid);
-  FOV_TRY(write_row(session, &row));
+  bool is_best = loss_of(session, &row) < session->best.loss;
+  if (is_best)
+    session->best =
+        (FovBest){.loss = loss_of(session, &row), .error = row.valid_error, .update = row.update};
+  bool writes = fov_session_writes(session);
+  FovStatus status = writes ? write_row(session, &row) : FOV_OK;
   fov_trainer_state(session->trainer)->sums = (FovSums){0};
   session->timed_glimpses = 0;
   session->busy_seconds = 0;
-  if (loss_of(session, &row) < session->best.loss) {
-    session->best =
-        (FovBest){.loss = loss_of(session, &row), .error = row.valid_error, .update = row.update};
-    FOV_TRY(fov_session_save_best(session));
-  }
-  FOV_TRY(record_trace(session, &task));
-  return fov_session_save(session);
+  if (status == FOV_OK && writes) status = write_weights(session, &task, is_best);
+  return fov_ranks_agree(session->request->ranks, status);
 }
 
 /** Whether train.patience allows another update. */
@@ -181,17 +192,23 @@ static bool is_patient(const FovSession *session) {
   return patience == 0 || since < patience;
 }
 
+/** Whether a rank has been interrupted: signals reach ranks at different updates. */
+static bool is_interrupted(const FovSession *session) {
+  const volatile sig_atomic_t *interrupted = session->request->interrupted;
+  return interrupted && fov_ranks_any(session->request->ranks, *interrupted);
+}
+
 static FovStatus interrupt(const FovSession *session) {
-  FOV_TRY(fov_session_save(session));
+  fov_trainer_gather(session->trainer);
+  if (fov_session_writes(session)) FOV_TRY(fov_session_save(session));
   return fov_fail(FOV_ERR_INTERRUPT, "interrupted and saved; resume with: fovea train %s --resume",
                   session->run.dir);
 }
 
 static FovStatus train(FovSession *session) {
-  const volatile sig_atomic_t *interrupted = session->request->interrupted;
   while (fov_session_update(session) < fov_trainer_updates_planned(session->trainer) &&
          is_patient(session)) {
-    if (interrupted && *interrupted) return interrupt(session);
+    if (is_interrupted(session)) return interrupt(session);
     double start = fov_now();
     FOV_TRY(fov_trainer_update(session->trainer));
     session->busy_seconds += fov_now() - start;
@@ -206,19 +223,25 @@ static FovStatus train(FovSession *session) {
  * better to resume from. */
 static FovStatus end_badly(const FovSession *session, FovStatus status) {
   char message[1024];
+  if (!fov_session_writes(session)) return status;
   snprintf(message, sizeof message, "%s", fov_error_message());
   fov_run_log(&session->run, "%s", message);
   fov_session_describe(session, status == FOV_ERR_INTERRUPT ? "interrupted" : message);
   return fov_fail(status, "%s", message);
 }
 
-FovStatus fov_session_train(FovSession *session) {
-  session->started = fov_now();
-  report(session, session->run.resumed ? FOV_REPORT_RESUMED : FOV_REPORT_STARTED, NULL);
-  FovStatus status = train(session);
-  if (status != FOV_OK) return end_badly(session, status);
+static FovStatus end_well(const FovSession *session) {
+  if (!fov_session_writes(session)) return FOV_OK;
   FOV_TRY(fov_run_log(&session->run, "finished"));
   FOV_TRY(fov_session_describe(session, "finished"));
   report(session, FOV_REPORT_FINISHED, NULL);
   return FOV_OK;
+}
+
+FovStatus fov_session_train(FovSession *session) {
+  session->started = fov_now();
+  report(session, session->run.resumed ? FOV_REPORT_RESUMED : FOV_REPORT_STARTED, NULL);
+  FovStatus status = train(session);
+  status = status == FOV_OK ? end_well(session) : end_badly(session, status);
+  return fov_ranks_agree(session->request->ranks, status);
 }

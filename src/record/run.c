@@ -179,9 +179,9 @@ FovStatus fov_run_describe(const FovRun *run, const FovRunFacts *facts) {
   uname(&host);
   write_time(stamp, sizeof stamp);
   json_t *root =
-      json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:i}", "fovea", fov_version, "time", stamp, "host",
-                host.nodename, "machine", host.machine, "gemm", fov_gemm_library(), "seed",
-                (json_int_t)facts->seed, "threads", facts->threads);
+      json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:i}", "fovea", fov_version, "time", stamp,
+                "host", host.nodename, "machine", host.machine, "gemm", fov_gemm_library(), "seed",
+                (json_int_t)facts->seed, "threads", facts->threads, "ranks", facts->ranks);
   char *text = NULL;
   add_changes(root, run, facts);
   if (json_object_set_new(root, "command", make_string(facts->command)) == 0 &&

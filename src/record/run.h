@@ -37,7 +37,7 @@ enum { FOV_MAX_RUN_CHANGES = 8 };
 typedef struct FovRunFacts {
   const char *command; /**< as typed */
   int64_t seed;
-  int threads;
+  int threads, ranks;  /**< threads of each rank */
   const char *outcome; /**< "running", "finished", "interrupted" or the error */
   const FovRunChange *changes;
   int change_count;
