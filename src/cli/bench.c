@@ -80,7 +80,10 @@ static bool take_phase(Bench *bench, const char *word) {
 static FovStatus read_words(Bench *bench, const FovArguments *arguments) {
   const char *const *words = (const char *const *)arguments->words;
   int count = arguments->count;
-  if (take_phase(bench, count > 0 ? words[0] : NULL)) words++, count--;
+  bool named = take_phase(bench, count > 0 ? words[0] : NULL);
+  if (named) words++, count--;
+  if (fov_ranks_count(fov_cli_ranks()) > 1 && !(named && bench->wanted[FOV_BENCH_TRAIN]))
+    return fov_fail(FOV_ERR_USAGE, "several ranks measure fovea bench train only");
   if (count > 0 && !strchr(words[0], '=')) bench->file = *words++, count--;
   if (bench->file && !fov_file_exists(bench->file))
     return fov_fail(FOV_ERR_USAGE,
@@ -102,9 +105,10 @@ static FovStatus measure(const Bench *bench, const char *name, const FovSubject 
   if (!result) return fov_fail(FOV_ERR_MEMORY, "no memory for the figures");
   FovStatus status =
       fov_bench_collect(result, subject, name, wanted, bench->threads, bench->request->repeats);
-  if (status == FOV_OK && bench->json)
+  bool first = fov_ranks_is_first(fov_cli_ranks());
+  if (status == FOV_OK && first && bench->json)
     json_array_append_new(bench->json, fov_bench_json(result));
-  else if (status == FOV_OK)
+  else if (status == FOV_OK && first)
     fov_bench_print(result);
   free(result);
   return status;
@@ -122,7 +126,9 @@ static FovStatus measure_settings(const Bench *bench, const char *name, const ch
   for (int i = 0; i < bench->change_count; i++) all[count++] = bench->changes[i];
   FovSubject subject = {0};
   FovStatus status = fov_subject_load(&subject, bench->file, all, count);
-  fov_cli_notes(subject.experiment.settings);
+  if (fov_ranks_is_first(fov_cli_ranks())) fov_cli_notes(subject.experiment.settings);
+  status = fov_ranks_agree(fov_cli_ranks(), status);
+  subject.training.ranks = fov_cli_ranks();
   if (status == FOV_OK) status = measure(bench, name, &subject, wanted);
   fov_subject_finish(&subject);
   free(all);
@@ -165,9 +171,10 @@ static FovStatus measure_all(const Bench *bench) {
 }
 
 static FovStatus print_json(const Bench *bench) {
-  json_t *root = json_pack("{s:s, s:s, s:i, s:i, s:O}", "version", fov_version, "gemm",
-                           fov_gemm_library(), "threads", bench->threads, "repeats",
-                           bench->request->repeats, "subjects", bench->json);
+  json_t *root = json_pack("{s:s, s:s, s:i, s:i, s:i, s:O}", "version", fov_version, "gemm",
+                           fov_gemm_library(), "threads", bench->threads, "ranks",
+                           fov_ranks_count(fov_cli_ranks()), "repeats", bench->request->repeats,
+                           "subjects", bench->json);
   char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
   json_decref(root);
   if (!text) return fov_fail(FOV_ERR_MEMORY, "the figures cannot be written as JSON");
@@ -176,17 +183,25 @@ static FovStatus print_json(const Bench *bench) {
   return FOV_OK;
 }
 
+static void print_header(const Bench *bench) {
+  int ranks = fov_ranks_count(fov_cli_ranks());
+  printf("%s, ", fov_gemm_library());
+  if (ranks > 1) printf("%d ranks of ", ranks);
+  printf("up to %d threads; medians of %d repeats (lowest-highest)\n", bench->threads,
+         bench->request->repeats);
+}
+
 static FovStatus run(const void *values, const FovArguments *arguments) {
   const Request *request = values;
+  FovRanks *ranks = fov_cli_ranks();
   Bench bench = {.request = request, .threads = fov_cli_threads(request->threads)};
-  FOV_TRY(read_words(&bench, arguments));
+  FOV_TRY(fov_ranks_agree(ranks, read_words(&bench, arguments)));
   if (request->json)
     bench.json = json_array();
-  else
-    printf("%s, up to %d threads; medians of %d repeats (lowest-highest)\n", fov_gemm_library(),
-           bench.threads, request->repeats);
+  else if (fov_ranks_is_first(ranks))
+    print_header(&bench);
   FovStatus status = measure_all(&bench);
-  if (status == FOV_OK && request->json) status = print_json(&bench);
+  if (status == FOV_OK && request->json && fov_ranks_is_first(ranks)) status = print_json(&bench);
   json_decref(bench.json);
   return status;
 }
@@ -199,7 +214,8 @@ const FovCommand fov_command_bench = {
              "glimpse  taking glimpses\n"
              "env      drawing images\n"
              "train    whole updates, against the limit: the fastest matrix product, measured\n"
-             "         in the same second; then beside as many busy processes as threads\n"
+             "         in the same second; then beside as many busy processes as threads.\n"
+             "         Started by mpirun: all ranks together, and the bytes that they send\n"
              "size     one episode on images of 28 x 28 to 2048 x 2048 pixels, with glimpses and\n"
              "         with a convolutional network on the whole image; takes 4 GiB of memory\n"
              "\n"
@@ -207,8 +223,10 @@ const FovCommand fov_command_bench = {
              "key=value changes a setting, as in fovea train.\n",
     .examples = "  fovea bench\n"
                 "  fovea bench train experiments/cluttered-60 core=gru\n"
+                "  mpirun -n 2 fovea bench train experiments/cluttered-60 --threads 1\n"
                 "  fovea bench size --plot size.svg\n",
     .options = options,
     .size = sizeof(Request),
+    .ranked = true,
     .run = run,
 };

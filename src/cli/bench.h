@@ -30,7 +30,8 @@ typedef struct FovBenchResult {
   double flops, blocks, shards; /**< TRAIN: of a glimpse; bytes, see fov_training_memory */
 } FovBenchResult;
 
-/** Processes beside which training is measured as well: as many as the most threads. */
+/** Processes beside which training is measured as well: as many as the most threads; none
+ * with several ranks. */
 int fov_bench_busy(const FovBenchResult *result);
 
 /** Measures the phases that are wanted. threads: the most; the result refers to `subject`. */

@@ -36,6 +36,8 @@ static FovStatus repeat_train(FovBenchResult *result, FovTrainMeter *meters[FOV_
 }
 
 int fov_bench_busy(const FovBenchResult *result) {
+  // A fork may copy memory that MPI has given to a network card.
+  if (fov_ranks_count(result->subject->training.ranks) > 1) return 0;
   return result->threads[result->count - 1];
 }
 

@@ -7,7 +7,9 @@ json_t *fov_bench_json_repeats(const FovRepeats *repeats) {
   return json_pack("[f,f,f]", s.low, s.median, s.high);
 }
 
+/** Nothing of a figure that does not apply. */
 static void set_repeats(json_t *object, const char *key, const FovRepeats *repeats) {
+  if (repeats->count == 0) return;
   json_object_set_new(object, key, fov_bench_json_repeats(repeats));
 }
 
@@ -79,6 +81,7 @@ static void add_train(json_t *root, const FovBenchResult *result) {
     set_repeats(object, "limit_flops_per_second", &rate->limit);
     set_repeats(object, "glimpses_per_second", &rate->glimpses);
     set_repeats(object, "glimpses_per_second_beside_busy_processes", &rate->beside);
+    set_repeats(object, "bytes_sent_per_update", &rate->sent);
     json_object_set_new(object, "busy_processes", json_integer(fov_bench_busy(result)));
     set_repeats(object, "share_of_limit", &rate->share);
     set_repeats(object, "page_faults_per_update", &rate->faults);

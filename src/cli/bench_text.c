@@ -90,7 +90,7 @@ static const struct {
     [FOV_PHASE_SENSOR] = {"sensor", "taking glimpses"},
     [FOV_PHASE_REDUCE] = {"reduce", "adding the shards' gradients"},
     [FOV_PHASE_OPTIMISE] = {"optimiser", "the step, and the average of the weights"},
-    [FOV_PHASES] = {"waiting", "for other threads"},
+    [FOV_PHASES] = {"waiting", "for other threads and ranks"},
 };
 
 /** Prints how the threads' time is divided. */
@@ -136,12 +136,14 @@ static void print_train(const FovBenchResult *result) {
       {"of the limit", &one->share, &all->share, 0.01, 1, "%"},
       {"evaluation", &one->evaluated, &all->evaluated, 1, 0, "glimpses/s"},
       {"training", &one->beside, &all->beside, 1, 0, beside},
+      {"sent", &one->sent, &all->sent, 1e6, 3, "MB an update, by the rank that sends most"},
       {"page faults", &one->faults, &all->faults, 1, 2, "an update"},
   };
   print_threads(result);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    print_row(rows[i].name, (const FovRepeats *const[]){rows[i].one, rows[i].all}, n, rows[i].unit,
-              rows[i].decimals, rows[i].what);
+    if (rows[i].one->count > 0)
+      print_row(rows[i].name, (const FovRepeats *const[]){rows[i].one, rows[i].all}, n,
+                rows[i].unit, rows[i].decimals, rows[i].what);
   print_phases(one, all, n);
   print_ratios(one, all);
   printf("  one glimpse of training costs %.3f MFLOP: 2 m n k, summed over every matrix product of "

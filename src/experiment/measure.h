@@ -56,14 +56,16 @@ FovStatus fov_measure_products(FovShapes *shapes, int threads, int repeats);
 /** The fastest shape: its rate is the machine's limit. */
 const FovShape *fov_fastest(const FovShapes *shapes);
 
-/** Training on a number of threads. The figures of one repeat are taken in the same second. */
+/** Training on a number of threads, of all ranks together. The figures of one repeat are taken in
+ * the same second. A figure without repeats does not apply. */
 typedef struct FovTrainRate {
   int threads;
-  FovRepeats limit;                  /**< FLOP/s of the fastest product */
-  FovRepeats glimpses;               /**< trained on, a second */
-  FovRepeats evaluated;              /**< glimpses a second of evaluation */
-  FovRepeats beside;                 /**< trained on, a second, beside `busy` processes */
-  FovRepeats share;                  /**< FLOP/s of training over the limit */
+  FovRepeats limit;     /**< FLOP/s of the fastest product */
+  FovRepeats glimpses;  /**< trained on, a second */
+  FovRepeats evaluated; /**< glimpses a second of evaluation */
+  FovRepeats beside;    /**< trained on, a second, beside `busy` processes */
+  FovRepeats sent;      /**< bytes that the busiest of several ranks sends in an update */
+  FovRepeats share;     /**< FLOP/s of training over the limit */
   FovRepeats phases[FOV_PHASES + 1]; /**< shares of the threads' time; the last is waiting */
   FovRepeats faults;                 /**< pages that the system had to provide, an update */
 } FovTrainRate;
@@ -75,7 +77,7 @@ FovStatus fov_train_meter_create(FovTrainMeter **meter, const FovSubject *subjec
 void fov_train_meter_destroy(FovTrainMeter *meter);
 
 /** Adds one repeat of about two seconds to `rate`, the last half second beside `busy` processes
- * that compute. */
+ * that compute, if any; collective if the subject's training has several ranks. */
 FovStatus fov_measure_train(FovTrainRate *rate, FovTrainMeter *meter, const FovShapes *shapes,
                             int busy);
 

@@ -42,7 +42,9 @@ static void gather_shapes(FovShapes *shapes, const FovProfile *profiles, double 
 
 FovStatus fov_measure_shapes(FovShapes *shapes, const FovSubject *subject) {
   FovTrainer *trainer;
-  FOV_TRY(fov_trainer_create(&trainer, &subject->training, 1));
+  FovTraining alone = subject->training;
+  alone.ranks = NULL; // each rank counts the work of all
+  FOV_TRY(fov_trainer_create(&trainer, &alone, 1));
   FovProfile *profiles = fov_profiles_create();
   FovStatus status = profiles ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory for profiles");
   if (status == FOV_OK) {

@@ -55,11 +55,18 @@ static double faults(void) {
   return (double)usage.ru_minflt;
 }
 
+/** Whether the measurement goes on: all ranks make as many updates as the first one. */
+static bool goes_on(const FovTrainMeter *meter, double seconds, double enough) {
+  bool more = seconds < enough;
+  fov_ranks_broadcast(meter->subject->training.ranks, &more, sizeof more, 0);
+  return more;
+}
+
 /** Trains for a while; glimpses: trained on, a second. */
 static FovStatus time_updates(double *glimpses, double *seconds, int *updates,
                               FovTrainMeter *meter) {
   double start = fov_now(), before = glimpses_of(meter->trainer);
-  for (*updates = 0, *seconds = 0; *seconds < TRAINING; ++*updates) {
+  for (*updates = 0, *seconds = 0; goes_on(meter, *seconds, TRAINING); ++*updates) {
     FOV_TRY(fov_trainer_update(meter->trainer));
     *seconds = fov_now() - start;
   }
@@ -93,14 +100,45 @@ static FovStatus time_beside(double *glimpses, FovTrainMeter *meter, int count) 
 static FovStatus time_evaluation(double *glimpses, FovTrainMeter *meter) {
   FovEvalRequest request = fov_subject_request(meter->subject, fov_trainer_weights(meter->trainer),
                                                32 * FOV_SHARD, meter->threads);
+  request.ranks = meter->subject->training.ranks;
   FovEvalResult result;
   double start = fov_now(), seconds, done = 0;
+  fov_trainer_gather(meter->trainer);
   do {
     FOV_TRY(fov_evaluate(&result, &request, fov_trainer_workspace(meter->trainer)));
     done += result.glimpses * (double)request.cases;
     seconds = fov_now() - start;
-  } while (seconds < EVALUATION);
+  } while (goes_on(meter, seconds, EVALUATION));
   *glimpses = done / seconds;
+  return FOV_OK;
+}
+
+/** The first updates, and the bytes that the busiest rank sends in one. */
+static FovStatus make_first_updates(FovTrainRate *rate, const FovTrainMeter *meter) {
+  FovRanks *ranks = meter->subject->training.ranks;
+  uint64_t sent[FOV_MAX_RANKS], most = 0, before = 0;
+  for (int i = 0; i < FIRST_UPDATES; i++) {
+    if (ranks) before = ranks->sent;
+    FOV_TRY(fov_trainer_update(meter->trainer));
+  }
+  if (fov_ranks_count(ranks) == 1) return FOV_OK;
+  sent[ranks->rank] = ranks->sent - before;
+  fov_ranks_gather_each(ranks, sent, sizeof *sent);
+  for (int r = 0; r < ranks->count; r++)
+    if (sent[r] > most) most = sent[r];
+  fov_repeats_add(&rate->sent, (double)most);
+  return FOV_OK;
+}
+
+/** FLOP/s of a product on all threads of all ranks. */
+static FovStatus time_product(double *flops, const FovProduct *product,
+                              const FovTrainMeter *meter) {
+  FovRanks *ranks = meter->subject->training.ranks;
+  double rates[FOV_MAX_RANKS], *mine = &rates[ranks ? ranks->rank : 0];
+  FOV_TRY(fov_product_rate(mine, product, meter->threads));
+  fov_ranks_gather_each(ranks, rates, sizeof *rates);
+  *flops = 0;
+  for (int r = 0; r < fov_ranks_count(ranks); r++) *flops += rates[r];
   return FOV_OK;
 }
 
@@ -109,17 +147,19 @@ FovStatus fov_measure_train(FovTrainRate *rate, FovTrainMeter *meter, const FovS
   const FovProduct *fastest = &fov_fastest(shapes)->product;
   double before, after, glimpses, evaluated, beside;
   rate->threads = meter->threads;
-  for (int i = 0; i < FIRST_UPDATES; i++) FOV_TRY(fov_trainer_update(meter->trainer));
-  FOV_TRY(fov_product_rate(&before, fastest, meter->threads));
+  FOV_TRY(make_first_updates(rate, meter));
+  FOV_TRY(time_product(&before, fastest, meter));
   FOV_TRY(time_training(&glimpses, rate, meter));
-  FOV_TRY(fov_product_rate(&after, fastest, meter->threads));
+  FOV_TRY(time_product(&after, fastest, meter));
   FOV_TRY(time_evaluation(&evaluated, meter));
-  FOV_TRY(time_beside(&beside, meter, busy));
+  if (busy > 0) {
+    FOV_TRY(time_beside(&beside, meter, busy));
+    fov_repeats_add(&rate->beside, beside);
+  }
   double limit = (before + after) / 2;
   fov_repeats_add(&rate->limit, limit);
   fov_repeats_add(&rate->glimpses, glimpses);
   fov_repeats_add(&rate->evaluated, evaluated);
-  fov_repeats_add(&rate->beside, beside);
   fov_repeats_add(&rate->share, glimpses * shapes->flops / limit);
   return FOV_OK;
 }
