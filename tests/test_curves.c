@@ -16,6 +16,9 @@
 #include "tests/check.h"
 #include "tests/folder.h"
 
+/** t of one degree of freedom; s/√2 is half the range of two values. */
+static const double STUDENT_1 = 12.706204736174707;
+
 static int enter(void **state) {
   (void)state;
   return make_folder("unused") == 0 ? chdir(folder) : -1;
@@ -99,8 +102,8 @@ static void test_seeds_have_a_mean_and_students_band_where_all_have_a_row(void *
   const FovBand *band = &curves.experiments[0].bands[0];
   assert_int_equal(curves.experiment_count, 1);
   assert_int_equal(band->count, 2);
-  assert_point(band, 0, 100, 0.60, 12.706 * 0.10); // t of one degree of freedom · s/√2
-  assert_point(band, 1, 300, 0.15, 12.706 * 0.05);
+  assert_point(band, 0, 100, 0.60, STUDENT_1 * 0.10);
+  assert_point(band, 1, 300, 0.15, STUDENT_1 * 0.05);
   fov_curves_finish(&curves);
 }
 
@@ -144,9 +147,9 @@ static void test_seconds_are_interpolated_over_the_common_range(void **state) {
   const FovBand *band = &curves.experiments[0].bands[0];
   assert_int_equal(band->count, 4); // 15, 20, 30, 40: every row from 15 to 40 seconds
   assert_point(band, 0, 15, 0.6, 0);
-  assert_point(band, 1, 20, (0.4 + 0.6 - 0.2 / 3) / 2, 12.706 * (0.2 - 0.2 / 3) / 2);
-  assert_point(band, 2, 30, 0.35, 12.706 * 0.05);
-  assert_point(band, 3, 40, (0.2 + 0.25) / 2, 12.706 * 0.025);
+  assert_point(band, 1, 20, (0.4 + 0.6 - 0.2 / 3) / 2, STUDENT_1 * (0.2 - 0.2 / 3) / 2);
+  assert_point(band, 2, 30, 0.35, STUDENT_1 * 0.05);
+  assert_point(band, 3, 40, (0.2 + 0.25) / 2, STUDENT_1 * 0.025);
   fov_curves_finish(&curves);
 }
 

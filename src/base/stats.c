@@ -19,16 +19,6 @@ void fov_stats_wilson(double *low, double *high, int64_t hits, int64_t trials) {
   *high = hits == trials ? 1 : centre + half;
 }
 
-double fov_stats_student(int64_t freedom) {
-  static const double table[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262,
-                                 2.228,  2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101};
-  FOV_CHECK(freedom > 0, "%lld degrees of freedom", (long long)freedom);
-  if ((size_t)freedom <= sizeof table / sizeof *table) return table[freedom - 1];
-  double v = (double)freedom, z3 = pow(Z, 3), z5 = pow(Z, 5), z7 = pow(Z, 7);
-  return Z + (z3 + Z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * Z) / (96 * v * v) +
-         (3 * z7 + 19 * z5 + 17 * z3 - 15 * Z) / (384 * v * v * v);
-}
-
 /** The continued fraction of the incomplete beta function (DLMF 8.17.22), from its front by the
  * method of Lentz (1976): C and D are ratios of neighbouring numerators and denominators. */
 static double beta_fraction(double x, double a, double b) {
@@ -92,7 +82,7 @@ double fov_stats_half_width(const double *x, int n) {
   double mean = fov_stats_mean(x, n), squares = 0;
   if (n == 1) return INFINITY;
   for (int i = 0; i < n; i++) squares += (x[i] - mean) * (x[i] - mean);
-  return fov_stats_student(n - 1) * sqrt(squares / (n - 1) / n);
+  return fov_stats_student_quantile(0.05, n - 1) * sqrt(squares / (n - 1) / n);
 }
 
 static int compare(const void *a, const void *b) {

@@ -9,10 +9,6 @@
  * and 0 <= hits <= trials. */
 void fov_stats_wilson(double *low, double *high, int64_t hits, int64_t trials);
 
-/** The 97.5 % quantile of Student's t: half a 95 % interval in standard errors. Within 0.0005 for
- * every freedom >= 1: a table for small ones, then the expansion of Fisher and Cornish (1960). */
-double fov_stats_student(int64_t freedom);
-
 /** The two-sided p-value of Student's t: P(|T| >= |t|) with `freedom` > 0 degrees, which need not
  * be whole. Relative error below 1e-10. */
 double fov_stats_student_p(double t, double freedom);

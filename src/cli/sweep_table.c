@@ -141,11 +141,8 @@ typedef struct Line {
 
 /** Mean and half of Student's 95 % interval, which one value does not have. */
 static void summarise(double *mean, double *half, const double *values, int count) {
-  double sum = 0, squares = 0;
-  for (int i = 0; i < count; i++) sum += values[i];
-  *mean = count > 0 ? sum / count : NAN;
-  for (int i = 0; i < count; i++) squares += (values[i] - *mean) * (values[i] - *mean);
-  *half = count > 1 ? fov_stats_student(count - 1) * sqrt(squares / (count - 1) / count) : NAN;
+  *mean = count > 0 ? fov_stats_mean(values, count) : NAN;
+  *half = count > 1 ? fov_stats_half_width(values, count) : NAN;
 }
 
 static Line line_of(const FovSweepReport *report, int configuration, double *values) {

@@ -151,7 +151,7 @@ static void wilson(void) {
 }
 
 static void student(void) {
-  printf("%.17g", fov_stats_student((int64_t)read_number()));
+  printf("%.17g", fov_stats_student_quantile(0.05, read_number()));
 }
 
 /* ---- commands ---- */

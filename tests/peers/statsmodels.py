@@ -44,7 +44,7 @@ def compare_intervals():
     freedoms = [*range(1, 101), 1000, 10**6]
     ours = driver.ask(*(("student", n) for n in freedoms))
     worst = max(abs(found[0] - t.ppf(0.975, n)) for found, n in zip(ours, freedoms, strict=True))
-    report(worst < 5.1e-4, f"Student's quantile of {len(freedoms)} degrees of freedom",
+    report(worst < 1e-9, f"Student's quantile of {len(freedoms)} degrees of freedom",
            f"differs by {worst:.1e} at most")
 
 
