@@ -259,6 +259,21 @@ static void one_run_decides_nothing(void **state) {
   assert_int_equal(compared.pairs[0].verdict, FOV_VERDICT_FEW_RUNS);
 }
 
+/** The best of seven is compared as one of 21 pairs, whose smallest corrected p-value is 42 / 101.
+ */
+static void too_few_draws_decide_nothing(void **state) {
+  (void)state;
+  char text[1024] = "recipe,error\n";
+  for (int i = 0; i < 35; i++) {
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used, "r%d,0.%d0%d\n", i % 7, i % 7 + 1, i / 7);
+  }
+  assert_int_equal(compare_csv(text), FOV_OK);
+  assert_int_equal(compared.pairs[0].verdict, FOV_VERDICT_BETTER);
+  assert_int_equal(compare_as(&(FovCompareRequest){.draws = 100}, SOURCES(path)), FOV_OK);
+  assert_int_equal(compared.pairs[0].verdict, FOV_VERDICT_FEW_DRAWS);
+}
+
 static void scores_of_any_size_are_compared(void **state) {
   (void)state;
   assert_int_equal(compare_csv("recipe,score\na,1e100\na,0\na,-1e100\nb,1e100\nb,-1e100\n"),
@@ -704,6 +719,7 @@ int main(void) {
       TEST(runs_that_do_not_overlap_do_not_decide_by_themselves),
       TEST(equal_recipes_are_seldom_called_different),
       TEST(one_run_decides_nothing),
+      TEST(too_few_draws_decide_nothing),
       TEST(scores_of_any_size_are_compared),
       TEST(many_recipes_are_compared_with_the_best),
       TEST(a_recipe_that_is_named_is_compared_with_all_others),

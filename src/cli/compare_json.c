@@ -55,7 +55,8 @@ static json_t *recipe_json(const FovCompared *c, const FovComparedRecipe *recipe
 static json_t *pair_json(const FovCompared *c, const FovComparedPair *pair) {
   static const char *const verdicts[] = {[FOV_VERDICT_BETTER] = "better",
                                          [FOV_VERDICT_UNDECIDED] = "undecided",
-                                         [FOV_VERDICT_FEW_RUNS] = "too few runs"};
+                                         [FOV_VERDICT_FEW_RUNS] = "too few runs",
+                                         [FOV_VERDICT_FEW_DRAWS] = "too few draws"};
   return json_pack("{s:o, s:o, s:s, s:o, s:[o,o], s:f, s:f, s:f, s:o, s:s}", "first",
                    name(c, pair->first), "second", name(c, pair->second), "resampled",
                    pair->cases ? "cases and seeds" : "seeds", "difference",

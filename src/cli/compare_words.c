@@ -211,6 +211,9 @@ static void conclude(FILE *stream, const FovCompared *c, const FovComparedPair *
                 "the data do not decide between %s and %s: the difference is %s (corrected 95 %% "
                 "interval); P(improvement) %s",
                 first->name, second->name, range, probability);
+  else if (pair->verdict == FOV_VERDICT_FEW_DRAWS)
+    print_words(stream, print, "too few draws to decide between %s and %s; see --draws",
+                first->name, second->name);
   else
     print_words(stream, print, "one run of %s cannot decide between it and %s: train more seeds",
                 first->runs < second->runs ? first->name : second->name,

@@ -60,8 +60,19 @@ static Role role_of(const char *name, bool has_recipe) {
   return has_recipe && strcmp(name, "recipe") != 0 ? MEASUREMENT : SETTING;
 }
 
+/** Rows of a progress.csv are evaluations of one run. */
+static FovStatus refuse_progress(const Table *table) {
+  if (fov_csv_find(&table->csv, "update") < 0 || fov_csv_find(&table->csv, "valid_reward") < 0)
+    return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT,
+                  "%s: expected a row for each run, found the evaluations of one run; name the "
+                  "folder of the run, or draw the file with fovea plot",
+                  table->path);
+}
+
 /** Fails unless there is something to compare, in one measure. */
 static FovStatus find_roles(Table *table) {
+  FOV_TRY(refuse_progress(table));
   bool has_recipe = fov_csv_find(&table->csv, "recipe") >= 0;
   int errors = 0, scores = 0;
   for (int c = 0; c < table->csv.columns; c++) {
@@ -77,11 +88,15 @@ static FovStatus find_roles(Table *table) {
                   table->path, errors ? "both" : "neither");
 }
 
-/** A setting is one line, whatever its cell. */
+static void print_line(FILE *stream, const char *text, const char *end) {
+  for (; *text; text++) putc(*text == '\n' ? ' ' : *text, stream);
+  fputs(end, stream);
+}
+
+/** A setting is one line, whatever its cells. */
 static void print_setting(FILE *stream, const char *key, const char *value) {
-  fprintf(stream, "%s = ", key);
-  for (; *value; value++) putc(*value == '\n' ? ' ' : *value, stream);
-  putc('\n', stream);
+  print_line(stream, key, " = ");
+  print_line(stream, value, "\n");
 }
 
 /** Writes the settings of a row that belong to its recipe or to its task. */

@@ -136,7 +136,9 @@ static FovStatus compare_pair(const FovComparing *comparing, int index, double *
 
 static FovVerdict judge(const FovComparedPair *pair) {
   if (pair->corrected.low <= 0 && pair->corrected.high >= 0) return FOV_VERDICT_UNDECIDED;
-  return pair->adjusted <= ALPHA ? FOV_VERDICT_BETTER : FOV_VERDICT_FEW_RUNS;
+  if (pair->adjusted <= ALPHA) return FOV_VERDICT_BETTER;
+  // P(improvement) has no interval where a recipe lacks runs.
+  return isnan(pair->improvement.low) ? FOV_VERDICT_FEW_RUNS : FOV_VERDICT_FEW_DRAWS;
 }
 
 /** Corrects p-values and intervals. p: [3, corrected_for] scratch; draws: [pair_count, draws]. */
