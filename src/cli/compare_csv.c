@@ -1,10 +1,9 @@
 /** A comparison as a CSV table with a row for each number. */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "cli/compare_print.h"
-#include "cli/print.h"
+#include "record/csv.h"
 
 /** A row; texts that are NULL and numbers that are NaN are empty cells. */
 typedef struct Row {
@@ -14,14 +13,6 @@ typedef struct Row {
   FovEstimate estimate;
 } Row;
 
-/** Quoted where CSV requires it (RFC 4180). */
-static void print_text(FILE *stream, const char *text) {
-  bool quoted = strpbrk(text, ",\"\r\n") != NULL;
-  if (quoted) putc('"', stream);
-  for (; *text; text++) fprintf(stream, *text == '"' ? "\"\"" : "%c", *text);
-  if (quoted) putc('"', stream);
-}
-
 static void print_number(FILE *stream, double number) {
   putc(',', stream);
   if (isfinite(number)) fprintf(stream, "%.9g", number);
@@ -30,7 +21,7 @@ static void print_number(FILE *stream, double number) {
 static void print_row(FILE *stream, const Row *row) {
   const char *const texts[] = {row->statistic, row->recipe, row->against, row->task};
   for (int i = 0; i < 4; i++) {
-    if (texts[i]) print_text(stream, texts[i]);
+    if (texts[i]) fov_csv_print(stream, texts[i]);
     putc(',', stream);
   }
   if (row->seed >= 0) fprintf(stream, "%" PRId64, row->seed);

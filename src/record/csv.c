@@ -146,3 +146,10 @@ int fov_csv_find(const FovCsv *csv, const char *name) {
     if (strcmp(csv->names[i], name) == 0) return i;
   return -1;
 }
+
+void fov_csv_print(FILE *stream, const char *text) {
+  bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+  if (quoted) putc('"', stream);
+  for (; *text; text++) fprintf(stream, *text == '"' ? "\"\"" : "%c", *text);
+  if (quoted) putc('"', stream);
+}

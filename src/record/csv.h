@@ -2,6 +2,8 @@
 #ifndef FOV_RECORD_CSV_H
 #define FOV_RECORD_CSV_H
 
+#include <stdio.h>
+
 #include "base/error.h"
 
 enum { FOV_CSV_COLUMNS = 1024, FOV_CSV_BYTES = 64 << 20 };
@@ -24,6 +26,9 @@ typedef struct FovCsv {
  */
 FovStatus fov_csv_read(FovCsv *csv, const char *path);
 void fov_csv_finish(FovCsv *csv);
+
+/** Prints a cell, in quotes where its text requires them. */
+void fov_csv_print(FILE *stream, const char *text);
 
 /** The number of a column; −1 if there is none of that name. */
 int fov_csv_find(const FovCsv *csv, const char *name);

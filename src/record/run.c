@@ -18,6 +18,13 @@
 #include "base/gemm.h"
 #include "base/version.h"
 
+size_t fov_run_stem(const char *name, size_t length) {
+  size_t end = length;
+  while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9') end--;
+  bool seeded = end < length && end > 2 && name[end - 1] == 's' && name[end - 2] == '-';
+  return seeded ? end - 2 : length;
+}
+
 char *fov_run_path(char *path, const FovRun *run, const char *name) {
   snprintf(path, FOV_PATH_SIZE, "%s/%s", run->dir, name);
   return path;

@@ -3,6 +3,7 @@
 #define FOV_RECORD_RUN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -17,6 +18,10 @@ enum { FOV_PATH_SIZE = 4096 };
 #define FOV_RUN_LAST "last.safetensors"   /**< the checkpoint to resume from */
 #define FOV_RUN_BEST "best.safetensors"   /**< weights of the best validation loss */
 #define FOV_RUN_TRACE "trace.safetensors" /**< episodes of the newest evaluation */
+
+/** Bytes of `name`, of which there are `length`, without a final "-s<seed>": runs whose names
+ * differ in nothing else are seeds of one experiment. */
+size_t fov_run_stem(const char *name, size_t length);
 
 /** An open run, locked by one process. */
 typedef struct FovRun {

@@ -40,20 +40,12 @@ static FovStatus read_config(char **text, int64_t *seed, const char *path) {
   return status;
 }
 
-/** Bytes of a folder's name without a final `-s<seed>`. */
-static int stem_length(const char *name) {
-  size_t length = strlen(name), end = length;
-  while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9') end--;
-  bool seeded = end < length && end > 2 && name[end - 1] == 's' && name[end - 2] == '-';
-  return (int)(seeded ? end - 2 : length);
-}
-
 /** Writes the last name of a path, without the seed. */
 static void label_of(char label[FOV_PATH_SIZE], const char *path) {
   char *absolute = realpath(path, NULL);
   const char *slash = absolute ? strrchr(absolute, '/') : NULL;
   const char *name = slash ? slash + 1 : path;
-  snprintf(label, FOV_PATH_SIZE, "%.*s", stem_length(name), name);
+  snprintf(label, FOV_PATH_SIZE, "%.*s", (int)fov_run_stem(name, strlen(name)), name);
   free(absolute);
 }
 

@@ -54,10 +54,7 @@ static size_t stem_length(const char *path) {
       length -= size;
       break;
     }
-  size_t end = length;
-  while (end > 0 && path[end - 1] >= '0' && path[end - 1] <= '9') end--;
-  bool seeded = end < length && end > 2 && path[end - 1] == 's' && path[end - 2] == '-';
-  return seeded ? end - 2 : length;
+  return fov_run_stem(path, length);
 }
 
 /** Where the part of a path begins that ends at `end`. */

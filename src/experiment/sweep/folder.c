@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "record/csv.h"
 #include "record/outcomes.h"
 #include "record/progress.h"
 
@@ -207,17 +208,6 @@ void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes) {
 
 /* ---- results.csv ---- */
 
-/** A cell of text, quoted where CSV requires it (RFC 4180). */
-static void print_cell(FILE *stream, const char *text) {
-  if (!strpbrk(text, ",\"\n")) {
-    fputs(text, stream);
-    return;
-  }
-  putc('"', stream);
-  for (; *text; text++) fprintf(stream, *text == '"' ? "\"\"" : "%c", *text);
-  putc('"', stream);
-}
-
 /** A comma, and the number unless it is not known. */
 static void print_number(FILE *stream, const char *format, double number) {
   putc(',', stream);
@@ -234,7 +224,7 @@ static void print_run(FILE *stream, const FovSweepPlan *plan, const FovSweepRun 
   for (int k = 0; k < plan->key_count; k++) {
     fov_sweep_value(value, plan, k, run->configuration);
     putc(',', stream);
-    print_cell(stream, value);
+    fov_csv_print(stream, value);
   }
   fprintf(stream, ",%lld,%s", (long long)run->seed, states[run->state]);
   print_number(stream, "%.9g", run->valid_error);
@@ -243,7 +233,7 @@ static void print_run(FILE *stream, const FovSweepPlan *plan, const FovSweepRun 
           (long long)run->parameters);
   print_number(stream, "%.6g", run->mflop);
   putc(',', stream);
-  print_cell(stream, run->reason);
+  fov_csv_print(stream, run->reason);
   putc('\n', stream);
 }
 
