@@ -122,7 +122,7 @@ static void print_train(const FovBenchResult *result) {
   const FovTrainRate *one = &result->train[0], *all = &result->train[n - 1];
   char beside[64];
   snprintf(beside, sizeof beside, "glimpses/s beside %d busy process%s", fov_bench_busy(result),
-           n == 1 ? "" : "es");
+           fov_bench_busy(result) == 1 ? "" : "es");
   const struct {
     const char *name;
     const FovRepeats *one, *all;

@@ -35,12 +35,12 @@ static const char *const splits[] = {"auto", "valid", "test", NULL};
 
 static const FovOption options[] = {
     FOV_CHOICE(Request, split, "auto", splits,
-               "which results; auto: test where all runs are tested, else valid"),
-    FOV_INT(Request, rollouts, "1", 1, 1000, "which results: those of as many rollouts"),
+               "split of the results; auto: test if all runs are tested, else valid"),
+    FOV_INT(Request, rollouts, "1", 1, 1000, "compare the results of this many rollouts"),
     FOV_TEXT(Request, against, "the recipe to compare all others with, or a part of its name"),
     FOV_INT(Request, draws, "10000", 100, MAX_DRAWS, "draws of each bootstrap"),
     FOV_LONG(Request, seed, "0", 0, 9e15, "random seed of the draws"),
-    FOV_CHOICE(Request, format, "text", format_names, "how to print"),
+    FOV_CHOICE(Request, format, "text", format_names, "format of the output"),
     FOV_BOOL(Request, json, "no", "the same as --format json"),
     FOV_TEXT(Request, output,
              "write FILE.txt, .md, .csv, .json or .tex, or draw FILE.png, .svg or .pdf"),
@@ -117,7 +117,7 @@ const FovCommand fov_command_compare = {
         "seed and its environment, which is the task. Prints mean with Student's interval, "
         "median,\n"
         "interquartile mean (IQM) with bootstrap interval, and probability of improvement; then\n"
-        "what the differences decide, corrected for the number of pairs.\n"
+        "the conclusion for each pair, corrected for the number of pairs.\n"
         "\n"
         "Sources: the folder of a sweep, runs, a folder of runs, or a CSV file with a row per "
         "run:\n"

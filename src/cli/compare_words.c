@@ -127,7 +127,7 @@ void fov_compare_method(FILE *stream, const FovCompared *compared, FovCompareLin
               "95 %% intervals: ± Student's, [ ] stratified bootstrap of %d draws, seed %llu",
               c->draws, (unsigned long long)c->seed);
   if (c->pair_count == 0) return;
-  print_words(stream, print, "P(improvement): a run is better than one of %s",
+  print_words(stream, print, "P(improvement): probability that a run is better than a run of %s",
               c->against >= 0 ? c->recipes[c->against].name : "the best other recipe");
   char correction[64] = "";
   if (c->corrected_for > 1)

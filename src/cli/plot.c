@@ -21,7 +21,7 @@ static const FovOption options[] = {
     FOV_TEXT(Request, y,
              "columns, a panel for each: COLUMN,COLUMN...; default: valid_error,valid_reward"),
     FOV_CHOICE(Request, centre, "mean", centres,
-               "of the seeds, with a 95 % band: the mean with Student's interval, or the "
+               "what is drawn of several seeds: their mean with Student's 95 % interval, or their "
                "interquartile mean with the percentile interval of 2,000 bootstrap draws"),
     FOV_BOOL(Request, seeds, "no", "also draw each seed as a thin line"),
     FOV_OPTIONS_END,

@@ -81,7 +81,8 @@ static FovStatus read_header(FovCsv *csv, Reader *reader) {
                       FOV_CSV_COLUMNS);
     FOV_TRY(read_cell(&name, &last, reader));
     if (!*name || fov_csv_find(csv, name) >= 0)
-      return fov_fail(FOV_ERR_FORMAT, "%s:%d: column %d: expected a name of its own, found '%.40s'",
+      return fov_fail(FOV_ERR_FORMAT,
+                      "%s:%d: column %d: expected a name that no other column has, found '%.40s'",
                       reader->path, line, csv->columns + 1, name);
     csv->names[csv->columns] = name;
   }

@@ -83,10 +83,11 @@ static void note_few_runs(FovCompared *result, int fewest, int tasks) {
   if (fewest == 1)
     fov_runs_note(&result->runs, "one run of a recipe has no interval over seeds");
   else if (fewest < ENOUGH && tasks == 1)
-    fov_runs_note(&result->runs,
-                  "bootstrap intervals of few runs are too narrow: of %d runs, that of the IQM "
-                  "contains the true median in at most %.0f %% of experiments",
-                  fewest, 100 * (1 - pow(2, 1 - fewest)));
+    fov_runs_note(
+        &result->runs,
+        "bootstrap intervals of few runs are too narrow: with %d runs, the interval of the "
+        "IQM contains the true median in at most %.0f %% of experiments",
+        fewest, 100 * (1 - pow(2, 1 - fewest)));
 }
 
 static void note_pairs(FovCompared *result) {

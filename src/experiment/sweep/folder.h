@@ -1,4 +1,4 @@
-/** The folder of a sweep: names, plan, claims, and what its files tell about a run. */
+/** The folder of a sweep: names, plan, claims, and the state of its runs. */
 #ifndef FOV_EXPERIMENT_SWEEP_FOLDER_H
 #define FOV_EXPERIMENT_SWEEP_FOLDER_H
 
@@ -26,7 +26,7 @@ FovStatus fov_sweep_claim(int *claim, const char *dir, const char *name);
  * until the descriptor is closed. */
 FovStatus fov_sweep_lock(int *lock, const char *dir);
 
-/** Reads what the run's files tell: state, progress, errors. FAILED stays as it is until something
+/** Reads state, progress and errors from the files of a run. FAILED stays as it is until something
  * else is found. */
 void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes);
 
