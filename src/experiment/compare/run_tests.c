@@ -14,7 +14,7 @@ static bool same_cases(const FovOutcomes *x, const FovOutcomes *y) {
 const char *fov_compare_cases(const FovComparedRecipe *x, const FovComparedRecipe *y) {
   for (int i = 0; i < x->runs + y->runs; i++) {
     const FovComparedRun *run = i < x->runs ? &x->list[i] : &y->list[i - x->runs];
-    if (!run->outcomes.wrong) return "a run has no outcomes of its cases";
+    if (!run->outcomes.wrong) return "a source has no outcome per case";
     for (int j = 0; j < x->runs; j++)
       if (x->list[j].task == run->task && !same_cases(&x->list[j].outcomes, &run->outcomes))
         return "the runs were tested on different cases";
