@@ -40,7 +40,10 @@ static FovStatus check(const FovSites *sites, const FovAttentionParts *parts) {
   return FOV_OK;
 }
 
-FovStatus fov_sites_build(FovSites *sites, FovParams *params, const FovAttentionParts *parts) {
+FovStatus fov_sites_build(void *layout, int *width, FovParams *params, const void *options,
+                          const FovAttentionParts *parts) {
+  (void)options;
+  FovSites *sites = layout;
   const FovTilesOptions *o = &parts->tiles;
   bool projected = o->keys == FOV_KEYS_PROJECTED;
   *sites = (FovSites){.side = o->side,
@@ -49,6 +52,7 @@ FovStatus fov_sites_build(FovSites *sites, FovParams *params, const FovAttention
                       .width = parts->glimpse.options.width,
                       .score = parts->score,
                       .score_options = parts->score_options};
+  *width = sites->width;
   sites->depth = projected ? o->width : sites->width;
   FOV_TRY(fov_glimpse_build(&sites->net, params, &parts->glimpse));
   FOV_TRY(check(sites, parts));
@@ -93,18 +97,16 @@ void fov_sites_begin(void *state, const void *layout, FovTape *tape, int lanes, 
   *(FovSitesState *)state = (FovSitesState){.values = NULL};
 }
 
-FovVar *fov_sites_score_view(void *state, const void *layout, FovTape *tape, const FovView *view) {
-  return fov_sites_scores(state, layout, tape, view);
+void fov_tile_middle(real place[2], int tile, int side) {
+  place[0] = (real)(2 * (tile % side) + 1) / (real)side - 1;
+  place[1] = (real)(2 * (tile / side) + 1) / (real)side - 1;
 }
 
 /** The middle of every tile, for each of n lanes. */
 static FovVar *middles(const FovSites *sites, FovTape *tape, int lanes) {
   FovVar *places = fov_constant(tape, lanes * sites->count, 2);
   for (int i = 0; i < places->rows; i++) {
-    int tile = i % sites->count;
-    real *l = fov_value_row(places, i);
-    l[0] = (real)(2 * (tile % sites->side) + 1) / (real)sites->side - 1;
-    l[1] = (real)(2 * (tile / sites->side) + 1) / (real)sites->side - 1;
+    fov_tile_middle(fov_value_row(places, i), i % sites->count, sites->side);
   }
   return places;
 }
@@ -127,8 +129,9 @@ static void see(FovSitesState *state, const FovSites *sites, FovTape *tape, cons
   tape->steps = steps;
 }
 
-FovVar *fov_sites_scores(FovSitesState *state, const FovSites *sites, FovTape *tape,
-                         const FovView *view) {
+FovVar *fov_sites_scores(void *values, const void *layout, FovTape *tape, const FovView *view) {
+  FovSitesState *state = values;
+  const FovSites *sites = layout;
   FovVar *p = tape->params;
   if (!state->values || view->changed) see(state, sites, tape, view);
   FovVar *query =

@@ -20,6 +20,9 @@ typedef enum FovKeys {
   FOV_KEYS_VALUES,    /**< v_i itself */
 } FovKeys;
 
+/** The middle of a tile of a K × K grid, numbered by rows from the top left; side: K. */
+void fov_tile_middle(real place[2], int tile, int side);
+
 /** Const once built. */
 typedef struct FovSites {
   FovGlimpseNet net;
@@ -35,17 +38,19 @@ typedef struct FovSites {
   void *score_layout; /**< owned */
 } FovSites;
 
-/** Adds the parameters of values and keys. Fails if the options do not fit together. Finished by
- * fov_sites_finish, also after a failure. */
-FovStatus fov_sites_build(FovSites *sites, FovParams *params, const FovAttentionParts *parts);
-
 /* Functions of FovAttention for attentions whose layout is FovSites and whose state is
  * FovSitesState. */
 
+/** Adds the parameters of values and keys. Fails if the options do not fit together. */
+FovStatus fov_sites_build(void *sites, int *width, FovParams *params, const void *options,
+                          const FovAttentionParts *parts);
+/** Adds those of queries, and of the score. */
 FovStatus fov_sites_connect(void *sites, FovParams *params, int inputs);
 void fov_sites_finish(void *sites);
 void fov_sites_begin(void *state, const void *sites, FovTape *tape, int lanes, int glimpses);
-FovVar *fov_sites_score_view(void *state, const void *sites, FovTape *tape, const FovView *view);
+/** The scores e [n, heads·N] for the view's states, also kept in `state`. Looks at all sites of the
+ * view's lanes first: before the first use, and when the images change. */
+FovVar *fov_sites_scores(void *state, const void *sites, FovTape *tape, const FovView *view);
 void fov_sites_keep(void *state, FovTape *tape, int lanes, const int *kept, int count);
 /** Columns "tiles", the mean of the weights over heads [N], and "heads", all of them. */
 int fov_sites_columns(FovColumn columns[FOV_COLUMNS], const void *sites);
@@ -64,11 +69,6 @@ typedef struct FovSitesState {
   FovVar *keys;   /**< [n·N, depth]: as the score prepares them; NULL: it reads none */
   FovVar *scores; /**< [n, heads·N]: of the next read-out, if they are known; else NULL */
 } FovSitesState;
-
-/** The scores e [n, heads·N] for the view's states, also kept in `state`. Looks at all sites of the
- * view's lanes first: before the first use, and when the images change. */
-FovVar *fov_sites_scores(FovSitesState *state, const FovSites *sites, FovTape *tape,
-                         const FovView *view);
 
 /** The scores of this read-out: those that are known, or for the view's states. They are not known
  * any more afterwards. */

@@ -59,7 +59,7 @@ static void copy_choice(FovTrace *trace, const FovTimeStep *step, int episode, i
   size_t at = (size_t)episode * trace->glimpses + t;
   if (!(step->events[i] & FOV_EVENT_LOOK)) return;
   copy_row(trace->baselines + at, step->baseline, i);
-  for (int c = 0; c < attention_columns(trace); c++) {
+  for (int c = 0, count = attention_columns(trace); c < count; c++) {
     const FovTraceColumn *column = &trace->column[c];
     int width = column->width;
     for (int j = 0; j < width; j++)

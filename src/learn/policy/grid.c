@@ -1,6 +1,7 @@
 #include "learn/policy/grid.h"
 
 #include "learn/categorical.h"
+#include "model/sites.h"
 #include "tensor/ops.h"
 
 static int choose_tile(const FovPolicyInput *input, const real *log_p, int tiles, int b) {
@@ -19,8 +20,7 @@ const real *fov_grid_choose(FovPolicyOutput *output, FovTape *tape, const FovPol
   for (int b = 0; b < n; b++) {
     int tile = chosen[b] = choose_tile(input, log_p + (size_t)b * tiles, tiles, b);
     output->choices[b] = (FovChoice){.index = tile};
-    output->places[2 * b] = (real)(2 * (tile % side) + 1) / (real)side - 1;
-    output->places[2 * b + 1] = (real)(2 * (tile / side) + 1) / (real)side - 1;
+    fov_tile_middle(output->places + 2 * b, tile, side);
   }
   if (input->deterministic) return log_p;
   output->log_prob = fov_categorical_log_prob(tape, logits, chosen);

@@ -24,9 +24,8 @@ typedef struct Layout {
 static FovStatus build(void *values, int *width, FovParams *params, const void *chosen,
                        const FovAttentionParts *parts) {
   Layout *layout = values;
-  *width = parts->glimpse.options.width;
   layout->options = *(const Options *)chosen;
-  FOV_TRY(fov_sites_build(&layout->sites, params, parts));
+  FOV_TRY(fov_sites_build(&layout->sites, width, params, chosen, parts));
   return fov_sites_check_hard(&layout->sites, "gumbel");
 }
 
@@ -69,6 +68,6 @@ const FovAttention fov_attention_gumbel = {
     .layout_size = sizeof(Layout),
     .through = true,
     .build = build,
-    .scores = fov_sites_score_view,
+    .scores = fov_sites_scores,
     .read = read,
 };

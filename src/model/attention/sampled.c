@@ -6,9 +6,7 @@
 
 static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
                        const FovAttentionParts *parts) {
-  (void)options;
-  *width = parts->glimpse.options.width;
-  FOV_TRY(fov_sites_build(layout, params, parts));
+  FOV_TRY(fov_sites_build(layout, width, params, options, parts));
   return fov_sites_check_hard(layout, "sampled");
 }
 
@@ -25,6 +23,6 @@ const FovAttention fov_attention_sampled = {
     FOV_ATTENTION_OVER_SITES,
     .layout_size = sizeof(FovSites),
     .build = build,
-    .scores = fov_sites_score_view,
+    .scores = fov_sites_scores,
     .read = read,
 };

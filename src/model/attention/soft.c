@@ -2,13 +2,6 @@
  * al. 2015, section 4.2). */
 #include "model/sites.h"
 
-static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
-                       const FovAttentionParts *parts) {
-  (void)options;
-  *width = parts->glimpse.options.width;
-  return fov_sites_build(layout, params, parts);
-}
-
 static void read(FovReadout *readout, void *state, const void *layout, FovTape *tape,
                  const FovView *view) {
   FovVar *scores = fov_sites_take_scores(state, layout, tape, view);
@@ -21,6 +14,6 @@ const FovAttention fov_attention_soft = {
     FOV_ATTENTION_OVER_SITES,
     .layout_size = sizeof(FovSites),
     .reads_all = true,
-    .build = build,
+    .build = fov_sites_build,
     .read = read,
 };

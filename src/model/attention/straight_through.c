@@ -7,9 +7,7 @@
 
 static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
                        const FovAttentionParts *parts) {
-  (void)options;
-  *width = parts->glimpse.options.width;
-  FOV_TRY(fov_sites_build(layout, params, parts));
+  FOV_TRY(fov_sites_build(layout, width, params, options, parts));
   return fov_sites_check_hard(layout, "straight_through");
 }
 
@@ -28,6 +26,6 @@ const FovAttention fov_attention_straight_through = {
     .layout_size = sizeof(FovSites),
     .through = true,
     .build = build,
-    .scores = fov_sites_score_view,
+    .scores = fov_sites_scores,
     .read = read,
 };
