@@ -53,7 +53,7 @@ static Job *create_job(const char *name) {
 
 /* ---- a rank ---- */
 
-/** Of one process. */
+/** The state of this process. */
 static struct {
   Job *job;
   int rank;
@@ -71,15 +71,6 @@ static void take_report(void *context, const FovReport *report) {
   if (report->update == 3 && mine.rank == mine.job->interrupt_rank) mine.interrupted = 1;
   snprintf(name, sizeof name, "%s/" FOV_RUN_PROGRESS, mine.job->run);
   if (mine.rank == 0 && mine.job->blocks) mkdir(name, 0700);
-}
-
-static FovStatus train(const FovTrainRequest *request) {
-  FovSession session;
-  FovStatus status = fov_session_prepare(&session, request);
-  if (status == FOV_OK) status = fov_session_open(&session);
-  if (status == FOV_OK) status = fov_session_train(&session);
-  fov_session_finish(&session);
-  return status;
 }
 
 /** Ranks other than 0 do not need the run's folder: they would fail to create this one. */
@@ -102,7 +93,7 @@ static void be_rank(FovRanks *ranks, void *context) {
   if (job->odd && ranks->rank == 1) changes[request.change_count++] = job->odd;
   if (job->alone_knows) request.file = ranks->rank == 0 ? path : "/dev/null/experiment";
   if (job->resume) request.file = NULL;
-  job->status[ranks->rank] = train(&request);
+  job->status[ranks->rank] = fov_session_run(&request);
   forked_check(fov_ranks_agreed(ranks, job->status[ranks->rank]), "they have not agreed");
   if (job->status[ranks->rank] != FOV_OK)
     snprintf(job->message[ranks->rank], LINE, "%s", fov_error_message());

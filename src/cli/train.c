@@ -84,15 +84,6 @@ static FovStatus read_words(FovTrainRequest *train, const char **changes, OwnCha
   return FOV_OK;
 }
 
-static FovStatus train_session(const FovTrainRequest *request) {
-  FovSession session;
-  FovStatus status = fov_session_prepare(&session, request);
-  if (status == FOV_OK) status = fov_session_open(&session);
-  if (status == FOV_OK) status = fov_session_train(&session);
-  fov_session_finish(&session);
-  return status;
-}
-
 static FovStatus run(const void *values, const FovArguments *arguments) {
   const Request *request = values;
   char command[1024];
@@ -110,7 +101,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   fov_arguments_join(command, sizeof command, arguments);
   FovStatus status =
       fov_ranks_agree(train.ranks, read_words(&train, changes, &own, request, arguments));
-  if (status == FOV_OK) status = train_session(&train);
+  if (status == FOV_OK) status = fov_session_run(&train);
   fov_progress_line_clear(&line);
   free(changes);
   return status;

@@ -60,4 +60,7 @@ FovStatus fov_session_train(FovSession *session);
 
 void fov_session_finish(FovSession *session);
 
+/** All of these, one after the other. */
+FovStatus fov_session_run(const FovTrainRequest *request);
+
 #endif

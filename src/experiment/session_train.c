@@ -245,3 +245,12 @@ FovStatus fov_session_train(FovSession *session) {
   status = status == FOV_OK ? end_well(session) : end_badly(session, status);
   return fov_ranks_agree(session->request->ranks, status);
 }
+
+FovStatus fov_session_run(const FovTrainRequest *request) {
+  FovSession session;
+  FovStatus status = fov_session_prepare(&session, request);
+  if (status == FOV_OK) status = fov_session_open(&session);
+  if (status == FOV_OK) status = fov_session_train(&session);
+  fov_session_finish(&session);
+  return status;
+}
