@@ -3,7 +3,7 @@
 #include "viz/plots/panel.h"
 
 enum { WIDTH = 1000, MARGIN = 24, DENSITY = 2 }; // units of DENSITY pixels
-// Of a panel: left of it, above it, itself, below it, and between two of them.
+// The space left of a panel, above it, its height, the space below it, and between two panels.
 enum { GUTTER = 44, TITLE = 40, HEIGHT = 274, FOOT = 62, GAP = 36 };
 enum { ACROSS = 2 }; // panels side by side
 

@@ -85,7 +85,7 @@ static FovStatus draw_difference(double *values, const FovComparing *comparing,
 // experiments, and every draw then is on one side of 0. Welch's interval (1947) depends on the
 // number of runs. A conclusion needs both.
 
-/** Of the difference of two recipes; p: 1 if a recipe lacks runs. */
+/** Welch's test of the difference of two means; p: 1 if a recipe has too few runs. */
 typedef struct Welch {
   double error, freedom; // standard error; 0: all runs of a recipe are equal
   double p;

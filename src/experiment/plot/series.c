@@ -43,7 +43,7 @@ FovStatus fov_series_check(const FovProgress *rows, size_t count, const char *co
   return fov_name_refuse(subject, column, names, known);
 }
 
-/** Multiplies by `scale`, which is 1 but for a derived column. */
+/** The value of a column in a row; a derived column is the number of episodes times `scale`. */
 static double cell(const FovProgress *row, const char *column, double scale) {
   double value;
   if (is_derived(row, column)) return (double)row->episodes * scale;
