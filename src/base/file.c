@@ -290,3 +290,14 @@ FovStatus fov_make_folders(const char *path) {
   free(part);
   return status;
 }
+
+void fov_file_last_line(char *line, size_t size, int fd) {
+  char text[4096];
+  off_t end = lseek(fd, 0, SEEK_END), most = sizeof text - 1;
+  ssize_t length = pread(fd, text, sizeof text - 1, end > most ? end - most : 0);
+  if (length < 0) length = 0;
+  while (length > 0 && text[length - 1] == '\n') length--;
+  text[length] = '\0';
+  const char *last = strrchr(text, '\n');
+  snprintf(line, size, "%s", last ? last + 1 : text);
+}

@@ -56,4 +56,8 @@ bool fov_file_exists(const char *path);
 /** Creates a folder and its parents where they are missing. */
 FovStatus fov_make_folders(const char *path);
 
+/** Copies the last line that is not empty of an open file, such as what a program has printed, into
+ * line [size], without its end; cut where it is too long. Only the last 4 KiB are looked at. */
+void fov_file_last_line(char *line, size_t size, int fd);
+
 #endif

@@ -9,19 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+#include "base/file.h"
 
-/** The last line of what a file's last bytes contain, without its end. */
-static void read_last_line(char line[FOV_PROGRAM_LINE], int fd) {
-  char text[4 * FOV_PROGRAM_LINE];
-  off_t size = lseek(fd, 0, SEEK_END), most = sizeof text - 1;
-  ssize_t length = pread(fd, text, sizeof text - 1, size > most ? size - most : 0);
-  if (length < 0) length = 0;
-  while (length > 0 && text[length - 1] == '\n') length--;
-  text[length] = '\0';
-  const char *last = strrchr(text, '\n');
-  snprintf(line, FOV_PROGRAM_LINE, "%.*s", FOV_PROGRAM_LINE - 1, last ? last + 1 : text);
-}
+extern char **environ;
 
 static FovStatus start(pid_t *process, const char *const *argv, int output, int errors) {
   posix_spawn_file_actions_t files;
@@ -43,7 +33,7 @@ static FovStatus wait_for(pid_t process, const char *name, int errors) {
     if (errno != EINTR)
       return fov_fail(FOV_ERR_IO, "%s: cannot wait for it: %s", name, strerror(errno));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return FOV_OK;
-  read_last_line(line, errors);
+  fov_file_last_line(line, FOV_PROGRAM_LINE, errors);
   if (WIFSIGNALED(status))
     return fov_fail(FOV_ERR_IO, "%s ended by signal %d%s%s", name, WTERMSIG(status),
                     *line ? ": " : "", line);
@@ -58,7 +48,7 @@ FovStatus fov_program_run(char line[FOV_PROGRAM_LINE], const char *const *argv) 
                          ? start(&process, argv, output, errors)
                          : fov_fail(FOV_ERR_MEMORY, "no memory for the output of %s", argv[0]);
   if (status == FOV_OK) status = wait_for(process, argv[0], errors);
-  if (status == FOV_OK) read_last_line(line, output);
+  if (status == FOV_OK) fov_file_last_line(line, FOV_PROGRAM_LINE, output);
   if (output >= 0) close(output);
   if (errors >= 0) close(errors);
   return status;

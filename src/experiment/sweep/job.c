@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 FovStatus fov_sweep_job_start(FovSweepJob *job, const FovSweepChild *child) {
   int errors = memfd_create("errors", MFD_CLOEXEC);
   if (errors < 0) return fov_fail(FOV_ERR_MEMORY, "no memory for messages: %s", strerror(errno));
@@ -15,23 +17,12 @@ FovStatus fov_sweep_job_start(FovSweepJob *job, const FovSweepChild *child) {
   return fov_sweep_child_start(&job->process, &job->child);
 }
 
-/** What a child that crashed has printed last. */
-static void read_last_line(char line[FOV_SWEEP_REASON], int errors) {
-  char text[4096];
-  ssize_t size = pread(errors, text, sizeof text - 1, 0);
-  text[size > 0 ? size : 0] = '\0';
-  size_t length = strlen(text);
-  while (length > 0 && text[length - 1] == '\n') text[--length] = '\0';
-  const char *last = strrchr(text, '\n');
-  snprintf(line, FOV_SWEEP_REASON, "%.*s", FOV_SWEEP_REASON - 1, last ? last + 1 : text);
-}
-
 /** How a child ended: the status that it left, or that it crashed, with the reason in its slot. */
 static FovStatus outcome(const FovSweepChild *child, int status) {
   FovSweepSlot *slot = child->slot;
   char line[FOV_SWEEP_REASON];
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return slot->status;
-  read_last_line(line, child->errors);
+  fov_file_last_line(line, sizeof line, child->errors);
   if (WIFSIGNALED(status))
     snprintf(slot->message, sizeof slot->message, "ended by signal %d (%s)%s%.150s",
              WTERMSIG(status), strsignal(WTERMSIG(status)), *line ? ": " : "", line);
