@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/profile.h"
 #include "base/rng.h"
 #include "sensor/sensor.h"
 #include "tests/check.h"
@@ -507,6 +508,39 @@ static void shrink_bytes_and_floats(void) {
   fov_sensor_shrink(coarse, &image, 1);
 }
 
+/** What one look counts. */
+static void assert_counted(const FovSensor *sensor, const FovImage *image, double x, double y,
+                           double numbers, double pixels) {
+  real *glimpse = malloc((size_t)fov_glimpse_features(glimpse_of(sensor, image)) * sizeof *glimpse);
+  FovProfile *profiles = fov_profiles_create();
+  assert_true(glimpse && profiles);
+  fov_profile_into(profiles);
+  fov_profile_attach(0);
+  fov_sensor_look(glimpse, sensor, image, (real)x, (real)y);
+  fov_profile_detach();
+  fov_profile_into(NULL);
+  assert_near(profiles->numbers, numbers, 0, "numbers at (%g, %g)", x, y);
+  assert_near(profiles->pixels, pixels, 0, "pixels at (%g, %g)", x, y);
+  free(glimpse), free(profiles);
+}
+
+/** An image 10 wide and 8 high; patches of 4 x 4 and of 8 x 8 pixels. */
+static void pixels_inside_the_image_are_counted(void **state) {
+  (void)state;
+  Picture picture;
+  draw_picture(&picture, 8, 10, 3);
+  FovImage image = image_of(&picture);
+  const FovSensor retina = {.side = 4, .scales = 2, .gain = 1}, whole = {.whole = true};
+  assert_counted(&retina, &image, 0, 0, 2 * 16 * 3, 16 + 64);
+  assert_counted(&retina, &image, -1, -1, 2 * 16 * 3, 2 * 2 + 4 * 4);
+  // Columns 8 and 9 of the small patch and 6 to 9 of the large one; rows 2 to 5, and all 8.
+  assert_counted(&retina, &image, 1, 0, 2 * 16 * 3, 2 * 4 + 4 * 8);
+  // The small patch covers columns −5 to −2, the large one −7 to 0.
+  assert_counted(&retina, &image, -1.6, 0, 2 * 16 * 3, 1 * 8);
+  assert_counted(&retina, &image, 9, 0, 2 * 16 * 3, 0);
+  assert_counted(&whole, &image, 0, 0, 10 * 10 * 3, 8 * 10);
+}
+
 static void look_at_two_channels(void) {
   static const uint8_t one_pixel[2] = {1, 1};
   real glimpse[4];
@@ -542,6 +576,7 @@ int main(void) {
       cmocka_unit_test(a_glimpse_and_its_adjoint_match),
       cmocka_unit_test(a_coarse_view_and_its_adjoint_match),
       cmocka_unit_test(floats_are_seen_as_bytes_are),
+      cmocka_unit_test(pixels_inside_the_image_are_counted),
       cmocka_unit_test(a_callers_bug_aborts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1740,6 +1740,62 @@ static void a_weights_gradient_is_one_product(void **state) {
   fov_arena_finish(&arena);
 }
 
+/** A pass over the tape, counted. */
+typedef struct Counted {
+  double forward, backward; /**< floating-point operations of products */
+} Counted;
+
+static Counted count_flops(Forward *forward, FovVar *x[]) {
+  FovVar *y[MAX_OUTPUTS] = {NULL};
+  FovProfile *profiles = fov_profiles_create();
+  assert_non_null(profiles);
+  fov_profile_into(profiles);
+  fov_profile_attach(0);
+  forward(y, &tape, x, NULL);
+  Counted counted = {.forward = profiles->flops};
+  for (int i = 0; y[i]; i++) fov_grad(&tape, y[i]);
+  fov_tape_backward(&tape);
+  fov_profile_detach();
+  fov_profile_into(NULL);
+  counted.backward = profiles->flops - counted.forward;
+  free(profiles);
+  return counted;
+}
+
+/** The backward pass has as much work as the forward pass for each of its two factors that wants a
+ * gradient; the query and the key of an additive score are one of them. */
+static void products_beside_gemm_are_counted(void **state) {
+  enum { B = 2, N = 3, D = 4, FLOPS = 2 * B * N * D };
+  static const struct {
+    Forward *forward;
+    int times; // that it computes the product
+    int rows[3], cols[3];
+    int factors[3]; // to which factor each operand belongs
+  } operations[] = {
+      {dot_sites, 2, {B, B * N}, {D, D}, {0, 1}},
+      {weigh_sites, 1, {B, B * N}, {2 * N, D}, {0, 1}},
+      {additive_sites, 2, {B, B * N, 1}, {D, D, D}, {0, 0, 1}},
+  };
+  for (size_t o = 0; o < sizeof operations / sizeof *operations; o++)
+    for (int wanted = 1; wanted < 8; wanted++) {
+      FovVar *x[3] = {NULL};
+      bool wants[2] = {false};
+      begin(state); // another tape
+      for (int i = 0; i < 3 && operations[o].rows[i]; i++) {
+        bool wants_grad = wanted >> i & 1;
+        int rows = operations[o].rows[i], cols = operations[o].cols[i];
+        x[i] = wants_grad ? fov_input(&tape, rows, cols) : fov_constant(&tape, rows, cols);
+        memset(x[i]->value, 0, (size_t)rows * x[i]->stride * sizeof(real));
+        wants[operations[o].factors[i]] |= wants_grad;
+      }
+      if (!wants[0] && !wants[1]) continue;
+      Counted counted = count_flops(operations[o].forward, x);
+      assert_near(counted.forward, operations[o].times * FLOPS, 0, "operation %zu", o);
+      assert_near(counted.backward, (wants[0] + wants[1]) * operations[o].times * FLOPS, 0,
+                  "operation %zu backwards, wanted %d", o, wanted);
+    }
+}
+
 /** Also to a matrix with padded rows; two gradients are added. */
 static void a_gradient_is_added_number_by_number(void **state) {
   (void)state;
@@ -2210,6 +2266,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(stop_gradient_keeps_the_value_and_stops, begin, finish),
       cmocka_unit_test(a_stopped_copy_has_a_gradient_of_its_own),
       cmocka_unit_test(a_weights_gradient_is_one_product),
+      cmocka_unit_test_setup_teardown(products_beside_gemm_are_counted, begin, finish),
       cmocka_unit_test_setup_teardown(a_gradient_is_added_number_by_number, begin, finish),
       cmocka_unit_test_setup_teardown(results_of_constants_are_not_on_the_tape, begin, finish),
       cmocka_unit_test_setup_teardown(gradients_add_up_and_results_without_one_are_skipped, begin,

@@ -55,10 +55,21 @@ void fov_profile_detach(void) {
   worker_profile.mine = NULL;
 }
 
+void fov_profile_flops(double flops) {
+  if (worker_profile.mine) worker_profile.mine->flops += flops;
+}
+
+void fov_profile_input(double numbers, double pixels) {
+  FovProfile *mine = worker_profile.mine;
+  if (!mine) return;
+  mine->numbers += numbers;
+  mine->pixels += pixels;
+}
+
 void fov_profile_product(const FovProduct *product) {
   FovProfile *mine = worker_profile.mine;
   if (!mine) return;
-  mine->flops += 2.0 * product->m * product->n * product->k;
+  fov_profile_flops(2.0 * product->m * product->n * product->k);
   int i = 0;
   while (i < mine->shapes && memcmp(&mine->products[i], product, sizeof *product) != 0) i++;
   if (i == FOV_MAX_PRODUCTS) return;

@@ -1,5 +1,5 @@
-/** Where the time of the workers goes. A benchmark turns it on; while it is off, a phase costs one
- * test of a pointer. */
+/** Where the time of the workers goes, and how much they compute and read. A benchmark or an
+ * evaluation turns it on; while it is off, a call costs one test of a pointer. */
 #ifndef FOV_BASE_PROFILE_H
 #define FOV_BASE_PROFILE_H
 
@@ -8,7 +8,7 @@
 /** What a worker is doing; a phase inside another one pauses it. */
 typedef enum FovPhase {
   FOV_PHASE_MODEL,    /**< everything else: activations, gates, losses, the tape */
-  FOV_PHASE_PRODUCTS, /**< matrix products */
+  FOV_PHASE_PRODUCTS, /**< fov_gemm */
   FOV_PHASE_ENV,      /**< drawing images, judging answers */
   FOV_PHASE_SENSOR,   /**< glimpses */
   FOV_PHASE_REDUCE,   /**< adding the shards' gradients */
@@ -31,7 +31,8 @@ typedef struct FovProfile {
   FovProduct products[FOV_MAX_PRODUCTS]; /**< the first shapes met */
   int64_t calls[FOV_MAX_PRODUCTS];       /**< of each */
   int shapes;
-  double flops; /**< 2·m·n·k, summed over all products */
+  double flops;           /**< 2·m·n·k, summed over all products, by fov_gemm or not */
+  double numbers, pixels; /**< that the sensor gave, and read; see fov_profile_input */
 } FovProfile;
 
 /** [FOV_MAX_THREADS] profiles, all zero; freed with free. NULL if memory is short. */
@@ -48,8 +49,16 @@ void fov_profile_detach(void);
 /** Starts a phase and returns the one before, which the caller restores at the end. */
 FovPhase fov_profile_enter(FovPhase phase);
 
-/** Counts a matrix product. */
+/** Counts a matrix product by fov_gemm. */
 void fov_profile_product(const FovProduct *product);
+
+/** Counts floating-point operations of products that an operation computes itself: a multiplication
+ * and an addition each. Activations, softmax, norms and products number by number do not count. */
+void fov_profile_flops(double flops);
+
+/** Counts what the sensor gives the network: `numbers`, computed from `pixels` of the image. A
+ * pixel has all channels, and counts once for each patch that it lies in. */
+void fov_profile_input(double numbers, double pixels);
 
 /** Seconds of a clock that never jumps. */
 double fov_now(void);

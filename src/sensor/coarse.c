@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/profile.h"
 #include "sensor/sensor.h"
 
 /** R[cell, pixel], where `side` cells cover `extent` pixels. */
@@ -83,6 +84,7 @@ static void shrink_floats(real *coarse, const FovImage *image, int side) {
 void fov_sensor_shrink(real *coarse, const FovImage *image, int side) {
   fov_image_check(image);
   check_sizes(side, image->height, image->width, image->channels);
+  fov_profile_input((double)side * side * image->channels, (double)image->height * image->width);
   if (image->floats)
     shrink_floats(coarse, image, side);
   else

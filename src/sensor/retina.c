@@ -16,6 +16,7 @@
  */
 #include <string.h>
 
+#include "base/profile.h"
 #include "sensor/ways.h"
 
 /** The pixels that a patch covers in one direction: it starts at pixel `start`, which may be
@@ -84,6 +85,11 @@ static Patch make_patch(const FovSensor *sensor, int s, double gain, real x, rea
                  .full = (real)(step * step / gain)};
 }
 
+/** Pixels of the image in a patch. */
+static double area_of(const Patch *p) {
+  return (double)((p->across.end - p->across.begin) * (p->down.end - p->down.begin));
+}
+
 FOV_INLINE void look_bytes(real *cells, const FovImage *image, const Patch *p, int channels) {
   uint16_t shorts[2][MAX_SUMS];
   real reals[2][MAX_SUMS / 2]; // pixels at first, or sums of two or more
@@ -132,17 +138,20 @@ FOV_KERNEL static void look_at_floats(real *cells, const FovImage *image, const 
 
 void fov_retina_look(real *glimpse, const FovSensor *sensor, const FovImage *image, real x,
                      real y) {
-  double gain = 1;
+  double gain = 1, pixels = 0;
+  int cells = sensor->side * sensor->side * image->channels;
   for (int s = 0; s < sensor->scales; s++, gain *= sensor->gain) {
     Patch patch = make_patch(sensor, s, gain, x, y, image->height, image->width);
+    pixels += area_of(&patch);
     if (image->floats) {
       look_at_floats(glimpse, image, &patch);
     } else {
       patch.full = (real)(255 * patch.step * patch.step / gain);
       look_at_bytes(glimpse, image, &patch);
     }
-    glimpse += sensor->side * sensor->side * image->channels;
+    glimpse += cells;
   }
+  fov_profile_input(sensor->scales * cells, pixels);
 }
 
 /** The two stages in reverse: a cell's number goes to each of its columns, then to each line. */

@@ -1,6 +1,7 @@
 /** The whole image, in the middle of a square that is black elsewhere. */
 #include <string.h>
 
+#include "base/profile.h"
 #include "sensor/ways.h"
 
 /** to = bytes as brightness. */
@@ -32,6 +33,7 @@ static size_t offset_in_square(int height, int width, int channels) {
 void fov_whole_look(real *glimpse, const FovImage *image) {
   int H = image->height, W = image->width, C = image->channels;
   size_t row = (size_t)square_side(H, W) * C, line = (size_t)W * C;
+  fov_profile_input((double)row * square_side(H, W), (double)H * W);
   if (H != W) memset(glimpse, 0, row * square_side(H, W) * sizeof *glimpse);
   glimpse += offset_in_square(H, W, C);
   if (line == row)

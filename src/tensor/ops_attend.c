@@ -1,5 +1,6 @@
 /** Operations of attention: weights from scores, read-outs by weight, and the norm between layers.
  */
+#include "base/profile.h"
 #include "tensor/ops.h"
 #include "tensor/rows.h"
 
@@ -62,8 +63,14 @@ typedef struct Sites {
   real scale;
 } Sites;
 
+/** Each of the three products multiplies and adds as often, for every lane. */
+static void count_products(int lanes, Sites s) {
+  fov_profile_flops(2.0 * lanes * s.heads * s.sites * s.width);
+}
+
 /** w += dF/dw: scale · Σ_j q[h·d + j] k[i, h·d + j] for each head h and site i. */
 FOV_KERNEL static void add_scores(FovMatrix w, FovMatrix q, FovMatrix k, Sites s) {
+  count_products(w.rows, s);
   for (int b = 0; b < w.rows; b++)
     for (int h = 0; h < s.heads; h++) {
       real *to = w.at + (size_t)b * w.stride + h * s.sites;
@@ -76,6 +83,7 @@ FOV_KERNEL static void add_scores(FovMatrix w, FovMatrix q, FovMatrix k, Sites s
 
 /** q += dF/dq: scale · Σ_i w[h·N + i] k[i, h·d + j] for each head h and column j. */
 FOV_KERNEL static void add_read_out(FovMatrix q, FovMatrix w, FovMatrix k, Sites s) {
+  count_products(w.rows, s);
   for (int b = 0; b < w.rows; b++)
     for (int h = 0; h < s.heads; h++) {
       real *to = q.at + (size_t)b * q.stride + h * s.width;
@@ -88,6 +96,7 @@ FOV_KERNEL static void add_read_out(FovMatrix q, FovMatrix w, FovMatrix k, Sites
 
 /** k += dF/dk: scale · w[h·N + i] q[h·d + j] for each site i, head h and column j. */
 FOV_KERNEL static void add_outer(FovMatrix k, FovMatrix w, FovMatrix q, Sites s) {
+  count_products(w.rows, s);
   for (int b = 0; b < w.rows; b++)
     for (int h = 0; h < s.heads; h++) {
       const real *weight = w.at + (size_t)b * w.stride + h * s.sites;

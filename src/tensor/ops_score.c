@@ -1,4 +1,5 @@
 /** Operations of scores of attention: additive scores, and vectors of a given length. */
+#include "base/profile.h"
 #include "tensor/ops.h"
 #include "tensor/rows.h"
 
@@ -12,6 +13,11 @@ typedef struct AdditiveSites {
 FOV_INLINE void tanh_of_sum(real *restrict t, const real *restrict q, const real *restrict k,
                             int cols) {
   for (int j = 0; j < cols; j++) t[j] = fov_tanh(q[j] + k[j]);
+}
+
+/** v·t, de · t and de · v multiply once for each number of each key. */
+static void count_product(const FovVar *keys) {
+  fov_profile_flops(2.0 * keys->rows * keys->cols);
 }
 
 /** e[h·N + i] = v_h · t_h for each site i of each lane, and each head h. */
@@ -56,6 +62,8 @@ static void additive_backward(FovTape *tape, void *saved) {
   FovVar *operands[] = {op->query, op->keys, op->v};
   for (int i = 0; i < 3; i++)
     if (operands[i]->wants_grad) fov_grad(tape, operands[i]);
+  if (op->v->wants_grad) count_product(op->keys);
+  if (op->query->wants_grad || op->keys->wants_grad) count_product(op->keys);
   additive_to(op, op->v->wants_grad ? op->v->grad : op->t + op->query->cols, op->t);
 }
 
@@ -71,6 +79,7 @@ FovVar *fov_additive_sites(FovTape *tape, FovVar *query, FovVar *keys, FovVar *v
   *op = (AdditiveSites){.query = query, .keys = keys, .v = v, .y = y, .heads = heads};
   op->t = FOV_NEW(tape->arena, real, 2 * (size_t)D);
   memset(op->t, 0, 2 * (size_t)D * sizeof *op->t);
+  count_product(keys);
   additive_forward(fov_values(y), fov_values(query), fov_values(keys), v->value, op->t, heads);
   fov_note(tape, y, NULL, additive_backward, op);
   return y;
