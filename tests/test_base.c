@@ -510,6 +510,8 @@ static void a_profile_counts_phases_and_products(void **state) {
   for (int phase = 0; phase < FOV_PHASES; phase++) sum += p->seconds[phase];
   assert_true(p->seconds[FOV_PHASE_ENV] >= 0.006 && p->seconds[FOV_PHASE_SENSOR] >= 0.006);
   assert_true(p->seconds[FOV_PHASE_PRODUCTS] > 0 && sum <= wall);
+  // It slept in most of this time.
+  assert_true(p->processor > 0 && p->processor < 0.5 * sum);
   assert_true(p->shapes == 1 && p->calls[0] == 2 && p->flops == 8);
   assert_true(p->products[0].m == 1 && p->products[0].n == 1 && p->products[0].k == 2);
   free(profiles);

@@ -12,13 +12,17 @@ static FovProfile *all;
 static _Thread_local struct {
   FovProfile *mine;
   FovPhase phase;
-  double since;
+  double since, processor; /**< the clock, and that of its processor time, at the beginning */
 } worker_profile;
 
-double fov_now(void) {
+static double read_clock(clockid_t clock) {
   struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+double fov_now(void) {
+  return read_clock(CLOCK_MONOTONIC);
 }
 
 FovProfile *fov_profiles_create(void) {
@@ -38,6 +42,7 @@ void fov_profile_attach(int worker) {
   worker_profile.mine = &all[worker];
   worker_profile.phase = FOV_PHASE_MODEL;
   worker_profile.since = fov_now();
+  worker_profile.processor = read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 FovPhase fov_profile_enter(FovPhase phase) {
@@ -51,7 +56,10 @@ FovPhase fov_profile_enter(FovPhase phase) {
 }
 
 void fov_profile_detach(void) {
+  FovProfile *mine = worker_profile.mine;
+  if (!mine) return;
   fov_profile_enter(FOV_PHASE_MODEL);
+  mine->processor += read_clock(CLOCK_THREAD_CPUTIME_ID) - worker_profile.processor;
   worker_profile.mine = NULL;
 }
 

@@ -28,6 +28,7 @@ enum { FOV_MAX_PRODUCTS = 128 };
 /** What one worker did while profiles were on. */
 typedef struct FovProfile {
   _Alignas(64) double seconds[FOV_PHASES];
+  double processor; /**< seconds in which a processor ran it, of all phases together */
   FovProduct products[FOV_MAX_PRODUCTS]; /**< the first shapes met */
   int64_t calls[FOV_MAX_PRODUCTS];       /**< of each */
   int shapes;
