@@ -631,6 +631,19 @@ static void a_sweep_is_named_by_what_varies(void **state) {
 
 /* ---- CSV files ---- */
 
+/** The columns of a sweep's results.csv. */
+static void measurements_of_a_sweep_are_not_the_recipe(void **state) {
+  (void)state;
+  assert_int_equal(
+      compare_csv("run,configuration,core,seed,state,valid_error,test_error,episodes,seconds,"
+                  "parameters,mflop,input_numbers,input_pixels,reason\n"
+                  "c0-s0,0,rnn,0,finished,0.1,,64,1.5,10,2.5,30,41.5,\n"
+                  "c0-s1,0,rnn,1,finished,0.2,,65,1.6,11,2.6,31,42.5,why\n"),
+      FOV_OK);
+  assert_int_equal(compared.recipe_count, 1);
+  assert_int_equal(recipe("core=rnn")->runs, 2);
+}
+
 static void columns_that_are_no_results_are_the_recipe(void **state) {
   (void)state;
   assert_int_equal(compare_csv("run,core,policy.sigma,seed,state,valid_error,test_error,seconds\n"
@@ -739,6 +752,7 @@ int main(void) {
       TEST(splits_are_not_mixed),
       TEST(outcomes_of_other_weights_are_refused),
       TEST(a_sweep_is_named_by_what_varies),
+      TEST(measurements_of_a_sweep_are_not_the_recipe),
       TEST(columns_that_are_no_results_are_the_recipe),
       TEST(a_file_without_settings_is_one_recipe),
       TEST(bad_tables_are_refused),

@@ -11,6 +11,7 @@
 #include "experiment/sweep/halving.h"
 #include "experiment/sweep/plan.h"
 #include "record/outcomes.h"
+#include "record/safetensors.h"
 #include "tests/folder.h"
 
 enum { MAX_CHANGES = 8 };
@@ -190,6 +191,8 @@ static void outcomes_read_back(void **state) {
                                .reward = -0.5,
                                .glimpses = 7.25,
                                .mflop = 10.5,
+                               .input_numbers = 3456,
+                               .input_pixels = 21438.75,
                                .parameters = 1234,
                                .update = 99,
                                .seed = 2014,
@@ -202,6 +205,7 @@ static void outcomes_read_back(void **state) {
   assert_memory_equal(read.wrong, wrong, sizeof wrong);
   assert_int_equal(read.cases, 5);
   assert_true(read.reward == -0.5 && read.glimpses == 7.25 && read.mflop == 10.5);
+  assert_true(read.input_numbers == 3456 && read.input_pixels == 21438.75);
   assert_true(read.parameters == 1234 && read.update == 99 && read.seed == 2014);
   assert_true(read.rollouts == 10 && read.split == FOV_SPLIT_TEST);
   assert_string_equal(read.weights, written.weights);
@@ -212,6 +216,42 @@ static void outcomes_read_back(void **state) {
   assert_int_equal(fov_outcomes_write(&written, path), FOV_OK);
   assert_int_equal(fov_outcomes_read(&read, path), FOV_ERR_FORMAT);
   assert_message("outside its range");
+  fov_outcomes_finish(&read);
+}
+
+/** Drops the scalars of a file whose names begin with `prefix`. */
+static void drop_scalars(const char *prefix) {
+  FovSafetensors *file;
+  FovBlob kept[16];
+  size_t count = 0;
+  assert_int_equal(fov_safetensors_open(&file, path), FOV_OK);
+  for (size_t i = 0; i < fov_safetensors_count(file); i++) {
+    const FovBlob *blob = fov_safetensors_at(file, i);
+    if (strncmp(blob->name, prefix, strlen(prefix)) != 0) kept[count++] = *blob;
+  }
+  const FovText texts[] = {{"format", fov_safetensors_text(file, "format")},
+                           {"weights", fov_safetensors_text(file, "weights")}};
+  assert_int_equal(fov_safetensors_write(path, kept, count, texts, 2), FOV_OK);
+  fov_safetensors_close(file);
+}
+
+static void outcomes_of_an_older_version_are_read(void **state) {
+  (void)state;
+  uint8_t wrong[] = {0, 1};
+  FovOutcomes read, written = {.wrong = wrong,
+                               .cases = 2,
+                               .mflop = 10.5,
+                               .input_numbers = 3456,
+                               .input_pixels = 21438,
+                               .rollouts = 1,
+                               .weights = "0123456789abcdef"};
+  assert_int_equal(fov_outcomes_write(&written, path), FOV_OK);
+  drop_scalars("input_");
+  assert_int_equal(fov_outcomes_read(&read, path), FOV_OK);
+  assert_true(isnan(read.input_numbers) && isnan(read.input_pixels) && read.mflop == 10.5);
+  fov_outcomes_finish(&read);
+  drop_scalars("mflop");
+  assert_int_equal(fov_outcomes_read(&read, path), FOV_ERR_FORMAT);
   fov_outcomes_finish(&read);
 }
 
@@ -345,6 +385,7 @@ int main(void) {
       PLAN(mistakes_are_refused_before_anything_starts),
       PLAN(a_claim_excludes_others_until_it_is_closed),
       PLAN(outcomes_read_back),
+      PLAN(outcomes_of_an_older_version_are_read),
       HALVING(the_best_third_goes_on),
       HALVING(a_failure_is_no_result),
       HALVING(one_run_reaches_the_end),

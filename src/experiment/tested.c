@@ -7,6 +7,31 @@
 #include "base/stats.h"
 #include "record/checkpoint.h"
 
+/** Processor time of a worker for everything but the environment, whose share is that of the clock.
+ */
+static double agent_seconds(const FovProfile *profile) {
+  double all = 0;
+  for (int phase = 0; phase < FOV_PHASES; phase++) all += profile->seconds[phase];
+  return all > 0 ? profile->processor * (1 - profile->seconds[FOV_PHASE_ENV] / all) : 0;
+}
+
+/** Means of a rollout of what the workers counted. Sums of whole numbers are exact, so that the
+ * means do not depend on the threads. */
+static void add_costs(FovTested *tested, const FovProfile *profiles, int threads, double rollouts) {
+  FovOutcomes *o = &tested->outcomes;
+  double flops = 0;
+  for (int i = 0; i < threads; i++) {
+    flops += profiles[i].flops;
+    o->input_numbers += profiles[i].numbers;
+    o->input_pixels += profiles[i].pixels;
+    tested->milliseconds += 1e3 * agent_seconds(&profiles[i]);
+  }
+  o->mflop = flops / 1e6 / rollouts;
+  o->input_numbers /= rollouts;
+  o->input_pixels /= rollouts;
+  tested->milliseconds /= rollouts;
+}
+
 /** Evaluates and counts the work. */
 static FovStatus play(FovTested *tested, const FovEvalRequest *request, FovProfile *profiles) {
   FovWorkspace workspace;
@@ -15,9 +40,7 @@ static FovStatus play(FovTested *tested, const FovEvalRequest *request, FovProfi
   FovStatus status = fov_evaluate(&tested->result, request, &workspace);
   fov_profile_into(NULL);
   fov_workspace_finish(&workspace);
-  double flops = 0, rollouts = (double)request->cases * request->rollouts;
-  for (int i = 0; i < request->threads; i++) flops += profiles[i].flops;
-  tested->outcomes.mflop = flops / 1e6 / rollouts;
+  add_costs(tested, profiles, request->threads, (double)request->cases * request->rollouts);
   return status;
 }
 

@@ -9,6 +9,8 @@
 typedef struct FovTested {
   FovEvalResult result;
   double low, high;     /**< Wilson's 95 % interval of the share of wrong cases */
+  double milliseconds;  /**< processor time of a rollout of one case, played FOV_SHARD at a
+                             time, without drawing images; it varies */
   FovOutcomes outcomes; /**< `wrong` is NULL where they are not wanted */
 } FovTested;
 

@@ -7,7 +7,8 @@
 
 #include "record/safetensors.h"
 
-enum { SCALARS = 8, MAX_CASES = 1 << 30 };
+/** Older files have the first OLDER scalars only. */
+enum { OLDER = 8, SCALARS = 10, MAX_CASES = 1 << 30 };
 
 static const char format[] = "fovea outcomes 1";
 
@@ -40,6 +41,8 @@ static void scalars_of(FovBlob scalars[SCALARS], const FovOutcomes *o, Numbers *
       {.name = "seed", .dtype = FOV_DTYPE_I64, .data = (int64_t *)&o->seed},
       {.name = "split", .dtype = FOV_DTYPE_I64, .data = &numbers->split},
       {.name = "update", .dtype = FOV_DTYPE_I64, .data = (int64_t *)&o->update},
+      {.name = "input_numbers", .dtype = FOV_DTYPE_F64, .data = (double *)&o->input_numbers},
+      {.name = "input_pixels", .dtype = FOV_DTYPE_F64, .data = (double *)&o->input_pixels},
   };
   memcpy(scalars, all, sizeof all);
 }
@@ -62,7 +65,9 @@ static FovStatus read_scalars(FovOutcomes *outcomes, const FovSafetensors *file)
   FovBlob scalars[SCALARS];
   Numbers numbers;
   scalars_of(scalars, outcomes, &numbers);
+  outcomes->input_numbers = outcomes->input_pixels = NAN;
   for (int i = 0; i < SCALARS; i++) {
+    if (i >= OLDER && !fov_safetensors_find(file, scalars[i].name)) continue;
     const FovBlob *blob;
     FOV_TRY(fov_safetensors_require(&blob, file, scalars[i].name, scalars[i].dtype, 0, NULL));
     memcpy(scalars[i].data, blob->data, fov_blob_size(blob));
@@ -77,7 +82,8 @@ static bool is_sound(const FovOutcomes *o) {
   for (int64_t i = 0; i < o->cases; i++)
     if (o->wrong[i] > 1) return false;
   return o->rollouts >= 1 && o->split >= FOV_SPLIT_TRAIN && o->split <= FOV_SPLIT_TEST &&
-         isfinite(o->reward) && isfinite(o->glimpses) && isfinite(o->mflop) && o->parameters >= 0 &&
+         isfinite(o->reward) && isfinite(o->glimpses) && isfinite(o->mflop) &&
+         !isinf(o->input_numbers) && !isinf(o->input_pixels) && o->parameters >= 0 &&
          o->update >= 0;
 }
 

@@ -42,6 +42,8 @@ static const struct {
     {"seconds", MEASUREMENT},
     {"parameters", MEASUREMENT},
     {"mflop", MEASUREMENT},
+    {"input_numbers", MEASUREMENT},
+    {"input_pixels", MEASUREMENT},
 };
 
 /** A file with the roles of its columns. */

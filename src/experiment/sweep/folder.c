@@ -195,6 +195,8 @@ void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes) {
     run->valid_error = fov_outcomes_error(&outcomes);
     run->parameters = outcomes.parameters;
     run->mflop = outcomes.mflop;
+    run->input_numbers = outcomes.input_numbers;
+    run->input_pixels = outcomes.input_pixels;
     *run->reason = '\0';
   } else if (read_divergence(run, dir)) {
     run->state = FOV_SWEEP_DIVERGED;
@@ -232,6 +234,8 @@ static void print_run(FILE *stream, const FovSweepPlan *plan, const FovSweepRun 
   fprintf(stream, ",%lld,%.1f,%lld", (long long)run->episodes, run->seconds,
           (long long)run->parameters);
   print_number(stream, "%.6g", run->mflop);
+  print_number(stream, "%.9g", run->input_numbers);
+  print_number(stream, "%.9g", run->input_pixels);
   putc(',', stream);
   fov_csv_print(stream, run->reason);
   putc('\n', stream);
@@ -244,7 +248,8 @@ FovStatus fov_sweep_write_results(const char *dir, const FovSweepPlan *plan,
   FOV_TRY(fov_replace_begin(&file, fov_sweep_path(path, dir, FOV_SWEEP_RESULTS, NULL)));
   fputs("run,configuration", file.stream);
   for (int k = 0; k < plan->key_count; k++) fprintf(file.stream, ",%s", fov_sweep_key(plan, k));
-  fputs(",seed,state,valid_error,test_error,episodes,seconds,parameters,mflop,reason\n",
+  fputs(",seed,state,valid_error,test_error,episodes,seconds,parameters,mflop,input_numbers,"
+        "input_pixels,reason\n",
         file.stream);
   for (int i = 0; i < count; i++) print_run(file.stream, plan, &runs[i]);
   return fov_replace_commit(&file);

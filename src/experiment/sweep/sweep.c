@@ -433,7 +433,9 @@ static FovStatus create_runs(FovSweep *sweep) {
                          .seed = plan->first_seed + i % plan->seeds,
                          .valid_error = NAN,
                          .test_error = NAN,
-                         .mflop = NAN};
+                         .mflop = NAN,
+                         .input_numbers = NAN,
+                         .input_pixels = NAN};
     fov_sweep_run_name(run->name, plan, run->configuration, run->seed);
     fov_sweep_scan(run, sweep->request->dir, sweep->episodes[run->configuration]);
   }

@@ -34,12 +34,13 @@ typedef struct FovSweepRun {
   int configuration;
   int64_t seed;
   FovSweepState state;
-  double progress;                /**< of its training, 0 … 1 */
-  double valid_error, test_error; /**< fractions; NaN: not known */
-  double seconds;                 /**< of training */
-  int64_t episodes, parameters;   /**< trained on; learned. 0: not known */
-  double mflop;                   /**< of a rollout; NaN: not known */
-  char reason[FOV_SWEEP_REASON];  /**< DIVERGED, FAILED: one line */
+  double progress;                    /**< of its training, 0 … 1 */
+  double valid_error, test_error;     /**< fractions; NaN: not known */
+  double seconds;                     /**< of training */
+  int64_t episodes, parameters;       /**< trained on; learned. 0: not known */
+  double mflop;                       /**< of a rollout; NaN: not known */
+  double input_numbers, input_pixels; /**< of a rollout (outcomes.h); NaN: not known */
+  char reason[FOV_SWEEP_REASON];      /**< DIVERGED, FAILED: one line */
 } FovSweepRun;
 
 /** How a sweep stands. */
