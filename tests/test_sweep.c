@@ -128,7 +128,7 @@ static void a_plan_reads_back_from_its_own_text(void **state) {
   snprintf(file, sizeof file, "%s/%s", dir, FOV_SWEEP_PLAN);
   assert_int_equal(fov_sweep_plan_read(&again, file, NULL, 0), FOV_OK);
   assert_string_equal(again.text, plan.text);
-  assert_string_equal(again.experiment, experiment);
+  assert_string_equal(again.experiments[0].text, experiment);
   for (int i = 0; i < 4; i++) assert_true(drawn(&plan, 1, i) == drawn(&again, 1, i));
   assert_int_equal(fov_sweep_folder_open(dir, &again), FOV_OK);
   fov_sweep_plan_finish(&again);
@@ -163,6 +163,171 @@ static void mistakes_are_refused_before_anything_starts(void **state) {
   REFUSED("--halving: expected one seed", "core=rnn,gru", "sweep.halving=yes", "sweep.seeds=0:1");
   REFUSED("unknown key 'sweep.seed'", "sweep.seed=1");
 #undef REFUSED
+}
+
+/* ---- rows ---- */
+
+static void write_beside(const char *name, const char *text) {
+  char file[300];
+  snprintf(file, sizeof file, "%s/%s", folder, name);
+  assert_int_equal(fov_file_write(file, text, strlen(text)), FOV_OK);
+}
+
+/** Writes a sweep file beside the experiment and reads its plan; `changes` up to a NULL. */
+static FovStatus read_rows(FovSweepPlan *plan, const char *text,
+                           const char *const changes[MAX_CHANGES]) {
+  char file[300];
+  int count = 0;
+  while (changes && changes[count]) count++;
+  write_beside("kinds", text);
+  snprintf(file, sizeof file, "%s/kinds", folder);
+  return fov_sweep_plan_read(plan, file, changes, count);
+}
+
+/** Asserts a line of a configuration's settings, with defaults. */
+static void assert_setting(const FovSweepPlan *plan, int configuration, const char *line) {
+  FovExperiment resolved;
+  char *text;
+  assert_int_equal(fov_experiment_init(&resolved), FOV_OK);
+  assert_int_equal(fov_sweep_settings(resolved.settings, plan, configuration, 0), FOV_OK);
+  assert_int_equal(fov_experiment_resolve(&resolved), FOV_OK);
+  assert_int_equal(fov_config_dump(&text, &resolved.config), FOV_OK);
+  if (!strstr(text, line))
+    fail_msg("configuration %d has no '%s' in %s", configuration, line, text);
+  free(text);
+  fov_experiment_finish(&resolved);
+}
+
+static const char kinds[] =
+    "core = rnn, gru\ntrain.rate = 1e-3\n"
+    "[row soft: 0.5]\nattention = soft\ntiles.heads = 4\ntrain.rate = 2e-3\n"
+    "[row gaze]\nattention = gaze\ncore.width = 8\n"
+    "[sweep]\nexperiment = experiment\nseeds = 0:1\n"
+    "[row large]\nexperiment = large\n"
+    "[train]\nbatch = 32\n";
+static const char large[] = "env = translated\nenv.size = 80\n[core]\nwidth = 16\n";
+
+static void rows_are_crossed_with_the_lists_outside(void **state) {
+  (void)state;
+  static const char *const labels[] = {"soft: 0.5 core=rnn", "soft: 0.5 core=gru",
+                                       "gaze core=rnn",      "gaze core=gru",
+                                       "large core=rnn",     "large core=gru"};
+  FovSweepPlan plan;
+  char label[64];
+  write_beside("large", large);
+  assert_int_equal(read_rows(&plan, kinds, NULL), FOV_OK);
+  assert_int_equal(plan.configurations, 6);
+  for (int i = 0; i < 6; i++) {
+    int row = i / 2;
+    fov_sweep_describe(label, sizeof label, &plan, i);
+    assert_string_equal(label, labels[i]);
+    assert_int_equal(fov_sweep_row(&plan, i), row);
+    assert_setting(&plan, i, i % 2 ? "core = gru\n" : "core = rnn\n");
+    assert_setting(&plan, i, row == 0 ? "train.rate = 0.002\n" : "train.rate = 0.001\n");
+    assert_setting(&plan, i, row == 0 ? "attention = soft\n" : "attention = gaze\n");
+    assert_setting(&plan, i, row == 1 ? "core.width = 8\n" : "core.width = 16\n");
+    assert_setting(&plan, i, row == 2 ? "env.size = 80\n" : "env.size = 60\n");
+    assert_setting(&plan, i, "train.batch = 32\n"); // a section ends a row
+  }
+  assert_string_equal(plan.row_tasks[0], "size=60");
+  assert_string_equal(plan.row_tasks[1], "size=60");
+  assert_string_equal(plan.row_tasks[2], "size=80");
+  assert_string_equal(fov_sweep_row_of_run(&plan, "c3-s1"), "gaze");
+  assert_null(fov_sweep_row_of_run(&plan, "c6-s1"));
+  fov_sweep_plan_finish(&plan);
+}
+
+static void rows_read_back_from_the_text_of_their_plan(void **state) {
+  (void)state;
+  FovSweepPlan plan, again;
+  char dir[300], file[400];
+  write_beside("large", large);
+  assert_int_equal(read_rows(&plan, kinds, NULL), FOV_OK);
+  snprintf(dir, sizeof dir, "%s/sweep", folder);
+  snprintf(file, sizeof file, "%s/%s", dir, FOV_SWEEP_PLAN);
+  assert_int_equal(fov_sweep_folder_open(dir, &plan), FOV_OK);
+  assert_int_equal(fov_sweep_plan_read(&again, file, NULL, 0), FOV_OK);
+  assert_string_equal(again.text, plan.text);
+  assert_string_equal(again.experiments[1].text, large);
+  assert_setting(&again, 4, "env.size = 80\n");
+  fov_sweep_plan_finish(&again);
+  fov_sweep_plan_finish(&plan);
+  write_beside("large", "env = translated\nenv.size = 90\n[core]\nwidth = 16\n");
+  assert_int_equal(read_rows(&plan, kinds, NULL), FOV_OK);
+  assert_int_equal(fov_sweep_folder_open(dir, &plan), FOV_ERR_USAGE);
+  assert_message("'env.size = 80' instead of 'env.size = 90'");
+  fov_sweep_plan_finish(&plan);
+}
+
+/** What is typed replaces the settings of rows, too, also in the folder's plan. */
+static void a_command_line_overrides_rows(void **state) {
+  (void)state;
+  FovSweepPlan plan;
+  const char *const changes[MAX_CHANGES] = {"train.rate=3e-3", "core=lstm", NULL};
+  write_beside("large", "env = translated\n");
+  assert_int_equal(read_rows(&plan, kinds, changes), FOV_OK);
+  assert_int_equal(plan.configurations, 3);
+  for (int i = 0; i < 3; i++) {
+    assert_setting(&plan, i, "train.rate = 0.003\n");
+    assert_setting(&plan, i, "core = lstm\n");
+  }
+  assert_null(strstr(plan.text, "2e-3"));
+  assert_null(plan.row_tasks);
+  fov_sweep_plan_finish(&plan);
+}
+
+static void assert_rows_refused(const char *part, const char *text) {
+  FovSweepPlan plan;
+  char whole[600];
+  snprintf(whole, sizeof whole, "%s[sweep]\nexperiment = experiment\n", text);
+  assert_int_not_equal(read_rows(&plan, whole, NULL), FOV_OK);
+  assert_message(part);
+  fov_sweep_plan_finish(&plan);
+}
+
+static void mistakes_in_rows_name_row_and_line(void **state) {
+  (void)state;
+  FovSweepPlan plan;
+#define REFUSED assert_rows_refused
+  REFUSED("kinds:2: row 'a': expected settings, found none",
+          "core = gru\n[row a]\n[row b]\ncore=rnn\n");
+  REFUSED("kinds:3: two rows with the name 'a', the first at ",
+          "[row a]\ncore=rnn\n[row  a ]\ncore.width=4\n");
+  REFUSED("kinds:4: row 'b': unknown key 'core.widht'; did you mean 'core.width'?",
+          "[row a]\ncore=rnn\n[row b]\ncore.widht=4\n");
+  REFUSED("kinds:1: '': expected a row's name of 1 to 40 bytes", "[row]\ncore=rnn\n");
+  REFUSED("kinds:1: 'a,b': expected a row's name", "[row a,b]\ncore=rnn\n");
+  REFUSED("expected a row's name of 1 to 40 bytes",
+          "[row 12345678901234567890123456789012345678901]\ncore=rnn\n");
+  REFUSED("kinds:2: unknown key 'rows a.core'", "[rows a]\ncore=rnn\n");
+  REFUSED("kinds:2: row 'a': core = rnn,gru: expected one value", "[row a]\ncore=rnn,gru\n");
+  REFUSED("row 'a': train.rate = log:1e-4:1e-2: expected one value",
+          "[row a]\ntrain.rate=log:1e-4:1e-2\n");
+  REFUSED("kinds:3: row 'a': sets core, which has several values",
+          "core=rnn,gru\n[row a]\ncore=gru\n");
+  REFUSED("kinds:2: row 'a': seed: ", "[row a]\nseed=3\n");
+  REFUSED("absent: cannot open", "[row a]\nexperiment=absent\n");
+  REFUSED("is set twice", "[row a]\ncore=rnn\ncore=gru\n");
+  REFUSED("--halving: expected a sweep without rows", "[row a]\ncore=rnn\n[sweep]\nhalving=yes\n");
+#undef REFUSED
+  assert_int_equal(read_rows(&plan, "[row a]\ncore=rnn\n", NULL), FOV_ERR_USAGE);
+  assert_message("has rows, but no experiment: add a section [sweep]");
+  fov_sweep_plan_finish(&plan);
+}
+
+static void rows_are_chosen_by_their_names(void **state) {
+  (void)state;
+  static const char *const names[] = {"soft", "gaze", "no heads", "gaze"};
+  bool chosen[4];
+  assert_int_equal(fov_sweep_rows_choose(chosen, names, 4, NULL), FOV_OK);
+  assert_true(chosen[0] && chosen[1] && chosen[2] && chosen[3]);
+  assert_int_equal(fov_sweep_rows_choose(chosen, names, 4, "no heads , gaze"), FOV_OK);
+  assert_true(!chosen[0] && chosen[1] && chosen[2] && chosen[3]);
+  assert_int_equal(fov_sweep_rows_choose(chosen, names, 4, "gaz"), FOV_ERR_USAGE);
+  assert_message("--rows: 'gaz': expected one of soft, gaze, no heads; did you mean 'gaze'?");
+  assert_int_equal(fov_sweep_rows_choose(chosen, names, 4, "gaze,"), FOV_ERR_USAGE);
+  assert_int_equal(fov_sweep_rows_choose(chosen, names, 0, "gaze"), FOV_ERR_USAGE);
+  assert_message("--rows: 'gaze': expected a sweep with rows, found none");
 }
 
 /* ---- claims and outcomes ---- */
@@ -383,6 +548,11 @@ int main(void) {
       PLAN(every_combination_is_drawn_for),
       PLAN(a_plan_reads_back_from_its_own_text),
       PLAN(mistakes_are_refused_before_anything_starts),
+      PLAN(rows_are_crossed_with_the_lists_outside),
+      PLAN(rows_read_back_from_the_text_of_their_plan),
+      PLAN(a_command_line_overrides_rows),
+      PLAN(mistakes_in_rows_name_row_and_line),
+      PLAN(rows_are_chosen_by_their_names),
       PLAN(a_claim_excludes_others_until_it_is_closed),
       PLAN(outcomes_read_back),
       PLAN(outcomes_of_an_older_version_are_read),

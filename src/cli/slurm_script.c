@@ -13,8 +13,8 @@
 /** Seconds before the time limit: runs are saved after an update or an evaluation. */
 enum { WARNING = 90 };
 
-/** Memory is measured for the first configuration only, so more is requested: a factor, and bytes
- * for what a process needs besides. */
+/** Memory is measured for the first configuration of each row only, so more is requested: a factor,
+ * and bytes for what a process needs besides. */
 static const double MORE = 1.5, BESIDES = 256 << 20;
 
 /* ---- words ---- */
@@ -108,6 +108,7 @@ static void write_script(FILE *stream, const FovSlurmScript *script, const FovSl
   write_word(stream, program);
   fputs(" sweep --output=", stream);
   write_word(stream, array->dir);
+  if (array->rows) fputs(" --rows ", stream), write_word(stream, array->rows);
   fprintf(stream, " --jobs %d --threads %d%s --requeue\n", array->jobs, array->threads,
           array->test ? " --test" : "");
 }

@@ -10,6 +10,7 @@ typedef struct FovSlurmArray {
   const char *dir;            /**< of the sweep */
   int tasks;                  /**< of the array; for fov_slurm_submit, 0: as many as useful */
   int jobs, threads;          /**< of a task: runs at a time; threads of each */
+  const char *rows;           /**< as FovSweepRequest's */
   bool test;                  /**< test what validation has chosen, too */
   double bytes;               /**< memory that these runs are expected to need */
   const char *const *options; /**< [option_count] more words for sbatch; they override the script */

@@ -10,7 +10,7 @@
 #include "cli/sweep_table.h"
 
 typedef struct Request {
-  const char *output, *seeds;
+  const char *output, *seeds, *rows;
   int trials, jobs, threads, tasks;
   bool halving, test, dry_run, slurm, requeue;
 } Request;
@@ -18,6 +18,7 @@ typedef struct Request {
 static const FovOption options[] = {
     FOV_TEXT(Request, output, "the folder of the sweep"),
     FOV_TEXT(Request, seeds, "a seed, or the first and the last: 0:4; default: 0"),
+    FOV_TEXT(Request, rows, "work on these rows only: soft,gaze; default: all"),
     FOV_INT(Request, trials, NULL, 1, FOV_SWEEP_RUNS, "configurations, if a setting is drawn"),
     FOV_INT(Request, jobs, NULL, 1, FOV_MAX_THREADS,
             "runs at a time; default: as many as cores and memory allow"),
@@ -25,7 +26,8 @@ static const FovOption options[] = {
             "threads of a run; default: the cores divided by the jobs"),
     FOV_BOOL(Request, halving, "no",
              "stop runs early whose validation error is not among the best third (ASHA)"),
-    FOV_BOOL(Request, test, "no", "then test the configuration that validation has chosen"),
+    FOV_BOOL(Request, test, "no",
+             "then test the configuration that validation has chosen, of each row"),
     {"dry-run", FOV_OPTION_BOOL, offsetof(Request, dry_run), 0, 0, NULL, "no",
      "list the runs, or print the script of --slurm, and start nothing"},
     FOV_BOOL(Request, slurm, "no",
@@ -63,24 +65,25 @@ static void gather(Changes *changes, const Request *request, const char *const *
 }
 
 static void print_plan(const FovSweepReport *report) {
-  char value[FOV_STRING_SIZE];
+  char label[4 * FOV_STRING_SIZE];
+  int count = 0;
   for (int i = 0; i < report->count; i++) {
     const FovSweepRun *run = &report->runs[i];
-    fov_print(stdout, "%s", run->name);
-    for (int k = 0; k < report->plan->key_count; k++) {
-      fov_sweep_value(value, report->plan, k, run->configuration);
-      fov_print(stdout, " %s=%s", fov_sweep_key(report->plan, k), value);
-    }
-    printf(" seed=%lld\n", (long long)run->seed);
+    if (run->left_out) continue;
+    fov_sweep_describe(label, sizeof label, report->plan, run->configuration);
+    fov_print(stdout, "%s%s%s seed=%lld\n", run->name, *label ? " " : "", label,
+              (long long)run->seed);
+    count++;
   }
-  printf("%d runs, %d at a time with %d thread%s each\n", report->count, report->jobs,
-         report->threads, report->threads == 1 ? "" : "s");
+  printf("%d runs, %d at a time with %d thread%s each\n", count, report->jobs, report->threads,
+         report->threads == 1 ? "" : "s");
 }
 
 /** Runs of which neither this process nor the files know the end. */
 static int unfinished(const FovSweepReport *report) {
   int count = 0;
-  for (int i = 0; i < report->count; i++) count += report->runs[i].state == FOV_SWEEP_WAITING;
+  for (int i = 0; i < report->count; i++)
+    count += report->runs[i].state == FOV_SWEEP_WAITING && !report->runs[i].left_out;
   return count;
 }
 
@@ -111,6 +114,7 @@ static FovStatus run_in_slurm(FovSweep *sweep, const Request *request,
                          .tasks = request->tasks,
                          .jobs = report.jobs,
                          .threads = report.threads,
+                         .rows = request->rows,
                          .test = report.plan->options.test,
                          .bytes = report.bytes,
                          .options = (const char *const *)arguments->words + first,
@@ -163,6 +167,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
                           .changes = changes.list,
                           .change_count = changes.count,
                           .dir = request->output,
+                          .rows = request->rows,
                           // A task's cores are those that it asks for.
                           .jobs = request->jobs || !request->slurm ? request->jobs : 1,
                           .threads = request->threads || !request->slurm ? request->threads : 1,
@@ -184,6 +189,10 @@ const FovCommand fov_command_sweep = {
         "and any:a:b:c draw one for each of --trials configurations. A configuration is chosen\n"
         "by its mean validation error; --test then tests it.\n"
         "\n"
+        "A sweep file may have rows, [row NAME] with settings that belong together. Each is tried\n"
+        "with all lists outside of the rows, and --test tests the best of each row. experiment =\n"
+        "FILE in a row replaces that of [sweep]. --rows soft,gaze works on these two.\n"
+        "\n"
         "Ctrl-C saves all runs, and the same command continues; so does fovea sweep -o DIR. Any\n"
         "number of processes may work on one folder. A sweep file is INI like an experiment: the\n"
         "settings, and a section [sweep] with experiment, seeds, trials, halving and test.\n"
@@ -195,6 +204,7 @@ const FovCommand fov_command_sweep = {
                 "  fovea sweep experiments/cluttered-60 core=rnn,gru policy.sigma=2,4\n"
                 "    train.rate=log:1e-4:1e-2 --trials 20 -o sweeps/rates\n"
                 "  fovea sweep -o sweeps/rates --test\n"
+                "  fovea sweep kinds.ini --rows soft,gaze --seeds 10:14 -o sweeps/kinds\n"
                 "  fovea sweep -o sweeps/rates --slurm -- --partition=cpu --time=4:00:00\n",
     .options = options,
     .size = sizeof(Request),

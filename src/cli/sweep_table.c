@@ -19,20 +19,21 @@ static const double INTERVAL = 0.5; // seconds between two drawings
 
 /** What a configuration sets: "core=gru policy.sigma=4". */
 static const char *describe(char label[LABEL], const FovSweepPlan *plan, int configuration) {
-  size_t length = 0;
-  char value[FOV_STRING_SIZE];
-  *label = '\0';
-  for (int k = 0; k < plan->key_count && length < LABEL; k++) {
-    fov_sweep_value(value, plan, k, configuration);
-    length += (size_t)snprintf(label + length, LABEL - length, "%s%s=%s", k ? " " : "",
-                               fov_sweep_key(plan, k), value);
-  }
+  fov_sweep_describe(label, LABEL, plan, configuration);
   return label;
+}
+
+/** Runs that are to be worked on. */
+static int count_wanted(const FovSweepReport *report) {
+  int count = 0;
+  for (int i = 0; i < report->count; i++) count += !report->runs[i].left_out;
+  return count;
 }
 
 static int count_state(const FovSweepReport *report, FovSweepState state) {
   int count = 0;
-  for (int i = 0; i < report->count; i++) count += report->runs[i].state == state;
+  for (int i = 0; i < report->count; i++)
+    count += report->runs[i].state == state && !report->runs[i].left_out;
   return count;
 }
 
@@ -40,6 +41,7 @@ static double work_done(const FovSweepReport *report) {
   double done = 0;
   for (int i = 0; i < report->count; i++) {
     const FovSweepRun *run = &report->runs[i];
+    if (run->left_out) continue;
     bool ended = run->state == FOV_SWEEP_FINISHED || run->state == FOV_SWEEP_DIVERGED ||
                  run->state == FOV_SWEEP_FAILED;
     done += ended ? 1 : run->progress;
@@ -52,7 +54,7 @@ static double seconds_left(FovSweepTable *table, const FovSweepReport *report) {
   double done = work_done(report);
   if (table->done_before < 0) table->done_before = done;
   double mine = done - table->done_before;
-  return mine > 0.01 ? report->seconds / mine * (report->count - done) : -1;
+  return mine > 0.01 ? report->seconds / mine * (count_wanted(report) - done) : -1;
 }
 
 /* ---- the table ---- */
@@ -91,7 +93,7 @@ static void draw(FovSweepTable *table, const FovSweepReport *report) {
   int failed = count_state(report, FOV_SWEEP_FAILED) + count_state(report, FOV_SWEEP_DIVERGED);
   fov_sweep_table_clear(table);
   print_line(table, "%s%d of %d runs done, %d running, %d failed  %s left",
-             report->testing ? "testing: " : "", done, report->count,
+             report->testing ? "testing: " : "", done, count_wanted(report),
              count_state(report, FOV_SWEEP_RUNNING), failed,
              fov_duration(left, seconds_left(table, report)));
   if (report->chosen >= 0 && !report->testing)

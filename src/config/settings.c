@@ -144,7 +144,7 @@ static char *read_line(char *out, int size, void *data) {
   // inih would ignore what follows the bracket.
   if (*line == '[' && strcspn(line, "]") + 1 != strlen(line))
     reading->status = refuse_line(reading, reading->line);
-  reading->value = line + strcspn(line, "=:");
+  reading->value = line + (*line == '[' ? strlen(line) : strcspn(line, "=:"));
   if (*reading->value) reading->value++;
   // One byte less than would fit: a full buffer makes inih read on.
   size_t most = (size_t)size - 1, seen = (size_t)(reading->value - line) + 1;

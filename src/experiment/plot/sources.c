@@ -24,25 +24,12 @@ static FovStatus add(FovSources *sources, const char *path, const char *name, bo
   return FOV_OK;
 }
 
-/** "core=rnn policy.sigma=2", cut where it is too long; "" if nothing varies. */
-static void name_configuration(char name[FOV_SOURCE_NAME], const FovSweepPlan *plan,
-                               int configuration) {
-  char value[FOV_STRING_SIZE];
-  size_t used = 0;
-  *name = '\0';
-  for (int k = 0; k < plan->key_count && used < FOV_SOURCE_NAME; k++) {
-    fov_sweep_value(value, plan, k, configuration);
-    used += (size_t)snprintf(name + used, FOV_SOURCE_NAME - used, "%s%s=%s", k > 0 ? " " : "",
-                             fov_sweep_key(plan, k), value);
-  }
-}
-
 /** Adds the runs of a plan that have begun. */
 static FovStatus add_plan(FovSources *sources, const FovSweepPlan *plan, const char *dir) {
   char path[FOV_PATH_SIZE], name[FOV_SOURCE_NAME], run[FOV_SWEEP_NAME];
   int before = sources->count;
   for (int c = 0; c < plan->configurations; c++) {
-    name_configuration(name, plan, c);
+    fov_sweep_describe(name, sizeof name, plan, c);
     for (int s = 0; s < plan->seeds; s++) {
       fov_sweep_run_name(run, plan, c, plan->first_seed + s);
       fov_sweep_path(path, dir, run, FOV_RUN_PROGRESS);

@@ -59,7 +59,7 @@ static FovStatus make_changes(Changes *changes, const FovSweepChild *child) {
   *changes = (Changes){.count = 0};
   FOV_TRY(fov_settings_create(&settings));
   FovStatus status =
-      fov_sweep_settings(settings, child->plan, child->run->configuration, child->run->seed, "");
+      fov_sweep_settings(settings, child->plan, child->run->configuration, child->run->seed);
   const FovSetting *list = fov_settings_list(&count, settings);
   changes->list = calloc(count + 1, sizeof *changes->list);
   for (size_t i = 0; i < count && status == FOV_OK; i++) {
@@ -93,8 +93,10 @@ static FovStatus train(const FovSweepChild *child) {
   char dir[FOV_PATH_SIZE];
   Changes changes;
   FOV_TRY(make_changes(&changes, child));
-  const FovTrainRequest request = {.file = FOV_SWEEP_EXPERIMENT,
-                                   .text = child->plan->experiment,
+  const FovSweepExperiment *experiment =
+      fov_sweep_experiment(child->plan, child->run->configuration);
+  const FovTrainRequest request = {.file = experiment->file,
+                                   .text = experiment->text,
                                    .dir = fov_sweep_path(dir, child->dir, child->run->name, NULL),
                                    .changes = (const char *const *)changes.list,
                                    .change_count = changes.count,

@@ -85,29 +85,42 @@ static FovStatus compare_text(const char *path, const char *text, const FovSweep
   return status;
 }
 
+static FovStatus compare_experiments(const FovSweepPlan *plan, const char *dir) {
+  char path[FOV_PATH_SIZE];
+  for (int i = 0; i < plan->experiment_count; i++) {
+    const FovSweepExperiment *experiment = &plan->experiments[i];
+    fov_sweep_path(path, dir, experiment->file, NULL);
+    FOV_TRY(compare_text(path, experiment->text, plan, dir));
+  }
+  return FOV_OK;
+}
+
 FovStatus fov_sweep_folder_check(const char *dir, const FovSweepPlan *plan) {
-  char path[FOV_PATH_SIZE], experiment[FOV_PATH_SIZE];
+  char path[FOV_PATH_SIZE];
   if (strlen(dir) == 0 || strlen(dir) > FOV_PATH_SIZE / 2)
     return fov_fail(FOV_ERR_USAGE, "-o: expected a path of 1 to %d bytes, found %zu",
                     FOV_PATH_SIZE / 2, strlen(dir));
   fov_sweep_path(path, dir, FOV_SWEEP_PLAN, NULL);
-  fov_sweep_path(experiment, dir, FOV_SWEEP_EXPERIMENT, NULL);
   if (fov_file_exists(path)) {
     FOV_TRY(compare_text(path, plan->text, plan, dir));
-    return compare_text(experiment, plan->experiment, plan, dir);
+    return compare_experiments(plan, dir);
   }
-  if (has_files(dir) && !fov_file_exists(experiment))
+  fov_sweep_path(path, dir, plan->experiments[0].file, NULL);
+  if (has_files(dir) && !fov_file_exists(path))
     return fov_fail(FOV_ERR_USAGE, "%s: has files, but no sweep; choose another -o", dir);
   return FOV_OK;
 }
 
 static FovStatus write_plan(const char *dir, const FovSweepPlan *plan) {
-  char path[FOV_PATH_SIZE], experiment[FOV_PATH_SIZE];
+  char path[FOV_PATH_SIZE];
   FOV_TRY(fov_sweep_folder_check(dir, plan)); // another process may have been faster
+  // The experiments are written first: a folder with a plan has all.
+  for (int i = 0; i < plan->experiment_count; i++) {
+    const FovSweepExperiment *experiment = &plan->experiments[i];
+    fov_sweep_path(path, dir, experiment->file, NULL);
+    FOV_TRY(fov_file_write(path, experiment->text, strlen(experiment->text)));
+  }
   fov_sweep_path(path, dir, FOV_SWEEP_PLAN, NULL);
-  fov_sweep_path(experiment, dir, FOV_SWEEP_EXPERIMENT, NULL);
-  // The experiment is written first: a folder with a plan has both.
-  FOV_TRY(fov_file_write(experiment, plan->experiment, strlen(plan->experiment)));
   return fov_file_write(path, plan->text, strlen(plan->text));
 }
 
@@ -228,6 +241,10 @@ static void print_run(FILE *stream, const FovSweepPlan *plan, const FovSweepRun 
     putc(',', stream);
     fov_csv_print(stream, value);
   }
+  if (plan->row_tasks) {
+    putc(',', stream);
+    fov_csv_print(stream, plan->row_tasks[fov_sweep_row(plan, run->configuration)]);
+  }
   fprintf(stream, ",%lld,%s", (long long)run->seed, states[run->state]);
   print_number(stream, "%.9g", run->valid_error);
   print_number(stream, "%.9g", run->test_error);
@@ -248,6 +265,7 @@ FovStatus fov_sweep_write_results(const char *dir, const FovSweepPlan *plan,
   FOV_TRY(fov_replace_begin(&file, fov_sweep_path(path, dir, FOV_SWEEP_RESULTS, NULL)));
   fputs("run,configuration", file.stream);
   for (int k = 0; k < plan->key_count; k++) fprintf(file.stream, ",%s", fov_sweep_key(plan, k));
+  if (plan->row_tasks) fputs(",task", file.stream);
   fputs(",seed,state,valid_error,test_error,episodes,seconds,parameters,mflop,input_numbers,"
         "input_pixels,reason\n",
         file.stream);

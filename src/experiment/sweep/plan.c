@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
+#include "experiment/sweep/row_tasks.h"
 
 enum { MAX_VALUES = 1000, MAX_EXPERIMENT = 1 << 20, MAX_SEED = 1000000000 };
 
@@ -18,7 +19,8 @@ const FovOption fov_sweep_options[] = {
     FOV_LONG(FovSweepOptions, draws, "0", 0, 9e15, "random seed of the draws"),
     FOV_BOOL(FovSweepOptions, halving, "no",
              "stop runs early whose validation error is not among the best third (ASHA)"),
-    FOV_BOOL(FovSweepOptions, test, "no", "test the configuration that validation has chosen"),
+    FOV_BOOL(FovSweepOptions, test, "no",
+             "test the configuration that validation has chosen, of each row"),
     FOV_OPTIONS_END,
 };
 
@@ -27,7 +29,8 @@ static const char prefix[] = "sweep.";
 typedef enum Kind { LIST, LINEAR, LOGARITHMIC, ANY } Kind;
 
 struct FovSweepKey {
-  const FovSetting *setting;
+  const char *name;
+  const FovSetting *setting; // NULL: the rows
   Kind kind;
   char *values[MAX_VALUES]; // LIST, ANY
   int count;
@@ -42,7 +45,7 @@ void fov_sweep_run_name(char name[FOV_SWEEP_NAME], const FovSweepPlan *plan, int
 }
 
 const char *fov_sweep_key(const FovSweepPlan *plan, int k) {
-  return plan->keys[k].setting->key;
+  return plan->keys[k].name;
 }
 
 /* ---- one setting ---- */
@@ -98,10 +101,10 @@ static bool starts(const char **text, const char *word) {
   return true;
 }
 
-/** Reads the values of a setting; one that does not vary leaves key->setting NULL. */
+/** Reads the values of a setting; one that does not vary leaves key->name NULL. */
 static FovStatus read_key(FovSweepKey *key, const FovSetting *setting) {
   const char *value = setting->value;
-  *key = (FovSweepKey){.setting = setting};
+  *key = (FovSweepKey){.name = setting->key, .setting = setting};
   if (starts(&value, "lin:")) {
     key->kind = LINEAR;
     return read_range(key, value);
@@ -115,7 +118,7 @@ static FovStatus read_key(FovSweepKey *key, const FovSetting *setting) {
     return split(key, value, ':');
   }
   if (!strchr(value, ',')) {
-    key->setting = NULL;
+    key->name = NULL;
     return FOV_OK;
   }
   if (strcmp(setting->key, "seed") == 0)
@@ -160,7 +163,35 @@ void fov_sweep_value(char value[FOV_STRING_SIZE], const FovSweepPlan *plan, int 
     snprintf(value, FOV_STRING_SIZE, key->whole ? "%.0f" : "%.4g", draw_number(key, &rng));
 }
 
+void fov_sweep_describe(char *label, size_t size, const FovSweepPlan *plan, int configuration) {
+  char value[FOV_STRING_SIZE];
+  size_t length = 0;
+  *label = '\0';
+  for (int k = 0; k < plan->key_count && length < size; k++) {
+    bool row = k == 0 && plan->rows.count > 0;
+    fov_sweep_value(value, plan, k, configuration);
+    length += (size_t)snprintf(label + length, size - length, "%s%s%s%s", k ? " " : "",
+                               row ? "" : fov_sweep_key(plan, k), row ? "" : "=", value);
+  }
+}
+
 /* ---- the settings of a configuration ---- */
+
+int fov_sweep_row(const FovSweepPlan *plan, int configuration) {
+  return plan->rows.count > 0 ? place_in_grid(plan, 0, configuration) : 0;
+}
+
+const char *fov_sweep_row_of_run(const FovSweepPlan *plan, const char *run_name) {
+  int configuration;
+  if (plan->rows.count == 0 || sscanf(run_name, "c%d-s", &configuration) != 1) return NULL;
+  if (configuration < 0 || configuration >= plan->configurations) return NULL;
+  return plan->rows.list[fov_sweep_row(plan, configuration)].name;
+}
+
+const FovSweepExperiment *fov_sweep_experiment(const FovSweepPlan *plan, int configuration) {
+  int row = fov_sweep_row(plan, configuration);
+  return &plan->experiments[plan->rows.count > 0 ? plan->row_experiments[row] : 0];
+}
 
 static const FovSweepKey *varying(const FovSweepPlan *plan, const FovSetting *setting) {
   for (int k = 0; k < plan->key_count; k++)
@@ -168,9 +199,21 @@ static const FovSweepKey *varying(const FovSweepPlan *plan, const FovSetting *se
   return NULL;
 }
 
+/** Adds the settings of a configuration's row. */
+static FovStatus put_row(FovSettings *settings, const FovSweepPlan *plan, int configuration) {
+  size_t count;
+  if (plan->rows.count == 0) return FOV_OK;
+  const FovSweepRow *row = &plan->rows.list[fov_sweep_row(plan, configuration)];
+  const FovSetting *list = fov_settings_list(&count, row->settings);
+  for (size_t i = 0; i < count; i++)
+    FOV_TRY(fov_settings_put(settings, list[i].key, list[i].value, list[i].where));
+  return FOV_OK;
+}
+
 FovStatus fov_sweep_settings(FovSettings *settings, const FovSweepPlan *plan, int configuration,
-                             int64_t seed, const char *where) {
-  FOV_TRY(fov_settings_parse(settings, plan->experiment, where));
+                             int64_t seed) {
+  const FovSweepExperiment *experiment = fov_sweep_experiment(plan, configuration);
+  FOV_TRY(fov_settings_parse(settings, experiment->text, experiment->name));
   size_t count;
   const FovSetting *list = fov_settings_list(&count, plan->settings);
   for (size_t i = 0; i < count; i++) {
@@ -179,6 +222,7 @@ FovStatus fov_sweep_settings(FovSettings *settings, const FovSweepPlan *plan, in
     if (key) fov_sweep_value(value, plan, (int)(key - plan->keys), configuration);
     FOV_TRY(fov_settings_put(settings, list[i].key, key ? value : list[i].value, list[i].where));
   }
+  FOV_TRY(put_row(settings, plan, configuration));
   char number[32];
   snprintf(number, sizeof number, "%" PRId64, seed);
   return fov_settings_put(settings, "seed", number, "--seeds");
@@ -190,8 +234,7 @@ static FovStatus check_configurations(const FovSweepPlan *plan) {
     FovExperiment experiment;
     FovStatus status = fov_experiment_init(&experiment);
     if (status == FOV_OK)
-      status = fov_sweep_settings(experiment.settings, plan, i, plan->first_seed,
-                                  plan->options.experiment);
+      status = fov_sweep_settings(experiment.settings, plan, i, plan->first_seed);
     if (status == FOV_OK) status = fov_experiment_resolve(&experiment);
     fov_experiment_finish(&experiment);
     FOV_TRY(status);
@@ -209,7 +252,8 @@ static FovStatus copy_settings(FovSettings *copy, const FovSettings *all, bool o
   for (size_t i = 0; i < count; i++) {
     bool last = true;
     for (size_t j = i + 1; j < count; j++) last = last && strcmp(list[i].key, list[j].key) != 0;
-    if (last && (strncmp(list[i].key, prefix, strlen(prefix)) == 0) == own)
+    if (last && !fov_sweep_is_of_row(list[i].key) &&
+        (strncmp(list[i].key, prefix, strlen(prefix)) == 0) == own)
       FOV_TRY(fov_settings_put(copy, list[i].key, list[i].value, list[i].where));
   }
   return FOV_OK;
@@ -223,11 +267,23 @@ static bool names_experiment(const FovSettings *settings) {
   return false;
 }
 
+static bool has_rows(const FovSettings *settings) {
+  size_t count;
+  const FovSetting *list = fov_settings_list(&count, settings);
+  for (size_t i = 0; i < count; i++)
+    if (fov_sweep_is_of_row(list[i].key)) return true;
+  return false;
+}
+
 /** Reads a sweep file into `settings`; of an experiment nothing is read, it is named. */
 static FovStatus read_file(FovSettings **settings, FovSweepPlan *plan, const char *file) {
   FOV_TRY(fov_settings_create(settings));
   FOV_TRY(fov_settings_read(*settings, file));
   if (names_experiment(*settings)) return FOV_OK;
+  if (has_rows(*settings))
+    return fov_fail(FOV_ERR_USAGE,
+                    "%s: has rows, but no experiment: add a section [sweep] with experiment = FILE",
+                    file);
   fov_settings_destroy(*settings);
   FOV_TRY(fov_settings_create(settings));
   if (snprintf(plan->options.experiment, FOV_STRING_SIZE, "%s", file) < FOV_STRING_SIZE)
@@ -251,14 +307,34 @@ static FovStatus resolve_options(FovSweepPlan *plan, const FovSettings *all) {
   return status;
 }
 
-/** Reads the experiment's text; its path is relative to the sweep file. */
-static FovStatus read_experiment(FovSweepPlan *plan, const char *file) {
+/** Reads an experiment's text, unless it has been read; its path is relative to the sweep file. */
+static FovStatus read_experiment(int *index, FovSweepPlan *plan, const char *name,
+                                 const char *file) {
   char path[2 * FOV_STRING_SIZE + 1];
-  const char *name = plan->options.experiment, *slash = strrchr(file, '/');
+  const char *slash = strrchr(file, '/');
+  for (*index = 0; *index < plan->experiment_count; (*index)++)
+    if (strcmp(plan->experiments[*index].name, name) == 0) return FOV_OK;
+  FovSweepExperiment *experiment = &plan->experiments[plan->experiment_count++];
+  snprintf(experiment->name, sizeof experiment->name, "%s", name);
+  snprintf(experiment->file, sizeof experiment->file,
+           *index ? "experiment-%d.ini" : "experiment.ini", *index);
   bool beside = slash && *name != '/' && strcmp(name, file) != 0;
   snprintf(path, sizeof path, "%.*s%s", beside ? (int)(slash - file + 1) : 0, file, name);
   size_t size;
-  return fov_file_read(&plan->experiment, &size, path, MAX_EXPERIMENT);
+  return fov_file_read(&experiment->text, &size, path, MAX_EXPERIMENT);
+}
+
+/** Reads the experiment of the sweep, and those of its rows. */
+static FovStatus read_experiments(FovSweepPlan *plan, const char *file) {
+  int first;
+  plan->experiments = calloc((size_t)plan->rows.count + 1, sizeof *plan->experiments);
+  if (!plan->experiments) return fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
+  FOV_TRY(read_experiment(&first, plan, plan->options.experiment, file));
+  for (int i = 0; i < plan->rows.count; i++) {
+    const char *name = plan->rows.list[i].experiment;
+    if (*name) FOV_TRY(read_experiment(&plan->row_experiments[i], plan, name, file));
+  }
+  return FOV_OK;
 }
 
 FovStatus fov_sweep_read_seeds(int64_t *first_seed, int *seeds, const char *text) {
@@ -279,18 +355,50 @@ FovStatus fov_sweep_read_seeds(int64_t *first_seed, int *seeds, const char *text
   return FOV_OK;
 }
 
+/** Makes the names of the rows the first list. */
+static FovStatus read_row_key(FovSweepPlan *plan) {
+  if (plan->rows.count == 0) return FOV_OK;
+  FovSweepKey *key = &plan->keys[plan->key_count++];
+  *key = (FovSweepKey){.name = FOV_SWEEP_ROW, .kind = LIST};
+  for (; key->count < plan->rows.count; key->count++) {
+    key->values[key->count] = strdup(plan->rows.list[key->count].name);
+    if (!key->values[key->count]) return fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
+  }
+  return FOV_OK;
+}
+
 static FovStatus read_keys(FovSweepPlan *plan) {
   size_t count;
   const FovSetting *list = fov_settings_list(&count, plan->settings);
-  plan->keys = calloc(count + 1, sizeof *plan->keys);
+  plan->keys = calloc(count + 2, sizeof *plan->keys);
   if (!plan->keys) return fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
+  FOV_TRY(read_row_key(plan));
   for (size_t i = 0; i < count; i++) {
     FovSweepKey *key = &plan->keys[plan->key_count];
     // Counted first: finishing the plan frees what a key has after a failure, too.
     plan->key_count++;
     FOV_TRY(read_key(key, &list[i]));
-    if (!key->setting) plan->key_count--;
+    if (!key->name) plan->key_count--;
   }
+  return FOV_OK;
+}
+
+/** Fails if a row sets what varies outside of the rows. */
+static FovStatus check_row(const FovSweepPlan *plan, const FovSweepRow *row) {
+  size_t count;
+  const FovSetting *list = fov_settings_list(&count, row->settings);
+  for (size_t i = 0; i < count; i++)
+    for (int k = 0; k < plan->key_count; k++)
+      if (strcmp(list[i].key, plan->keys[k].name) == 0)
+        return fov_fail(FOV_ERR_USAGE,
+                        "%s: sets %s, which has several values for every row at %s; keep one of "
+                        "them",
+                        list[i].where, list[i].key, plan->keys[k].setting->where);
+  return FOV_OK;
+}
+
+static FovStatus check_rows(const FovSweepPlan *plan) {
+  for (int i = 0; i < plan->rows.count; i++) FOV_TRY(check_row(plan, &plan->rows.list[i]));
   return FOV_OK;
 }
 
@@ -305,6 +413,9 @@ static FovStatus count_configurations(FovSweepPlan *plan) {
     else
       drawn = key;
   }
+  if (plan->options.halving && plan->rows.count > 0)
+    return fov_fail(FOV_ERR_USAGE,
+                    "--halving: expected a sweep without rows: it would stop the worst ones");
   if (drawn && trials == 0)
     return refuse(drawn->setting, "--trials, the number of configurations to draw");
   if (!drawn && trials > 0)
@@ -328,10 +439,19 @@ static FovStatus count_configurations(FovSweepPlan *plan) {
   return FOV_OK;
 }
 
+static void print_rows(FILE *stream, const FovSweepPlan *plan) {
+  const char *files[FOV_SWEEP_ROWS];
+  for (int i = 0; i < plan->rows.count; i++) {
+    int index = plan->row_experiments[i];
+    files[i] = index > 0 ? plan->experiments[index].file : "";
+  }
+  fov_sweep_rows_print(stream, &plan->rows, files);
+}
+
 /** Writes the plan as the sweep file of its own folder. */
 static FovStatus print_plan(FovSweepPlan *plan) {
   FovSweepOptions options = plan->options;
-  snprintf(options.experiment, sizeof options.experiment, "%s", FOV_SWEEP_EXPERIMENT);
+  snprintf(options.experiment, sizeof options.experiment, "%s", plan->experiments[0].file);
   options.test = false; // may be asked for later
   FovGroup group = {"sweep", fov_sweep_options, &options};
   FovConfig config = {.groups = &group, .group_count = 1};
@@ -343,6 +463,7 @@ static FovStatus print_plan(FovSweepPlan *plan) {
   for (size_t i = 0; stream && i < count; i++)
     fprintf(stream, "%s = %s\n", list[i].key, list[i].value);
   if (stream) fputs(own, stream);
+  if (stream) print_rows(stream, plan);
   free(own);
   return stream && fclose(stream) == 0 ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
 }
@@ -352,14 +473,17 @@ static FovStatus read_plan(FovSweepPlan *plan, FovSettings **all, const char *fi
   FOV_TRY(read_file(all, plan, file));
   for (int i = 0; i < change_count; i++) FOV_TRY(fov_settings_add(*all, changes[i]));
   FOV_TRY(resolve_options(plan, *all));
-  FOV_TRY(read_experiment(plan, file));
+  FOV_TRY(fov_sweep_rows_read(&plan->rows, file, *all));
+  FOV_TRY(read_experiments(plan, file));
   FOV_TRY(fov_settings_create(&plan->settings));
   FOV_TRY(copy_settings(plan->settings, *all, false));
   FOV_TRY(fov_sweep_read_seeds(&plan->first_seed, &plan->seeds, plan->options.seeds));
   FOV_TRY(read_keys(plan));
+  FOV_TRY(check_rows(plan));
   FOV_TRY(count_configurations(plan));
   FOV_TRY(print_plan(plan));
-  return check_configurations(plan);
+  FOV_TRY(check_configurations(plan));
+  return fov_sweep_row_tasks(&plan->row_tasks, plan);
 }
 
 FovStatus fov_sweep_plan_read(FovSweepPlan *plan, const char *file, const char *const *changes,
@@ -375,8 +499,12 @@ void fov_sweep_plan_finish(FovSweepPlan *plan) {
   for (int k = 0; k < plan->key_count; k++)
     for (int i = 0; i < plan->keys[k].count; i++) free(plan->keys[k].values[i]);
   free(plan->keys);
+  for (int i = 0; i < plan->experiment_count; i++) free(plan->experiments[i].text);
+  for (int i = 0; i < plan->rows.count && plan->row_tasks; i++) free(plan->row_tasks[i]);
+  free(plan->row_tasks);
+  free(plan->experiments);
   free(plan->text);
-  free(plan->experiment);
+  fov_sweep_rows_finish(&plan->rows);
   fov_settings_destroy(plan->settings);
   *plan = (FovSweepPlan){.key_count = 0};
 }

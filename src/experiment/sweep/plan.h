@@ -12,17 +12,20 @@
  *
  * Lists span a grid, all combinations of their values. If something is drawn, configuration i has
  * combination i modulo the size of the grid and its own draws, the same for every seed.
+ *
+ * A file may have rows (sweep/rows.h). They are the values of a first list, with the key `row`.
  */
 #ifndef FOV_EXPERIMENT_SWEEP_PLAN_H
 #define FOV_EXPERIMENT_SWEEP_PLAN_H
 
 #include "experiment/experiment.h"
+#include "experiment/sweep/rows.h"
 
 enum { FOV_SWEEP_RUNS = 100000 }; /**< of a sweep, at most */
 enum { FOV_SWEEP_NAME = 64 };     /**< bytes of the name of a run */
 
-#define FOV_SWEEP_PLAN "sweep.ini"            /**< the plan, in the folder of its sweep */
-#define FOV_SWEEP_EXPERIMENT "experiment.ini" /**< the experiment, in the folder of its sweep */
+#define FOV_SWEEP_PLAN "sweep.ini" /**< the plan, in the folder of its sweep */
+#define FOV_SWEEP_ROW "row"        /**< the key whose values are the names of the rows */
 
 /** Settings of a sweep itself; in a file they are in the section [sweep]. */
 typedef struct FovSweepOptions {
@@ -31,10 +34,17 @@ typedef struct FovSweepOptions {
   int trials;                       /**< configurations, if something is drawn; else 0 */
   int64_t draws;                    /**< random seed of the draws */
   bool halving;                     /**< stop runs early (ASHA) */
-  bool test;                        /**< test what validation has chosen */
+  bool test;                        /**< test what validation has chosen, of each row */
 } FovSweepOptions;
 
 extern const FovOption fov_sweep_options[];
+
+/** An experiment file of a sweep. */
+typedef struct FovSweepExperiment {
+  char name[FOV_STRING_SIZE]; /**< as the sweep file names it */
+  char file[32];              /**< in the folder of the sweep: "experiment.ini" */
+  char *text;                 /**< its contents */
+} FovSweepExperiment;
 
 /** A setting that varies. */
 typedef struct FovSweepKey FovSweepKey;
@@ -43,8 +53,13 @@ typedef struct FovSweepPlan {
   FovSweepOptions options;
   FovSettings *settings; /**< all but those of [sweep], the last of a key counting */
   char *text;            /**< the plan as a sweep file, in one spelling */
-  char *experiment;      /**< contents of the experiment file */
-  FovSweepKey *keys;     /**< [key_count], in the order of the settings */
+  FovSweepRows rows;
+  FovSweepExperiment *experiments; /**< [experiment_count] the sweep's, then those of rows */
+  int experiment_count;
+  int row_experiments[FOV_SWEEP_ROWS]; /**< [rows.count] index */
+  char **row_tasks;                    /**< [rows.count] the row's environment, as far as rows
+                                            differ in it; NULL: they do not */
+  FovSweepKey *keys;                   /**< [key_count], in the order of the settings */
   int key_count;
   int configurations;
   int64_t first_seed;
@@ -75,9 +90,22 @@ const char *fov_sweep_key(const FovSweepPlan *plan, int k);
 void fov_sweep_value(char value[FOV_STRING_SIZE], const FovSweepPlan *plan, int k,
                      int configuration);
 
-/** Adds the experiment and a configuration's settings to `settings`. where: names the experiment
- * in messages. */
+/** The row of a configuration; 0 without rows. */
+int fov_sweep_row(const FovSweepPlan *plan, int configuration);
+
+/** The name of the row that a run directory's name belongs to; NULL: the plan has no rows, or not
+ * this run. */
+const char *fov_sweep_row_of_run(const FovSweepPlan *plan, const char *run_name);
+
+/** The experiment of a configuration. */
+const FovSweepExperiment *fov_sweep_experiment(const FovSweepPlan *plan, int configuration);
+
+/** Writes the row of a configuration and what varies besides: "soft core=gru"; "" if nothing
+ * varies, cut where it is too long. */
+void fov_sweep_describe(char *label, size_t size, const FovSweepPlan *plan, int configuration);
+
+/** Adds the experiment and a configuration's settings to `settings`. */
 FovStatus fov_sweep_settings(FovSettings *settings, const FovSweepPlan *plan, int configuration,
-                             int64_t seed, const char *where);
+                             int64_t seed);
 
 #endif

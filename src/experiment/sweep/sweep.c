@@ -26,11 +26,12 @@ static const double PATIENCE = 0.1; // seconds between two looks at the children
 struct FovSweep {
   const FovSweepRequest *request;
   FovSweepPlan plan;
-  FovEnv train, valid; // of the first configuration: its children share their data
+  FovEnv train, valid; // of run `first`: its children share their data
   FovSweepRun *runs;
   bool *tried;       // [count]: by this process, as far as it went
   int64_t *episodes; // [configurations]: of a whole training
   int count;
+  int first; // the first run that is not left out
   int times; // evaluations of a training, at the least
   FovSweepJob jobs[MAX_JOBS];
   FovSweepSlot *slots; // [MAX_JOBS], shared with the children
@@ -38,7 +39,8 @@ struct FovSweep {
   double bytes;        // of `most` runs
   FovHalving *halving; // NULL: every run is trained to its end
   FovRun log;
-  int tested; // the configuration that is tested; −1: training is not over
+  bool testing;              // training is over
+  int tests[FOV_SWEEP_ROWS]; // testing: the configuration of each row that is tested; −1: none
   double started;
 };
 
@@ -54,12 +56,29 @@ static double mean_error(const FovSweep *sweep, int configuration) {
   return sum / sweep->plan.seeds;
 }
 
-static int choose(const FovSweep *sweep) {
+/** The best configuration of a row, of all if there are no rows; −1: none is complete. */
+static int choose_of_row(const FovSweep *sweep, int row) {
   int chosen = -1;
   double least = INFINITY;
   for (int i = 0; i < sweep->plan.configurations; i++) {
-    double error = mean_error(sweep, i);
+    double error = fov_sweep_row(&sweep->plan, i) == row ? mean_error(sweep, i) : INFINITY;
     if (error < least) chosen = i, least = error;
+  }
+  return chosen;
+}
+
+/** Rows; without any, all configurations are one. */
+static int count_rows(const FovSweep *sweep) {
+  return sweep->plan.rows.count > 0 ? sweep->plan.rows.count : 1;
+}
+
+/** The best configuration of all rows. */
+static int choose(const FovSweep *sweep) {
+  int chosen = -1;
+  for (int r = 0; r < count_rows(sweep); r++) {
+    int best = choose_of_row(sweep, r);
+    if (best >= 0 && (chosen < 0 || mean_error(sweep, best) < mean_error(sweep, chosen)))
+      chosen = best;
   }
   return chosen;
 }
@@ -73,7 +92,7 @@ static void report(const FovSweep *sweep, const FovSweepRun *ended) {
 }
 
 FovSweepReport fov_sweep_report(const FovSweep *sweep) {
-  int chosen = sweep->tested >= 0 ? sweep->tested : choose(sweep);
+  int chosen = choose(sweep);
   return (FovSweepReport){.plan = &sweep->plan,
                           .runs = sweep->runs,
                           .count = sweep->count,
@@ -81,7 +100,7 @@ FovSweepReport fov_sweep_report(const FovSweep *sweep) {
                           .threads = sweep->threads,
                           .chosen = chosen,
                           .chosen_error = chosen >= 0 ? mean_error(sweep, chosen) : INFINITY,
-                          .testing = sweep->tested >= 0,
+                          .testing = sweep->testing,
                           .bytes = sweep->bytes,
                           .seconds = fov_now() - sweep->started};
 }
@@ -197,10 +216,10 @@ static void stop_all(FovSweep *sweep) {
 /** Whether a run is to be trained, or tested, by whoever gets its claim. */
 static bool is_open(const FovSweep *sweep, int i) {
   const FovSweepRun *run = &sweep->runs[i];
-  if (sweep->tried[i]) return false;
-  if (sweep->tested < 0) return run->state == FOV_SWEEP_WAITING || run->state == FOV_SWEEP_FAILED;
+  if (sweep->tried[i] || run->left_out) return false;
+  if (!sweep->testing) return run->state == FOV_SWEEP_WAITING || run->state == FOV_SWEEP_FAILED;
   return run->state == FOV_SWEEP_FINISHED && !isfinite(run->test_error) &&
-         run->configuration == sweep->tested;
+         run->configuration == sweep->tests[fov_sweep_row(&sweep->plan, run->configuration)];
 }
 
 /** The number of the k-th run in the order of work: the first seed of all configurations first. */
@@ -235,7 +254,7 @@ static int active(const FovSweep *sweep) {
 /** The next run to train or test, claimed, and how far. */
 static FovStatus choose_next(int *next, int *claim, double *until, FovSweep *sweep) {
   *until = 1;
-  if (sweep->halving && sweep->tested < 0)
+  if (sweep->halving && !sweep->testing)
     return fov_halving_next(next, claim, until, sweep->halving);
   FOV_TRY(claim_next(next, claim, sweep));
   if (*next >= 0) sweep->tried[*next] = true;
@@ -251,8 +270,8 @@ static FovStatus start_jobs(FovSweep *sweep) {
     FOV_TRY(choose_next(&next, &claim, &until, sweep));
     if (next < 0) return FOV_OK;
     sweep->runs[next].state = FOV_SWEEP_RUNNING;
-    FOV_TRY(start(sweep, job, sweep->tested >= 0 ? FOV_SWEEP_TEST : FOV_SWEEP_TRAIN, next, claim,
-                  until));
+    FOV_TRY(
+        start(sweep, job, sweep->testing ? FOV_SWEEP_TEST : FOV_SWEEP_TRAIN, next, claim, until));
   }
   return FOV_OK;
 }
@@ -279,16 +298,22 @@ static FovStatus work(FovSweep *sweep) {
 /** Whether every run has ended: nothing is open, here or in another process. */
 static bool is_complete(const FovSweep *sweep) {
   for (int i = 0; i < sweep->count; i++)
-    if (sweep->runs[i].state == FOV_SWEEP_WAITING) return false;
+    if (sweep->runs[i].state == FOV_SWEEP_WAITING && !sweep->runs[i].left_out) return false;
   return true;
+}
+
+/** Begins the tests of what validation has chosen of each row. */
+static void choose_tests(FovSweep *sweep) {
+  sweep->testing = true;
+  for (int r = 0; r < count_rows(sweep); r++) sweep->tests[r] = choose_of_row(sweep, r);
+  memset(sweep->tried, 0, (size_t)sweep->count * sizeof *sweep->tried);
 }
 
 static FovStatus run_all(FovSweep *sweep) {
   FOV_TRY(work(sweep));
   take_stock(sweep, true);
   if (sweep->plan.options.test && is_complete(sweep)) {
-    sweep->tested = choose(sweep);
-    memset(sweep->tried, 0, (size_t)sweep->count * sizeof *sweep->tried);
+    choose_tests(sweep);
     FOV_TRY(work(sweep));
   }
   return write_results(sweep, true);
@@ -318,15 +343,20 @@ FovStatus fov_sweep_log(const FovSweep *sweep, const char *line) {
 static int untrained(const FovSweep *sweep) {
   int count = 0;
   for (int i = 0; i < sweep->count; i++)
-    count += sweep->runs[i].state == FOV_SWEEP_WAITING || sweep->runs[i].state == FOV_SWEEP_FAILED;
+    count += !sweep->runs[i].left_out && (sweep->runs[i].state == FOV_SWEEP_WAITING ||
+                                          sweep->runs[i].state == FOV_SWEEP_FAILED);
   return count;
 }
 
-/** How many runs of the configuration that validation chooses are not tested. */
+/** How many runs of the configurations that validation chooses are not tested. */
 static int untested(const FovSweep *sweep) {
-  int count = 0, chosen = choose(sweep);
-  for (int i = 0; i < sweep->count && chosen >= 0; i++)
-    count += sweep->runs[i].configuration == chosen && !isfinite(sweep->runs[i].test_error);
+  int count = 0;
+  for (int r = 0; r < count_rows(sweep); r++) {
+    int chosen = choose_of_row(sweep, r);
+    for (int i = 0; i < sweep->count && chosen >= 0; i++)
+      count += sweep->runs[i].configuration == chosen && !sweep->runs[i].left_out &&
+               !isfinite(sweep->runs[i].test_error);
+  }
   return count;
 }
 
@@ -361,9 +391,10 @@ static double shared_bytes(void) {
 /** Jobs and threads: the request's, or as many runs at a time as cores and memory allow. bytes: of
  * one run. */
 static void choose_jobs(FovSweep *sweep, double bytes) {
-  int cores = fov_team_default_threads(), most = cores;
+  int cores = fov_team_default_threads(), most = cores, wanted = 0;
   double fitting = fov_memory_available() / bytes;
-  if (most > sweep->count) most = sweep->count;
+  for (int i = 0; i < sweep->count; i++) wanted += !sweep->runs[i].left_out;
+  if (most > wanted) most = wanted;
   if (fitting < most) most = fitting < 1 ? 1 : (int)fitting;
   sweep->most = sweep->request->jobs > 0 ? sweep->request->jobs : most;
   int share = cores / sweep->most;
@@ -371,13 +402,13 @@ static void choose_jobs(FovSweep *sweep, double bytes) {
   sweep->bytes = shared_bytes() + sweep->most * bytes;
 }
 
-/** Loads the data of the first configuration. */
+/** Loads the data of the first configuration that is wanted. */
 static FovStatus load_data(FovSweep *sweep) {
   FovExperiment experiment;
   FovStatus status = fov_experiment_init(&experiment);
   if (status == FOV_OK)
-    status = fov_sweep_settings(experiment.settings, &sweep->plan, 0, sweep->plan.first_seed,
-                                FOV_SWEEP_EXPERIMENT);
+    status = fov_sweep_settings(experiment.settings, &sweep->plan,
+                                sweep->runs[sweep->first].configuration, sweep->plan.first_seed);
   if (status == FOV_OK) status = fov_experiment_resolve(&experiment);
   if (status == FOV_OK) status = fov_experiment_env(&sweep->train, &experiment, FOV_SPLIT_TRAIN);
   if (status == FOV_OK) status = fov_experiment_env(&sweep->valid, &experiment, FOV_SPLIT_VALID);
@@ -385,18 +416,35 @@ static FovStatus load_data(FovSweep *sweep) {
   return status;
 }
 
-/** Prepares the first run in a child, which finds what is wrong with its agent, and how much memory
- * it takes. */
-static FovStatus probe(FovSweep *sweep) {
+/** Prepares a run in a child, which finds what is wrong with its agent, and how much memory it
+ * takes: bytes, if that is more. */
+static FovStatus probe(double *bytes, FovSweep *sweep, int run) {
   FovSweepJob *job = &sweep->jobs[0];
   FovStatus ended;
-  sweep->threads = 1;
-  FOV_TRY(start(sweep, job, FOV_SWEEP_PROBE, 0, -1, 1));
+  FOV_TRY(start(sweep, job, FOV_SWEEP_PROBE, run, -1, 1));
   if (!fov_sweep_job_has_ended(&ended, job, true))
     return fov_fail(FOV_ERR_IO, "cannot wait for a child: %s", strerror(errno));
   fov_sweep_job_release(job);
-  if (ended != FOV_OK) return fov_fail(ended, "%s", job->child.slot->message);
-  choose_jobs(sweep, fmax(job->child.slot->bytes - shared_bytes(), 1 << 20));
+  *bytes = fmax(*bytes, job->child.slot->bytes);
+  if (ended == FOV_OK) return FOV_OK;
+  if (sweep->plan.rows.count == 0) return fov_fail(ended, "%s", job->child.slot->message);
+  const FovSweepRow *row =
+      &sweep->plan.rows.list[fov_sweep_row(&sweep->plan, sweep->runs[run].configuration)];
+  return fov_fail(ended, "%s: row '%s': %s", row->where, row->name, job->child.slot->message);
+}
+
+/** Prepares the first run of each row, or of all. */
+static FovStatus probe_rows(FovSweep *sweep) {
+  bool probed[FOV_SWEEP_ROWS] = {false};
+  double bytes = 0;
+  sweep->threads = 1;
+  for (int i = 0; i < sweep->count; i++) {
+    int row = fov_sweep_row(&sweep->plan, sweep->runs[i].configuration);
+    if (probed[row] || sweep->runs[i].left_out) continue;
+    FOV_TRY(probe(&bytes, sweep, i));
+    probed[row] = true;
+  }
+  choose_jobs(sweep, fmax(bytes - shared_bytes(), 1 << 20));
   return FOV_OK;
 }
 
@@ -406,8 +454,7 @@ static FovStatus count_episodes(FovSweep *sweep) {
   for (int i = 0; i < sweep->plan.configurations; i++) {
     FovExperiment experiment;
     FovStatus status = fov_experiment_init(&experiment);
-    if (status == FOV_OK)
-      status = fov_sweep_settings(experiment.settings, &sweep->plan, i, 0, FOV_SWEEP_EXPERIMENT);
+    if (status == FOV_OK) status = fov_sweep_settings(experiment.settings, &sweep->plan, i, 0);
     if (status == FOV_OK) status = fov_experiment_resolve(&experiment);
     sweep->episodes[i] = fov_train_updates_planned(&experiment.train) * experiment.train.batch;
     if (experiment.eval.times < sweep->times) sweep->times = experiment.eval.times;
@@ -442,6 +489,19 @@ static FovStatus create_runs(FovSweep *sweep) {
   return FOV_OK;
 }
 
+/** Leaves out the runs of rows that are not wanted. */
+static FovStatus choose_rows(FovSweep *sweep) {
+  bool wanted[FOV_SWEEP_ROWS] = {true}; // the only one, without rows
+  const char *names[FOV_SWEEP_ROWS];
+  const FovSweepRows *rows = &sweep->plan.rows;
+  for (int r = 0; r < rows->count; r++) names[r] = rows->list[r].name;
+  FOV_TRY(fov_sweep_rows_choose(wanted, names, rows->count, sweep->request->rows));
+  for (int i = 0; i < sweep->count; i++)
+    sweep->runs[i].left_out = !wanted[fov_sweep_row(&sweep->plan, sweep->runs[i].configuration)];
+  while (sweep->runs[sweep->first].left_out) sweep->first++;
+  return FOV_OK;
+}
+
 static FovStatus open_sweep(FovSweep *sweep) {
   const FovSweepRequest *request = sweep->request;
   char path[FOV_PATH_SIZE];
@@ -456,12 +516,13 @@ static FovStatus open_sweep(FovSweep *sweep) {
     return fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
   }
   FOV_TRY(create_runs(sweep));
+  FOV_TRY(choose_rows(sweep));
   FOV_TRY(fov_sweep_folder_check(request->dir, &sweep->plan));
   if (sweep->plan.options.halving)
     FOV_TRY(
         fov_halving_create(&sweep->halving, request->dir, sweep->runs, sweep->count, sweep->times));
   FOV_TRY(load_data(sweep));
-  return probe(sweep);
+  return probe_rows(sweep);
 }
 
 FovStatus fov_sweep_create(FovSweep **sweep, const FovSweepRequest *request) {
@@ -469,7 +530,6 @@ FovStatus fov_sweep_create(FovSweep **sweep, const FovSweepRequest *request) {
   if (!*sweep) return fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
   (*sweep)->request = request;
   (*sweep)->log.log = -1;
-  (*sweep)->tested = -1;
   (*sweep)->started = fov_now();
   return open_sweep(*sweep);
 }

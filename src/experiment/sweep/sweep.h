@@ -1,10 +1,10 @@
 /**
  * A sweep: the runs of a plan, trained in child processes that share one folder.
  *
- * The folder has the plan (sweep.ini, experiment.ini), one run directory for each configuration and
- * seed ("c03-s1"), results.csv, log.txt, and locks in `claims`. Whoever holds a run's claim works
- * on it; the kernel releases the claims of a process that dies. So any number of processes may work
- * on one folder, and a sweep that was killed continues where it stood.
+ * The folder has the plan (sweep.ini, experiment.ini, those of rows), one run directory for each
+ * configuration and seed ("c03-s1"), results.csv, log.txt, and locks in `claims`. Whoever holds a
+ * run's claim works on it; the kernel releases the claims of a process that dies. So any number of
+ * processes may work on one folder, and a sweep that was killed continues where it stood.
  *
  * What a run has reached is read from its own files: valid.safetensors, its outcomes on validation,
  * exists once it is complete.
@@ -33,6 +33,7 @@ typedef struct FovSweepRun {
   char name[FOV_SWEEP_NAME]; /**< of its run directory */
   int configuration;
   int64_t seed;
+  bool left_out; /**< it is of a row that is not to be worked on */
   FovSweepState state;
   double progress;                    /**< of its training, 0 … 1 */
   double valid_error, test_error;     /**< fractions; NaN: not known */
@@ -55,7 +56,8 @@ typedef struct FovSweepReport {
   double chosen_error;      /**< that mean; infinite without one */
   bool testing;             /**< training is over */
   double seconds;           /**< since this process began */
-  double bytes;             /**< memory of `jobs` runs of the first configuration */
+  double bytes; /**< memory of `jobs` runs of the first configuration, or of the row that
+                     needs most */
 } FovSweepReport;
 
 /** Receives a report at the start, several times a second, and whenever a run has ended. */
@@ -69,6 +71,7 @@ typedef struct FovSweepRequest {
   const char *const *changes; /**< [change_count] key=value, applied in order */
   int change_count;
   const char *dir;
+  const char *rows;    /**< names of the rows to work on, with commas between them; NULL: all */
   int jobs;            /**< runs at a time; 0: as many as cores and memory allow */
   int threads;         /**< of a run; 0: the cores, divided among the jobs */
   const char *command; /**< as typed, for the log */
