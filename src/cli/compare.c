@@ -10,7 +10,7 @@
 #include "draw.h"
 
 typedef struct Request {
-  const char *against, *output;
+  const char *against, *output, *rows;
   int64_t seed;
   int split, rollouts, draws, format, threads;
   bool json;
@@ -38,6 +38,7 @@ static const FovOption options[] = {
     FOV_CHOICE(Request, split, "auto", splits,
                "split of the results; auto: test if all runs are tested, else valid"),
     FOV_INT(Request, rollouts, "1", 1, 1000, "compare the results of this many rollouts"),
+    FOV_TEXT(Request, rows, "compare these rows of sweeps only: soft,gaze; default: all"),
     FOV_TEXT(Request, against, "the recipe to compare all others with, or a part of its name"),
     FOV_INT(Request, draws, "10000", 100, MAX_DRAWS, "draws of each bootstrap"),
     FOV_LONG(Request, seed, "0", 0, 9e15, "random seed of the draws"),
@@ -108,6 +109,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   if (request->output) FOV_TRY(check_output(request->output, arguments));
   FovCompareRequest what = {.sources = arguments->words,
                             .source_count = arguments->count,
+                            .rows = request->rows,
                             .split = (FovCompareSplit)request->split,
                             .rollouts = request->rollouts,
                             .against = request->against,
@@ -137,9 +139,12 @@ const FovCommand fov_command_compare = {
         "run:\n"
         "columns task and seed (optional); one of score, error, test_error, valid_error, errors\n"
         "from 0 to 1; and recipe, or any columns with settings. Runs have results if fovea sweep\n"
-        "or fovea eval --save has written them.\n",
+        "or fovea eval --save has written them. Rows of a sweep file are recipes with the names "
+        "of\n"
+        "the rows; sources with the same rows and other seeds are pooled.\n",
     .examples = "  fovea compare sweeps/cores\n"
                 "  fovea compare sweeps/cores --against core=rnn -o cores.png\n"
+                "  fovea compare sweeps/kinds sweeps/more-seeds --rows soft,gaze\n"
                 "  fovea compare runs/rnn-s? runs/lstm-s? --split test --rollouts 10 --json\n"
                 "  fovea compare sweeps/cores/results.csv others.csv -o table.tex\n",
     .options = options,

@@ -15,6 +15,7 @@ enum { FOV_COMPARE_THRESHOLDS = 101, FOV_COMPARE_ALL_PAIRS = 6 };
 typedef struct FovCompareRequest {
   const char *const *sources; /**< [source_count] */
   int source_count;
+  const char *rows; /**< of sweeps, the rows to compare, with commas between them; NULL: all */
   FovCompareSplit split;
   int rollouts;
   const char *against; /**< a recipe, by its name or a part of it that no other has; NULL: none */

@@ -136,7 +136,7 @@ static void choose_keys(Naming *naming, const FovRuns *runs) {
 
 /** Keys whose value is a name by itself. */
 static bool is_plain(const Key *key) {
-  static const char *const plain[] = {"recipe", "task", "env"};
+  static const char *const plain[] = {"recipe", "task", "env", "row"};
   for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
     if (strlen(plain[i]) == key->length && strncmp(plain[i], key->text, key->length) == 0)
       return true;

@@ -2,7 +2,8 @@
  * The runs that are compared, each with its recipe, its task and its score.
  *
  * A *recipe* is a run's configuration without its seed and its environment; the settings of the
- * environment are its *task*. Of a CSV file, a column that names no measurement is a setting.
+ * environment are its *task*. Of a CSV file, a column that names no measurement is a setting. The
+ * row of a sweep file is a part of the recipe.
  */
 #ifndef FOV_EXPERIMENT_COMPARE_RUNS_H
 #define FOV_EXPERIMENT_COMPARE_RUNS_H
@@ -76,6 +77,10 @@ typedef enum FovCompareSplit {
   FOV_COMPARE_VALID,
   FOV_COMPARE_TEST,
 } FovCompareSplit;
+
+/** Drops the runs of other rows of sweeps than those that a list names, "soft,gaze"; NULL: none are
+ * dropped. Fails on a name that no row has. */
+FovStatus fov_runs_choose_rows(FovRuns *runs, const char *list);
 
 /** Reads the score of every run: `split` becomes the split that they are of. Drops runs without a
  * result, and notes it. Sorts recipes and tasks by their settings, and runs by recipe, task, seed

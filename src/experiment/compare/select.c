@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "experiment/compare/runs.h"
+#include "experiment/sweep/plan.h"
 #include "record/run.h"
 #include "record/safetensors.h"
 
@@ -148,6 +149,42 @@ static FovStatus read_results(FovRuns *runs, Choice choice) {
                   choice.rollouts);
 }
 
+/* ---- rows ---- */
+
+/** Copies the name of a recipe's row; "": it has none. */
+static void read_row(char name[FOV_SWEEP_ROW_NAME], const FovVariant *recipe) {
+  static const char key[] = "\n" FOV_SWEEP_ROW " = ";
+  size_t size = sizeof key - 1;
+  const char *line = recipe->settings, *found = strstr(line, key);
+  if (strncmp(line, key + 1, size - 1) == 0)
+    line += size - 1;
+  else
+    line = found ? found + size : "";
+  snprintf(name, FOV_SWEEP_ROW_NAME, "%.*s", (int)strcspn(line, "\n"), line);
+}
+
+FovStatus fov_runs_choose_rows(FovRuns *runs, const char *list) {
+  char rows[FOV_COMPARE_VARIANTS][FOV_SWEEP_ROW_NAME];
+  const char *names[FOV_COMPARE_VARIANTS];
+  bool chosen[FOV_COMPARE_VARIANTS];
+  int kept = 0, count = runs->recipes.count, rows_found = 0;
+  if (!list) return FOV_OK;
+  for (int i = 0; i < count; i++) {
+    read_row(rows[i], &runs->recipes.list[i]);
+    names[i] = rows[i];
+    rows_found += *rows[i] != '\0';
+  }
+  FOV_TRY(fov_sweep_rows_choose(chosen, names, rows_found > 0 ? count : 0, list));
+  for (int i = 0; i < runs->count; i++) {
+    if (chosen[runs->list[i].recipe])
+      runs->list[kept++] = runs->list[i];
+    else
+      free_run(&runs->list[i]);
+  }
+  runs->count = kept;
+  return FOV_OK;
+}
+
 /* ---- order ---- */
 
 static int compare_settings(const void *a, const void *b) {
@@ -251,7 +288,8 @@ FovStatus fov_runs_complete(FovRuns *runs) {
   if (left == 0)
     return fov_fail(FOV_ERR_USAGE,
                     "no task has runs of every recipe: '%.200s' has no run of "
-                    "'%.200s'; name recipes that were trained on the same tasks",
+                    "'%.200s'; name recipes that were trained on the same tasks, rows of a sweep "
+                    "with --rows",
                     recipe_name, task_name);
   fov_runs_note(runs, "compared on %d of %d tasks: '%.100s' has no run of '%.100s'", left,
                 runs->tasks.count, recipe_name, task_name);

@@ -49,13 +49,15 @@ static void label_of(char label[FOV_PATH_SIZE], const char *path) {
   free(absolute);
 }
 
+/** row: its name, which is a part of the recipe; NULL: none. */
 static FovStatus add_divided(FovComparedRun **run, FovRuns *runs, const char *dir,
-                             const char *config) {
+                             const char *config, const char *row) {
   char label[FOV_PATH_SIZE], *recipe = NULL, *task = NULL;
   size_t size;
   label_of(label, dir);
   FILE *recipe_stream = open_memstream(&recipe, &size);
   FILE *task_stream = open_memstream(&task, &size);
+  if (recipe_stream && row) fprintf(recipe_stream, FOV_SWEEP_ROW " = %s\n", row);
   if (recipe_stream && task_stream) divide(recipe_stream, task_stream, config);
   bool written = recipe_stream && fclose(recipe_stream) == 0;
   written = task_stream && fclose(task_stream) == 0 && written;
@@ -66,12 +68,12 @@ static FovStatus add_divided(FovComparedRun **run, FovRuns *runs, const char *di
   return status;
 }
 
-static FovStatus add_run(FovRuns *runs, const char *dir) {
+static FovStatus add_run(FovRuns *runs, const char *dir, const char *row) {
   char path[FOV_PATH_SIZE], *config = NULL;
   int64_t seed;
   FovComparedRun *run;
   FOV_TRY(read_config(&config, &seed, fov_sweep_path(path, dir, FOV_RUN_CONFIG, NULL)));
-  FovStatus status = add_divided(&run, runs, dir, config);
+  FovStatus status = add_divided(&run, runs, dir, config, row);
   free(config);
   if (status != FOV_OK) return status;
   run->folder = true;
@@ -87,25 +89,26 @@ static bool has(const char *dir, const char *name) {
   return fov_file_exists(fov_sweep_path(path, dir, name, NULL));
 }
 
-/** Adds each run directory in a folder; counts them. */
-static FovStatus add_entries(FovRuns *runs, int *count, DIR *folder, const char *dir) {
+/** Adds each run directory in a folder; counts them. plan: of the folder; NULL: none. */
+static FovStatus add_entries(FovRuns *runs, int *count, DIR *folder, const char *dir,
+                             const FovSweepPlan *plan) {
   char path[FOV_PATH_SIZE];
   FovStatus status = FOV_OK;
   for (const struct dirent *entry; status == FOV_OK && (entry = readdir(folder));) {
     if (entry->d_name[0] == '.') continue;
     fov_sweep_path(path, dir, entry->d_name, NULL);
     if (!has(path, FOV_RUN_CONFIG)) continue;
-    status = add_run(runs, path);
+    status = add_run(runs, path, plan ? fov_sweep_row_of_run(plan, entry->d_name) : NULL);
     (*count)++;
   }
   return status;
 }
 
-static FovStatus add_folder(FovRuns *runs, int *count, const char *dir) {
+static FovStatus add_folder(FovRuns *runs, int *count, const char *dir, const FovSweepPlan *plan) {
   DIR *folder = opendir(dir);
   *count = 0;
   if (!folder) return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", dir, strerror(errno));
-  FovStatus status = add_entries(runs, count, folder, dir);
+  FovStatus status = add_entries(runs, count, folder, dir, plan);
   closedir(folder);
   return status;
 }
@@ -118,7 +121,7 @@ static FovStatus add_sweep(FovRuns *runs, const char *dir) {
       fov_sweep_plan_read(&plan, fov_sweep_path(path, dir, FOV_SWEEP_PLAN, NULL), NULL, 0);
   for (int k = 0; status == FOV_OK && k < plan.key_count; k++)
     status = fov_runs_vary(runs, fov_sweep_key(&plan, k));
-  if (status == FOV_OK) status = add_folder(runs, &count, dir);
+  if (status == FOV_OK) status = add_folder(runs, &count, dir, &plan);
   if (status == FOV_OK) runs->waiting += (int64_t)plan.configurations * plan.seeds - count;
   fov_sweep_plan_finish(&plan);
   return status;
@@ -134,8 +137,8 @@ FovStatus fov_runs_read(FovRuns *runs, const char *source) {
     return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", source, strerror(errno));
   if (!S_ISDIR(facts.st_mode)) return fov_runs_read_csv(runs, source);
   if (has(source, FOV_SWEEP_PLAN)) return add_sweep(runs, source);
-  if (has(source, FOV_RUN_CONFIG)) return add_run(runs, source);
-  FOV_TRY(add_folder(runs, &count, source));
+  if (has(source, FOV_RUN_CONFIG)) return add_run(runs, source, NULL);
+  FOV_TRY(add_folder(runs, &count, source, NULL));
   if (count > 0) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
                   "%s: expected a sweep, a run, a folder of runs or a CSV file; found a folder "
