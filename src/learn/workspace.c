@@ -31,7 +31,7 @@ static int lanes_to_measure(const FovTask *task, int least) {
   const FovEnvSpec *spec = &task->env->spec;
   bool large = fov_env_lane_bytes(spec) > LARGE;
   int lanes = large ? 1 : MANY;
-  return lanes < least ? least : lanes;
+  return (lanes + least - 1) / least * least;
 }
 
 /** One measurement; done by a team, so that no signal reaches a matrix product. */
