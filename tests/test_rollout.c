@@ -553,6 +553,52 @@ static void test_forced_stops_are_repeated_where_nothing_is_learned(void **state
   toy_finish(&toy);
 }
 
+/* ---- copies of an image ---- */
+
+enum { COPY_LANES = 24, COPIES = 3 };
+
+/** A rollout with gradients of lanes of which three show an image; the plan says so, or 1. */
+static void play_copies(ToyPlay *play, const Toy *toy, const real *values, real *gradient,
+                        int copies) {
+  memset(gradient, 0, toy_block_bytes(toy));
+  toy_play_begin(play, toy, values, gradient, 0, COPY_LANES);
+  int64_t *cases = FOV_NEW(&play->arena, int64_t, COPY_LANES);
+  for (int b = 0; b < COPY_LANES; b++) {
+    cases[b] = b / COPIES;
+    play->plan.env_rng[b] = play->plan.env_rng[b / COPIES * COPIES];
+  }
+  play->plan.cases = cases;
+  play->plan.copies = copies;
+  toy_play_run(play, toy);
+  toy_play_backward(play, toy);
+}
+
+static void check_copies(const char *settings) {
+  const double rounding = sizeof(real) == sizeof(double) ? 1e-12 : 2e-5;
+  Toy toy;
+  ToyPlay apart, together;
+  toy_create(&toy, settings);
+  real *values = toy_lively_values(&toy), *a = toy_copy(&toy, values), *b = toy_copy(&toy, values);
+  play_copies(&apart, &toy, values, a, 1);
+  play_copies(&together, &toy, values, b, COPIES);
+  assert_same_choices(&apart.rollout, &together.rollout);
+  for (size_t i = 0; i < toy.experiment.agent.params.size; i++)
+    assert_near(a[i], b[i], rounding * (1 + fabs((double)a[i])), "%s: number %zu", settings, i);
+  toy_play_finish(&apart), toy_play_finish(&together);
+  free(values), free(a), free(b);
+  toy_finish(&toy);
+}
+
+/** What is looked at once is the same as what each lane looks at, also after some have left. */
+static void test_copies_of_an_image_share_its_tiles(void **state) {
+  (void)state;
+  check_copies("env = toy\n" TOY_SOFT);
+  check_copies("env = toy_turns\nglimpses = 3\nstop = learned\n" TOY_SOFT);
+  check_copies("env = toy_turns\nglimpses = 3\nstop = learned\nfirst = learned\n"
+               "attention = sampled\ntiles.keys = values\n" TOY_SITES);
+  check_copies("env = toy_game\nglimpses = 2\nattention = sampled\n" TOY_SITES);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_log_prob_belongs_to_the_raw_sample),
@@ -567,6 +613,7 @@ int main(void) {
       cmocka_unit_test(test_every_glimpse_costs),
       cmocka_unit_test(test_forced_choices_repeat_a_rollout),
       cmocka_unit_test(test_forced_stops_are_repeated_where_nothing_is_learned),
+      cmocka_unit_test(test_copies_of_an_image_share_its_tiles),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

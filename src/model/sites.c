@@ -118,14 +118,34 @@ static FovVar *keys_of(const FovSites *sites, FovTape *tape, FovVar *values) {
   return sites->score->prepare ? sites->score->prepare(sites->score_layout, tape, keys) : keys;
 }
 
+/** Looks at the sites of n images. */
+static void look(FovSitesState *state, const FovSites *sites, FovTape *tape, const FovImage *images,
+                 int n) {
+  state->places = middles(sites, tape, n);
+  state->rho = fov_glimpse_rows(tape, &sites->net, state->places->rows);
+  fov_glimpse_take(state->rho, &sites->net, images, state->places, sites->count);
+  state->values = fov_glimpse_join(tape, &sites->net, state->rho, state->places);
+  state->keys = sites->score->keyless ? NULL : keys_of(sites, tape, state->values);
+}
+
+/** Looks once at an image that K lanes show, and gives the sites to each of them. */
+static void look_once(FovSitesState *state, const FovSites *sites, FovTape *tape,
+                      const FovView *view) {
+  int n = view->lanes, K = view->copies, *from = FOV_NEW(tape->arena, int, n);
+  FOV_CHECK(n % K == 0, "%d lanes of %d copies", n, K);
+  FovImage *images = FOV_NEW(tape->arena, FovImage, n / K);
+  for (int i = 0; i < n; i++) images[from[i] = i / K] = view->images[i];
+  look(state, sites, tape, images, n / K);
+  fov_sites_keep(state, tape, n / K, from, n);
+}
+
 static void see(FovSitesState *state, const FovSites *sites, FovTape *tape, const FovView *view) {
   int steps = tape->steps;
   if (!view->changed) tape->steps = 1; // it is used once: no room for more time steps
-  state->places = middles(sites, tape, view->lanes);
-  state->rho = fov_glimpse_rows(tape, &sites->net, state->places->rows);
-  fov_glimpse_take(state->rho, &sites->net, view->images, state->places, sites->count);
-  state->values = fov_glimpse_join(tape, &sites->net, state->rho, state->places);
-  state->keys = sites->score->keyless ? NULL : keys_of(sites, tape, state->values);
+  if (!view->changed && view->copies > 1)
+    look_once(state, sites, tape, view);
+  else
+    look(state, sites, tape, view->images, view->lanes);
   tape->steps = steps;
 }
 

@@ -175,7 +175,10 @@ static void cut(real *places, int n) {
 /** The scores of what the next glimpse may read, of lanes that may be done already. */
 static FovVar *scores_of(Play *play, int n) {
   const FovTask *task = play->task;
-  FovView view = {.images = play->images, .changed = task->env->spec.changes, .lanes = n};
+  FovView view = {.images = play->images,
+                  .changed = task->env->spec.changes,
+                  .copies = play->plan->copies,
+                  .lanes = n};
   return fov_agent_scores(&play->state, task->agent, play->tape, &view);
 }
 

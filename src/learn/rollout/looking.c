@@ -11,6 +11,7 @@ void fov_play_see(FovTimeStep *step, Play *play) {
   int n = step->count;
   FovView view = {.images = play->images,
                   .changed = play->task->env->spec.changes,
+                  .copies = play->plan->copies,
                   .rng = play->policy_rng,
                   .progress = play->plan->progress,
                   .deterministic = play->plan->deterministic,

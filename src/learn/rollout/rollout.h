@@ -18,6 +18,7 @@ typedef struct FovPlan {
   const int64_t *cases;     /**< [B]: case of each lane */
   FovRng *env_rng;          /**< [B]; advanced */
   FovRng *policy_rng;       /**< [B]; advanced */
+  int copies;               /**< K: lanes side by side that show the same image; 0 or 1: none */
   double progress;          /**< share of the training that is done, for the policy's schedules */
   bool deterministic;       /**< every choice is the most likely one */
   const FovChoices *forced; /**< choices to repeat, of a rollout of the same cases; NULL: none */

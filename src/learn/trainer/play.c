@@ -19,6 +19,7 @@ FovPlan fov_train_plan(const FovTrainer *trainer, FovArena *arena, int shard) {
                    .cases = cases,
                    .env_rng = env_rng,
                    .policy_rng = policy_rng,
+                   .copies = o->copies,
                    .progress = fov_trainer_progress(trainer),
                    .predict = training->task.baseline->head.build,
                    .every = o->answer == FOV_TRAIN_ANSWER_EVERY};
