@@ -88,10 +88,10 @@ static void test_the_gradient_equals_differences_of_the_loss(void **state) {
   }
 }
 
-/** The first update's plan of a trainer with one shard. */
+/** The first update's plan of a trainer with one shard; of copies, only the first. */
 static FovPlan plan_of(FovArena *arena, const Toy *toy) {
   uint64_t seed = toy->training.seed, cases = (uint64_t)toy->env.spec.cases;
-  int lanes = toy->training.options.batch;
+  int copies = toy->training.options.copies, lanes = toy->training.options.batch / copies;
   int64_t *which = FOV_NEW(arena, int64_t, lanes);
   FovRng *env_rng = FOV_NEW(arena, FovRng, lanes), *policy_rng = FOV_NEW(arena, FovRng, lanes);
   for (int b = 0; b < lanes; b++) {
@@ -99,7 +99,7 @@ static FovPlan plan_of(FovArena *arena, const Toy *toy) {
     FovRng order = fov_rng_stream(seed, FOV_STREAM_DATA, episode / cases);
     which[b] = (int64_t)fov_rng_permute(episode % cases, cases, order.state);
     env_rng[b] = fov_rng_stream(seed, FOV_STREAM_ENV, episode);
-    policy_rng[b] = fov_rng_stream(seed, FOV_STREAM_POLICY, episode);
+    policy_rng[b] = fov_rng_stream(seed, FOV_STREAM_POLICY, episode * (uint64_t)copies);
   }
   return (FovPlan){.lanes = lanes, .cases = which, .env_rng = env_rng, .policy_rng = policy_rng};
 }
@@ -134,12 +134,12 @@ static double surrogate(const Toy *toy, const real *values) {
   return loss / plan.lanes;
 }
 
-/** The trainer's gradient, number by number, of lanes that stop early. */
-static void check_surrogate(const char *settings) {
+typedef double Loss(const Toy *toy, const real *values);
+
+/** The trainer's gradient, number by number, against differences of a loss. */
+static void check_numbers(const char *settings, Loss *loss_at_values) {
   Toy toy;
-  char changed[512];
-  snprintf(changed, sizeof changed, TOY_PLAIN "policy = random\nbaseline = none\n%s", settings);
-  toy_create(&toy, changed);
+  toy_create(&toy, settings);
   const FovParams *params = &toy.experiment.agent.params;
   FovTrainer *trainer = toy_trainer(&toy, 1);
   real *values = toy_lively_values(&toy), *gradient = toy_copy(&toy, values);
@@ -150,9 +150,9 @@ static void check_surrogate(const char *settings) {
       size_t at = params->list[i].offset + j;
       real kept = values[at];
       values[at] = kept + h;
-      double above = surrogate(&toy, values);
+      double above = loss_at_values(&toy, values);
       values[at] = kept - h;
-      double below = surrogate(&toy, values), difference = (above - below) / (2 * h);
+      double below = loss_at_values(&toy, values), difference = (above - below) / (2 * h);
       values[at] = kept;
       assert_near(gradient[at], difference, 1e-6 * (1 + fabs(difference)), "%s: %s[%zu]", settings,
                   params->list[i].name, j);
@@ -162,13 +162,101 @@ static void check_surrogate(const char *settings) {
   toy_finish(&toy);
 }
 
+#define EARLY TOY_PLAIN "policy = random\nbaseline = none\n"
+
 static void test_the_gradient_of_lanes_that_stop_early_is_the_surrogate_s(void **state) {
   (void)state;
-  check_surrogate("env = toy_turns\nglimpses = 2\ncore = rnn\n");
-  check_surrogate("env = toy_turns\nglimpses = 3\ncore = lstm\nstop = learned\n");
-  check_surrogate("env = toy_game\nglimpses = 1\ncore = gru\n");
-  check_surrogate("env = toy_game\nglimpses = 3\ncore = lstm\nstop = learned\nfirst = random\n");
-  check_surrogate("env = toy\nglimpses = 6\ncore = none\nstop = confident\nstop.threshold=0.7\n");
+  check_numbers(EARLY "env = toy_turns\nglimpses = 2\ncore = rnn\n", surrogate);
+  check_numbers(EARLY "env = toy_turns\nglimpses = 3\ncore = lstm\nstop = learned\n", surrogate);
+  check_numbers(EARLY "env = toy_game\nglimpses = 1\ncore = gru\n", surrogate);
+  check_numbers(EARLY "env = toy_game\nglimpses = 3\ncore = lstm\nstop = learned\nfirst = random\n",
+                surrogate);
+  check_numbers(EARLY
+                "env = toy\nglimpses = 6\ncore = none\nstop = confident\nstop.threshold=0.7\n",
+                surrogate);
+}
+
+/* ---- the marginal likelihood ---- */
+
+/** π(l) p(y | l) of each lane, added to `likelihoods`; l: the sequence of choices whose digits to
+ * the base N are `sequence`, the last choice first. */
+static void add_likelihoods(double *likelihoods, const Toy *toy, const real *values, int sequence,
+                            int N) {
+  FovArena arena = {0};
+  FovTape tape;
+  FovRollout r;
+  fov_tape_begin(&tape, &arena, &toy->experiment.agent.params, values, NULL);
+  FovPlan plan = plan_of(&arena, toy);
+  int T = toy->task.options.glimpses, n = plan.lanes;
+  FovChoice *places = FOV_NEW(&arena, FovChoice, T * n);
+  for (int b = 0; b < n; b++) {
+    for (int t = T - 1, digits = sequence; t >= 0; t--, digits /= N)
+      places[t * n + b] = (FovChoice){.index = digits % N};
+    if (toy->task.options.first == FOV_FIRST_LEARNED) continue;
+    places[b] = (FovChoice){.index = -1};
+    for (int j = 0; j < 2 && toy->task.options.first == FOV_FIRST_RANDOM; j++)
+      places[b].sample[j] = 2 * fov_rng_uniform(&plan.policy_rng[b]) - 1;
+  }
+  plan.forced = &(FovChoices){.places = places};
+  fov_rollout_run(&r, &tape, &toy->task, &plan);
+  for (int b = 0; b < n; b++) {
+    double log_p = (double)r.log_probabilities[b * TOY_ACTIONS + r.at[T].labels[b]];
+    for (int t = 0; t < T; t++)
+      if (r.at[t].log_look) log_p += (double)r.at[t].log_look->value[b];
+    likelihoods[b] += exp(log_p);
+  }
+  fov_arena_finish(&arena);
+}
+
+/** −log Σ_l π(l) p(y | l), the mean over the cases. */
+static double marginal_loss(const Toy *toy, const real *values) {
+  enum { MOST_CASES = 8 };
+  int copies = toy->training.options.copies, cases = toy->training.options.batch / copies;
+  double likelihoods[MOST_CASES] = {0}, loss = 0;
+  assert_in_range(cases, 1, MOST_CASES);
+  for (int sequence = 0; sequence < copies; sequence++)
+    add_likelihoods(likelihoods, toy, values, sequence, fov_task_choices(&toy->task));
+  for (int b = 0; b < cases; b++) loss -= log(likelihoods[b]) / cases;
+  return loss;
+}
+
+#define MARGINAL TOY_PLAIN "objective = marginal\nbaseline = none\npolicy.entropy = 0\n"
+#define SITES MARGINAL "attention = sampled\npolicy = sites\n"
+#define GAZES MARGINAL "policy = tiles\npolicy.side = 2\n"
+#define COPIES(copies, batch)                                                                      \
+  "train.copies = " #copies "\ntrain.shard = " #batch "\ntrain.batch = " #batch "\n"
+
+/** With one choice and two. */
+static const char *const marginals[] = {
+    SITES "tiles.side = 3\nglimpses = 1\nfirst = learned\n" COPIES(9, 18),
+    SITES "tiles.side = 3\nglimpses = 2\nfirst = random\nscore = additive\n" COPIES(9, 18),
+    SITES "tiles.side = 2\nglimpses = 2\nfirst = learned\ncore = gru\n" COPIES(16, 32),
+    GAZES "glimpses = 2\nfirst = centre\n" COPIES(4, 12),
+    GAZES "glimpses = 3\nfirst = random\ncore = lstm\n" COPIES(16, 32),
+    GAZES "glimpses = 2\nfirst = learned\n" TOY_TWO_LAYERS COPIES(16, 32),
+};
+
+static void test_the_gradient_of_the_marginal_likelihood_is_exact(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof marginals / sizeof *marginals; k++)
+    check_numbers(marginals[k], marginal_loss);
+}
+
+static void test_the_marginal_likelihood_is_logged(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof marginals / sizeof *marginals; k++) {
+    Toy toy;
+    toy_create(&toy, marginals[k]);
+    FovTrainer *trainer = toy_trainer(&toy, 1);
+    real *values = toy_lively_values(&toy), *gradient = toy_copy(&toy, values);
+    toy_gradient(gradient, trainer, &toy, values, false);
+    const FovSums *sums = &fov_trainer_state(trainer)->sums;
+    assert_near(sums->losses[1] / (double)sums->episodes, marginal_loss(&toy, values), 1e-9, "%s",
+                marginals[k]);
+    free(values), free(gradient);
+    fov_trainer_destroy(trainer);
+    toy_finish(&toy);
+  }
 }
 
 #endif
@@ -346,6 +434,8 @@ int main(void) {
 #ifdef FOV_DOUBLE
       cmocka_unit_test(test_the_gradient_equals_differences_of_the_loss),
       cmocka_unit_test(test_the_gradient_of_lanes_that_stop_early_is_the_surrogate_s),
+      cmocka_unit_test(test_the_gradient_of_the_marginal_likelihood_is_exact),
+      cmocka_unit_test(test_the_marginal_likelihood_is_logged),
 #endif
       cmocka_unit_test(test_the_gradients_of_lanes_add_up),
       cmocka_unit_test(test_answers_after_every_glimpse_have_equal_weights),

@@ -82,6 +82,8 @@ static void test_nothing_is_allocated_after_the_first_update(void **state) {
                             TOY_MANY "env = toy_turns\n",
                             TOY_MANY "env = toy_game\nobjective = gae\n",
                             TOY_MANY "stop = learned\nglimpses = 6\n",
+                            TOY_MANY "objective = marginal\nbaseline = none\npolicy = tiles\n"
+                                     "policy.side = 2\nglimpses = 2\ntrain.copies = 4\n",
                             TOY_MANY "optimiser = muon\n"};
   for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
     assert_allocates_once(networks[i]);
@@ -250,6 +252,9 @@ static void test_memory_of_copies_is_measured_in_advance(void **state) {
     check_memory(settings, STAYING);
   }
   check_memory("baseline = leave_one_out\ntrain.copies = 3\ntrain.shard = 63\ntrain.batch = 126\n",
+               STAYING);
+  check_memory("objective = marginal\nbaseline = none\nattention = sampled\nfirst = learned\n"
+               "glimpses = 1\ntrain.copies = 9\ntrain.shard = 63\ntrain.batch = 126\n" TOY_SITES,
                STAYING);
 }
 

@@ -393,6 +393,17 @@ static bool samples_fit(const Subject *s, int state, const FovChoice *samples) {
   return are_frequencies(counts, p, CELLS * CELLS, SAMPLES);
 }
 
+/** Sites of the attention of a policy that chooses by scores. */
+enum { SITES = 9 };
+
+/** The number of choices that a policy declares is that of those it makes. */
+static const char *check_count(const Subject *s) {
+  if (!s->policy->count) return NULL;
+  return s->policy->count(s->options, s->policy->sites ? SITES : 0) == sites_of(s)
+             ? NULL
+             : "the number of choices";
+}
+
 /** Choices have the frequencies of log π, which is computed by forcing them. */
 static const char *check_frequencies(const Subject *s) {
   const char *wrong = NULL;
@@ -523,10 +534,10 @@ static const char *check_gradient(const Subject *s) {
 
 /* ---- every policy ---- */
 
-/** What the attention would give a policy that chooses by scores: Linear(h), of 3 × 3 tiles. */
+/** What the attention would give a policy that chooses by scores: Linear(h). */
 static void build_scores(void *layout, FovParams *params, const void *options, int inputs) {
   (void)layout, (void)options;
-  assert_int_equal(fov_params_add(params, "scores.w", 9, inputs, FOV_INIT_UNIFORM, 1), 0);
+  assert_int_equal(fov_params_add(params, "scores.w", SITES, inputs, FOV_INIT_UNIFORM, 1), 0);
 }
 
 static const FovHead scores_head = {.layout_size = 1, .build = build_scores};
@@ -593,6 +604,7 @@ static void test_the_mean_gradient_of_log_prob_is_zero(void **state) {
 
 static void test_choices_have_the_frequencies_of_log_prob(void **state) {
   (void)state;
+  check_every_policy(check_count);
   check_every_policy(check_frequencies);
 }
 
@@ -762,6 +774,10 @@ static int log_at_the_end(FovFigure figures[FOV_POLICY_FIGURES], const void *opt
 #define GAUSSIAN "plugin = gaussian\nplugin.sigma = 4\n"
 #define TILES "plugin = tiles\nplugin.side = 3\n"
 
+static int count_one_more(const void *options, int sites) {
+  return honest->count(options, sites) + 1;
+}
+
 typedef void Choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
                     const void *layout, const void *options);
 typedef int Columns(FovColumn columns[FOV_COLUMNS], const void *options);
@@ -825,6 +841,15 @@ static void test_the_checks_of_declarations_find_mistakes(void **state) {
     if (mistakes[i].figures) made.figures = mistakes[i].figures;
     if (!check_policy(slot, &made, mistakes[i].check)) fail_msg("number %zu is not found", i);
   }
+}
+
+static void test_the_check_of_the_number_of_choices_finds_mistakes(void **state) {
+  (void)state;
+  FovSlot slot = plugin_choose(PLUGINS(fov_policies), TILES);
+  honest = (const FovPolicy *)slot.plugin;
+  FovPolicy made = *honest;
+  made.count = count_one_more;
+  assert_non_null(check_policy(slot, &made, check_count));
 }
 
 /* ---- policies with known formulas ---- */
@@ -1044,6 +1069,7 @@ int main(void) {
 #endif
       cmocka_unit_test(test_every_check_finds_its_mistakes),
       cmocka_unit_test(test_the_checks_of_declarations_find_mistakes),
+      cmocka_unit_test(test_the_check_of_the_number_of_choices_finds_mistakes),
       cmocka_unit_test(test_every_policy_can_be_deterministic),
       cmocka_unit_test(test_the_gaussian_has_its_moments),
       cmocka_unit_test(test_a_tile_s_place_is_its_middle),

@@ -126,6 +126,8 @@ static void test_ranks_do_not_change_a_bit(void **state) {
   check_ranks(TOY_MANY);
   check_ranks(TOY_MANY "train.shard = 24\ntrain.clip = 1e-3\n");
   check_ranks(TOY_MANY "train.shard = 8\ntrain.average = 0\n");
+  check_ranks(TOY_MANY "objective = marginal\nbaseline = none\npolicy = tiles\npolicy.side = 2\n"
+                       "glimpses = 2\ntrain.copies = 4\n");
   check_ranks("train.batch = 90\ntrain.shard = 8\n"); // fewer chunks than ranks
 }
 

@@ -39,6 +39,8 @@ static void test_threads_do_not_change_a_bit(void **state) {
   check_threads("env = toy_turns\n");
   check_threads("stop = learned\nglimpses = 6\n");
   check_threads(TOY_TWO_LAYERS "core = lstm\nfirst = learned\n");
+  check_threads("objective = marginal\nbaseline = none\nattention = sampled\npolicy = sites\n"
+                "tiles.side = 2\nglimpses = 1\nfirst = learned\ntrain.copies = 4\n");
   check_threads("train.shard = 1\n");
   check_threads("train.shard = 24\noptimiser = muon\n");
   check_threads("train.shard = 256\nstop = learned\nglimpses = 6\n");
@@ -268,6 +270,55 @@ static void test_copies_that_do_not_fit_are_refused(void **state) {
                         "baseline = leave_one_out needs train.copies of 2 or more, found 1");
 }
 
+#define MARGINAL "objective = marginal\n"
+#define ONE_TILE "attention = sampled\npolicy = sites\nglimpses = 1\nfirst = learned\n"
+
+/** Every message names what to set. */
+static void test_choices_that_cannot_be_enumerated_are_refused(void **state) {
+  (void)state;
+  assert_create_refuses(MARGINAL "env = toy_turns\npolicy = tiles\n",
+                        "objective = marginal: expected an environment that asks for one label, "
+                        "found env = toy_turns");
+  assert_create_refuses(MARGINAL "env = toy_game\npolicy = tiles\n", "found env = toy_game");
+  assert_create_refuses(MARGINAL TOY_SOFT, "expected attention = sampled or gaze, whose choices "
+                                           "have a log p, found attention = soft");
+  assert_create_refuses(MARGINAL "attention = gumbel\n" TOY_SITES, "found attention = gumbel");
+  assert_create_refuses(MARGINAL, "expected policy = tiles, whose choices can be enumerated, found "
+                                  "policy = gaussian");
+  assert_create_refuses(MARGINAL "policy = tiles\nstop = learned\n",
+                        "expected stop = never, found stop = learned");
+  assert_create_refuses(MARGINAL "policy = tiles\nglimpses = 1\n",
+                        "expected a choice: set first = learned, or more glimpses, found glimpses "
+                        "= 1");
+  assert_create_refuses(MARGINAL "policy = tiles\n", "expected baseline = none, found baseline = "
+                                                     "learned");
+  assert_create_refuses(MARGINAL ONE_TILE "baseline = none\ntrain.answer = every\n",
+                        "expected train.answer = last, found train.answer = every");
+}
+
+static void test_lanes_that_are_not_the_sequences_of_choices_are_refused(void **state) {
+  (void)state;
+  assert_create_refuses(MARGINAL ONE_TILE "baseline = none\ntiles.side = 17\n",
+                        "expected at most 256 sequences of choices, found 1 choices of one of 289 "
+                        "tiles; lower glimpses or tiles.side");
+  assert_create_refuses(MARGINAL "policy = tiles\nbaseline = none\n",
+                        "found 2 choices of one of 36 tiles; lower glimpses or policy.side");
+  assert_create_refuses(MARGINAL ONE_TILE "baseline = none\ntiles.side = 3\n",
+                        "plays 9 sequences of choices of a case: expected train.copies = 9, and "
+                        "multiples of it, such as 63, for train.shard and train.batch; found 1, 64 "
+                        "and 32");
+  assert_create_refuses(MARGINAL ONE_TILE "baseline = none\ntrain.copies = 36\n", "such as 36");
+  assert_create_refuses(MARGINAL ONE_TILE "baseline = none\ntiles.side = 3\ntrain.copies = 9\n"
+                                          "train.batch = 36\n",
+                        "objective = marginal plays 9 sequences");
+  assert_create_refuses(MARGINAL ONE_TILE "baseline = none\ntiles.side = 3\ntrain.copies = 9\n"
+                                          "train.shard = 36\n",
+                        "objective = marginal plays 9 sequences");
+  assert_create_refuses(MARGINAL "policy = tiles\npolicy.side = 2\nbaseline = none\nglimpses = 4\n"
+                                 "first = centre\ntrain.copies = 64\n",
+                        "multiples of it, such as 64");
+}
+
 static void test_a_reward_on_labels_is_refused_for_a_game(void **state) {
   (void)state;
   assert_create_refuses("env = toy_game\nreward = log_probability\n",
@@ -394,6 +445,8 @@ int main(void) {
       cmocka_unit_test(test_the_gradient_is_clipped_to_its_norm),
       cmocka_unit_test(test_rate_and_progress_follow_the_updates),
       cmocka_unit_test(test_copies_that_do_not_fit_are_refused),
+      cmocka_unit_test(test_choices_that_cannot_be_enumerated_are_refused),
+      cmocka_unit_test(test_lanes_that_are_not_the_sequences_of_choices_are_refused),
       cmocka_unit_test(test_a_reward_on_labels_is_refused_for_a_game),
       cmocka_unit_test(test_a_number_that_is_not_finite_stops_before_the_step),
       cmocka_unit_test(test_a_rate_too_high_is_reported),

@@ -24,7 +24,9 @@ typedef struct FovObjectiveInput {
 
 typedef struct FovObjective {
   FovPlugin plugin;
-  bool predicts;             /**< it takes b_t for a prediction, which only a learned baseline is */
+  bool predicts;   /**< it takes b_t for a prediction, which only a learned baseline is */
+  bool enumerates; /**< it sums over every sequence of choices of a case: the case's K lanes play
+                        one each, in the order of their numbers */
   const char *const *losses; /**< names of what it logs, NULL-terminated; at most
                                   FOV_OBJECTIVE_LOSSES */
   /** Adds the gradients of the shard's rollout, and the sums over its episodes to losses, in the

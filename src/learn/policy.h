@@ -49,6 +49,9 @@ typedef struct FovPolicy {
   FovPlugin plugin;
   bool sites;   /**< it chooses by the scores of the attention's sites, and needs them */
   FovHead head; /**< of its own width and with its own parameters; without, it learns nothing */
+  /** N: it chooses an index 0 … N−1. sites: those of the attention, 0 if it has none. NULL: its
+   * choices cannot be enumerated. */
+  int (*count)(const void *options, int sites);
   /** Declares what it records. Returns how many columns; NULL: none. */
   int (*columns)(FovColumn columns[FOV_COLUMNS], const void *options);
   /** Its figures for the log when `progress` (0 … 1) of the training is done. Returns how many;

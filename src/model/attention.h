@@ -64,6 +64,8 @@ typedef struct FovAttention {
                      const FovAttentionParts *parts);
   /** Adds the parameters with which it reads states [B, inputs]; NULL: it reads none. */
   FovStatus (*connect)(void *layout, FovParams *params, int inputs);
+  /** N: the sites that it attends to; NULL: it has none. */
+  int (*sites)(const void *layout);
   /** Declares what it records. Returns how many columns; NULL: none. */
   int (*columns)(FovColumn columns[FOV_COLUMNS], const void *layout);
   /** Frees what the layout owns. */

@@ -81,6 +81,10 @@ void fov_sites_finish(void *layout) {
   sites->score_layout = NULL;
 }
 
+int fov_sites_count(const void *layout) {
+  return ((const FovSites *)layout)->count;
+}
+
 enum { TILES, HEADS };
 
 int fov_sites_columns(FovColumn columns[FOV_COLUMNS], const void *layout) {

@@ -47,6 +47,7 @@ FovStatus fov_sites_build(void *sites, int *width, FovParams *params, const void
 /** Adds those of queries, and of the score. */
 FovStatus fov_sites_connect(void *sites, FovParams *params, int inputs);
 void fov_sites_finish(void *sites);
+int fov_sites_count(const void *sites);
 void fov_sites_begin(void *state, const void *sites, FovTape *tape, int lanes, int glimpses);
 /** The scores e [n, heads·N] for the view's states, also kept in `state`. Looks at all sites of the
  * view's lanes first: before the first use, and when the images change. */
@@ -59,7 +60,8 @@ int fov_sites_columns(FovColumn columns[FOV_COLUMNS], const void *sites);
  * a FovSites. */
 #define FOV_ATTENTION_OVER_SITES                                                                   \
   .state_size = sizeof(FovSitesState), .connect = fov_sites_connect, .finish = fov_sites_finish,   \
-  .begin = fov_sites_begin, .columns = fov_sites_columns, .keep = fov_sites_keep
+  .sites = fov_sites_count, .begin = fov_sites_begin, .columns = fov_sites_columns,                \
+  .keep = fov_sites_keep
 
 /** The sites of n lanes in an episode; zero-initialised before it. Rows are lane-major. */
 typedef struct FovSitesState {

@@ -14,6 +14,11 @@ static const FovOption options[] = {
     FOV_OPTIONS_END,
 };
 
+static int count(const void *values, int sites) {
+  (void)values;
+  return sites;
+}
+
 static double entropy(const void *values) {
   return ((const Options *)values)->entropy;
 }
@@ -30,6 +35,7 @@ const FovPolicy fov_policy_sites = {
                .options = options,
                .options_size = sizeof(Options)},
     .sites = true,
+    .count = count,
     .entropy = entropy,
     .choose = choose,
 };

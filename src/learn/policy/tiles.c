@@ -26,6 +26,11 @@ static int tiles_of(const void *values) {
   return side * side;
 }
 
+static int count(const void *values, int sites) {
+  (void)sites;
+  return tiles_of(values);
+}
+
 static double entropy(const void *values) {
   return ((const Options *)values)->entropy;
 }
@@ -59,6 +64,7 @@ const FovPolicy fov_policy_tiles = {
                .options = options,
                .options_size = sizeof(Options)},
     .head = {.layout_size = sizeof(Layout), .build = build},
+    .count = count,
     .columns = columns,
     .entropy = entropy,
     .choose = choose,

@@ -32,7 +32,7 @@ static const real *answer_log_p(FovTimeStep *step, const Play *play) {
 
 /** [n]: the decisions to be repeated; NULL: none. */
 static const bool *forced_stops(const FovTimeStep *step, const Play *play) {
-  if (!play->plan->forced) return NULL;
+  if (!play->plan->forced || !play->plan->forced->stops) return NULL;
   const bool *stops = play->plan->forced->stops + row_of(play);
   bool *forced = FOV_NEW(play->tape->arena, bool, step->count);
   for (int i = 0; i < step->count; i++) forced[i] = stops[step->lanes[i]];
@@ -85,8 +85,9 @@ static int find_due(bool *due, FovTimeStep *step, Play *play) {
 /* ---- answering and acting ---- */
 
 static int choose_action(const real *log_p, Play *play, int i, int lane, bool sample) {
+  const FovChoices *forced = play->plan->forced;
   int A = play->task->agent->actions;
-  if (play->plan->forced) return play->plan->forced->actions[row_of(play) + lane];
+  if (forced && forced->actions) return forced->actions[row_of(play) + lane];
   return sample ? fov_sample(log_p, A, &play->policy_rng[i]) : fov_likeliest(log_p, A);
 }
 
@@ -213,6 +214,13 @@ void fov_play_choose_place(FovTimeStep *step, Play *play) {
     if (!fov_env_over(&play->env[i])) step->events[i] |= FOV_EVENT_LOOK;
 }
 
+FovChoice fov_first_choice(FovFirst first, FovRng *rng) {
+  FovChoice choice = {.index = -1};
+  for (int j = 0; j < 2 && first == FOV_FIRST_RANDOM; j++)
+    choice.sample[j] = 2 * fov_rng_uniform(rng) - 1;
+  return choice;
+}
+
 void fov_play_choose_first(FovTimeStep *step, Play *play) {
   FovFirst first = (FovFirst)play->task->options.first;
   if (first == FOV_FIRST_LEARNED) {
@@ -222,9 +230,7 @@ void fov_play_choose_first(FovTimeStep *step, Play *play) {
   const FovChoice *forced = forced_places(step, play);
   FovChoice *choices = FOV_NEW(play->tape->arena, FovChoice, step->count);
   for (int i = 0; i < step->count; i++) {
-    choices[i] = forced ? forced[i] : (FovChoice){.index = -1};
-    for (int j = 0; j < 2 && first == FOV_FIRST_RANDOM && !forced; j++)
-      choices[i].sample[j] = 2 * fov_rng_uniform(&play->policy_rng[i]) - 1;
+    choices[i] = forced ? forced[i] : fov_first_choice(first, &play->policy_rng[i]);
     memcpy(play->places + 2 * i, choices[i].sample, sizeof choices[i].sample);
   }
   record_places(step, choices, play);

@@ -5,7 +5,7 @@
 #include "learn/rollout/task.h"
 
 /** All that the lanes chose, by time step and lane. A rollout on which they are forced repeats this
- * one, with any weights. */
+ * one, with any weights; arrays that are NULL force nothing. */
 typedef struct FovChoices {
   FovChoice *places; /**< [M, B]: of the next glimpse */
   int *actions;      /**< [M, B]: −1 where none was taken */
@@ -80,6 +80,9 @@ typedef struct FovRollout {
   int *glimpses;           /**< [B]: taken */
   bool *wrong;             /**< [B]: an answer was; in a control task, the goal was missed */
 } FovRollout;
+
+/** Where an episode starts that does not choose its first place. */
+FovChoice fov_first_choice(FovFirst first, FovRng *rng);
 
 /** Plays one episode a lane. */
 void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, const FovPlan *plan);

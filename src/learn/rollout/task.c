@@ -48,6 +48,12 @@ int fov_task_glimpses(const FovTask *task) {
   return task->options.glimpses * task->env->spec.steps;
 }
 
+int fov_task_choices(const FovTask *task) {
+  const FovAgent *agent = task->agent;
+  int sites = agent->attention->sites ? agent->attention->sites(agent->attention_layout) : 0;
+  return task->policy->count ? task->policy->count(task->policy_options, sites) : 0;
+}
+
 int fov_task_columns(FovColumn columns[FOV_COLUMNS], const FovTask *task) {
   return task->policy->columns ? task->policy->columns(columns, task->policy_options) : 0;
 }

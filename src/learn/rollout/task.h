@@ -53,6 +53,9 @@ FovStatus fov_task_check(const FovTask *task);
 /** The most glimpses of an episode: those before an action, times the actions. */
 int fov_task_glimpses(const FovTask *task);
 
+/** N: the policy chooses one of N places, each time; 0: they cannot be enumerated. */
+int fov_task_choices(const FovTask *task);
+
 /** What the policy records of each choice. Returns how many columns. */
 int fov_task_columns(FovColumn columns[FOV_COLUMNS], const FovTask *task);
 

@@ -17,6 +17,7 @@ static void try_shard(void *context, FovArena *arena, int lanes) {
   FovPlan plan = fov_plan_full(arena, &trial->training->task, lanes);
   plan.every = trial->training->options.answer == FOV_TRAIN_ANSWER_EVERY;
   plan.copies = trial->training->options.copies;
+  fov_train_enumerate(&plan, arena, trial->training);
   fov_train_play(&sums, trial->gradient, trial->values, NULL, arena, trial->training, &plan, 0);
 }
 

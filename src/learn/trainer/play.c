@@ -15,14 +15,16 @@ FovPlan fov_train_plan(const FovTrainer *trainer, FovArena *arena, int shard) {
     env_rng[b] = fov_rng_stream(seed, FOV_STREAM_ENV, image);
     policy_rng[b] = fov_rng_stream(seed, FOV_STREAM_POLICY, episode);
   }
-  return (FovPlan){.lanes = lanes,
-                   .cases = cases,
-                   .env_rng = env_rng,
-                   .policy_rng = policy_rng,
-                   .copies = o->copies,
-                   .progress = fov_trainer_progress(trainer),
-                   .predict = training->task.baseline->head.build,
-                   .every = o->answer == FOV_TRAIN_ANSWER_EVERY};
+  FovPlan plan = {.lanes = lanes,
+                  .cases = cases,
+                  .env_rng = env_rng,
+                  .policy_rng = policy_rng,
+                  .copies = o->copies,
+                  .progress = fov_trainer_progress(trainer),
+                  .predict = training->task.baseline->head.build,
+                  .every = o->answer == FOV_TRAIN_ANSWER_EVERY};
+  fov_train_enumerate(&plan, arena, training);
+  return plan;
 }
 
 void fov_train_play(FovSums *sums, real *gradient, const real *values, const real *transposed,

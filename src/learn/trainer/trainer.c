@@ -12,6 +12,8 @@
 static FovStatus check_options(const FovTraining *training) {
   const FovTrainOptions *o = &training->options;
   const FovBaseline *baseline = training->task.baseline;
+  FOV_TRY(fov_task_check(&training->task));
+  FOV_TRY(fov_train_check_enumeration(training));
   if (o->batch % o->copies != 0 || o->shard % o->copies != 0)
     return fov_fail(FOV_ERR_USAGE,
                     "train.copies = %d: expected a number that divides train.batch = %d and "
@@ -23,7 +25,7 @@ static FovStatus check_options(const FovTraining *training) {
   if (training->objective->predicts && !baseline->head.build)
     return fov_fail(FOV_ERR_USAGE, "objective = %s needs baseline = learned, found %s",
                     training->objective->plugin.name, baseline->plugin.name);
-  return fov_task_check(&training->task);
+  return FOV_OK;
 }
 
 static bool allocate_blocks(FovTrainer *trainer) {

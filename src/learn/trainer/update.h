@@ -70,6 +70,14 @@ bool fov_train_transposes(const FovTrainOptions *options);
  * its own; the copies of an image share its environment stream. */
 FovPlan fov_train_plan(const FovTrainer *trainer, FovArena *arena, int shard);
 
+/** Fails unless the objective needs no enumeration, or every sequence of choices can be enumerated
+ * and has its lane: N^T copies of a case for T choices of one of N places. */
+FovStatus fov_train_check_enumeration(const FovTraining *training);
+
+/** Forces lane j of each case's N^T copies to the sequence of choices j, for an objective that
+ * enumerates. */
+void fov_train_enumerate(FovPlan *plan, FovArena *arena, const FovTraining *training);
+
 /** Plays a plan, adds the objective's gradients to a block and its figures to sums. values,
  * transposed: the parameters, and their transposed copies or NULL. */
 void fov_train_play(FovSums *sums, real *gradient, const real *values, const real *transposed,
