@@ -41,7 +41,7 @@ static void draw_ground(cairo_t *cr, const FovScene *scene, const FovLayout *l) 
   }
   FovReconstruction known = fov_scene_reconstruction(scene);
   if (scene->overlays & FOV_OVERLAY_RECONSTRUCTION) {
-    fov_draw_hatch(cr, scene->theme, l->image, l->em);
+    fov_draw_hatch(cr, scene->theme, fov_cut_far(l->image, l->view), l->em);
     fov_draw_surface(cr, l->image, known.seen);
   } else {
     fov_draw_pixels(cr, l->image, &image);

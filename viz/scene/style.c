@@ -103,6 +103,18 @@ FovBox fov_snap(FovBox box) {
   return (FovBox){x, y, round(box.x + box.w) - x, round(box.y + box.h) - y};
 }
 
+static double clamp(double value, double least, double most) {
+  return fmin(most, fmax(least, value));
+}
+
+FovBox fov_cut_far(FovBox box, FovBox view) {
+  double left = clamp(box.x, view.x - view.w, view.x + 2 * view.w);
+  double right = clamp(box.x + box.w, view.x - view.w, view.x + 2 * view.w);
+  double top = clamp(box.y, view.y - view.h, view.y + 2 * view.h);
+  double bottom = clamp(box.y + box.h, view.y - view.h, view.y + 2 * view.h);
+  return (FovBox){left, top, right - left, bottom - top};
+}
+
 FovBox fov_cut_top(FovBox *rest, double height, double gap) {
   FovBox top = {rest->x, rest->y, rest->w, height};
   rest->y += height + gap;

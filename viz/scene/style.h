@@ -58,6 +58,9 @@ bool fov_inside(FovBox box, double x, double y);
 /** Moves the edges to whole units, where an even line is crisp. */
 FovBox fov_snap(FovBox box);
 
+/** Cuts off what is farther from a view than its own size: cairo's coordinates have 24 bits. */
+FovBox fov_cut_far(FovBox box, FovBox view);
+
 /** Cuts a strip of `height` off the top, and `gap` below it. */
 FovBox fov_cut_top(FovBox *rest, double height, double gap);
 
