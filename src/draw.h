@@ -65,6 +65,7 @@ typedef struct FovDrawEpisode {
   bool wrong;        /**< `episode` counts wrong episodes only */
   int width, height; /**< pixels; 0: the default, 1280 × 720 */
   bool light;        /**< light background; otherwise dark */
+  int head;          /**< of an attention over tiles: 1, 2 …; 0: the mean of its heads */
 } FovDrawEpisode;
 
 /** Draws an episode of a trace: a .png of its last glimpse, or a .gif or .mp4 of all of it. The

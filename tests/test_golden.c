@@ -134,26 +134,52 @@ static void test_scene_in_the_light_theme_in_colour(void **state) {
   fov_trace_finish(&trace);
 }
 
-/** 4 × 4 tiles. */
-static void check_tiles(const char *column, const char *name) {
-  FovTrace trace = make_up_tiles(2, 4, column);
-  FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, &fov_theme_dark);
-  scene.glimpse = 2;
-  scene.overlays = FOV_OVERLAY_POLICY | FOV_OVERLAY_PATH;
+/** Compares the scene of a glimpse, and finishes its trace. */
+static void check_scene(FovTrace trace, int glimpse, int head, const FovTheme *theme,
+                        const char *name) {
+  FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, theme);
+  scene.glimpse = glimpse;
+  scene.head = head;
   cairo_t *cr = begin();
   fov_scene_draw(cr, &scene);
-  assert_golden(cr, name, fov_scene_image(&scene));
+  assert_golden(cr, name, fov_scene_view(&scene));
   fov_trace_finish(&trace);
 }
 
 static void test_scene_with_tiles_of_a_policy(void **state) {
   (void)state;
-  check_tiles("policy.tiles", "scene-tiles");
+  check_scene(make_up_tiles(2, 4, "policy.tiles"), 2, 0, &fov_theme_dark, "scene-tiles");
 }
 
+/** Attention that draws a tile from its weights: an outline around it, a path, and squares. */
+static void test_scene_with_a_tile_that_attention_chose(void **state) {
+  (void)state;
+  FovTrace trace = make_up_tiles(2, 4, "attention.tiles");
+  snprintf(trace.policy, sizeof trace.policy, "sites");
+  snprintf(trace.attention, sizeof trace.attention, "sampled");
+  check_scene(trace, 2, 0, &fov_theme_dark, "scene-choice");
+}
+
+/** Soft attention has no path, and its mean glimpse no place. */
 static void test_scene_with_weights_of_attention(void **state) {
   (void)state;
-  check_tiles("attention.tiles", "scene-weights");
+  check_scene(make_up_heads(1, 4, 3), 2, 0, &fov_theme_dark, "scene-weights");
+}
+
+static void test_scene_with_weights_of_a_head(void **state) {
+  (void)state;
+  check_scene(make_up_heads(1, 4, 3), 2, 3, &fov_theme_light, "scene-head");
+}
+
+static void test_scene_with_a_window_of_attention(void **state) {
+  (void)state;
+  check_scene(make_up_windows(1, 1), 2, 0, &fov_theme_light, "scene-window");
+}
+
+/** The coarser patches reach beyond the image. */
+static void test_scene_with_a_window_of_three_scales(void **state) {
+  (void)state;
+  check_scene(make_up_windows(1, 3), 3, 0, &fov_theme_dark, "scene-window-scales");
 }
 
 /** One frame for each glimpse, actions instead of classes, and rewards. */
@@ -194,17 +220,31 @@ static void test_heat_map(void **state) {
   fov_trace_finish(&trace);
 }
 
-static void test_contact_sheet(void **state) {
-  (void)state;
-  FovTrace trace = make_up_trace(40, 1);
+/** Compares the contact sheet of a trace, and finishes it. */
+static void check_sheet(FovTrace trace, const char *name) {
   FovPlayer player;
   assert_int_equal(fov_player_init(&player, &trace), FOV_OK);
   fov_sheet_fit(&player, WIDTH, HEIGHT);
   cairo_t *cr = begin();
   fov_sheet_draw(cr, &player, WIDTH, HEIGHT);
-  assert_golden(cr, "sheet", (FovBox){0, 0, 0, 0});
+  assert_golden(cr, name, (FovBox){0, 0, 0, 0});
   fov_player_finish(&player);
   fov_trace_finish(&trace);
+}
+
+static void test_contact_sheet(void **state) {
+  (void)state;
+  check_sheet(make_up_trace(40, 1), "sheet");
+}
+
+static void test_contact_sheet_of_weights(void **state) {
+  (void)state;
+  check_sheet(make_up_heads(7, 4, 3), "sheet-weights");
+}
+
+static void test_contact_sheet_of_windows(void **state) {
+  (void)state;
+  check_sheet(make_up_windows(7, 1), "sheet-windows");
 }
 
 /** A small difference exceeds the tolerance. */
@@ -233,11 +273,17 @@ int main(void) {
       cmocka_unit_test(test_scene_in_the_dark_theme),
       cmocka_unit_test(test_scene_in_the_light_theme_in_colour),
       cmocka_unit_test(test_scene_with_tiles_of_a_policy),
+      cmocka_unit_test(test_scene_with_a_tile_that_attention_chose),
       cmocka_unit_test(test_scene_with_weights_of_attention),
+      cmocka_unit_test(test_scene_with_weights_of_a_head),
+      cmocka_unit_test(test_scene_with_a_window_of_attention),
+      cmocka_unit_test(test_scene_with_a_window_of_three_scales),
       cmocka_unit_test(test_scene_of_a_game),
       cmocka_unit_test(test_scene_of_a_sequence),
       cmocka_unit_test(test_heat_map),
       cmocka_unit_test(test_contact_sheet),
+      cmocka_unit_test(test_contact_sheet_of_weights),
+      cmocka_unit_test(test_contact_sheet_of_windows),
       cmocka_unit_test(test_a_small_difference_is_detected),
   };
   return cmocka_run_group_tests_name("golden", tests, NULL, NULL);

@@ -328,20 +328,21 @@ static void test_entropy_is_of_the_probabilities(void **state) {
 static void test_the_reconstruction_has_the_finest_and_newest_glimpse(void **state) {
   (void)state;
   FovTrace *trace = &fixture.trace;
-  uint8_t pixels[SIZE * SIZE], scales[SIZE * SIZE];
+  uint8_t pixels[SIZE * SIZE];
+  float areas[SIZE * SIZE];
   size_t patch = SIDE * SIDE;
   // First at (8, 8), then at (16, 8): 8 pixels apart, so the fine patches touch.
   memcpy(trace->locations, (float[]){-0.5, -0.5, 0, -0.5}, 4 * sizeof(float));
   for (int i = 0; i < 2 * SCALES; i++) memset(trace->retina + i * patch, 10 * (i + 1), patch);
   memset(pixels, 0, sizeof pixels);
-  fov_reconstruct(pixels, scales, trace, 0, 0);
-  assert_int_equal(scales[4 * SIZE + 4], 0); // in the first fine patch, 4 … 11
+  fov_reconstruct(pixels, areas, trace, 0, 0);
+  assert_near(areas[4 * SIZE + 4], SIDE * SIDE, 0, "fine"); // in the first fine patch, 4 … 11
   assert_int_equal(pixels[4 * SIZE + 4], 10);
-  assert_int_equal(scales[0], 1); // only in the coarse one, 0 … 15
+  assert_near(areas[0], 4 * SIDE * SIDE, 0, "coarse"); // only in the coarse one, 0 … 15
   assert_int_equal(pixels[0], 20);
-  assert_int_equal(scales[16], FOV_UNSEEN);
+  assert_true(isinf(areas[16]));
   assert_int_equal(pixels[16], 0);
-  fov_reconstruct(pixels, scales, trace, 0, 1);
+  fov_reconstruct(pixels, areas, trace, 0, 1);
   assert_int_equal(pixels[4 * SIZE + 4], 10);  // fine pixels stay
   assert_int_equal(pixels[4 * SIZE + 12], 30); // the second fine patch, 12 … 19
   assert_int_equal(pixels[9], 40);             // the newer of two coarse patches
@@ -351,31 +352,33 @@ static void test_the_reconstruction_has_the_finest_and_newest_glimpse(void **sta
 static void test_a_changing_image_shows_the_newest_glimpse(void **state) {
   (void)state;
   FovTrace trace = make_up_game(1);
-  uint8_t pixels[SIZE * SIZE], scales[SIZE * SIZE];
+  uint8_t pixels[SIZE * SIZE];
+  float areas[SIZE * SIZE];
   size_t patch = SIDE * SIDE;
   memcpy(trace.locations, (float[]){-0.5, -0.5, 0, -0.5}, 4 * sizeof(float));
   for (int i = 0; i < 2 * SCALES; i++) memset(trace.retina + i * patch, 10 * (i + 1), patch);
-  fov_reconstruct(pixels, scales, &trace, 0, 1);
+  fov_reconstruct(pixels, areas, &trace, 0, 1);
   assert_int_equal(pixels[4 * SIZE + 4], 10);  // seen by the first glimpse only
   assert_int_equal(pixels[4 * SIZE + 9], 40);  // finely by the first, coarsely by the second
   assert_int_equal(pixels[4 * SIZE + 12], 30); // finely by the second
   for (int i = 0; i < SIZE * SIZE; i++)
     assert_int_equal(fov_reconstructed_scale(&trace, 0, 1, i % SIZE, i / SIZE),
-                     scales[i] == FOV_UNSEEN ? -1 : scales[i]);
+                     isinf(areas[i]) ? -1 : areas[i] > SIDE * SIDE);
   fov_trace_finish(&trace);
 }
 
 static void test_patches_that_reach_beyond_the_image_stay_inside(void **state) {
   (void)state;
   FovTrace *trace = &fixture.trace;
-  uint8_t *pixels = calloc(1, SIZE * SIZE), *scales = malloc(SIZE * SIZE);
+  uint8_t *pixels = calloc(1, SIZE * SIZE);
+  float *areas = malloc(SIZE * SIZE * sizeof *areas);
   memcpy(trace->locations, (float[]){1, 1, -1, -1}, 4 * sizeof(float));
-  fov_reconstruct(pixels, scales, trace, 0, 1); // sanitizers check the borders
-  assert_int_equal(scales[0], 0);
-  assert_int_equal(scales[SIZE * SIZE - 1], 0);
-  assert_int_equal(scales[SIZE - 1], FOV_UNSEEN);
+  fov_reconstruct(pixels, areas, trace, 0, 1); // sanitizers check the borders
+  assert_near(areas[0], SIDE * SIDE, 0, "top left");
+  assert_near(areas[SIZE * SIZE - 1], SIDE * SIDE, 0, "bottom right");
+  assert_true(isinf(areas[SIZE - 1]));
   free(pixels);
-  free(scales);
+  free(areas);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)

@@ -59,6 +59,8 @@ static int begin(void **state) {
   if (write_trace(make_up_trace(EPISODES, 1), "a.trace") != 0) return -1;
   if (write_trace(make_up_game(EPISODES), "game.trace") != 0) return -1;
   if (write_trace(make_up_sequence(EPISODES), "sequence.trace") != 0) return -1;
+  if (write_trace(make_up_heads(EPISODES, 4, 2), "heads.trace") != 0) return -1;
+  if (write_trace(make_up_windows(EPISODES, 2), "windows.trace") != 0) return -1;
   make_run("run");
   if (fov_viewer_open(&viewer, "a.trace") != FOV_OK) return -1;
   fov_viewer_resize(&viewer, WIDTH, HEIGHT);
@@ -141,6 +143,7 @@ static void test_damage_covers_every_change(void **state) {
   (void)state;
   assert_damage_covers_every_change("a.trace", 110);
   assert_damage_covers_every_change("game.trace", 50);
+  assert_damage_covers_every_change("windows.trace", 110);
 }
 
 static void test_the_viewer_is_idle_when_nothing_moves(void **state) {
@@ -198,6 +201,43 @@ static void test_a_key_of_an_overlay_names_it(void **state) {
   assert_notice("path: hidden");
   fov_viewer_do(&viewer, fov_viewer_type(&viewer, '5'));
   assert_notice("veil: shown");
+}
+
+static void type(char letter) {
+  fov_viewer_do(&viewer, fov_viewer_type(&viewer, letter));
+}
+
+/** The mean, each head, and the mean again, also in the contact sheet; other traces have none. */
+static void test_a_key_steps_through_the_heads(void **state) {
+  (void)state;
+  reopen("heads.trace");
+  cairo_surface_t *mean = draw(NULL);
+  type('a');
+  assert_notice("weights: head 1 of 2");
+  assert_title("heads.trace: episode 0, glimpse 1 of 4, all, head 1, 1x, paused");
+  type('a');
+  type('m');
+  assert_title("heads.trace: contact sheet, all, head 2");
+  cairo_surface_t *second = draw(NULL);
+  type('a');
+  assert_notice("weights: mean of 2 heads");
+  cairo_surface_t *sheet = draw(NULL);
+  assert_true(differences(second, sheet) > 1000);
+  type('m');
+  fov_viewer_tick(&viewer, 10); // until the message has gone
+  cairo_surface_t *again = draw(NULL);
+  assert_int_equal(differences(mean, again), 0);
+  type('a');
+  assert_int_equal(viewer.player.head, 1);
+  fov_viewer_drop(&viewer, "windows.trace");
+  assert_int_equal(viewer.player.head, 0);
+  type('a');
+  assert_notice("weights: this trace has no heads to choose");
+  assert_title("windows.trace: episode 0, glimpse 1 of 4, all, 1x, paused");
+  cairo_surface_destroy(mean);
+  cairo_surface_destroy(second);
+  cairo_surface_destroy(sheet);
+  cairo_surface_destroy(again);
 }
 
 /** Fewer episodes have larger pictures; the page shows all of them if it can. */
@@ -563,6 +603,8 @@ static void test_any_keys_at_any_size(void **state) {
   try_any_keys("a.trace", 240);
   try_any_keys("game.trace", 50);
   try_any_keys("sequence.trace", 50);
+  try_any_keys("heads.trace", 100);
+  try_any_keys("windows.trace", 100);
 }
 
 static void test_the_history_is_bounded(void **state) {
@@ -624,6 +666,7 @@ int main(void) {
       TEST(test_the_button_plays),
       TEST(test_filter_and_speed_are_buttons),
       TEST(test_a_key_of_an_overlay_names_it),
+      TEST(test_a_key_steps_through_the_heads),
       TEST(test_few_episodes_fill_the_contact_sheet),
       TEST(test_the_heat_map_has_pages),
       TEST(test_the_wheel_zooms_at_the_pointer_and_a_drag_moves),

@@ -467,7 +467,7 @@ static void test_a_whole_image_does_not_move(void **state) {
   patch = fov_patch_area(&trace, 0, 0, 0);
   assert_float_equal(patch.x, -4, 0); // (29 − 20) / 2, rounded down
   assert_float_equal(patch.y, 0, 0);
-  assert_float_equal(patch.covers, 29, 0);
+  assert_float_equal(patch.w, 29, 0);
 }
 
 static void test_squares_have_their_scales_colours(void **state) {

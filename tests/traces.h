@@ -66,20 +66,27 @@ static inline void make_up_retina(FovTrace *trace, int e, int t) {
       }
 }
 
-/** Sets location, policy, probabilities and retina of glimpse t; `answer` becomes likelier. */
-static inline void make_up_glimpse(FovTrace *trace, int e, int t, int answer) {
+/** `answer` becomes likelier, and the baseline higher. */
+static inline void make_up_probabilities(FovTrace *trace, int e, int t, int answer) {
   size_t m = (size_t)e * GLIMPSES + t;
   int A = trace->actions;
-  trace->locations[2 * m] = 0.25f * (float)t - 0.5f;
-  trace->locations[2 * m + 1] = t % 2 ? 0.3f : -0.2f;
-  for (int j = 0; j < 2 && t > 0 && trace->columns == 2; j++) {
-    trace->column[0].values[2 * m + j] = trace->locations[2 * m + j] + 0.05f;
-    trace->column[1].values[2 * m + j] = 0.1f;
-  }
   float even = 1 / (float)A, gain = 0.2f * (float)t;
   for (int a = 0; a < A; a++)
     trace->probabilities[m * A + a] = a == answer ? even + gain : even - gain / (float)(A - 1);
   trace->baselines[m] = 0.4f + 0.1f * (float)t;
+}
+
+/** Sets location, policy, probabilities and retina of glimpse t. */
+static inline void make_up_glimpse(FovTrace *trace, int e, int t, int answer) {
+  size_t m = (size_t)e * GLIMPSES + t;
+  trace->locations[2 * m] = 0.25f * (float)t - 0.5f;
+  trace->locations[2 * m + 1] = t % 2 ? 0.3f : -0.2f;
+  bool gaussian = fov_trace_find_column(trace, "policy.mean");
+  for (int j = 0; j < 2 && t > 0 && gaussian; j++) {
+    trace->column[0].values[2 * m + j] = trace->locations[2 * m + j] + 0.05f;
+    trace->column[1].values[2 * m + j] = 0.1f;
+  }
+  make_up_probabilities(trace, e, t, answer);
   make_up_retina(trace, e, t);
 }
 
@@ -128,6 +135,73 @@ static inline FovTrace make_up_tiles(int episodes, int K, const char *name) {
       make_up_retina(&trace, e, t);
     }
     trace.answers[e * GLIMPSES + GLIMPSES - 1] = e % CLASSES;
+  }
+  return trace;
+}
+
+/** Soft attention over K × K tiles: head h weighs most the tiles around column h, later h + 1,
+ * and the mean of the heads is recorded, too. */
+static inline FovTrace make_up_heads(int episodes, int K, int heads) {
+  FovTrace trace = declare_trace(episodes, 1, 1, CLASSES);
+  int N = K * K;
+  fov_trace_add_column(&trace, "attention.tiles", N);
+  fov_trace_add_column(&trace, "attention.heads", heads * N);
+  assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
+  snprintf(trace.attention, sizeof trace.attention, "soft");
+  float *mean = trace.column[0].values, *each = trace.column[1].values;
+  for (int e = 0; e < episodes; e++) {
+    make_up_image(&trace, e);
+    trace.lengths[e] = GLIMPSES;
+    trace.answers[e * GLIMPSES + GLIMPSES - 1] = e % CLASSES;
+    for (int t = 0; t < GLIMPSES; t++, mean += N) {
+      make_up_glimpse(&trace, e, t, e % CLASSES);
+      trace.labels[e * GLIMPSES + t] = e % CLASSES;
+      memset(mean, 0, (size_t)N * sizeof *mean);
+      for (int i = 0; i < heads * N; i++) {
+        int right = i % K - (t / 2 + i / N) % K, down = i % N / K - (e + i / N) % K;
+        float weight = 0.36f * powf(0.25f, (float)(abs(right) + abs(down)));
+        *each++ = weight;
+        mean[i % N] += weight / (float)heads;
+      }
+    }
+  }
+  return trace;
+}
+
+/** Patch `scale` of a glimpse through a window [x, y, width, height], from its nearest pixels. */
+static inline void make_up_patch(FovTrace *trace, int e, int t, int scale, const float *window) {
+  size_t at = ((size_t)e * GLIMPSES + t) * trace->scales + scale;
+  const uint8_t *image = image_at(trace, e, t);
+  for (int i = 0; i < SIDE * SIDE; i++) {
+    double right = (i % SIDE + 0.5) / SIDE - 0.5, down = (i / SIDE + 0.5) / SIDE - 0.5;
+    double x = floor((window[0] + ldexp(window[2], scale) * right + 1) / 2 * SIZE);
+    double y = floor((window[1] + ldexp(window[3], scale) * down + 1) / 2 * SIZE);
+    bool inside = x >= 0 && x < SIZE && y >= 0 && y < SIZE;
+    trace->retina[at * SIDE * SIDE + i] = inside ? image[(int)y * SIZE + (int)x] : 0;
+  }
+}
+
+/** Windows that begin with the whole image and become smaller as they move to the right. */
+static inline FovTrace make_up_windows(int episodes, int scales) {
+  FovTrace trace = declare_trace(episodes, 1, 1, CLASSES);
+  trace.scales = scales;
+  fov_trace_add_column(&trace, "attention.window", 4);
+  assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
+  snprintf(trace.attention, sizeof trace.attention, "draw");
+  for (int e = 0; e < episodes; e++) {
+    make_up_image(&trace, e);
+    trace.lengths[e] = GLIMPSES;
+    trace.answers[e * GLIMPSES + GLIMPSES - 1] = e % CLASSES;
+    for (int t = 0; t < GLIMPSES; t++) {
+      size_t m = (size_t)e * GLIMPSES + t;
+      float *window = trace.column[0].values + 4 * m, size = 2 * powf(0.6f, (float)t);
+      memcpy(window, (float[]){0.08f * (float)t, -0.1f * (float)t, size, 0.8f * size},
+             4 * sizeof *window);
+      make_up_probabilities(&trace, e, t, e % CLASSES);
+      memcpy(trace.locations + 2 * m, window, 2 * sizeof *window);
+      trace.labels[m] = e % CLASSES;
+      for (int s = 0; s < scales; s++) make_up_patch(&trace, e, t, s, window);
+    }
   }
   return trace;
 }

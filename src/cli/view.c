@@ -9,7 +9,7 @@
 
 typedef struct Request {
   const char *export, *size;
-  int episode, theme;
+  int episode, theme, head;
   bool wrong;
 } Request;
 
@@ -22,6 +22,8 @@ static const FovOption options[] = {
     FOV_BOOL(Request, wrong, "no",
              "count only episodes that were answered wrongly or missed their goal"),
     FOV_TEXT(Request, size, "of the picture in pixels, WxH; default: 1280x720"),
+    FOV_INT(Request, head, "0", 0, 64,
+            "the head whose weights are shown, for attention over tiles; 0: their mean"),
     FOV_CHOICE(Request, theme, "dark", themes, "background"),
     FOV_TEXT(Request, export,
              "write a file instead of opening a window: the end of the episode as FILE.png, all of "
@@ -56,8 +58,10 @@ static void note_other_weights(const char *source, const char *trace,
 
 static FovStatus run(const void *values, const FovArguments *arguments) {
   const Request *request = values;
-  FovDrawEpisode what = {
-      .episode = request->episode, .wrong = request->wrong, .light = request->theme == LIGHT};
+  FovDrawEpisode what = {.episode = request->episode,
+                         .wrong = request->wrong,
+                         .light = request->theme == LIGHT,
+                         .head = request->head};
   FOV_TRY(parse_size(&what, request->size));
   if (arguments->count != 1)
     return fov_fail(FOV_ERR_USAGE, "expected one run or trace, found %d; see fovea view --help",
@@ -85,7 +89,8 @@ const FovCommand fov_command_view = {
         "window also shows earlier traces of the training and can follow a running training\n"
         "(L). --export needs no display.\n",
     .examples = "  fovea view runs/cluttered-60-s0\n"
-                "  fovea view runs/cluttered-60-s0 --wrong --episode 3 --export gaze.gif\n",
+                "  fovea view runs/cluttered-60-s0 --wrong --episode 3 --export gaze.gif\n"
+                "  fovea view runs/soft-s0 --head 2 --export head.png\n",
     .options = options,
     .size = sizeof(Request),
     .run = run,

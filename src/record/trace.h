@@ -26,7 +26,9 @@ typedef struct FovTraceColumn {
  * Locations are the paper's: (x, y) in [−1, 1], (−1, −1) the top left corner of the image. Columns
  * that the viewer draws: "policy.mean" and "policy.sigma" (2 each, like locations; sigma 0 =
  * deterministic), "policy.tiles" (K·K probabilities of a K × K grid over the image, by rows from
- * the top left) and "attention.tiles" (the weights of such a grid).
+ * the top left), "attention.tiles" (the weights of such a grid, mean over heads), "attention.heads"
+ * (the weights of each head) and "attention.window" (x, y of the middle, width and height of the
+ * finest patch, in units of locations; patch s is 2^s times as wide and high).
  */
 typedef struct FovTrace {
   int episodes, glimpses;      /**< E, T */

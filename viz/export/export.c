@@ -10,6 +10,7 @@
 
 #include "draw.h"
 #include "viz/export/film.h"
+#include "viz/scene/attention.h"
 #include "viz/scene/cache.h"
 #include "viz/scene/drawing.h"
 #include "viz/scene/episode.h"
@@ -269,8 +270,10 @@ static FovStatus draw_episode(const char *path, const FovTrace *trace, const cha
   int height = what->height ? what->height : FOV_SCENE_HEIGHT;
   FOV_TRY(check_size(width, height));
   FOV_TRY(fov_scene_check(trace, trace_path));
+  FOV_TRY(fov_check_head(trace, trace_path, what->head));
   FovScene scene =
       fov_scene(trace, width, height, what->light ? &fov_theme_light : &fov_theme_dark);
+  scene.head = what->head;
   FOV_TRY(find_episode(&scene.episode, trace, trace_path, what));
   return fov_export(path, &scene);
 }

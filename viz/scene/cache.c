@@ -1,5 +1,6 @@
 #include "viz/scene/cache.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "viz/scene/pixels.h"
@@ -30,12 +31,12 @@ static uint32_t *row_of(cairo_surface_t *surface, int y) {
 }
 
 /** Pixels are ARGB32 with premultiplied alpha. */
-static void fill(const FovReconstruction *made, const FovPixels *pixels, const uint8_t *scales) {
+static void fill(const FovReconstruction *made, const FovPixels *pixels, const float *areas) {
   const uint32_t opaque = 0xff000000, veil = 0xb8000000;
   for (int y = 0; y < pixels->height; y++) {
     uint32_t *seen = row_of(made->seen, y), *unseen = row_of(made->unseen, y);
     for (int x = 0; x < pixels->width; x++) {
-      bool is_seen = *scales++ != FOV_UNSEEN;
+      bool is_seen = isfinite(*areas++);
       seen[x] = is_seen ? opaque | fov_pixel_rgb(pixels, x, y) : 0;
       unseen[x] = is_seen ? 0 : veil;
     }
@@ -50,14 +51,15 @@ static FovReconstruction reconstruct(const FovScene *scene) {
   size_t count = (size_t)w * h;
   FovReconstruction made = {cairo_image_surface_create(CAIRO_FORMAT_ARGB32, w, h),
                             cairo_image_surface_create(CAIRO_FORMAT_ARGB32, w, h)};
-  uint8_t *bytes = calloc(count, (size_t)trace->channels), *scales = malloc(count);
+  uint8_t *bytes = calloc(count, (size_t)trace->channels);
+  float *areas = malloc(count * sizeof *areas);
   bool failed = cairo_surface_status(made.seen) || cairo_surface_status(made.unseen);
-  if (bytes && scales && !failed) { // without memory they stay empty
-    fov_reconstruct(bytes, scales, trace, scene->episode, scene->glimpse);
-    fill(&made, &(FovPixels){bytes, w, h, trace->channels}, scales);
+  if (bytes && areas && !failed) { // without memory they stay empty
+    fov_reconstruct(bytes, areas, trace, scene->episode, scene->glimpse);
+    fill(&made, &(FovPixels){bytes, w, h, trace->channels}, areas);
   }
   free(bytes);
-  free(scales);
+  free(areas);
   return made;
 }
 

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "viz/scene/attention.h"
 #include "viz/scene/reconstruction.h"
 
 enum { MAX_ZOOM = 64 }; // cairo's coordinates have 24 bits
@@ -17,10 +18,14 @@ static FovBox zoomed(FovBox fitted, FovZoom zoom) {
   return (FovBox){fitted.x + fitted.w / 2 - zoom.x * w, fitted.y + fitted.h / 2 - zoom.y * h, w, h};
 }
 
+int fov_retina_tiles(const FovTrace *trace) {
+  return trace->scales + !fov_reads_all(trace);
+}
+
 /** The right column from its top: the retina, the bars, and the plots over time. */
 static void lay_out_column(FovLayout *l, const FovScene *scene, FovBox column) {
   double em = l->em, pad = round(1.25 * em);
-  int tiles = scene->trace->scales + 1; // one is the reconstruction
+  int tiles = fov_retina_tiles(scene->trace);
   double tile = fmin((column.w - (tiles - 1) * em) / tiles, 0.3 * column.h);
   l->retina = fov_cut_top(&column, floor(tile) + 3.2 * em, pad);
   l->bars = column;
@@ -74,16 +79,19 @@ static FovBox patch_box(const FovScene *scene, FovBox image, int glimpse, int sc
   const FovTrace *trace = scene->trace;
   FovPatchArea patch = fov_patch_area(trace, scene->episode, glimpse, scale);
   double pixel_x = image.w / trace->width, pixel_y = image.h / trace->height;
-  return (FovBox){image.x + patch.x * pixel_x, image.y + patch.y * pixel_y, patch.covers * pixel_x,
-                  patch.covers * pixel_y};
+  return (FovBox){image.x + patch.x * pixel_x, image.y + patch.y * pixel_y, patch.w * pixel_x,
+                  patch.h * pixel_y};
 }
 
 FovBox fov_scene_patch(const FovScene *scene, int scale) {
   FovBox image = fov_scene_image(scene), box = patch_box(scene, image, scene->glimpse, scale);
   if (scene->glide > 0) {
     FovBox next = patch_box(scene, image, scene->glimpse + 1, scale);
+    if (next.w == 0) return box;
     box.x += scene->glide * (next.x - box.x);
     box.y += scene->glide * (next.y - box.y);
+    box.w += scene->glide * (next.w - box.w);
+    box.h += scene->glide * (next.h - box.h);
   }
   return box;
 }

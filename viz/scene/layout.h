@@ -11,6 +11,9 @@ typedef struct FovLayout {
   FovBox last; /**< the entropy of answers, or the rewards of a control task */
 } FovLayout;
 
+/** The patches of a glimpse and, if they have places, the image reconstructed from them. */
+int fov_retina_tiles(const FovTrace *trace);
+
 FovLayout fov_layout(const FovScene *scene);
 
 /** The part that changes while the view moves to the next glimpse. */
@@ -19,7 +22,8 @@ FovBox fov_scene_view(const FovScene *scene);
 /** The box of the whole image; larger than the view if zoomed. */
 FovBox fov_scene_image(const FovScene *scene);
 
-/** The outline of patch `scale` of the retina; may reach beyond the image. */
+/** The outline of patch `scale` of the glimpse; may reach far beyond the image. No width: there is
+ * none. */
 FovBox fov_scene_patch(const FovScene *scene, int scale);
 
 /** Zooms by `factor` around (x, y), whose point of the image stays there; limits: 1 … 64. */

@@ -2,12 +2,17 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "viz/scene/episode.h"
+#include "viz/scene/attention.h"
 
 /** Nothing is drawn farther out, in half image widths: cairo's coordinates have 24 bits. */
 enum { FAR = 8 };
+
+double fov_near(float location) {
+  return fmin(FAR, fmax(-FAR, location));
+}
+
+static const double OPACITY = 0.6; // of the likeliest tile: the image stays visible
 
 /** A distribution over the tiles of a K × K grid. */
 typedef struct Tiles {
@@ -41,53 +46,54 @@ static int part_of(float coordinate, int count) {
   return (int)fmin(count - 1, fmax(0, floor((coordinate + 1) / 2 * count)));
 }
 
-bool fov_reads_all(const FovTrace *trace) {
-  return fov_trace_find_column(trace, "attention.tiles") && strcmp(trace->policy, "sites") != 0;
+static float largest(const float *p, int side) {
+  float most = 0;
+  for (int i = 0; i < side * side; i++) most = fmaxf(most, p[i]); // which ignores NaN
+  return most;
 }
 
 /** The tiles that a policy chose from or, without these, the weights of an attention. */
 static Tiles find_tiles(const FovScene *scene) {
-  const FovTraceColumn *column = fov_trace_find_column(scene->trace, "policy.tiles");
-  bool weights = !column;
-  if (weights) column = fov_trace_find_column(scene->trace, "attention.tiles");
-  Tiles tiles = {.p = choice_of(scene, column), .chosen = -1};
-  tiles.side = tiles.p ? (int)lround(sqrt(column->width)) : 0;
-  if (!tiles.p || tiles.side * tiles.side != column->width) return (Tiles){0};
-  const float *l = scene->trace->locations + 2 * fov_glimpse_at(scene);
-  if (!fov_reads_all(scene->trace))
+  const FovTrace *trace = scene->trace;
+  const FovTraceColumn *column = fov_trace_find_column(trace, "policy.tiles");
+  Tiles tiles = {.p = choice_of(scene, column), .weights = !column, .chosen = -1};
+  if (tiles.p) tiles.side = fov_grid_side(column->width);
+  if (!column)
+    tiles.p = fov_weights(&tiles.side, trace, scene->episode, scene->glimpse, scene->head);
+  if (!tiles.p || tiles.side == 0) return (Tiles){0};
+  const float *l = trace->locations + 2 * fov_glimpse_at(scene);
+  if (!fov_reads_all(trace))
     tiles.chosen = part_of(l[1], tiles.side) * tiles.side + part_of(l[0], tiles.side);
-  tiles.weights = weights;
-  for (int i = 0; i < column->width; i++) tiles.most = fmaxf(tiles.most, tiles.p[i]);
+  tiles.most = largest(tiles.p, tiles.side);
   return tiles;
 }
 
 /** Tile i over the image; neighbours share whole edges, so no seam shows between them. */
-static FovBox tile_box(const Tiles *tiles, FovBox image, int i) {
-  int column = i % tiles->side, row = i / tiles->side;
-  double x = round(image.x + image.w * column / tiles->side);
-  double y = round(image.y + image.h * row / tiles->side);
-  return (FovBox){x, y, round(image.x + image.w * (column + 1) / tiles->side) - x,
-                  round(image.y + image.h * (row + 1) / tiles->side) - y};
+static FovBox tile_box(FovBox image, int side, int i) {
+  int column = i % side, row = i / side;
+  double x = round(image.x + image.w * column / side);
+  double y = round(image.y + image.h * row / side);
+  return (FovBox){x, y, round(image.x + image.w * (column + 1) / side) - x,
+                  round(image.y + image.h * (row + 1) / side) - y};
 }
 
-/** The opacity of a tile of probability p; the image stays visible under the likeliest. A nearly
- * uniform distribution is faint: full opacity needs four times its probability. */
-static double opacity(const Tiles *tiles, float p) {
-  double full = fmax(tiles->most, 4.0 / (tiles->side * tiles->side));
-  return 0.6 * fmax(0, p / full);
+void fov_tint_tiles(cairo_t *cr, const FovTheme *theme, FovBox image, const float *p, int side) {
+  // A nearly uniform distribution is faint: full opacity needs four times its probability.
+  double full = fmax(largest(p, side), 4.0 / (side * side));
+  for (int i = 0; i < side * side; i++) {
+    FovBox box = tile_box(image, side, i);
+    cairo_rectangle(cr, box.x, box.y, box.w, box.h);
+    fov_set_colour(cr, theme->policy, OPACITY * fmax(0, p[i] / full));
+    cairo_fill(cr);
+  }
 }
 
 void fov_draw_policy_tiles(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   Tiles tiles = find_tiles(scene);
   if (!tiles.p) return;
-  for (int i = 0; i < tiles.side * tiles.side; i++) {
-    FovBox box = tile_box(&tiles, l->image, i);
-    cairo_rectangle(cr, box.x, box.y, box.w, box.h);
-    fov_set_colour(cr, scene->theme->policy, opacity(&tiles, tiles.p[i]));
-    cairo_fill(cr);
-  }
+  fov_tint_tiles(cr, scene->theme, l->image, tiles.p, tiles.side);
   if (tiles.chosen < 0) return;
-  FovBox box = tile_box(&tiles, l->image, tiles.chosen);
+  FovBox box = tile_box(l->image, tiles.side, tiles.chosen);
   cairo_rectangle(cr, box.x, box.y, box.w, box.h);
   fov_stroke_rimmed(cr, scene->theme->policy, fov_border(l->em), 1);
 }
@@ -123,6 +129,7 @@ static void legend_text(cairo_t *cr, const FovScene *scene, double x, double y, 
   char text[128];
   snprintf(text, sizeof text, "%s%s%s: %s", slot, name[0] ? " " : "", name, what);
   if (fov_text_width(cr, text) > end - x) snprintf(text, sizeof text, "%s: %s", slot, what);
+  if (fov_text_width(cr, text) > end - x) snprintf(text, sizeof text, "%s", what);
   fov_fit_text(cr, text, sizeof text, end - x);
   fov_set_colour(cr, scene->theme->quiet, 1);
   fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", text);
@@ -130,15 +137,19 @@ static void legend_text(cairo_t *cr, const FovScene *scene, double x, double y, 
 
 static void legend_tiles(cairo_t *cr, const FovScene *scene, const Tiles *tiles, double x, double y,
                          double end, double em) {
-  char text[48];
+  char text[80], head[40];
   FovBox box = {x, y - 0.75 * em, 0.9 * em, 0.9 * em};
   cairo_rectangle(cr, box.x, box.y, box.w, box.h);
-  fov_set_colour(cr, scene->theme->policy, 0.6);
+  fov_set_colour(cr, scene->theme->policy, OPACITY);
   cairo_fill(cr);
   const FovTrace *trace = scene->trace;
+  fov_describe_head(head, sizeof head, trace, scene->head);
   if (tiles->chosen >= 0) fov_stroke_box(cr, box, scene->theme->policy, fmax(1.5, 0.14 * em));
-  snprintf(text, sizeof text, "%s up to %.2g", tiles->weights ? "weights" : "probability",
-           (double)tiles->most);
+  if (tiles->weights && head[0])
+    snprintf(text, sizeof text, "%s, weights up to %.2g", head, (double)tiles->most);
+  else
+    snprintf(text, sizeof text, "%s up to %.2g", tiles->weights ? "weights" : "probability",
+             (double)tiles->most);
   legend_text(cr, scene, x + 1.4 * em, y, end, tiles->weights ? "attention" : "policy",
               tiles->weights ? trace->attention : trace->policy, text);
 }
@@ -161,10 +172,19 @@ void fov_draw_policy_legend(cairo_t *cr, const FovScene *scene, double x, double
   }
 }
 
+void fov_draw_window_legend(cairo_t *cr, const FovScene *scene, double x, double y, double end,
+                            double em) {
+  fov_stroke_box(cr, (FovBox){x, y - 0.75 * em, 0.9 * em, 0.9 * em}, scene->theme->series[0],
+                 fmax(1.5, 0.14 * em));
+  legend_text(cr, scene, x + 1.4 * em, y, end, "attention", scene->trace->attention, "window");
+}
+
 int fov_describe_policy(char *text, size_t size, const FovScene *scene, float x, float y) {
   Tiles tiles = find_tiles(scene);
   if (!tiles.p || !(scene->overlays & FOV_OVERLAY_POLICY)) return 0;
+  char head[40] = "";
+  if (tiles.weights) fov_describe_head(head, sizeof head, scene->trace, scene->head);
   int column = part_of(x, tiles.side), row = part_of(y, tiles.side);
-  return snprintf(text, size, "tile %d, %d: %.3g; ", column, row,
+  return snprintf(text, size, "%s%stile %d, %d: %.3g; ", head, head[0] ? ", " : "", column, row,
                   (double)tiles.p[row * tiles.side + column]);
 }

@@ -12,11 +12,18 @@
 void fov_draw_policy_gaussian(cairo_t *cr, const FovScene *scene, const FovLayout *layout);
 void fov_draw_policy_tiles(cairo_t *cr, const FovScene *scene, const FovLayout *layout);
 
-/** Whether an attention weighs all tiles, so that a glimpse has no patch of its own. */
-bool fov_reads_all(const FovTrace *trace);
+/** Tints the tiles of an image by p [side, side], a distribution by rows from the top left. */
+void fov_tint_tiles(cairo_t *cr, const FovTheme *theme, FovBox image, const float *p, int side);
+
+/** A coordinate that is not too far outside the image to be drawn. */
+double fov_near(float location);
 
 /** Explains these marks in a line that starts at (x, y) and ends before x = `end`. */
 void fov_draw_policy_legend(cairo_t *cr, const FovScene *scene, double x, double y, double end,
+                            double em);
+
+/** Likewise explains the outline of an attention's window. */
+void fov_draw_window_legend(cairo_t *cr, const FovScene *scene, double x, double y, double end,
                             double em);
 
 /** Writes the probability of the tile at (x, y) of the image, in [−1, 1]; returns the bytes

@@ -2,8 +2,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "viz/scene/attention.h"
 #include "viz/scene/cache.h"
 #include "viz/scene/pixels.h"
 #include "viz/scene/reconstruction.h"
@@ -15,10 +15,10 @@ static FovPixels patch_of(const FovScene *scene, int scale) {
                      trace->side, trace->side, trace->channels};
 }
 
-/** Tile `i` of the row under the heading: the scales of the retina, then the reconstruction. */
+/** Tile `i` of the row under the heading: the scales of the glimpse, then the reconstruction. */
 static FovBox tile(const FovScene *scene, const FovLayout *l, int i) {
-  double side = l->retina.h - 3.2 * l->em, tiles = scene->trace->scales;
-  double pitch = tiles > 0 ? (l->retina.w - side) / tiles : 0;
+  double side = l->retina.h - 3.2 * l->em, gaps = fov_retina_tiles(scene->trace) - 1;
+  double pitch = gaps > 0 ? (l->retina.w - side) / gaps : 0;
   pitch = fmin(pitch, side + 3 * l->em); // a few tiles stay together
   return fov_snap((FovBox){l->retina.x + i * pitch, l->retina.y + 1.6 * l->em, side, side});
 }
@@ -42,25 +42,37 @@ static void draw_known_tile(cairo_t *cr, const FovScene *scene, const FovLayout 
   cairo_surface_destroy(known.unseen);
 }
 
+static const char *heading(const FovTrace *trace) {
+  if (fov_reads_all(trace)) return "Weighted mean of all tiles";
+  return fov_has_window(trace) ? "Window, as received" : "Retina, as received";
+}
+
+/** Writes the number of a scale and, if there is room, the pixels of the image that it covers. */
+static void caption_patch(cairo_t *cr, const FovScene *scene, FovBox frame, double em, int scale) {
+  FovPatchArea patch = fov_patch_area(scene->trace, scene->episode, scene->glimpse, scale);
+  char text[48];
+  snprintf(text, sizeof text, "%d: %g × %g px", scale + 1, round(10 * patch.w) / 10,
+           round(10 * patch.h) / 10);
+  if (patch.w == 0 || fov_text_width(cr, text) > frame.w)
+    snprintf(text, sizeof text, "%d", scale + 1);
+  caption(cr, frame, em, text);
+}
+
 void fov_draw_retina(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   if (!fov_shows(cr, l->retina)) return;
   const FovTrace *trace = scene->trace;
   FovBox box = l->retina;
-  fov_draw_heading(cr, &box, scene->theme, l->em, "Retina, as received");
+  fov_draw_heading(cr, &box, scene->theme, l->em, heading(trace));
   fov_set_colour(cr, scene->theme->quiet, 1);
   for (int s = 0; s < trace->scales; s++) {
     FovBox frame = tile(scene, l, s);
     FovPixels pixels = patch_of(scene, s);
-    double covers = ldexp(trace->side, s); // pixels of the image
-    char text[48];
     fov_draw_pixels(cr, frame, &pixels);
     fov_stroke_box(cr, frame, scene->theme->series[s % FOV_SERIES], fov_border(l->em));
-    snprintf(text, sizeof text, frame.w > 8 * l->em ? "%d: %g × %g px" : "%d", s + 1, covers,
-             covers);
     fov_set_colour(cr, scene->theme->quiet, 1);
-    caption(cr, frame, l->em, text);
+    caption_patch(cr, scene, frame, l->em, s);
   }
-  draw_known_tile(cr, scene, l);
+  if (!fov_reads_all(trace)) draw_known_tile(cr, scene, l);
 }
 
 static void tell_patch(char *text, size_t size, const FovScene *scene, int scale, FovBox frame,
@@ -92,7 +104,8 @@ static void tell_known(char *text, size_t size, const FovScene *scene, FovBox im
 bool fov_describe_retina(char *text, size_t size, const FovScene *scene, double x, double y) {
   FovLayout l = fov_layout(scene);
   FovBox image = known_image(scene, tile(scene, &l, scene->trace->scales));
-  if (fov_inside(image, x, y)) return tell_known(text, size, scene, image, x, y), true;
+  if (!fov_reads_all(scene->trace) && fov_inside(image, x, y))
+    return tell_known(text, size, scene, image, x, y), true;
   for (int s = 0; s < scene->trace->scales; s++) {
     FovBox frame = tile(scene, &l, s);
     if (fov_inside(frame, x, y)) return tell_patch(text, size, scene, s, frame, x, y), true;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "viz/scene/attention.h"
 #include "viz/scene/cache.h"
 #include "viz/scene/episode.h"
 #include "viz/scene/part_policy.h"
@@ -14,10 +15,11 @@ typedef struct Point {
   double x, y;
 } Point;
 
-/** Canvas coordinates of a location in the image. */
-static Point place(FovBox image, const float *location) {
-  return (Point){image.x + (location[0] + 1) / 2 * image.w,
-                 image.y + (location[1] + 1) / 2 * image.h};
+/** The canvas coordinates of where glimpse t was. */
+static Point place(const FovScene *scene, FovBox image, int t) {
+  const float *at = fov_gaze(scene->trace, scene->episode, t);
+  return (Point){image.x + (fov_near(at[0]) + 1) / 2 * image.w,
+                 image.y + (fov_near(at[1]) + 1) / 2 * image.h};
 }
 
 static Point between(Point a, Point b, double share) {
@@ -35,7 +37,8 @@ static void draw_ground(cairo_t *cr, const FovScene *scene, const FovLayout *l) 
   cairo_rectangle(cr, l->view.x, l->view.y, l->view.w, l->view.h);
   cairo_clip(cr);
   FovPixels image = image_of(scene);
-  if (!(scene->overlays & (FOV_OVERLAY_RECONSTRUCTION | FOV_OVERLAY_VEIL))) {
+  bool known_only = scene->overlays & (FOV_OVERLAY_RECONSTRUCTION | FOV_OVERLAY_VEIL);
+  if (!known_only || fov_reads_all(scene->trace)) {
     fov_draw_pixels(cr, l->image, &image);
     return;
   }
@@ -97,11 +100,14 @@ static void draw_tag(cairo_t *cr, FovBox square, FovBox view, int scale, FovColo
   }
 }
 
+/** The outlines of the glimpse's patches. */
 static void draw_squares(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   double line = fov_border(l->em);
   fov_set_font(cr, 0.85 * l->em, true);
   for (int s = scene->trace->scales - 1; s >= 0; s--) { // the finest on top
     FovBox square = fov_scene_patch(scene, s);
+    if (square.w == 0) continue;
+    square = fov_cut_far(square, l->view);
     if (scene->glide == 0) square = fov_snap(square); // while moving it would jerk
     FovColour colour = scene->theme->series[s % FOV_SERIES];
     cairo_rectangle(cr, square.x, square.y, square.w, square.h);
@@ -132,9 +138,8 @@ static void draw_dot(cairo_t *cr, const FovScene *scene, Point at, double radius
 
 /** Point t of the path; the one after this glimpse is on the way to the next. */
 static Point path_point(const FovScene *scene, FovBox image, int t) {
-  const float *first = scene->trace->locations + 2 * (fov_glimpse_at(scene) - scene->glimpse);
-  if (t <= scene->glimpse) return place(image, first + 2 * t);
-  return between(place(image, first + 2 * t - 2), place(image, first + 2 * t), scene->glide);
+  if (t <= scene->glimpse) return place(scene, image, t);
+  return between(place(scene, image, t - 1), place(scene, image, t), scene->glide);
 }
 
 /** Draws the path from the first glimpse, a disc, to the current location, a ring; older steps are
@@ -180,11 +185,11 @@ void fov_draw_view(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   cairo_rectangle(cr, l->view.x, l->view.y, l->view.w, l->view.h);
   cairo_clip(cr);
   if (scene->overlays & FOV_OVERLAY_POLICY) fov_draw_policy_tiles(cr, scene, l);
-  bool patch = !fov_reads_all(scene->trace);
-  if (scene->overlays & FOV_OVERLAY_SQUARES && patch) draw_squares(cr, scene, l);
+  if (scene->overlays & FOV_OVERLAY_SQUARES) draw_squares(cr, scene, l);
   if (scene->overlays & FOV_OVERLAY_POLICY) fov_draw_policy_gaussian(cr, scene, l);
-  if (scene->overlays & FOV_OVERLAY_PATH) draw_path(cr, scene, l);
-  if (scene->overlays & FOV_OVERLAY_NUMBERS) draw_numbers(cr, scene, l);
+  bool moves = !fov_reads_all(scene->trace);
+  if (scene->overlays & FOV_OVERLAY_PATH && moves) draw_path(cr, scene, l);
+  if (scene->overlays & FOV_OVERLAY_NUMBERS && moves) draw_numbers(cr, scene, l);
   cairo_restore(cr);
 }
 
@@ -211,7 +216,10 @@ void fov_draw_legend(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   if (l->legend.h == 0 || !fov_shows(cr, l->legend)) return;
   double em = l->em, x = l->legend.x, y = l->legend.y + l->legend.h - 0.3 * em;
   fov_set_font(cr, 0.85 * em, false);
-  if (scene->overlays & FOV_OVERLAY_PATH) x = legend_path(cr, scene, x, y, em);
+  bool moves = !fov_reads_all(scene->trace);
+  if (scene->overlays & FOV_OVERLAY_PATH && moves) x = legend_path(cr, scene, x, y, em);
+  if (scene->overlays & FOV_OVERLAY_SQUARES && fov_has_window(scene->trace))
+    fov_draw_window_legend(cr, scene, x, y, l->legend.x + l->legend.w, em);
   if (scene->overlays & FOV_OVERLAY_POLICY)
     fov_draw_policy_legend(cr, scene, x, y, l->legend.x + l->legend.w, em);
 }

@@ -1,63 +1,95 @@
 #include "viz/scene/reconstruction.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "viz/scene/attention.h"
 #include "viz/scene/episode.h"
 
 /** The area of an image that the sensor sees whole, centred. */
 static FovPatchArea whole_patch(const FovTrace *trace) {
   int left = (trace->side - trace->width) / 2, above = (trace->side - trace->height) / 2;
-  return (FovPatchArea){.x = -left, .y = -above, .covers = trace->side};
+  return (FovPatchArea){-left, -above, trace->side, trace->side};
+}
+
+static FovPatchArea window_patch(const FovTrace *trace, const float *window, int scale) {
+  if (!window) return (FovPatchArea){0};
+  double w = ldexp(window[2], scale) / 2 * trace->width,
+         h = ldexp(window[3], scale) / 2 * trace->height;
+  return (FovPatchArea){((double)window[0] + 1) / 2 * trace->width - w / 2,
+                        ((double)window[1] + 1) / 2 * trace->height - h / 2, w, h};
 }
 
 FovPatchArea fov_patch_area(const FovTrace *trace, int episode, int glimpse, int scale) {
   if (trace->whole) return whole_patch(trace);
+  if (fov_reads_all(trace)) return (FovPatchArea){0};
+  if (fov_has_window(trace))
+    return window_patch(trace, fov_attention_window(trace, episode, glimpse), scale);
   const float *location = trace->locations + 2 * fov_glimpse_index(trace, episode, glimpse);
-  double covers = ldexp(trace->side, scale);
-  return (FovPatchArea){.x = round((location[0] + 1) / 2 * trace->width) - floor(covers / 2),
-                        .y = round((location[1] + 1) / 2 * trace->height) - floor(covers / 2),
-                        .covers = covers};
+  double side = ldexp(trace->side, scale);
+  return (FovPatchArea){round((location[0] + 1) / 2 * trace->width) - floor(side / 2),
+                        round((location[1] + 1) / 2 * trace->height) - floor(side / 2), side, side};
 }
 
-/** Copies a received patch into the image where no finer scale has covered it. */
-static void lay_patch(uint8_t *pixels, uint8_t *scales, const FovTrace *trace,
-                      const uint8_t *received, FovPatchArea patch, int scale) {
-  int C = trace->channels, left = (int)patch.x, top = (int)patch.y;
-  int right = (int)fmin(trace->width, patch.x + patch.covers);
-  int bottom = (int)fmin(trace->height, patch.y + patch.covers);
-  for (int y = top > 0 ? top : 0; y < bottom; y++)
-    for (int x = left > 0 ? left : 0; x < right; x++) {
+/** The first of `count` pixels whose middle is not before an edge, which may be anywhere. */
+static int first_after(double edge, int count) {
+  return (int)fmin(count, fmax(0, ceil(edge - 0.5)));
+}
+
+/** Which of the patch's `side` cells, `size` wide together, a distance from its edge is in. */
+static size_t cell_at(double distance, double size, int side) {
+  return (size_t)fmin(side - 1, fmax(0, floor(distance / size * side)));
+}
+
+/** Copies a received patch into the image where no smaller one has covered it. */
+static void lay_patch(uint8_t *pixels, float *areas, const FovTrace *trace, const uint8_t *received,
+                      FovPatchArea patch) {
+  int C = trace->channels, left = first_after(patch.x, trace->width),
+      right = first_after(patch.x + patch.w, trace->width),
+      top = first_after(patch.y, trace->height),
+      bottom = first_after(patch.y + patch.h, trace->height);
+  float area = (float)fmin(FLT_MAX, patch.w * patch.h);
+  for (int y = top; y < bottom; y++) {
+    size_t row = cell_at(y + 0.5 - patch.y, patch.h, trace->side);
+    for (int x = left; x < right; x++) {
       size_t i = (size_t)y * trace->width + x;
-      if (scales[i] < scale && trace->frames == 1) continue;
-      size_t from = (size_t)((y - top) >> scale) * trace->side + ((x - left) >> scale);
-      scales[i] = (uint8_t)scale;
+      if (areas[i] < area && trace->frames == 1) continue;
+      size_t from = row * trace->side + cell_at(x + 0.5 - patch.x, patch.w, trace->side);
+      areas[i] = area;
       memcpy(pixels + i * C, received + from * C, (size_t)C);
     }
+  }
 }
 
-void fov_reconstruct(uint8_t *pixels, uint8_t *scales, const FovTrace *trace, int episode,
+void fov_reconstruct(uint8_t *pixels, float *areas, const FovTrace *trace, int episode,
                      int glimpse) {
   size_t patch = (size_t)trace->side * trace->side * trace->channels;
-  memset(scales, FOV_UNSEEN, (size_t)trace->height * trace->width);
+  for (size_t i = 0; i < (size_t)trace->height * trace->width; i++) areas[i] = INFINITY;
   for (int t = 0; t <= glimpse; t++)
     for (int s = trace->scales - 1; s >= 0; s--) { // the finest last
       const uint8_t *received =
           trace->retina + (fov_glimpse_index(trace, episode, t) * trace->scales + s) * patch;
-      lay_patch(pixels, scales, trace, received, fov_patch_area(trace, episode, t, s), s);
+      lay_patch(pixels, areas, trace, received, fov_patch_area(trace, episode, t, s));
     }
 }
 
+/** Whether a patch covers the middle of a pixel. */
 static bool covers(FovPatchArea patch, double x, double y) {
-  return x >= patch.x && x < patch.x + patch.covers && y >= patch.y && y < patch.y + patch.covers;
+  double right = x + 0.5 - patch.x, down = y + 0.5 - patch.y;
+  return right >= 0 && right < patch.w && down >= 0 && down < patch.h;
 }
 
 int fov_reconstructed_scale(const FovTrace *trace, int episode, int glimpse, double x, double y) {
   int best = -1;
+  double least = INFINITY;
   for (int t = 0; t <= glimpse; t++)
     for (int s = trace->scales - 1; s >= 0; s--) {
-      bool better = best < 0 || s <= best || trace->frames > 1;
-      if (better && covers(fov_patch_area(trace, episode, t, s), x, y)) best = s;
+      FovPatchArea patch = fov_patch_area(trace, episode, t, s);
+      bool better = patch.w * patch.h <= least || trace->frames > 1;
+      if (!better || !covers(patch, x, y)) continue;
+      least = patch.w * patch.h;
+      best = s;
     }
   return best;
 }

@@ -1,4 +1,4 @@
-/** The image reconstructed from what the agent received. */
+/** Where patches lie, and the image reconstructed from what the agent received. */
 #ifndef FOV_VIZ_SCENE_RECONSTRUCTION_H
 #define FOV_VIZ_SCENE_RECONSTRUCTION_H
 
@@ -6,28 +6,29 @@
 
 #include "record/trace.h"
 
-enum { FOV_UNSEEN = 255 };
-
-/** The area of patch `scale` of a glimpse, in pixels of the image; may reach beyond it. */
+/** The area of patch `scale` of a glimpse, in pixels of the image; may reach far beyond it. It is
+ * that of the retina, with sides of G·2^scale, or of an attention's window, 2^scale times as wide
+ * and high as recorded. No width: the glimpse has no place in the image. */
 typedef struct FovPatchArea {
-  double x, y;   /**< its top left corner */
-  double covers; /**< its side: G·2^scale */
+  double x, y; /**< its top left corner */
+  double w, h;
 } FovPatchArea;
 
 FovPatchArea fov_patch_area(const FovTrace *trace, int episode, int glimpse, int scale);
 
 /**
- * Reconstructs the image from glimpses 0 … `glimpse`. Each pixel has the value received at the
- * finest scale that covered it, from the newest glimpse at that scale. If the image changes, the
- * newest glimpse counts whatever its scale; the reconstruction may be out of date elsewhere.
+ * Reconstructs the image from glimpses 0 … `glimpse`. Each pixel has the value received in the
+ * smallest patch that covered its middle, from the newest of those of the same size. If the image
+ * changes, the newest glimpse counts whatever its size; the reconstruction may be out of date
+ * elsewhere.
  *
- * pixels: [H, W, C], unchanged where no glimpse was. scales: [H, W], the scale of each
- * pixel, or FOV_UNSEEN.
+ * pixels: [H, W, C], unchanged where no glimpse was. areas: [H, W], in pixels, that of the patch
+ * which each pixel is from; infinite where no glimpse was.
  */
-void fov_reconstruct(uint8_t *pixels, uint8_t *scales, const FovTrace *trace, int episode,
+void fov_reconstruct(uint8_t *pixels, float *areas, const FovTrace *trace, int episode,
                      int glimpse);
 
-/** The scale of one of its pixels; −1: unseen. */
+/** The scale of the patch that one of its pixels is from; −1: unseen. */
 int fov_reconstructed_scale(const FovTrace *trace, int episode, int glimpse, double x, double y);
 
 #endif

@@ -45,6 +45,7 @@ typedef struct FovScene {
   double width, height; /**< canvas units */
   const FovTheme *theme;
   unsigned overlays; /**< of FovOverlay */
+  int head;          /**< whose weights are shown: 1, 2 …; 0: the mean of the heads */
   FovZoom zoom;
   FovSceneCache *cache; /**< NULL: draw everything each time */
 } FovScene;

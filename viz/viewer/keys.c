@@ -18,6 +18,7 @@ const FovKey fov_keys[] = {
     {'4', FOV_ACTION_OVERLAY_1 + 3, "4, 5, 6", "numbers, veil over the unseen, reconstruction"},
     {'5', FOV_ACTION_OVERLAY_1 + 4, NULL, NULL},
     {'6', FOV_ACTION_OVERLAY_1 + 5, NULL, NULL},
+    {'a', FOV_ACTION_HEAD, "A", "weights of attention: mean, head 1, 2 ..."},
     {0, FOV_ACTION_NONE, "Wheel, drag", "zoom at the pointer, move the image"},
     {'0', FOV_ACTION_UNZOOM, "0", "the whole image"},
     {'h', FOV_ACTION_HEAT, "H", "heat map of the glimpses"},

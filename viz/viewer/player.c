@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "viz/scene/attention.h"
 #include "viz/scene/episode.h"
 
 static const double slowest = 0.25, fastest = 16;
@@ -59,6 +60,7 @@ FovStatus fov_player_set_trace(FovPlayer *player, const FovTrace *trace) {
   player->selection = selection;
   player->trace = trace;
   if (player->label >= trace->actions || trace->control) player->label = -1;
+  if (player->head > fov_heads(trace)) player->head = 0;
   select_episodes(player, episode);
   double end = fov_player_last(player);
   player->time = fmin(player->time, end);
@@ -86,6 +88,7 @@ FovScene fov_player_scene(const FovPlayer *player, double width, double height) 
   FovScene scene = fov_scene(player->trace, width, height, fov_player_theme(player));
   scene.episode = fov_player_episode(player);
   scene.overlays = player->overlays;
+  scene.head = player->head;
   scene.zoom = player->zoom;
   fov_scene_seek(&scene, player->time);
   return scene;
@@ -182,6 +185,11 @@ static void toggle_mode(FovPlayer *player, FovMode mode) {
   scroll_into_view(player);
 }
 
+static void show_next_head(FovPlayer *player) {
+  int heads = fov_heads(player->trace);
+  player->head = heads > 1 ? (player->head + 1) % (heads + 1) : 0;
+}
+
 static void do_view(FovPlayer *player, FovAction action) {
   switch (action) {
   case FOV_ACTION_SLOWER:
@@ -192,6 +200,9 @@ static void do_view(FovPlayer *player, FovAction action) {
     break;
   case FOV_ACTION_NEXT_SPEED:
     player->speed = player->speed < fastest ? player->speed * 2 : slowest;
+    break;
+  case FOV_ACTION_HEAD:
+    show_next_head(player);
     break;
   case FOV_ACTION_UNZOOM:
     player->zoom = (FovZoom){1, 0.5, 0.5};

@@ -23,6 +23,7 @@ typedef enum FovAction {
   FOV_ACTION_SLOWER,        /**< half the speed, down to 0.25 */
   FOV_ACTION_FASTER,        /**< twice the speed, up to 16 */
   FOV_ACTION_NEXT_SPEED,    /**< likewise, but after 16 comes 0.25 */
+  FOV_ACTION_HEAD,          /**< of an attention over tiles: mean, head 1, 2 …, mean again */
   FOV_ACTION_UNZOOM,        /**< all of the image again */
   FOV_ACTION_FILTER,        /**< all, wrong, right; of a game, by its goal */
   FOV_ACTION_CLASS,         /**< all classes, then one after the other; games have none */
@@ -64,6 +65,7 @@ typedef struct FovPlayer {
   int label; /**< the first label of the episodes that are shown; −1: any */
   FovMode mode;
   unsigned overlays;
+  int head; /**< whose weights are shown; 0: the mean of all heads */
   FovZoom zoom;
   bool light, help, asking;
   char entry[FOV_ENTRY + 1]; /**< the digits typed so far */

@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "viz/scene/attention.h"
 #include "viz/scene/episode.h"
+#include "viz/scene/part_policy.h"
+#include "viz/scene/reconstruction.h"
 
 typedef struct Layout {
   double em, pitch_x, pitch_y;
@@ -66,21 +69,68 @@ static FovBox tile_box(const Layout *l, int index) {
                   l->pitch_y - 2.2 * l->em};
 }
 
+/** The canvas coordinates of where a glimpse was. */
+static void place(double *x, double *y, const FovTrace *trace, FovBox image, int episode, int t) {
+  const float *at = fov_gaze(trace, episode, t);
+  *x = image.x + (fov_near(at[0]) + 1) / 2 * image.w;
+  *y = image.y + (fov_near(at[1]) + 1) / 2 * image.h;
+}
+
 static void draw_path(cairo_t *cr, const FovTrace *trace, const FovTheme *theme, FovBox image,
                       int episode, double em) {
-  const float *at = trace->locations + 2 * fov_glimpse_index(trace, episode, 0);
   double x = 0, y = 0;
   for (int t = 0; t <= fov_last_glimpse(trace, episode); t++) {
-    x = image.x + (at[2 * t] + 1) / 2 * image.w;
-    y = image.y + (at[2 * t + 1] + 1) / 2 * image.h;
+    place(&x, &y, trace, image, episode, t);
     cairo_line_to(cr, x, y);
   }
   fov_stroke_rimmed(cr, theme->path, fmax(1, 0.09 * em), 0.9);
   fov_disc(cr, x, y, 0.3 * em);
   fov_stroke_rimmed(cr, theme->path, fmax(1, 0.11 * em), 1);
-  fov_disc(cr, image.x + (at[0] + 1) / 2 * image.w, image.y + (at[1] + 1) / 2 * image.h, 0.22 * em);
+  place(&x, &y, trace, image, episode, 0);
+  fov_disc(cr, x, y, 0.22 * em);
   fov_set_colour(cr, theme->path, 1);
   cairo_fill(cr);
+}
+
+/** The outline of the finest patch of the last glimpse. */
+static void draw_window(cairo_t *cr, const FovTrace *trace, const FovTheme *theme, FovBox image,
+                        int episode, double em) {
+  FovPatchArea patch = fov_patch_area(trace, episode, fov_last_glimpse(trace, episode), 0);
+  double unit_x = image.w / trace->width, unit_y = image.h / trace->height;
+  FovBox box = {image.x + patch.x * unit_x, image.y + patch.y * unit_y, patch.w * unit_x,
+                patch.h * unit_y};
+  if (patch.w == 0) return;
+  box = fov_cut_far(box, image);
+  cairo_rectangle(cr, box.x, box.y, box.w, box.h);
+  fov_stroke_rimmed(cr, theme->series[0], fmax(1, 0.11 * em), 1);
+}
+
+/** Tints the tiles by the mean of their weights over the glimpses. */
+static void draw_weights(cairo_t *cr, const FovPlayer *player, const FovTheme *theme, FovBox image,
+                         int episode) {
+  float sum[FOV_COLUMN_WIDTH] = {0};
+  int side = 0, glimpses = fov_last_glimpse(player->trace, episode) + 1;
+  for (int t = 0; t < glimpses; t++) {
+    const float *p = fov_weights(&side, player->trace, episode, t, player->head);
+    for (int i = 0; p && i < side * side; i++) sum[i] += p[i] / (float)glimpses;
+  }
+  fov_tint_tiles(cr, theme, image, sum, side);
+}
+
+/** What the episode's glimpses read: a path, with the window at its end, or weights. */
+static void draw_glimpses(cairo_t *cr, const FovPlayer *player, const FovTheme *theme, FovBox image,
+                          int episode, double em) {
+  const FovTrace *trace = player->trace;
+  cairo_save(cr);
+  cairo_rectangle(cr, image.x, image.y, image.w, image.h);
+  cairo_clip(cr);
+  if (fov_reads_all(trace)) {
+    draw_weights(cr, player, theme, image, episode);
+  } else {
+    if (fov_has_window(trace)) draw_window(cr, trace, theme, image, episode, em);
+    draw_path(cr, trace, theme, image, episode, em);
+  }
+  cairo_restore(cr);
 }
 
 /** Writes the labels or answers of an episode's turns, each after a space; returns its length, at
@@ -133,11 +183,7 @@ static void draw_tile(cairo_t *cr, const FovPlayer *player, const FovTheme *them
   FovPixels pixels = fov_picture(trace, episode, fov_last_glimpse(trace, episode));
   FovBox image = fov_fit(tile, trace->width, trace->height);
   fov_draw_pixels(cr, image, &pixels);
-  cairo_save(cr);
-  cairo_rectangle(cr, image.x, image.y, image.w, image.h);
-  cairo_clip(cr);
-  draw_path(cr, trace, theme, image, episode, em);
-  cairo_restore(cr);
+  draw_glimpses(cr, player, theme, image, episode, em);
   draw_caption(cr, trace, theme, tile, episode, em);
   if (place == player->place)
     fov_stroke_box(cr, (FovBox){image.x - 2, image.y - 2, image.w + 4, image.h + 4}, theme->ink, 2);
@@ -145,10 +191,13 @@ static void draw_tile(cairo_t *cr, const FovPlayer *player, const FovTheme *them
 
 static void draw_title(cairo_t *cr, const FovPlayer *player, const Layout *l,
                        const FovTheme *theme) {
-  char what[64], aside[96];
+  char what[112], head[40] = "", aside[96];
   int first = player->scroll * l->columns, last = first + l->rows * l->columns - 1;
   if (last >= player->count) last = player->count - 1;
   fov_player_filter_text(player, what, sizeof what);
+  if (fov_reads_all(player->trace))
+    fov_describe_head(head, sizeof head, player->trace, player->head);
+  snprintf(what + strlen(what), sizeof what - strlen(what), "%s%s", head[0] ? ", " : "", head);
   snprintf(aside, sizeof aside, "episodes %d to %d, %d in all", player->selection[first],
            player->selection[last], player->count);
   fov_draw_title(cr, theme, l->title, l->em, "Episodes", what, aside);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "viz/export/export.h"
+#include "viz/scene/attention.h"
 #include "viz/scene/cache.h"
 #include "viz/scene/layout.h"
 #include "viz/viewer/drawing.h"
@@ -215,6 +216,15 @@ static void toggle_overlay(FovViewer *viewer, FovAction action) {
   show_message(viewer, false, text);
 }
 
+static void show_next_head(FovViewer *viewer) {
+  FovPlayer *player = &viewer->player;
+  char head[40], text[64];
+  fov_player_do(player, FOV_ACTION_HEAD);
+  fov_describe_head(head, sizeof head, player->trace, player->head);
+  snprintf(text, sizeof text, "weights: %s", head[0] ? head : "this trace has no heads to choose");
+  show_message(viewer, false, text);
+}
+
 void fov_viewer_do(FovViewer *viewer, FovAction action) {
   if (action == FOV_ACTION_NONE) return;
   viewer->message_left = 0;
@@ -229,6 +239,9 @@ void fov_viewer_do(FovViewer *viewer, FovAction action) {
     break;
   case FOV_ACTION_LATER:
     show_snapshot(viewer, viewer->opened.snapshot + 1);
+    break;
+  case FOV_ACTION_HEAD:
+    show_next_head(viewer);
     break;
   case FOV_ACTION_SAVE:
     if (viewer->player.count > 0) write_file(viewer, false);
@@ -424,10 +437,11 @@ double fov_viewer_wait(const FovViewer *viewer) {
 void fov_viewer_title(const FovViewer *viewer, char *text, size_t size) {
   const FovPlayer *player = &viewer->player;
   const FovOpenedRun *opened = &viewer->opened;
-  char filter[64], snapshot[48] = "";
+  char filter[64], head[40] = "", snapshot[48] = "";
   fov_player_filter_text(player, filter, sizeof filter);
   if (opened->snapshots > 1)
     snprintf(snapshot, sizeof snapshot, ", update %lld", (long long)opened->trace.update);
+  if (player->head > 0) snprintf(head, sizeof head, ", head %d", player->head);
   const char *follow = viewer->following ? ", following" : "";
   if (opened->snapshots == 0)
     snprintf(text, size, "%s: waiting for the first evaluation%s", opened->name, follow);
@@ -436,10 +450,11 @@ void fov_viewer_title(const FovViewer *viewer, char *text, size_t size) {
   else if (player->mode == FOV_MODE_HEAT)
     snprintf(text, size, "%s: heat map, %s%s%s", opened->name, filter, snapshot, follow);
   else if (player->mode == FOV_MODE_SHEET)
-    snprintf(text, size, "%s: contact sheet, %s%s%s", opened->name, filter, snapshot, follow);
+    snprintf(text, size, "%s: contact sheet, %s%s%s%s", opened->name, filter, head, snapshot,
+             follow);
   else
-    snprintf(text, size, "%s: episode %d, glimpse %d of %d, %s, %gx, %s%s%s", opened->name,
+    snprintf(text, size, "%s: episode %d, glimpse %d of %d, %s%s, %gx, %s%s%s", opened->name,
              fov_player_episode(player), fov_player_glimpse(player) + 1,
-             fov_player_last(player) + 1, filter, player->speed,
+             fov_player_last(player) + 1, filter, head, player->speed,
              player->playing ? "playing" : "paused", snapshot, follow);
 }

@@ -5,6 +5,7 @@
 #include <SDL.h>
 
 #include "draw.h"
+#include "viz/scene/attention.h"
 #include "viz/viewer/drawing.h"
 #include "viz/viewer/viewer.h"
 
@@ -248,6 +249,8 @@ static FovStatus show(FovViewer *viewer, const char *source, const FovDrawEpisod
   viewer->player.light = what->light;
   if (what->wrong) fov_player_do(&viewer->player, FOV_ACTION_FILTER);
   FOV_TRY(fov_viewer_start(viewer, what->episode));
+  FOV_TRY(fov_check_head(&viewer->opened.trace, viewer->opened.path, what->head));
+  viewer->player.head = what->head;
   Window w = {.viewer = viewer};
   FovStatus status = open_window(&w, source, what);
   cairo_surface_destroy(w.surface);
