@@ -15,6 +15,7 @@
 #include "traces.h"
 #include "viz/scene/attention.h"
 #include "viz/scene/drawing.h"
+#include "viz/scene/heat.h"
 #include "viz/scene/layout.h"
 #include "viz/scene/reconstruction.h"
 #include "viz/viewer/sheet.h"
@@ -239,6 +240,35 @@ static void test_the_contact_sheet_shows_weights(void **state) {
   fov_trace_finish(&trace);
 }
 
+/** A glimpse without a place counts in all tiles, by its weights. */
+static void test_the_heat_map_counts_weights(void **state) {
+  (void)state;
+  enum { THIRDS = 3 }; // 22, 21 and 21 cells
+  FovTrace trace = make_up_tiles(1, THIRDS, "attention.tiles");
+  FovHeat heat;
+  trace.lengths[0] = 2;
+  for (int i = 0; i < 2 * THIRDS * THIRDS; i++)
+    trace.column[0].values[i] = (float)(i % 9 == 2) * (i < 9 ? 0.75f : 0.25f) +
+                                (float)(i % 9 == 6) * (i < 9 ? 0.25f : 0.75f);
+  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1), FOV_OK);
+  const double expected[3][2] = {{0.5, 0.5}, {0.75, 0.25}, {0.25, 0.75}};
+  for (int map = 0; map < 3; map++) {
+    double top_right = 0, bottom_left = 0, all = 0;
+    for (int i = 0; i < FOV_HEAT_SIDE * FOV_HEAT_SIDE; i++) {
+      double share = heat.cells[map * FOV_HEAT_SIDE * FOV_HEAT_SIDE + i];
+      int x = i % FOV_HEAT_SIDE, y = i / FOV_HEAT_SIDE;
+      all += share;
+      if (x >= 43 && y < 22) top_right += share;
+      if (x < 22 && y >= 43) bottom_left += share;
+    }
+    assert_near(top_right, expected[map][0], 1e-9, "top right");
+    assert_near(bottom_left, expected[map][1], 1e-9, "bottom left");
+    assert_near(all, 1, 1e-9, "all");
+  }
+  fov_heat_finish(&heat);
+  fov_trace_finish(&trace);
+}
+
 /** Numbers that a file may contain, though no agent records them. */
 static void test_windows_and_weights_of_any_numbers_draw(void **state) {
   (void)state;
@@ -263,7 +293,15 @@ static void test_windows_and_weights_of_any_numbers_draw(void **state) {
     char text[128];
     for (int j = 0; j < 100; j++)
       fov_scene_describe(text, sizeof text, &scene, 13 * j % WIDTH, 7.3 * j);
-    if (i < 40) draw_sheet(picture, trace, 0);
+    if (i >= 40) continue;
+    draw_sheet(picture, trace, 0);
+    FovHeat heat;
+    cairo_t *cr = cairo_create(picture);
+    assert_int_equal(fov_heat_build(&heat, trace, (int[]){0}, 1), FOV_OK);
+    fov_heat_draw(cr, &heat, trace, &fov_theme_dark, WIDTH, HEIGHT, "all");
+    assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
+    cairo_destroy(cr);
+    fov_heat_finish(&heat);
   }
   for (int i = 0; i < 2; i++) fov_trace_finish(&traces[i]);
   cairo_surface_destroy(picture);
@@ -330,6 +368,7 @@ int main(void) {
       cmocka_unit_test(test_a_window_grows_between_two_glimpses),
       cmocka_unit_test(test_the_reconstruction_places_windows),
       cmocka_unit_test(test_the_contact_sheet_shows_weights),
+      cmocka_unit_test(test_the_heat_map_counts_weights),
       cmocka_unit_test(test_windows_and_weights_of_any_numbers_draw),
       cmocka_unit_test(test_what_is_far_away_is_not_drawn),
       cmocka_unit_test(test_an_export_shows_the_head),

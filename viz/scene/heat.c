@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "viz/scene/attention.h"
 #include "viz/scene/episode.h"
 #include "viz/scene/scene.h"
 
 enum { SIDE = FOV_HEAT_SIDE, CELLS = SIDE * SIDE };
+_Static_assert((int)CELLS >= (int)FOV_COLUMN_WIDTH, "a cell or more for each tile");
 enum { MEAN_BYTES = 1 << 26 }; // images that are averaged; more change nothing visible
 
 /* ---- counting ---- */
@@ -26,10 +28,26 @@ static bool chosen(const FovTrace *trace, size_t moment) {
   return false;
 }
 
-/** Counts a glimpse in a map. */
-static void count_glimpse(FovHeat *heat, int cell, int map) {
+/** Spreads a glimpse over the cells of all tiles by their weights. */
+static void spread(double *cells, const float *weights, int side) {
+  int tile[SIDE], size[SIDE] = {0}; // the tile of a row or column of cells, and the cells of a tile
+  for (int i = 0; i < SIDE; i++) size[tile[i] = i * side / SIDE]++;
+  for (int i = 0; i < CELLS; i++) {
+    int row = tile[i / SIDE], column = tile[i % SIDE];
+    cells[i] += fmin(1, fmax(0, weights[row * side + column])) / (size[row] * size[column]);
+  }
+}
+
+/** Counts a glimpse in a map, at its location or, if it has none, where its weights are. */
+static void count_glimpse(FovHeat *heat, const FovTrace *trace, int episode, int t, int map) {
+  double *cells = heat->cells + (size_t)map * CELLS;
+  int side;
+  const float *weights = fov_reads_all(trace) ? fov_weights(&side, trace, episode, t, 0) : NULL;
   heat->counts[map]++;
-  heat->cells[map * CELLS + cell]++;
+  if (weights)
+    spread(cells, weights, side);
+  else
+    cells[cell_of(trace->locations + 2 * fov_glimpse_index(trace, episode, t))]++;
 }
 
 /** Counts the glimpses that the policy chose, or all if it chose none. */
@@ -41,9 +59,8 @@ static void count_glimpses(FovHeat *heat, const FovTrace *trace, const int *sele
   for (int i = 0; i < heat->episodes; i++)
     for (int t = 0; t <= fov_last_glimpse(trace, selection[i]); t++) {
       size_t moment = fov_glimpse_index(trace, selection[i], t);
-      int cell = cell_of(trace->locations + 2 * moment);
-      if (!any || chosen(trace, moment)) count_glimpse(heat, cell, 0);
-      if (t + 1 < heat->maps) count_glimpse(heat, cell, t + 1);
+      if (!any || chosen(trace, moment)) count_glimpse(heat, trace, selection[i], t, 0);
+      if (t + 1 < heat->maps) count_glimpse(heat, trace, selection[i], t, t + 1);
     }
   for (int i = 0; i < heat->maps * CELLS; i++) heat->cells[i] /= (double)heat->counts[i / CELLS];
 }
