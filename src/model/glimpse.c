@@ -49,3 +49,12 @@ FovVar *fov_glimpse_join(FovTape *tape, const FovGlimpseNet *net, FovVar *rho, F
   FovVar *h_l = fov_linear(tape, places, &p[net->where_w], &p[net->where_bias], FOV_RELU);
   return fov_linear2(tape, h_g, &p[net->content_w], h_l, &p[net->place_w], &p[net->bias], FOV_RELU);
 }
+
+FovVar *fov_glimpse_next(FovVar **rho, FovGlimpses *glimpses, FovTape *tape,
+                         const FovGlimpseNet *net, const FovImage *images, FovVar *places) {
+  if (!glimpses->rho) glimpses->rho = fov_glimpse_rows(tape, net, glimpses->room);
+  *rho = fov_rows(tape, glimpses->rho, glimpses->used, places->rows);
+  glimpses->used += places->rows;
+  fov_glimpse_take(*rho, net, images, places, 1);
+  return fov_glimpse_join(tape, net, *rho, places);
+}

@@ -37,6 +37,13 @@ typedef struct FovGlimpseNet {
 FovStatus fov_glimpse_build(FovGlimpseNet *net, FovParams *params, const FovGlimpseParts *parts);
 void fov_glimpse_finish(FovGlimpseNet *net);
 
+/** Glimpses of an episode: rows for all time steps, so that their matrix products can be joined. */
+typedef struct FovGlimpses {
+  FovVar *rho; /**< NULL before the first */
+  int room;    /**< rows: lanes times time steps */
+  int used;    /**< of them */
+} FovGlimpses;
+
 /** A matrix for `rows` glimpses, [rows, S·G·G·C]. */
 FovVar *fov_glimpse_rows(FovTape *tape, const FovGlimpseNet *net, int rows);
 
@@ -46,5 +53,10 @@ void fov_glimpse_take(FovVar *rho, const FovGlimpseNet *net, const FovImage *ima
 
 /** g [B, width] of glimpses rho [B, S·G·G·C] at places [B, 2]. */
 FovVar *fov_glimpse_join(FovTape *tape, const FovGlimpseNet *net, FovVar *rho, FovVar *places);
+
+/** g [n, width] of a glimpse at each of n images, at places [n, 2], and the glimpses, *rho [n,
+ * S·G·G·C]: the next rows of `glimpses`, which this makes if there are none. */
+FovVar *fov_glimpse_next(FovVar **rho, FovGlimpses *glimpses, FovTape *tape,
+                         const FovGlimpseNet *net, const FovImage *images, FovVar *places);
 
 #endif
