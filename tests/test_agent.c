@@ -72,6 +72,14 @@ static void test_tiles_that_do_not_fit_are_refused(void **state) {
                        "tiles.heads = 3: expected a number that divides glimpse.width = 16");
   assert_agent_refuses("attention = soft\ntiles.side = 64\ntiles.heads = 2\n", 99, 99,
                        "expected at most 4096 weights");
+  assert_agent_refuses(
+      "attention = sampled\ntiles.side = 6\ntiles.keys = coarse\ntiles.cells = 11\n", 20, 20,
+      "tiles.cells = 11: 6 tiles make a coarse view of 66 cells each way, expected "
+      "at most 64; set tiles.cells = 10 or less");
+  assert_agent_refuses(
+      TOY_SOFT TOY_COARSE, 20, 8193,
+      "tiles.keys = coarse: images of 8193 x 20 pixels, expected at most 8192 each "
+      "way; make them smaller or set tiles.keys = projected");
 }
 
 /** The policy of an experiment file, then settings of a command line; NULL: none. */

@@ -80,6 +80,8 @@ static void test_the_gradient_equals_differences_of_the_loss(void **state) {
   check_gradient(TILES "core = gru\n");
   check_gradient(TILES "core = lstm\ntiles.heads = 3\ntiles.keys = values\n");
   check_gradient(TILES TOY_TWO_LAYERS "core = rnn\n");
+  check_gradient(TILES TOY_COARSE "core = gru\n");
+  check_gradient(TILES "tiles.keys = coarse\ntiles.cells = 3\ntiles.heads = 3\nscore = additive\n");
   for (const FovScore *const *score = fov_scores; *score; score++) {
     char settings[512];
     snprintf(settings, sizeof settings, TILES "tiles.heads = 3\nscore = %s\n",
@@ -108,6 +110,7 @@ static FovPlan plan_of(FovArena *arena, const Toy *toy) {
 static double loss_at(const FovRollout *r, int t, int i, bool control) {
   const FovTimeStep *m = &r->at[t];
   double R = r->returns[t * r->lanes + m->lanes[i]], loss = 0;
+  if (m->log_look && m->events[i] & FOV_EVENT_LOOK) loss -= R * m->log_look->value[i];
   if (m->log_stop && m->events[i] & FOV_EVENT_DECIDE) loss -= R * m->log_stop->value[i];
   if (m->log_act && m->events[i] & FOV_EVENT_ACT) loss -= R * m->log_act->value[i];
   if (!control && m->events[i] & FOV_EVENT_ACT) {
@@ -117,46 +120,59 @@ static double loss_at(const FovRollout *r, int t, int i, bool control) {
   return loss;
 }
 
-/** The surrogate loss of a training with a random policy and without a baseline: a small change of
- * the weights changes neither choices nor returns. */
-static double surrogate(const Toy *toy, const real *values) {
-  FovArena arena = {0};
+/** The episodes of the first update; forced: choices to repeat, or NULL. */
+static FovRollout play_first(FovArena *arena, const Toy *toy, const real *values,
+                             const FovChoices *forced) {
   FovTape tape;
   FovRollout r;
-  double loss = 0;
-  fov_tape_begin(&tape, &arena, &toy->experiment.agent.params, values, NULL);
-  FovPlan plan = plan_of(&arena, toy);
+  fov_tape_begin(&tape, arena, &toy->experiment.agent.params, values, NULL);
+  FovPlan plan = plan_of(arena, toy);
+  plan.forced = forced;
   fov_rollout_run(&r, &tape, &toy->task, &plan);
-  for (int t = 1; t < r.time_steps; t++)
+  return r;
+}
+
+/** The surrogate loss of a training without a baseline, where choices are repeated: with other
+ * weights neither they nor the returns change. */
+static double surrogate(const Toy *toy, const real *values, const FovChoices *forced) {
+  FovArena arena = {0};
+  double loss = 0;
+  FovRollout r = play_first(&arena, toy, values, forced);
+  for (int t = 0; t < r.time_steps; t++)
     for (int i = 0; i < r.at[t].count; i++)
       loss += loss_at(&r, t, i, toy->env.spec.answer == FOV_ANSWER_MOVE);
   fov_arena_finish(&arena);
-  return loss / plan.lanes;
+  return loss / r.lanes;
 }
 
-typedef double Loss(const Toy *toy, const real *values);
+/** A loss of the episodes of the first update; first: their choices. */
+typedef double Loss(const Toy *toy, const real *values, const FovChoices *first);
 
 /** The trainer's gradient, number by number, against differences of a loss. */
 static void check_numbers(const char *settings, Loss *loss_at_values) {
   Toy toy;
+  FovArena arena = {0};
   toy_create(&toy, settings);
   const FovParams *params = &toy.experiment.agent.params;
   FovTrainer *trainer = toy_trainer(&toy, 1);
   real *values = toy_lively_values(&toy), *gradient = toy_copy(&toy, values);
   toy_gradient(gradient, trainer, &toy, values, false);
+  const FovRollout first = play_first(&arena, &toy, values, NULL);
   const double h = 1e-6;
   for (int i = 0; i < params->count; i++)
     for (size_t j = 0; j < toy_count(&params->list[i]); j += 1 + toy_count(&params->list[i]) / 7) {
       size_t at = params->list[i].offset + j;
       real kept = values[at];
       values[at] = kept + h;
-      double above = loss_at_values(&toy, values);
+      double above = loss_at_values(&toy, values, &first.choices);
       values[at] = kept - h;
-      double below = loss_at_values(&toy, values), difference = (above - below) / (2 * h);
+      double below = loss_at_values(&toy, values, &first.choices);
+      double difference = (above - below) / (2 * h);
       values[at] = kept;
       assert_near(gradient[at], difference, 1e-6 * (1 + fabs(difference)), "%s: %s[%zu]", settings,
                   params->list[i].name, j);
     }
+  fov_arena_finish(&arena);
   free(values), free(gradient);
   fov_trainer_destroy(trainer);
   toy_finish(&toy);
@@ -174,6 +190,17 @@ static void test_the_gradient_of_lanes_that_stop_early_is_the_surrogate_s(void *
   check_numbers(EARLY
                 "env = toy\nglimpses = 6\ncore = none\nstop = confident\nstop.threshold=0.7\n",
                 surrogate);
+}
+
+static void test_the_gradient_of_sampled_tiles_is_the_surrogate_s(void **state) {
+  (void)state;
+#define SAMPLED TOY_PLAIN "baseline = none\nattention = sampled\npolicy.entropy = 0\n" TOY_SITES
+  check_numbers(SAMPLED "core = gru\n", surrogate);
+  check_numbers(SAMPLED TOY_COARSE "core = gru\nfirst = learned\n", surrogate);
+  check_numbers(SAMPLED TOY_COARSE "env = toy_turns\nstop = learned\ncore = lstm\n", surrogate);
+  check_numbers(SAMPLED TOY_COARSE "env = toy_game\nstop = learned\nscore = additive\n", surrogate);
+  check_numbers(SAMPLED "score = location\ncore = gru\nfirst = learned\n", surrogate);
+  check_numbers(SAMPLED "score = location\nenv = toy_game\nstop = learned\n", surrogate);
 }
 
 /* ---- the marginal likelihood ---- */
@@ -209,7 +236,8 @@ static void add_likelihoods(double *likelihoods, const Toy *toy, const real *val
 }
 
 /** −log Σ_l π(l) p(y | l), the mean over the cases. */
-static double marginal_loss(const Toy *toy, const real *values) {
+static double marginal_loss(const Toy *toy, const real *values, const FovChoices *first) {
+  (void)first;
   enum { MOST_CASES = 8 };
   int copies = toy->training.options.copies, cases = toy->training.options.batch / copies;
   double likelihoods[MOST_CASES] = {0}, loss = 0;
@@ -251,8 +279,8 @@ static void test_the_marginal_likelihood_is_logged(void **state) {
     real *values = toy_lively_values(&toy), *gradient = toy_copy(&toy, values);
     toy_gradient(gradient, trainer, &toy, values, false);
     const FovSums *sums = &fov_trainer_state(trainer)->sums;
-    assert_near(sums->losses[1] / (double)sums->episodes, marginal_loss(&toy, values), 1e-9, "%s",
-                marginals[k]);
+    assert_near(sums->losses[1] / (double)sums->episodes, marginal_loss(&toy, values, NULL), 1e-9,
+                "%s", marginals[k]);
     free(values), free(gradient);
     fov_trainer_destroy(trainer);
     toy_finish(&toy);
@@ -401,7 +429,8 @@ static void test_heads_train_the_first_layer_only_if_allowed(void **state) {
   assert_reach(TOY_TWO_LAYERS, "both", second_layer, true, false);
 }
 
-/** The answer's loss does not change the context and the second layer, not by a rounding error. */
+/** The answer's loss does not change the context and the second layer, not by a rounding error.
+ */
 static void test_the_answer_s_gradient_stays_in_the_first_layer(void **state) {
   (void)state;
   Toy toy;
@@ -436,6 +465,7 @@ int main(void) {
       cmocka_unit_test(test_the_gradient_of_lanes_that_stop_early_is_the_surrogate_s),
       cmocka_unit_test(test_the_gradient_of_the_marginal_likelihood_is_exact),
       cmocka_unit_test(test_the_marginal_likelihood_is_logged),
+      cmocka_unit_test(test_the_gradient_of_sampled_tiles_is_the_surrogate_s),
 #endif
       cmocka_unit_test(test_the_gradients_of_lanes_add_up),
       cmocka_unit_test(test_answers_after_every_glimpse_have_equal_weights),

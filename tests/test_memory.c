@@ -84,6 +84,7 @@ static void test_nothing_is_allocated_after_the_first_update(void **state) {
                             TOY_MANY "stop = learned\nglimpses = 6\n",
                             TOY_MANY "objective = marginal\nbaseline = none\npolicy = tiles\n"
                                      "policy.side = 2\nglimpses = 2\ntrain.copies = 4\n",
+                            TOY_MANY "attention = sampled\n" TOY_SITES TOY_COARSE,
                             TOY_MANY "optimiser = muon\n"};
   for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
     assert_allocates_once(networks[i]);
@@ -232,8 +233,50 @@ static void test_memory_of_stops_and_policies_is_measured_in_advance(void **stat
       }
 }
 
+/** Bytes of a shard in training and in playing. */
+static void measure(double bytes[2], const char *settings) {
+  Toy toy;
+  double blocks;
+  toy_create(&toy, settings);
+  real *values = toy_lively_values(&toy);
+  assert_int_equal(fov_training_memory(&blocks, &bytes[0], &toy.training), FOV_OK);
+  assert_int_equal(fov_shard_bytes(&bytes[1], &toy.task, values), FOV_OK);
+  free(values);
+  toy_finish(&toy);
+}
+
+/** An attention that reads one tile, with keys that need no values, takes less memory than with
+ * keys of values; if the gradient flows through all values, then only in playing. */
+static void test_tiles_that_are_not_read_take_no_memory(void **state) {
+  (void)state;
+  const char *const hard[] = {"sampled", "straight_through", "gumbel"};
+  const char *const lazy[] = {"tiles.keys = coarse\ntiles.cells = 1\n", "score = location\n"};
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 2; j++) {
+      double all[2], one[2];
+      char settings[512];
+      const char *format = "train.batch = 64\nattention = %s\npolicy = sites\ntiles.side = 16\n"
+                           "tiles.width = 2\nsensor.side = 8\n%s";
+      snprintf(settings, sizeof settings, format, hard[i], "");
+      measure(all, settings);
+      snprintf(settings, sizeof settings, format, hard[i], lazy[j]);
+      measure(one, settings);
+      if (!(one[1] < all[1] / 3 && (i > 0 || one[0] < all[0] / 3)))
+        fail_msg("%s: %g of %g bytes in training, %g of %g in playing", settings, one[0], all[0],
+                 one[1], all[1]);
+    }
+}
+
 static void test_memory_of_attention_over_tiles_is_measured_in_advance(void **state) {
   (void)state;
+  check_memory("train.batch = 64\n" TOY_SOFT TOY_COARSE "glimpse.width = 16\n", STAYING);
+  check_memory("train.batch = 64\nattention = sampled\n" TOY_SITES TOY_COARSE, STAYING);
+  check_memory("train.batch = 64\nattention = straight_through\n" TOY_SITES TOY_COARSE, STAYING);
+  check_memory("train.batch = 64\nstop = learned\nattention = sampled\n" TOY_SITES TOY_COARSE,
+               LEAVING);
+  check_memory("train.batch = 64\nenv = toy_game\nstop = learned\nattention = sampled\n" TOY_SITES
+               "score = location\n",
+               LEAVING);
   check_memory("train.batch = 64\n" TOY_SOFT "tiles.heads = 2\nglimpse.width = 16\n", STAYING);
   check_memory("train.batch = 64\nstop = learned\nenv = toy_game\n" TOY_SOFT, LEAVING);
   check_memory("train.batch = 64\nstop = learned\nattention = straight_through\n" TOY_SITES,
@@ -378,6 +421,7 @@ int main(void) {
       cmocka_unit_test(test_memory_of_scores_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_two_layers_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_stops_and_policies_is_measured_in_advance),
+      cmocka_unit_test(test_tiles_that_are_not_read_take_no_memory),
       cmocka_unit_test(test_memory_of_attention_over_tiles_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_copies_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_shards_of_any_size_is_measured_in_advance),

@@ -679,6 +679,40 @@ static void test_the_weights_of_attention_are_recorded(void **state) {
   toy_finish(&toy);
 }
 
+/** A tile is read at its middle, and the trace has the glimpse and its place. The first location,
+ * the centre, lies in the corner of a tile. */
+static void check_tile(const char *settings) {
+  enum { EPISODES = 8, K = 4 };
+  Toy toy;
+  toy_create(&toy, settings);
+  FovTrace trace = record(&toy, EPISODES, true);
+  int T = trace.glimpses, features = fov_glimpse_features(toy.experiment.agent.glimpse);
+  for (int i = 0; i < EPISODES * T; i++) {
+    const FovImage image = {.bytes = trace.images + i / T * TOY_SIDE * TOY_SIDE,
+                            .height = TOY_SIDE,
+                            .width = TOY_SIDE,
+                            .channels = 1};
+    const float *l = trace.locations + 2 * i;
+    real glimpse[TOY_SIDE * TOY_SIDE];
+    fov_sensor_look(glimpse, &toy.experiment.sensor, &image, l[0], l[1]);
+    for (int j = 0; j < features; j++)
+      assert_int_equal(trace.retina[i * features + j], lround(255. * glimpse[j]));
+    for (int j = 0; j < 2; j++) {
+      double tile = ((double)l[j] + 1) / 2 * K;
+      assert_near(tile - floor(tile), 0.5, 1e-6, "place %d of glimpse %d", j, i);
+    }
+  }
+  fov_trace_finish(&trace);
+  toy_finish(&toy);
+}
+
+static void test_a_trace_of_tiles_has_the_place_of_each(void **state) {
+  (void)state;
+  check_tile("attention = sampled\npolicy = sites\ntiles.side = 4\n");
+  check_tile("attention = sampled\npolicy = sites\ntiles.side = 4\ntiles.keys = coarse\n");
+  check_tile("attention = gumbel\npolicy = sites\ntiles.side = 4\nscore = location\n");
+}
+
 static void test_no_more_episodes_than_cases(void **state) {
   (void)state;
   Toy toy;
@@ -949,6 +983,7 @@ int main(void) {
       TEST(test_the_size_of_a_trace_is_bounded),
       TEST(test_values_without_a_choice_are_nan),
       TEST(test_the_weights_of_attention_are_recorded),
+      TEST(test_a_trace_of_tiles_has_the_place_of_each),
       TEST(test_no_more_episodes_than_cases),
       TEST(test_a_fresh_run_makes_its_folders),
       TEST(test_a_run_is_resumed_only_on_request),

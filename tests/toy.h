@@ -26,6 +26,9 @@
 /** A choice among nine tiles, for an attention that reads one. */
 #define TOY_SITES "policy = sites\ntiles.side = 3\ntiles.width = 6\n"
 
+/** Keys from a coarse view of 6 x 6 cells. */
+#define TOY_COARSE "tiles.keys = coarse\ntiles.cells = 2\n"
+
 /** Four shards, the last of them short, and more numbers than one task steps. */
 #define TOY_MANY "train.batch = 200\ncore.width = 150\n"
 

@@ -19,6 +19,7 @@ typedef struct FovTilesOptions {
   int heads; /**< that attend each with a share of the units */
   int keys;  /**< FovKeys */
   int width; /**< of queries, and of keys unless they are the values */
+  int cells; /**< of a coarse view across and down a tile, for keys = coarse */
 } FovTilesOptions;
 
 extern const FovOption fov_tiles_options[];
@@ -36,8 +37,8 @@ typedef struct FovAttentionParts {
 typedef struct FovView {
   const FovImage *images; /**< [n] */
   bool changed;           /**< whether they may differ from those of the time step before */
-  FovVar *location;       /**< [n, 2]: where the policy chose to look, a constant; where nothing is
-                               chosen, what the attention writes there for the record */
+  FovVar *location;       /**< [n, 2]: where the policy chose to look, a constant; an attention over
+                               sites writes there for the record what it read */
   int copies;             /**< K: lanes side by side that show one image at first; 0, 1: none */
   FovRng *rng;            /**< [n]: generators of the lanes, for noise in the backward pass */
   double progress;        /**< share of the training that is done, 0 … 1 */

@@ -2,14 +2,17 @@
 
 #include <stdlib.h>
 
-static const char *const kinds_of_keys[] = {"projected", "values", NULL};
+static const char *const kinds_of_keys[] = {"projected", "values", "coarse", NULL};
 
 const FovOption fov_tiles_options[] = {
     FOV_INT(FovTilesOptions, side, "6", 1, FOV_MAX_TILES, "K: tiles across and down"),
     FOV_INT(FovTilesOptions, heads, "1", 1, 64, "heads that attend each with a share of the units"),
     FOV_CHOICE(FovTilesOptions, keys, "projected", kinds_of_keys,
-               "keys: W v_i of the values v_i, or v_i"),
-    FOV_INT(FovTilesOptions, width, "64", 1, 8192, "units of queries and projected keys"),
+               "keys: W v_i or v_i, of the values v_i, or of a coarse view of the image"),
+    FOV_INT(FovTilesOptions, width, "64", 1, 8192,
+            "units of queries, and of keys that are not v_i"),
+    FOV_INT(FovTilesOptions, cells, "4", 1, FOV_MAX_SIDE,
+            "m: cells of the coarse view across and down a tile"),
     FOV_OPTIONS_END,
 };
 
@@ -40,27 +43,33 @@ static FovStatus check(const FovSites *sites, const FovAttentionParts *parts) {
   return FOV_OK;
 }
 
+/** The parameters of keys: W_k, and those of a coarse view. */
+static FovStatus add_keys(FovSites *sites, FovParams *params, const FovAttentionParts *parts) {
+  bool coarse = sites->keys == FOV_KEYS_COARSE;
+  int inputs = coarse ? sites->depth : sites->width;
+  if (sites->keys == FOV_KEYS_VALUES) return FOV_OK;
+  if (coarse) FOV_TRY(fov_coarse_tiles_build(&sites->coarse, params, parts));
+  sites->key = fov_params_add(params, "tiles.key.w", sites->depth, inputs, FOV_INIT_UNIFORM, 1);
+  return FOV_OK;
+}
+
 FovStatus fov_sites_build(void *layout, int *width, FovParams *params, const void *options,
                           const FovAttentionParts *parts) {
   (void)options;
   FovSites *sites = layout;
   const FovTilesOptions *o = &parts->tiles;
-  bool projected = o->keys == FOV_KEYS_PROJECTED;
   *sites = (FovSites){.side = o->side,
                       .count = o->side * o->side,
                       .heads = o->heads,
                       .width = parts->glimpse.options.width,
+                      .keys = (FovKeys)o->keys,
                       .score = parts->score,
                       .score_options = parts->score_options};
   *width = sites->width;
-  sites->depth = projected ? o->width : sites->width;
+  sites->depth = o->keys == FOV_KEYS_VALUES ? sites->width : o->width;
   FOV_TRY(fov_glimpse_build(&sites->net, params, &parts->glimpse));
   FOV_TRY(check(sites, parts));
-  sites->key =
-      projected && !sites->score->keyless
-          ? fov_params_add(params, "tiles.key.w", sites->depth, sites->width, FOV_INIT_UNIFORM, 1)
-          : -1;
-  return FOV_OK;
+  return sites->score->keyless ? FOV_OK : add_keys(sites, params, parts);
 }
 
 FovStatus fov_sites_connect(void *layout, FovParams *params, int inputs) {
@@ -97,8 +106,8 @@ int fov_sites_columns(FovColumn columns[FOV_COLUMNS], const void *layout) {
 /* ---- an episode ---- */
 
 void fov_sites_begin(void *state, const void *layout, FovTape *tape, int lanes, int glimpses) {
-  (void)layout, (void)tape, (void)lanes, (void)glimpses;
-  *(FovSitesState *)state = (FovSitesState){.values = NULL};
+  (void)layout, (void)tape;
+  *(FovSitesState *)state = (FovSitesState){.glimpses = {.room = lanes * glimpses}};
 }
 
 void fov_tile_middle(real place[2], int tile, int side) {
@@ -115,49 +124,72 @@ static FovVar *middles(const FovSites *sites, FovTape *tape, int lanes) {
   return places;
 }
 
-/** The keys of values, as the score wants them. */
-static FovVar *keys_of(const FovSites *sites, FovTape *tape, FovVar *values) {
-  FovVar *keys = values;
-  if (sites->key >= 0) keys = fov_linear(tape, values, &tape->params[sites->key], NULL, FOV_LINEAR);
-  return sites->score->prepare ? sites->score->prepare(sites->score_layout, tape, keys) : keys;
-}
+/** Adds to a state what is made of n images. */
+typedef void Make(FovSitesState *state, const FovSites *sites, FovTape *tape,
+                  const FovImage *images, int n);
 
-/** Looks at the sites of n images. */
-static void look(FovSitesState *state, const FovSites *sites, FovTape *tape, const FovImage *images,
-                 int n) {
+static void make_values(FovSitesState *state, const FovSites *sites, FovTape *tape,
+                        const FovImage *images, int n) {
   state->places = middles(sites, tape, n);
   state->rho = fov_glimpse_rows(tape, &sites->net, state->places->rows);
   fov_glimpse_take(state->rho, &sites->net, images, state->places, sites->count);
   state->values = fov_glimpse_join(tape, &sites->net, state->rho, state->places);
-  state->keys = sites->score->keyless ? NULL : keys_of(sites, tape, state->values);
 }
 
-/** Looks once at an image that K lanes show, and gives the sites to each of them. */
-static void look_once(FovSitesState *state, const FovSites *sites, FovTape *tape,
-                      const FovView *view) {
+/** Keys as the score wants them, and the values if they are made of these. */
+static void make_keys(FovSitesState *state, const FovSites *sites, FovTape *tape,
+                      const FovImage *images, int n) {
+  const FovScore *score = sites->score;
+  bool coarse = sites->keys == FOV_KEYS_COARSE;
+  if (!coarse) make_values(state, sites, tape, images, n);
+  FovVar *keys = coarse
+                     ? fov_coarse_tiles_see(tape, &sites->coarse, images, middles(sites, tape, n))
+                     : state->values;
+  if (sites->keys != FOV_KEYS_VALUES)
+    keys = fov_linear(tape, keys, &tape->params[sites->key], NULL, FOV_LINEAR);
+  state->keys = score->prepare ? score->prepare(sites->score_layout, tape, keys) : keys;
+}
+
+/** Makes it once of an image that K lanes show, and gives it to each of them. */
+static void make_once(FovSitesState *state, const FovSites *sites, FovTape *tape,
+                      const FovView *view, Make *make) {
   int n = view->lanes, K = view->copies, *from = FOV_NEW(tape->arena, int, n);
   FOV_CHECK(n % K == 0, "%d lanes of %d copies", n, K);
   FovImage *images = FOV_NEW(tape->arena, FovImage, n / K);
+  FovSitesState made = {.values = NULL};
   for (int i = 0; i < n; i++) images[from[i] = i / K] = view->images[i];
-  look(state, sites, tape, images, n / K);
-  fov_sites_keep(state, tape, n / K, from, n);
+  make(&made, sites, tape, images, n / K);
+  fov_sites_keep(&made, tape, n / K, from, n);
+  if (made.keys) state->keys = made.keys;
+  if (!made.values) return;
+  state->values = made.values;
+  state->places = made.places;
+  state->rho = made.rho;
 }
 
-static void see(FovSitesState *state, const FovSites *sites, FovTape *tape, const FovView *view) {
+static void see(FovSitesState *state, const FovSites *sites, FovTape *tape, const FovView *view,
+                Make *make) {
   int steps = tape->steps;
   if (!view->changed) tape->steps = 1; // it is used once: no room for more time steps
   if (!view->changed && view->copies > 1)
-    look_once(state, sites, tape, view);
+    make_once(state, sites, tape, view, make);
   else
-    look(state, sites, tape, view->images, view->lanes);
+    make(state, sites, tape, view->images, view->lanes);
   tape->steps = steps;
+}
+
+FovVar *fov_sites_values(FovSitesState *state, const FovSites *sites, FovTape *tape,
+                         const FovView *view) {
+  if (!state->values) see(state, sites, tape, view, make_values);
+  return state->values;
 }
 
 FovVar *fov_sites_scores(void *values, const void *layout, FovTape *tape, const FovView *view) {
   FovSitesState *state = values;
   const FovSites *sites = layout;
   FovVar *p = tape->params;
-  if (!state->values || view->changed) see(state, sites, tape, view);
+  if (view->changed) state->values = state->places = state->rho = state->keys = NULL;
+  if (!state->keys && !sites->score->keyless) see(state, sites, tape, view, make_keys);
   FovVar *query =
       fov_linear(tape, view->state, &p[sites->query_w], &p[sites->query_bias], FOV_LINEAR);
   return state->scores = sites->score->score(sites->score_layout, tape, query, state->keys);
@@ -195,11 +227,12 @@ static void average(FovVar *mean, const FovVar *weights, const FovVar *x) {
   }
 }
 
-void fov_sites_read(FovReadout *readout, const FovSitesState *state, const FovSites *sites,
-                    FovTape *tape, FovVar *weights, const FovView *view) {
+void fov_sites_read(FovReadout *readout, FovSitesState *state, const FovSites *sites, FovTape *tape,
+                    FovVar *weights, const FovView *view) {
+  FovVar *values = fov_sites_values(state, sites, tape, view);
   FovVar *mean = readout->columns[TILES] = mean_weights(tape, weights, sites);
   readout->columns[HEADS] = weights;
-  readout->g = fov_weigh_sites(tape, weights, state->values, sites->heads);
+  readout->g = fov_weigh_sites(tape, weights, values, sites->heads);
   readout->rho = fov_constant(tape, view->lanes, state->rho->cols);
   average(readout->rho, mean, state->rho);
   average(view->location, mean, state->places);
@@ -218,31 +251,50 @@ static int part_of(real coordinate, int count) {
   return part < 0 ? 0 : part < count ? part : count - 1;
 }
 
-void fov_sites_at(int *index, const FovSites *sites, const FovView *view) {
+int *fov_sites_at(FovTape *tape, const FovSites *sites, const FovView *view) {
+  int *index = FOV_NEW(tape->arena, int, view->lanes);
   for (int i = 0; i < view->lanes; i++) {
     const real *l = fov_value_row(view->location, i);
     index[i] = part_of(l[1], sites->side) * sites->side + part_of(l[0], sites->side);
   }
+  return index;
 }
 
-void fov_sites_pick(FovReadout *readout, const FovSitesState *state, const FovSites *sites,
-                    FovTape *tape, FovVar *weights, const int *index) {
-  int n = weights->rows, *rows = FOV_NEW(tape->arena, int, n);
-  for (int i = 0; i < n; i++) rows[i] = i * sites->count + index[i];
+/** One of the values that are known. */
+static void pick_value(FovReadout *readout, const FovSitesState *state, FovTape *tape,
+                       const int *index, int lanes) {
+  int *rows = FOV_NEW(tape->arena, int, lanes), count = state->values->rows / lanes;
+  for (int i = 0; i < lanes; i++) rows[i] = i * count + index[i];
+  readout->g = fov_gather(tape, state->values, rows, lanes);
+  readout->rho = fov_gather(tape, state->rho, rows, lanes);
+}
+
+void fov_sites_pick(FovReadout *readout, FovSitesState *state, const FovSites *sites, FovTape *tape,
+                    FovVar *weights, const FovView *view) {
+  const int *index = fov_sites_at(tape, sites, view);
+  FovVar *places = view->location;
+  for (int i = 0; i < view->lanes; i++)
+    fov_tile_middle(fov_value_row(places, i), index[i], sites->side);
   readout->columns[TILES] = weights;
-  readout->g = fov_gather(tape, state->values, rows, n);
-  readout->rho = fov_gather(tape, state->rho, rows, n);
+  if (state->values)
+    pick_value(readout, state, tape, index, view->lanes);
+  else
+    readout->g =
+        fov_glimpse_next(&readout->rho, &state->glimpses, tape, &sites->net, view->images, places);
+}
+
+static void keep_rows(FovVar **x, FovTape *tape, int lanes, const int *kept, int count) {
+  if (*x) *x = fov_gather_lanes(tape, *x, lanes, kept, count);
 }
 
 void fov_sites_keep(void *values, FovTape *tape, int lanes, const int *kept, int count) {
   FovSitesState *state = values;
-  if (!state->values) return;
   bool same = state->keys == state->values;
-  state->places = fov_gather_lanes(tape, state->places, lanes, kept, count);
-  state->rho = fov_gather_lanes(tape, state->rho, lanes, kept, count);
-  state->values = fov_gather_lanes(tape, state->values, lanes, kept, count);
-  if (state->keys)
-    state->keys = same ? state->values : fov_gather_lanes(tape, state->keys, lanes, kept, count);
+  if (!same) keep_rows(&state->keys, tape, lanes, kept, count);
+  keep_rows(&state->values, tape, lanes, kept, count);
+  keep_rows(&state->places, tape, lanes, kept, count);
+  keep_rows(&state->rho, tape, lanes, kept, count);
+  if (same) state->keys = state->values;
   if (state->scores) state->scores = fov_gather(tape, state->scores, kept, count);
 }
 
@@ -254,8 +306,12 @@ static FovVar *harden(FovTape *tape, FovVar *soft, const int *index) {
   return fov_add(tape, soft, rest);
 }
 
-void fov_sites_pick_through(FovReadout *readout, const FovSitesState *state, const FovSites *sites,
-                            FovTape *tape, FovVar *weights, FovVar *soft, const int *index) {
-  fov_sites_pick(readout, state, sites, tape, weights, index);
-  readout->g = fov_weigh_sites(tape, harden(tape, soft, index), state->values, 1);
+void fov_sites_pick_through(FovReadout *readout, FovSitesState *state, const FovSites *sites,
+                            FovTape *tape, FovVar *weights, FovVar *soft, const FovView *view) {
+  // Without a gradient the result is that of the pick, for which one value is enough.
+  if (soft->wants_grad) fov_sites_values(state, sites, tape, view);
+  fov_sites_pick(readout, state, sites, tape, weights, view);
+  if (!soft->wants_grad) return;
+  FovVar *hard = harden(tape, soft, fov_sites_at(tape, sites, view));
+  readout->g = fov_weigh_sites(tape, hard, state->values, 1);
 }

@@ -4,20 +4,27 @@
  *
  * A query of the state is matched with the keys k_i by a score (score.h); a softmax makes weights:
  *
- *     v_i = g(rho_i, l_i)      k_i = W_k v_i, or v_i      q = W_q h_{t−1} + b_q
- *     α = softmax_i(score(q, k_i))                        per head
+ *     v_i = g(rho_i, l_i)      k_i = W_k v_i, v_i, or W_k u_i      q = W_q h_{t−1} + b_q
+ *     α = softmax_i(score(q, k_i))                                 per head
  *
- * Patches overlap where they are larger than a tile, and leave gaps where they are smaller.
+ * u_i is made of a coarse view of the whole image (coarse_tiles.h). Patches overlap where they are
+ * larger than a tile, and leave gaps where they are smaller.
+ *
+ * A value is computed when it is needed. Keys v_i and W_k v_i need all values, and so do weighted
+ * sums. Keys of a coarse view and a score without keys need none: an attention that reads one tile
+ * then looks at this tile only, and T glimpses are taken instead of K·K.
  */
 #ifndef FOV_MODEL_SITES_H
 #define FOV_MODEL_SITES_H
 
 #include "model/attention.h"
+#include "model/coarse_tiles.h"
 
 /** Where keys come from. */
 typedef enum FovKeys {
   FOV_KEYS_PROJECTED, /**< W_k v_i */
   FOV_KEYS_VALUES,    /**< v_i itself */
+  FOV_KEYS_COARSE,    /**< W_k u_i */
 } FovKeys;
 
 /** The middle of a tile of a K × K grid, numbered by rows from the top left; side: K. */
@@ -31,7 +38,9 @@ typedef struct FovSites {
   int heads; /**< that share the units of keys and values */
   int width; /**< of a value */
   int depth; /**< of a query and a key */
-  int key;   /**< number of W_k; −1: there is none */
+  FovKeys keys;
+  FovCoarseTiles coarse; /**< of u_i, if keys are made of them */
+  int key;               /**< number of W_k, unless keys are values or not read */
   int query_w, query_bias;
   const FovScore *score;
   const void *score_options;
@@ -49,8 +58,8 @@ FovStatus fov_sites_connect(void *sites, FovParams *params, int inputs);
 void fov_sites_finish(void *sites);
 int fov_sites_count(const void *sites);
 void fov_sites_begin(void *state, const void *sites, FovTape *tape, int lanes, int glimpses);
-/** The scores e [n, heads·N] for the view's states, also kept in `state`. Looks at all sites of the
- * view's lanes first: before the first use, and when the images change. */
+/** The scores e [n, heads·N] for the view's states, also kept in `state`. Makes keys first: before
+ * the first use, and when the images change. */
 FovVar *fov_sites_scores(void *state, const void *sites, FovTape *tape, const FovView *view);
 void fov_sites_keep(void *state, FovTape *tape, int lanes, const int *kept, int count);
 /** Columns "tiles", the mean of the weights over heads [N], and "heads", all of them. */
@@ -65,12 +74,17 @@ int fov_sites_columns(FovColumn columns[FOV_COLUMNS], const void *sites);
 
 /** The sites of n lanes in an episode; zero-initialised before it. Rows are lane-major. */
 typedef struct FovSitesState {
-  FovVar *places; /**< [n·N, 2]: the middles of the tiles */
-  FovVar *rho;    /**< [n·N, S·G·G·C]: the glimpses */
-  FovVar *values; /**< [n·N, width] */
-  FovVar *keys;   /**< [n·N, depth]: as the score prepares them; NULL: it reads none */
-  FovVar *scores; /**< [n, heads·N]: of the next read-out, if they are known; else NULL */
+  FovVar *values;       /**< [n·N, width]; NULL until they are needed */
+  FovVar *places;       /**< [n·N, 2]: the middles of the tiles, if the values are known */
+  FovVar *rho;          /**< [n·N, S·G·G·C]: the glimpses, likewise */
+  FovVar *keys;         /**< [n·N, depth]: as the score prepares them; NULL: it reads none */
+  FovVar *scores;       /**< [n, heads·N]: of the next read-out, if they are known; else NULL */
+  FovGlimpses glimpses; /**< of tiles that are looked at alone */
 } FovSitesState;
+
+/** All values [n·N, width], of glimpses that are taken unless they are known. */
+FovVar *fov_sites_values(FovSitesState *state, const FovSites *sites, FovTape *tape,
+                         const FovView *view);
 
 /** The scores of this read-out: those that are known, or for the view's states. They are not known
  * any more afterwards. */
@@ -79,22 +93,25 @@ FovVar *fov_sites_take_scores(FovSitesState *state, const FovSites *sites, FovTa
 
 /** What weights read: z_t = Σ_i α_i v_i, and for the record the mean glimpse and the mean place,
  * which is written to the view's location. */
-void fov_sites_read(FovReadout *readout, const FovSitesState *state, const FovSites *sites,
-                    FovTape *tape, FovVar *weights, const FovView *view);
+void fov_sites_read(FovReadout *readout, FovSitesState *state, const FovSites *sites, FovTape *tape,
+                    FovVar *weights, const FovView *view);
 
 /** Fails unless there is one head: for attention that reads one site. */
 FovStatus fov_sites_check_hard(const FovSites *sites, const char *attention);
 
-/** Which site the view's location is in; index: [n]. */
-void fov_sites_at(int *index, const FovSites *sites, const FovView *view);
+/** Which site the view's location is in: [n], in the tape's arena. */
+int *fov_sites_at(FovTape *tape, const FovSites *sites, const FovView *view);
 
-/** What one site of each lane gives; weights: α [n, N], for the record. index: [n] */
-void fov_sites_pick(FovReadout *readout, const FovSitesState *state, const FovSites *sites,
-                    FovTape *tape, FovVar *weights, const int *index);
+/** Reads the site of each lane that the view's location is in, and moves the location to its
+ * middle, for the record. Looks at this site only, unless all values are known. weights: α [n, N],
+ * for the record. */
+void fov_sites_pick(FovReadout *readout, FovSitesState *state, const FovSites *sites, FovTape *tape,
+                    FovVar *weights, const FovView *view);
 
 /** The same, with a gradient that flows as if `soft` [n, N] had been the weights: onehot(index) =
- * soft + (onehot − soft), the latter a constant (Bengio et al. 2013). */
-void fov_sites_pick_through(FovReadout *readout, const FovSitesState *state, const FovSites *sites,
-                            FovTape *tape, FovVar *weights, FovVar *soft, const int *index);
+ * soft + (onehot − soft), the latter a constant (Bengio et al. 2013). Needs all values if `soft`
+ * wants a gradient. */
+void fov_sites_pick_through(FovReadout *readout, FovSitesState *state, const FovSites *sites,
+                            FovTape *tape, FovVar *weights, FovVar *soft, const FovView *view);
 
 #endif

@@ -35,8 +35,8 @@ static double temperature(const Options *o, double progress) {
 }
 
 /** softmax((e + g) / τ); without noise, softmax(e / τ). */
-static FovVar *soften(FovTape *tape, FovVar *e, const int *index, const Layout *layout,
-                      const FovView *view) {
+static FovVar *soften(FovTape *tape, FovVar *e, const Layout *layout, const FovView *view) {
+  const int *index = fov_sites_at(tape, &layout->sites, view);
   FovVar *noise = fov_zeros(tape, e->rows, e->cols),
          *inverse = fov_constant(tape, e->rows, e->cols);
   double tau = temperature(&layout->options, view->progress);
@@ -52,11 +52,9 @@ static FovVar *soften(FovTape *tape, FovVar *e, const int *index, const Layout *
 static void read(FovReadout *readout, void *state, const void *values, FovTape *tape,
                  const FovView *view) {
   const Layout *layout = values;
-  int *index = FOV_NEW(tape->arena, int, view->lanes);
   FovVar *e = fov_sites_take_scores(state, &layout->sites, tape, view);
-  fov_sites_at(index, &layout->sites, view);
   fov_sites_pick_through(readout, state, &layout->sites, tape, fov_softmax(tape, e, 1),
-                         soften(tape, e, index, layout, view), index);
+                         soften(tape, e, layout, view), view);
 }
 
 const FovAttention fov_attention_gumbel = {

@@ -13,10 +13,8 @@ static FovStatus build(void *layout, int *width, FovParams *params, const void *
 
 static void read(FovReadout *readout, void *state, const void *layout, FovTape *tape,
                  const FovView *view) {
-  int *index = FOV_NEW(tape->arena, int, view->lanes);
   FovVar *weights = fov_softmax(tape, fov_sites_take_scores(state, layout, tape, view), 1);
-  fov_sites_at(index, layout, view);
-  fov_sites_pick_through(readout, state, layout, tape, weights, weights, index);
+  fov_sites_pick_through(readout, state, layout, tape, weights, weights, view);
 }
 
 const FovAttention fov_attention_straight_through = {
