@@ -1,0 +1,411 @@
+/**
+ * Windows: glimpse = γ · F_y · image · F_xᵀ and its derivative.
+ *
+ * Filters are kept by pixel, weights[p, j], so that in every matrix product the inner loop runs
+ * over samples, or over pixels of a line: over whole vectors, since both are padded to `lanes` and
+ * `padded`.
+ *
+ *     crop [C, rows, padded]     the pixels that the filters reach, one channel after another
+ *     lines [G, C, padded]       F_y · crop
+ *     samples [G, C, lanes]      lines · F_xᵀ, or its gradient
+ */
+#include "sensor/window.h"
+
+#include "base/error.h"
+#include "base/profile.h"
+
+/** A vector of numbers, and how many of them are in it. */
+typedef real Vector __attribute__((vector_size(64)));
+enum { VECTOR = sizeof(Vector) / sizeof(real), BLOCK = 4 };
+
+/** Gaussians are cut off where the exponent is less than this below its maximum. */
+static const double CUT = sizeof(real) == sizeof(double) ? 40 : 18;
+
+static int pad(int count) {
+  return (count + VECTOR - 1) / VECTOR * VECTOR;
+}
+
+/** The filters along one axis. */
+typedef struct Axis {
+  FovWindowKind kind;
+  int count;                    /**< pixels of the image that filters reach */
+  int begin;                    /**< Gaussian: the first of them */
+  int pixels[2 * FOV_MAX_SIDE]; /**< bilinear: each of them, ascending */
+  int side, lanes, extent;      /**< G, G padded, W or H */
+  real stride, sigma;           /**< δ and σ of this patch */
+  real centres[FOV_MAX_SIDE];   /**< μ_j */
+  real means[FOV_MAX_SIDE];     /**< Gaussian: Σ_p F[j, p] (p − μ_j), over all integers */
+  real squares[FOV_MAX_SIDE];   /**< Gaussian: Σ_p F[j, p] (p − μ_j)² */
+  real *weights;                /**< [count, lanes] */
+} Axis;
+
+/** NaN gives `low`. */
+static real bounded(double number, double low, double high) {
+  return (real)fmin(fmax(number, low), high);
+}
+
+/* ---- filters ---- */
+
+/** e^−((p − μ)² − (nearest pixel − μ)²) / 2σ²: a filter's largest weight is 1 before it is divided
+ * by their sum, however small σ is. */
+FOV_INLINE void weigh_pixel(real *restrict weights, const Axis *axis, const real *least, int p) {
+  real factor = 1 / (2 * axis->sigma * axis->sigma), cut = (real)-CUT;
+  for (int j = 0; j < axis->lanes; j++) {
+    real d = (real)p - axis->centres[j], exponent = (least[j] - d * d) * factor;
+    weights[j] = exponent < cut ? 0 : fov_exp(exponent);
+  }
+}
+
+/** Adds a pixel's weights and their first two moments. */
+FOV_INLINE void add_moments(real *restrict sums, Axis *axis, const real *restrict weights, int p) {
+  for (int j = 0; j < axis->lanes; j++) {
+    real d = (real)p - axis->centres[j], first = weights[j] * d;
+    sums[j] += weights[j];
+    axis->means[j] += first;
+    axis->squares[j] += first * d;
+  }
+}
+
+/** Pixels low … high−1, of which those outside the image have weights that are only summed. */
+FOV_KERNEL static void fill_gaussian(Axis *axis, const real *least, int low, int high) {
+  real sums[FOV_MAX_SIDE] = {0}, outside[FOV_MAX_SIDE];
+  for (int p = low; p < high; p++) {
+    bool inside = p >= axis->begin && p < axis->begin + axis->count;
+    real *weights = inside ? axis->weights + (size_t)(p - axis->begin) * axis->lanes : outside;
+    weigh_pixel(weights, axis, least, p);
+    add_moments(sums, axis, weights, p);
+  }
+  for (int j = 0; j < axis->lanes; j++) {
+    sums[j] = 1 / sums[j];
+    axis->means[j] *= sums[j];
+    axis->squares[j] *= sums[j];
+  }
+  real *weights = axis->weights;
+  for (int k = 0; k < axis->count; k++, weights += axis->lanes)
+    for (int j = 0; j < axis->lanes; j++) weights[j] *= sums[j];
+}
+
+static void make_gaussian(Axis *axis) {
+  real least[FOV_MAX_SIDE];
+  double widest = sqrt(0.25 + 2 * CUT * (double)axis->sigma * (double)axis->sigma);
+  for (int j = 0; j < axis->lanes; j++) {
+    double d = (double)axis->centres[j] - round((double)axis->centres[j]);
+    least[j] = (real)(d * d);
+    axis->means[j] = axis->squares[j] = 0;
+  }
+  int low = (int)floor((double)axis->centres[0] - widest);
+  int high = (int)ceil((double)axis->centres[axis->side - 1] + widest) + 1;
+  axis->begin = low < 0 ? 0 : low;
+  axis->count = (high < axis->extent ? high : axis->extent) - axis->begin;
+  if (axis->count < 0) axis->count = 0;
+  if (axis->count > 0) fill_gaussian(axis, least, low, high);
+}
+
+FOV_KERNEL static void fill_bilinear(Axis *axis) {
+  real *weights = axis->weights;
+  for (int k = 0; k < axis->count; k++, weights += axis->lanes)
+    for (int j = 0; j < axis->lanes; j++) {
+      real d = (real)axis->pixels[k] - axis->centres[j], weight = 1 - (d < 0 ? -d : d);
+      weights[j] = weight > 0 ? weight : 0;
+    }
+}
+
+/** The two pixels around each sample, each once; samples are in order. */
+static void make_bilinear(Axis *axis) {
+  axis->count = 0;
+  for (int j = 0; j < axis->side; j++) {
+    int left = (int)floor((double)axis->centres[j]);
+    for (int p = left; p <= left + 1; p++)
+      if (p >= 0 && p < axis->extent && (axis->count == 0 || p > axis->pixels[axis->count - 1]))
+        axis->pixels[axis->count++] = p;
+  }
+  fill_bilinear(axis);
+}
+
+/** The filters around a location. */
+static void make_axis(Axis *axis, real location) {
+  double place = fmin(fmax((double)location, -1e4), 1e4);
+  double middle = (place + 1) / 2 * axis->extent - 0.5;
+  for (int j = 0; j < axis->lanes; j++) {
+    int sample = j < axis->side ? j : axis->side - 1;
+    axis->centres[j] = (real)(middle + (sample - (axis->side - 1) / 2.0) * (double)axis->stride);
+  }
+  if (axis->kind == FOV_WINDOW_GAUSSIAN)
+    make_gaussian(axis);
+  else
+    make_bilinear(axis);
+}
+
+/* ---- the derivative of filters ---- */
+
+/** dL/dμ_j [lanes] and dL/dσ of Gaussians, given dL/dF [count, lanes]. With d = p − μ_j,
+ * dF/dμ = F (d − Σ F d) / σ² and dF/dσ = F (d² − Σ F d²) / σ³. */
+FOV_KERNEL static void gaussian_back(real *restrict centres, real *sigma, const Axis *axis,
+                                     const real *restrict gradient) {
+  real sums[3][FOV_MAX_SIDE] = {{0}}, s = axis->sigma;
+  const real *weights = axis->weights;
+  for (int k = 0; k < axis->count; k++, weights += axis->lanes, gradient += axis->lanes)
+    for (int j = 0; j < axis->lanes; j++) {
+      real d = (real)(axis->begin + k) - axis->centres[j], g = gradient[j] * weights[j];
+      sums[0][j] += g;
+      sums[1][j] += g * d;
+      sums[2][j] += g * d * d;
+    }
+  for (int j = 0; j < axis->side; j++) {
+    centres[j] = (sums[1][j] - axis->means[j] * sums[0][j]) / (s * s);
+    *sigma += (sums[2][j] - axis->squares[j] * sums[0][j]) / (s * s * s);
+  }
+}
+
+/** dL/dμ_j of bilinear filters: dF/dμ is −1 at the pixel on the left, 1 at that on the right. */
+FOV_KERNEL static void bilinear_back(real *restrict centres, const Axis *axis,
+                                     const real *restrict gradient) {
+  for (int k = 0; k < axis->count; k++, gradient += axis->lanes)
+    for (int j = 0; j < axis->lanes; j++) {
+      real d = (real)axis->pixels[k] - axis->centres[j];
+      real slope = (real)(d > 0 && d <= 1) - (real)(d <= 0 && d > -1);
+      centres[j] += slope * gradient[j];
+    }
+}
+
+/** Adds to dL/dlocation, and to dL/dstride and dL/dsigma of this patch. */
+static void axis_back(real *location, FovWindow *patch, const Axis *axis, const real *gradient) {
+  real centres[FOV_MAX_SIDE] = {0};
+  if (axis->kind == FOV_WINDOW_GAUSSIAN)
+    gaussian_back(centres, &patch->sigma, axis, gradient);
+  else
+    bilinear_back(centres, axis, gradient);
+  for (int j = 0; j < axis->side; j++) {
+    *location += centres[j] * (real)axis->extent / 2;
+    patch->stride += centres[j] * ((real)j - (real)(axis->side - 1) / 2);
+  }
+}
+
+/* ---- products ---- */
+
+/** c += a · b for `rows` rows and one vector of columns, which stay in registers. */
+#define DEFINE_ADD_BLOCK(name, rows)                                                               \
+  FOV_INLINE void name(real *c, int c_row, const real *a, int a_row, int a_col, const real *b,     \
+                       int b_row, int count) {                                                     \
+    Vector sums[rows], x;                                                                          \
+    for (int m = 0; m < (rows); m++) memcpy(&sums[m], c + m * c_row, sizeof x);                    \
+    for (int k = 0; k < count; k++, a += a_col, b += b_row) {                                      \
+      memcpy(&x, b, sizeof x);                                                                     \
+      for (int m = 0; m < (rows); m++) sums[m] += a[m * a_row] * x;                                \
+    }                                                                                              \
+    for (int m = 0; m < (rows); m++) memcpy(c + m * c_row, &sums[m], sizeof x);                    \
+  }
+
+DEFINE_ADD_BLOCK(add_rows, BLOCK)
+DEFINE_ADD_BLOCK(add_row, 1)
+
+/** c += a · b, small matrices with c_row, a_row and b_row numbers from a row to the next one. c:
+ * [M, N], its rows padded to whole vectors; a: [M, K], a_col numbers from a column to the next one;
+ * b: [K, N], padded likewise. */
+FOV_KERNEL static void add_product(real *c, int c_row, const real *a, int a_row, int a_col,
+                                   const real *b, int b_row, int M, int N, int K) {
+  fov_profile_flops(2.0 * M * N * K);
+  for (int n = 0; n < N; n += VECTOR) {
+    int m = 0;
+    for (; m + BLOCK <= M; m += BLOCK)
+      add_rows(c + m * c_row + n, c_row, a + m * a_row, a_row, a_col, b + n, b_row, K);
+    for (; m < M; m++)
+      add_row(c + m * c_row + n, c_row, a + m * a_row, a_row, a_col, b + n, b_row, K);
+  }
+}
+
+/** A patch of a window, in scratch memory. */
+typedef struct Patch {
+  Axis down, across;
+  int rows, cols, padded, channels; // of the crop
+  real *crop, *lines;
+  real *samples, *turned; // [G, C, lanes]: by row and sample, or by sample and row
+  real *line_gradient, *across_gradient, *down_gradient;
+} Patch;
+
+static void clear(real *numbers, size_t count) {
+  memset(numbers, 0, count * sizeof *numbers);
+}
+
+/** Defines the copy of a channel of a line's pixels that the filters reach; the rest is 0. */
+#define DEFINE_CROP(name, Pixel)                                                                   \
+  FOV_KERNEL static void name(real *restrict crop, const Pixel *restrict line, const Axis *across, \
+                              int channels, int padded) {                                          \
+    int cols = across->count;                                                                      \
+    const Pixel *first = line + (size_t)across->begin * channels;                                  \
+    if (across->kind == FOV_WINDOW_BILINEAR)                                                       \
+      for (int k = 0; k < cols; k++) crop[k] = line[across->pixels[k] * channels];                 \
+    else if (channels == 1)                                                                        \
+      for (int k = 0; k < cols; k++) crop[k] = first[k];                                           \
+    else                                                                                           \
+      for (int k = 0; k < cols; k++) crop[k] = first[k * channels];                                \
+    for (int k = cols; k < padded; k++) crop[k] = 0;                                               \
+  }
+
+DEFINE_CROP(crop_bytes, uint8_t)
+DEFINE_CROP(crop_floats, float)
+
+static void crop_image(const Patch *p, const FovImage *image) {
+  const Axis *down = &p->down;
+  int C = p->channels;
+  real *crop = p->crop;
+  for (int c = 0; c < C; c++)
+    for (int k = 0; k < p->rows; k++, crop += p->padded) {
+      int y = down->kind == FOV_WINDOW_BILINEAR ? down->pixels[k] : down->begin + k;
+      size_t first = (size_t)y * image->width * C + c;
+      if (image->floats)
+        crop_floats(crop, image->floats + first, &p->across, C, p->padded);
+      else
+        crop_bytes(crop, image->bytes + first, &p->across, C, p->padded);
+    }
+}
+
+/** lines = F_y · crop. */
+static void filter_rows(const Patch *p) {
+  int G = p->down.side, C = p->channels, padded = p->padded;
+  clear(p->lines, (size_t)G * C * padded);
+  for (int c = 0; c < C; c++)
+    add_product(p->lines + c * padded, C * padded, p->down.weights, 1, p->down.lanes,
+                p->crop + (size_t)c * p->rows * padded, padded, G, p->cols, p->rows);
+}
+
+/** samples = lines · F_xᵀ. */
+static void filter_columns(const Patch *p) {
+  int rows = p->across.side * p->channels, lanes = p->across.lanes;
+  clear(p->samples, (size_t)rows * lanes);
+  add_product(p->samples, lanes, p->lines, p->padded, 1, p->across.weights, lanes, rows,
+              p->across.side, p->cols);
+}
+
+/** dL/dF_x as across_gradient [cols, lanes], and dL/dlines as line_gradient [C, cols, lanes]. */
+static void filter_columns_back(const Patch *p) {
+  int G = p->across.side, C = p->channels, lanes = p->across.lanes, cols = p->cols;
+  clear(p->across_gradient, (size_t)cols * lanes);
+  clear(p->line_gradient, (size_t)C * cols * lanes);
+  add_product(p->across_gradient, lanes, p->lines, 1, p->padded, p->samples, lanes, cols, G, G * C);
+  for (int c = 0; c < C; c++)
+    add_product(p->line_gradient + (size_t)c * cols * lanes, lanes, p->across.weights, lanes, 1,
+                p->turned + c * lanes, C * lanes, cols, G, G);
+}
+
+/** dL/dF_y as down_gradient [rows, lanes]. */
+static void filter_rows_back(const Patch *p) {
+  int lanes = p->down.lanes, rows = p->rows, cols = p->cols;
+  clear(p->down_gradient, (size_t)rows * lanes);
+  for (int c = 0; c < p->channels; c++)
+    add_product(p->down_gradient, lanes, p->crop + (size_t)c * rows * p->padded, p->padded, 1,
+                p->line_gradient + (size_t)c * cols * lanes, lanes, rows, p->down.side, cols);
+}
+
+/* ---- windows ---- */
+
+size_t fov_window_scratch(const FovSensor *sensor, int height, int width, int channels) {
+  size_t H = (size_t)height, W = (size_t)width, C = (size_t)channels, padded = (size_t)pad(width);
+  size_t G = (size_t)sensor->side, lanes = (size_t)pad(sensor->side);
+  return (H + G) * C * padded + 2 * G * C * lanes + W * C * lanes + 2 * (W + H) * lanes;
+}
+
+static real *take(real **scratch, size_t count) {
+  real *taken = *scratch;
+  *scratch += count;
+  return taken;
+}
+
+/** Divides the scratch memory. */
+static Patch make_patch(const FovSensor *sensor, const FovImage *image, real *scratch) {
+  size_t H = (size_t)image->height, W = (size_t)image->width, C = (size_t)image->channels;
+  size_t G = (size_t)sensor->side, lanes = (size_t)pad(sensor->side), padded = (size_t)pad((int)W);
+  Patch p = {.channels = image->channels};
+  p.crop = take(&scratch, H * C * padded);
+  p.lines = take(&scratch, G * C * padded);
+  p.samples = take(&scratch, G * C * lanes);
+  p.turned = take(&scratch, G * C * lanes);
+  p.line_gradient = take(&scratch, W * C * lanes);
+  p.across.weights = take(&scratch, W * lanes);
+  p.across_gradient = take(&scratch, W * lanes);
+  p.down.weights = take(&scratch, H * lanes);
+  p.down_gradient = take(&scratch, H * lanes);
+  return p;
+}
+
+/** Prepares patch s: filters, crop and lines. */
+static void see_patch(Patch *p, FovWindowKind kind, const FovSensor *sensor, const FovImage *image,
+                      const FovWindow *window, int s) {
+  Axis *axes[] = {&p->across, &p->down};
+  for (int i = 0; i < 2; i++) {
+    axes[i]->kind = kind;
+    axes[i]->side = sensor->side;
+    axes[i]->lanes = pad(sensor->side);
+    axes[i]->extent = i == 0 ? image->width : image->height;
+    axes[i]->stride = bounded((double)window->stride, 0, 1e4) * (real)(1 << s);
+    axes[i]->sigma = bounded((double)window->sigma, 1e-3, 1e4) * (real)(1 << s);
+    make_axis(axes[i], i == 0 ? window->x : window->y);
+  }
+  p->rows = p->down.count;
+  p->cols = p->across.count;
+  p->padded = pad(p->cols);
+  crop_image(p, image);
+  filter_rows(p);
+}
+
+/** What a sample of patch 0 is multiplied by. */
+static real factor_of(const FovWindow *window, const FovImage *image) {
+  return window->intensity / (image->bytes ? 255 : 1);
+}
+
+static void check(const FovSensor *sensor, const FovImage *image) {
+  FOV_CHECK(image->channels == 1 || image->channels == 3, "%d channels", image->channels);
+  FOV_CHECK(!sensor->whole && sensor->side <= FOV_MAX_SIDE, "a window of a whole image");
+  fov_image_check(image);
+}
+
+void fov_window_look(real *glimpse, FovWindowKind kind, const FovSensor *sensor,
+                     const FovImage *image, const FovWindow *window, real *scratch) {
+  check(sensor, image);
+  int G = sensor->side, C = image->channels, lanes = pad(G);
+  real factor = factor_of(window, image);
+  Patch p = make_patch(sensor, image, scratch);
+  for (int s = 0; s < sensor->scales; s++, factor *= (real)sensor->gain) {
+    see_patch(&p, kind, sensor, image, window, s);
+    filter_columns(&p);
+    fov_profile_input((double)G * G * C, (double)p.rows * p.cols);
+    for (int i = 0; i < G; i++)
+      for (int j = 0; j < G; j++)
+        for (int c = 0; c < C; c++) *glimpse++ = factor * p.samples[(i * C + c) * lanes + j];
+  }
+}
+
+/** Writes dL/dsamples by row and sample, and by sample and row. */
+static void take_gradient(const Patch *p, const real *gradient, real factor) {
+  int G = p->across.side, C = p->channels, lanes = p->across.lanes;
+  clear(p->samples, (size_t)G * C * lanes);
+  clear(p->turned, (size_t)G * C * lanes);
+  for (int i = 0; i < G; i++)
+    for (int j = 0; j < G; j++)
+      for (int c = 0; c < C; c++, gradient++)
+        p->samples[(i * C + c) * lanes + j] = p->turned[(j * C + c) * lanes + i] =
+            factor * *gradient;
+}
+
+void fov_window_look_back(FovWindow *gradient, const real *glimpse_gradient, const real *glimpse,
+                          FovWindowKind kind, const FovSensor *sensor, const FovImage *image,
+                          const FovWindow *window, real *scratch) {
+  check(sensor, image);
+  int numbers = sensor->side * sensor->side * image->channels;
+  real factor = factor_of(window, image);
+  Patch p = make_patch(sensor, image, scratch);
+  for (int s = 0; s < sensor->scales; s++, factor *= (real)sensor->gain) {
+    FovWindow patch = {0};
+    see_patch(&p, kind, sensor, image, window, s);
+    take_gradient(&p, glimpse_gradient, factor);
+    filter_columns_back(&p);
+    filter_rows_back(&p);
+    axis_back(&gradient->x, &patch, &p.across, p.across_gradient);
+    axis_back(&gradient->y, &patch, &p.down, p.down_gradient);
+    gradient->stride += patch.stride * (real)(1 << s);
+    gradient->sigma += patch.sigma * (real)(1 << s);
+    // A glimpse is linear in the intensity.
+    for (int i = 0; i < numbers; i++)
+      gradient->intensity += *glimpse_gradient++ * *glimpse++ / window->intensity;
+  }
+}
