@@ -82,6 +82,15 @@ static void test_tiles_that_do_not_fit_are_refused(void **state) {
       "way; make them smaller or set tiles.keys = projected");
 }
 
+static void test_a_window_of_the_whole_image_is_refused(void **state) {
+  (void)state;
+  assert_agent_refuses(TOY_WINDOW "draw\nsensor.whole = yes\n", 20, 20,
+                       "attention = draw looks through a window, found sensor.whole = yes; set "
+                       "sensor.whole = no");
+  assert_agent_refuses(TOY_WINDOW "spatial_transformer\nsensor.whole = yes\n", 20, 20,
+                       "attention = spatial_transformer looks through a window");
+}
+
 /** The policy of an experiment file, then settings of a command line; NULL: none. */
 static void assert_policy(const char *attention, const char *policy, const char *expected) {
   Toy toy;
@@ -99,6 +108,7 @@ static void assert_policy(const char *attention, const char *policy, const char 
 static void test_an_attention_that_is_chosen_later_brings_its_policy(void **state) {
   (void)state;
   assert_policy("soft", NULL, "centre");
+  assert_policy("draw", NULL, "centre");
   assert_policy("sampled", NULL, "sites");
   assert_policy("gaze", NULL, "relative");
   assert_policy("sampled", "random", "random"); // and is refused
@@ -123,6 +133,7 @@ int main(void) {
       cmocka_unit_test(test_a_context_without_a_state_to_start_is_refused),
       cmocka_unit_test(test_a_score_without_keys_is_refused_for_a_memory_that_grows),
       cmocka_unit_test(test_tiles_that_do_not_fit_are_refused),
+      cmocka_unit_test(test_a_window_of_the_whole_image_is_refused),
       cmocka_unit_test(test_an_attention_that_is_chosen_later_brings_its_policy),
       cmocka_unit_test(test_a_policy_without_effect_is_refused),
   };

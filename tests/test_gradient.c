@@ -62,6 +62,8 @@ static void check_gradient(const char *settings) {
 
 #define TILES TOY_PLAIN TOY_SOFT "baseline = none\nglimpse.width = 9\n"
 
+#define WINDOW TOY_PLAIN "baseline = none\n" TOY_WINDOW
+
 #define NO_POLICY TOY_PLAIN "policy = random\nbaseline = learned\n"
 
 static void test_the_gradient_equals_differences_of_the_loss(void **state) {
@@ -82,6 +84,10 @@ static void test_the_gradient_equals_differences_of_the_loss(void **state) {
   check_gradient(TILES TOY_TWO_LAYERS "core = rnn\n");
   check_gradient(TILES TOY_COARSE "core = gru\n");
   check_gradient(TILES "tiles.keys = coarse\ntiles.cells = 3\ntiles.heads = 3\nscore = additive\n");
+  check_gradient(WINDOW "draw\ncore = gru\n");
+  check_gradient(WINDOW "draw\nsensor.gain = 2\n" TOY_TWO_LAYERS);
+  check_gradient(WINDOW "draw\nencoder = conv\n" TOY_SMALL_FILTERS);
+  check_gradient(WINDOW "spatial_transformer\ncore = lstm\n");
   for (const FovScore *const *score = fov_scores; *score; score++) {
     char settings[512];
     snprintf(settings, sizeof settings, TILES "tiles.heads = 3\nscore = %s\n",
@@ -189,6 +195,12 @@ static void test_the_gradient_of_lanes_that_stop_early_is_the_surrogate_s(void *
                 surrogate);
   check_numbers(EARLY
                 "env = toy\nglimpses = 6\ncore = none\nstop = confident\nstop.threshold=0.7\n",
+                surrogate);
+  check_numbers(EARLY "env = toy_turns\nglimpses = 3\ncore = gru\nstop = learned\n" TOY_WINDOW
+                      "draw\n",
+                surrogate);
+  check_numbers(EARLY "env = toy_game\nglimpses = 2\n" TOY_WINDOW "draw\n", surrogate);
+  check_numbers(EARLY "env = toy_game\nglimpses = 2\n" TOY_WINDOW "spatial_transformer\n",
                 surrogate);
 }
 
@@ -445,6 +457,31 @@ static void test_the_answer_s_gradient_stays_in_the_first_layer(void **state) {
   toy_finish(&toy);
 }
 
+/** Weights of a window that are huge give neither a loss nor a gradient that is not finite. */
+static void test_windows_of_huge_weights_have_finite_gradients(void **state) {
+  (void)state;
+  const char *const kinds[] = {TOY_PLAIN TOY_WINDOW "draw\n",
+                               TOY_PLAIN TOY_WINDOW "spatial_transformer\n"};
+  for (int kind = 0; kind < 2; kind++) {
+    Toy toy;
+    toy_create(&toy, kinds[kind]);
+    FovTrainer *trainer = toy_trainer(&toy, 1);
+    real *values = toy_lively_values(&toy), *gradient = toy_copy(&toy, values);
+    const FovParams *params = &toy.experiment.agent.params;
+    for (int i = 0; i < params->count; i++)
+      for (size_t j = 0; toy_is_of(&params->list[i], "window.") && j < toy_count(&params->list[i]);
+           j++)
+        values[params->list[i].offset + j] *= (real)1e30;
+    toy_gradient(gradient, trainer, &toy, values, false);
+    for (size_t j = 0; j < params->size; j++)
+      if (!isfinite(gradient[j]))
+        fail_msg("%s: gradient of %s", kinds[kind], fov_params_name_at(params, j));
+    free(values), free(gradient);
+    fov_trainer_destroy(trainer);
+    toy_finish(&toy);
+  }
+}
+
 /** The gradient of the answer's loss does not flow through the location. */
 static void test_no_gradient_flows_through_the_sample(void **state) {
   (void)state;
@@ -472,6 +509,7 @@ int main(void) {
       cmocka_unit_test(test_heads_train_the_core_only_if_allowed),
       cmocka_unit_test(test_heads_train_the_first_layer_only_if_allowed),
       cmocka_unit_test(test_the_answer_s_gradient_stays_in_the_first_layer),
+      cmocka_unit_test(test_windows_of_huge_weights_have_finite_gradients),
       cmocka_unit_test(test_no_gradient_flows_through_the_sample),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

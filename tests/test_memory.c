@@ -85,6 +85,7 @@ static void test_nothing_is_allocated_after_the_first_update(void **state) {
                             TOY_MANY "objective = marginal\nbaseline = none\npolicy = tiles\n"
                                      "policy.side = 2\nglimpses = 2\ntrain.copies = 4\n",
                             TOY_MANY "attention = sampled\n" TOY_SITES TOY_COARSE,
+                            TOY_MANY "env = toy_game\n" TOY_WINDOW "draw\n",
                             TOY_MANY "optimiser = muon\n"};
   for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
     assert_allocates_once(networks[i]);
@@ -283,6 +284,14 @@ static void test_memory_of_attention_over_tiles_is_measured_in_advance(void **st
                LEAVING);
 }
 
+/** Images that change are copied; scratch memory does not grow with the lanes. */
+static void test_memory_of_windows_is_measured_in_advance(void **state) {
+  (void)state;
+  check_memory("train.batch = 64\n" TOY_WINDOW "draw\n", STAYING);
+  check_memory("train.batch = 64\nstop = learned\nenv = toy_game\n" TOY_WINDOW "draw\n", LEAVING);
+  check_memory_of("train.batch = 64\n" TOY_WINDOW "spatial_transformer\n", 300, STAYING);
+}
+
 /** Copies of an image are played side by side: fewer numbers of lanes can be measured. */
 static void test_memory_of_copies_is_measured_in_advance(void **state) {
   (void)state;
@@ -423,6 +432,7 @@ int main(void) {
       cmocka_unit_test(test_memory_of_stops_and_policies_is_measured_in_advance),
       cmocka_unit_test(test_tiles_that_are_not_read_take_no_memory),
       cmocka_unit_test(test_memory_of_attention_over_tiles_is_measured_in_advance),
+      cmocka_unit_test(test_memory_of_windows_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_copies_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_shards_of_any_size_is_measured_in_advance),
       cmocka_unit_test(test_evaluations_between_updates_allocate_no_arena),

@@ -713,6 +713,36 @@ static void test_a_trace_of_tiles_has_the_place_of_each(void **state) {
   check_tile("attention = gumbel\npolicy = sites\ntiles.side = 4\nscore = location\n");
 }
 
+/** The outline of a window, around the place of each glimpse; the first window is the settings'. */
+static void test_the_window_of_attention_is_recorded(void **state) {
+  (void)state;
+  enum { EPISODES = 8, G = 4 };
+  for (int draw = 0; draw < 2; draw++) {
+    Toy toy;
+    toy_create(&toy, draw ? TOY_WINDOW "draw\n" : TOY_WINDOW "spatial_transformer\n");
+    FovTrace trace = record(&toy, EPISODES, true);
+    const float *window = fov_trace_column(&trace, "attention.window", 4);
+    const float *filter = fov_trace_column(&trace, "attention.filter", 2);
+    assert_non_null(window);
+    assert_int_equal(filter != NULL, draw);
+    double moved = 0;
+    for (int i = 0; i < EPISODES * trace.glimpses; i++, window += 4, filter += draw ? 2 : 0) {
+      assert_memory_equal(window, trace.locations + 2 * i, 2 * sizeof *window);
+      assert_true(window[2] == window[3]);
+      moved += fabs((double)window[0]);
+      if (i % trace.glimpses != 0) continue;
+      // 0.83 of the image's 2 for the second patch; the first is half as wide.
+      assert_true(window[0] == 0 && window[1] == 0);
+      assert_close(window[2], 0.83, 1e-6);
+      if (draw) assert_close(filter[0], 0.83 * TOY_SIDE / 2 / G / 2, 1e-5);
+      if (draw) assert_close(filter[1], 1, 1e-6);
+    }
+    assert_true(moved > 1e-4);
+    fov_trace_finish(&trace);
+    toy_finish(&toy);
+  }
+}
+
 static void test_no_more_episodes_than_cases(void **state) {
   (void)state;
   Toy toy;
@@ -984,6 +1014,7 @@ int main(void) {
       TEST(test_values_without_a_choice_are_nan),
       TEST(test_the_weights_of_attention_are_recorded),
       TEST(test_a_trace_of_tiles_has_the_place_of_each),
+      TEST(test_the_window_of_attention_is_recorded),
       TEST(test_no_more_episodes_than_cases),
       TEST(test_a_fresh_run_makes_its_folders),
       TEST(test_a_run_is_resumed_only_on_request),

@@ -15,6 +15,7 @@
 #include "base/team.h"
 #include "model/core.h"
 #include "model/encoder.h"
+#include "model/window_ops.h"
 #include "tensor/ops.h"
 #include "tests/check.h"
 
@@ -510,6 +511,60 @@ static void entropy(FovVar *y[], FovTape *tape, FovVar *x[], const void *context
   y[0] = fov_softmax_entropy(tape, x[0]);
 }
 
+/** Windows at three images of random pixels, two scales of 3 x 3. */
+static FovVar *glimpses(FovTape *tape, FovVar *place, FovVar *shape, FovWindowKind kind) {
+  enum { H = 7, W = 9, C = 3 };
+  static uint8_t pixels[3 * H * W * C];
+  FovImage images[3];
+  FovRng rng = fov_rng_stream(3, FOV_STREAM_ENV, 0);
+  for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)fov_rng_below(&rng, 256);
+  for (int b = 0; b < 3; b++)
+    images[b] = (FovImage){.bytes = pixels + b * H * W * C, .height = H, .width = W, .channels = C};
+  FovWindowView view = {.kind = kind,
+                        .sensor = {.side = 3, .scales = 2, .gain = 1.5},
+                        .images = images,
+                        .changing = true};
+  size_t scratch = fov_window_scratch(&view.sensor, H, W, C);
+  view.scratch = FOV_NEW(tape->arena, real, scratch);
+  FovVar *y = fov_window_glimpses(tape, place, shape, &view);
+  memset(pixels, 0, sizeof pixels); // as the next turn of an environment might
+  return y;
+}
+
+static void window_numbers(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  fov_window_numbers(&y[0], &y[1], tape, x[0], (real[]){1.7, 0.8, 1.3});
+}
+
+static void window_place(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  FovVar *shape;
+  fov_window_numbers(&y[0], &shape, tape, x[0], (real[]){1.7});
+}
+
+/** Place and shape in separate operands; softplus keeps the shape positive. */
+static void window_gaussian(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = glimpses(tape, x[0], fov_activate(tape, x[1], FOV_SOFTPLUS), FOV_WINDOW_GAUSSIAN);
+}
+
+static void window_bilinear(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = glimpses(tape, x[0], fov_activate(tape, x[1], FOV_SOFTPLUS), FOV_WINDOW_BILINEAR);
+}
+
+/** Two time steps, with the place as a result, too. */
+static void window_twice(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  FovVar *shape;
+  tape->steps = 2;
+  for (int t = 0; t < 2; t++) {
+    fov_window_numbers(&y[2 * t], &shape, tape, t ? fov_add(tape, x[0], x[0]) : x[0],
+                       (real[]){0.9, 0.8, 1.3});
+    y[2 * t + 1] = glimpses(tape, y[2 * t], shape, FOV_WINDOW_GAUSSIAN);
+  }
+}
+
 #ifdef WITH_README_OP // the example of src/README.md
 #include "leaky_case.h"
 #endif
@@ -620,6 +675,11 @@ static const Case cases[] = {
     {"fov_layer_norm", "64 wide", layer_norm, 0, {{3, 64}, {1, 64}, {1, 64}}},
     {"fov_softmax_entropy", "some", entropy, 0, {{3, 4}}},
     {"fov_softmax_entropy", "64 classes", entropy, 0, {{3, 64}}},
+    {"fov_window_numbers", "all", window_numbers, 0, {{3, 5}}},
+    {"fov_window_numbers", "the place, of a bilinear window", window_place, 0, {{3, 3}}},
+    {"fov_window_glimpses", "Gaussian", window_gaussian, 0, {{3, 2}, {3, 3}}},
+    {"fov_window_glimpses", "bilinear", window_bilinear, 0, {{3, 2}, {3, 1}}},
+    {"fov_window_glimpses", "twice", window_twice, 0, {{3, 5}}},
 };
 
 enum { CASES = sizeof cases / sizeof *cases };
@@ -784,13 +844,12 @@ static bool has_case(const char *name, size_t length) {
   return false;
 }
 
-/** Every function of ops.h with a FovVar is an operation, and has a case above. */
-static void every_operation_has_a_case(void **state) {
-  (void)state;
+/** Every function of a header with a FovVar is an operation, and has a case above. */
+static void assert_header_has_cases(const char *header, int least) {
   const char *root = getenv("FOVEA_SOURCE");
   char path[1024], *text, *rest;
   size_t size;
-  snprintf(path, sizeof path, "%s/src/tensor/ops.h", root ? root : ".");
+  snprintf(path, sizeof path, "%s/src/%s", root ? root : ".", header);
   if (fov_file_read(&text, &size, path, 1 << 20) != FOV_OK) fail_msg("%s", fov_error_message());
   blank_comments(text);
   int found = 0;
@@ -799,11 +858,17 @@ static void every_operation_has_a_case(void **state) {
     if (!end || !strstr(line, "FovVar")) continue;
     while (name > line && (isalnum((unsigned char)name[-1]) || name[-1] == '_')) name--;
     if (!has_case(name, (size_t)(end - name)))
-      fail_msg("%.*s of ops.h has no gradient case", (int)(end - name), name);
+      fail_msg("%.*s of %s has no gradient case", (int)(end - name), name, header);
     found++;
   }
-  assert_true(found >= 8);
+  assert_true(found >= least);
   free(text);
+}
+
+static void every_operation_has_a_case(void **state) {
+  (void)state;
+  assert_header_has_cases("tensor/ops.h", 8);
+  assert_header_has_cases("model/window_ops.h", 2);
 }
 
 /* ---- The cores ---- */
@@ -1643,6 +1708,54 @@ static void small_finish(Small *small) {
   fov_params_finish(&small->params);
 }
 
+/** Zeros give the first window, huge numbers one that is bounded, small ones e^x. */
+static void numbers_of_a_window_are_bounded(void **state) {
+  (void)state;
+  const real xs[] = {0, 1, -1, 1e30, -1e30, INFINITY};
+  const real expected[] = {1, exp(0.1), exp(-0.1), exp(4), exp(-4), exp(4)};
+  const real first[] = {1.5, 0.25, 2};
+  FovVar *place, *shape, *x = fov_constant(&tape, 6, 5);
+  for (int b = 0; b < 6; b++)
+    for (int i = 0; i < 5; i++) fov_value_row(x, b)[i] = xs[b];
+  fov_window_numbers(&place, &shape, &tape, x, first);
+  for (int b = 0; b < 6; b++) {
+    for (int i = 0; i < 2; i++) assert_close(fov_value_row(place, b)[i], tanh(xs[b] / 10), 1e-12);
+    for (int k = 0; k < 3; k++)
+      assert_close(fov_value_row(shape, b)[k], first[k] * expected[b],
+                   b == 1 || b == 2 ? 1e-4 : 1e-9);
+  }
+}
+
+/** Every lane looks at its own image through its own window. */
+static void glimpses_are_those_of_the_sensor(void **state) {
+  (void)state;
+  uint8_t pixels[2][25];
+  FovImage images[2];
+  real room[1000], expected[8];
+  for (int i = 0; i < 50; i++) pixels[i / 25][i % 25] = (uint8_t)(i * i);
+  for (int b = 0; b < 2; b++)
+    images[b] = (FovImage){.bytes = pixels[b], .height = 5, .width = 5, .channels = 1};
+  FovWindowView view = {
+      .sensor = {.side = 2, .scales = 2, .gain = 1}, .images = images, .scratch = room};
+  assert_true(fov_window_scratch(&view.sensor, 5, 5, 1) <= 1000);
+  const real numbers[2][5] = {{0.1, -0.3, 1.2, 0.7, 1.5}, {-0.6, 0.2, 0.8, 1.1, 0.5}};
+  for (view.kind = 0; view.kind < 2; view.kind++) {
+    FovVar *place = fov_constant(&tape, 2, 2), *shape = fov_constant(&tape, 2, view.kind ? 1 : 3);
+    for (int b = 0; b < 2; b++) {
+      memcpy(fov_value_row(place, b), numbers[b], 2 * sizeof(real));
+      memcpy(fov_value_row(shape, b), numbers[b] + 2, (size_t)shape->cols * sizeof(real));
+    }
+    FovVar *y = fov_window_glimpses(&tape, place, shape, &view);
+    assert_true(y->rows == 2 && y->cols == 8 && !y->wants_grad);
+    for (int b = 0; b < 2; b++) {
+      FovWindow w = {numbers[b][0], numbers[b][1], numbers[b][2], numbers[b][3], 1};
+      if (view.kind == FOV_WINDOW_GAUSSIAN) w.intensity = numbers[b][4];
+      fov_window_look(expected, view.kind, &view.sensor, &images[b], &w, room);
+      assert_memory_equal(fov_value_row(y, b), expected, sizeof expected);
+    }
+  }
+}
+
 static void stop_gradient_keeps_the_value_and_stops(void **state) {
   (void)state;
   Small small;
@@ -1977,6 +2090,19 @@ static void norm_misfits(void) {
   fov_layer_norm(&tape, constant(2, 4, 1), constant(1, 3, 1), constant(1, 4, 1));
 }
 
+static void window_misfits_kind(void) {
+  glimpses(&tape, fov_constant(&tape, 3, 2), fov_constant(&tape, 3, 3), FOV_WINDOW_BILINEAR);
+}
+
+static void window_misfits_place(void) {
+  glimpses(&tape, fov_constant(&tape, 3, 1), fov_constant(&tape, 3, 1), FOV_WINDOW_BILINEAR);
+}
+
+static void window_numbers_misfit(void) {
+  FovVar *place, *shape;
+  fov_window_numbers(&place, &shape, &tape, fov_constant(&tape, 3, 4), (real[]){1, 1});
+}
+
 static void backward_twice(void) {
   fov_tape_backward(&tape);
   fov_tape_backward(&tape);
@@ -1990,6 +2116,9 @@ static void add_grad_after_backward(void) {
 
 static void shapes_that_do_not_match_abort(void **state) {
   (void)state;
+  assert_true(aborts(window_misfits_kind));
+  assert_true(aborts(window_misfits_place));
+  assert_true(aborts(window_numbers_misfit));
   assert_true(aborts(lane_beyond));
   assert_true(aborts(rows_of_no_lane));
   assert_true(aborts(concat_misfits));
@@ -2263,6 +2392,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(normalise_gives_a_length, begin, finish),
       cmocka_unit_test_setup_teardown(layer_norm_computes_its_equation, begin, finish),
       cmocka_unit_test_setup_teardown(softmax_entropy_computes_its_equation, begin, finish),
+      cmocka_unit_test_setup_teardown(numbers_of_a_window_are_bounded, begin, finish),
+      cmocka_unit_test_setup_teardown(glimpses_are_those_of_the_sensor, begin, finish),
       cmocka_unit_test_setup_teardown(stop_gradient_keeps_the_value_and_stops, begin, finish),
       cmocka_unit_test(a_stopped_copy_has_a_gradient_of_its_own),
       cmocka_unit_test(a_weights_gradient_is_one_product),

@@ -23,6 +23,10 @@
 /** Soft attention over nine tiles. */
 #define TOY_SOFT "attention = soft\npolicy = centre\ntiles.side = 3\ntiles.width = 6\n"
 
+/** Patches of two scales through a window that starts a little smaller than the image; to be
+ * completed by the name of an attention. */
+#define TOY_WINDOW "sensor.scales = 2\nattention.start = 0.83\nattention = "
+
 /** A choice among nine tiles, for an attention that reads one. */
 #define TOY_SITES "policy = sites\ntiles.side = 3\ntiles.width = 6\n"
 

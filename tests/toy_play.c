@@ -65,6 +65,8 @@ const char *const toy_ragged[TOY_RAGGED] = {
     "env = toy_game\nglimpses = 3\nstop = learned\nfirst = random\ncore = lstm\n",
     "env = toy\nglimpses = 6\nstop = confident\nstop.threshold = 0.8\n" TOY_SOFT,
     "env = toy_game\nglimpses = 2\n" TOY_SOFT,
+    "env = toy\nglimpses = 6\nstop = learned\n" TOY_WINDOW "spatial_transformer\n",
+    "env = toy_game\nglimpses = 3\nstop = learned\ncore = lstm\n" TOY_WINDOW "draw\n",
     "env = toy\nglimpses = 4\nstop = learned\nfirst = learned\nattention = gumbel\n" TOY_SITES
     "tiles.keys = values\n",
     "env = toy_turns\nglimpses = 3\nstop = learned\nfirst = learned\nattention = "

@@ -58,8 +58,8 @@ typedef struct FovAttention {
   FovPlugin plugin;
   size_t layout_size; /**< bytes of the struct that `build` writes */
   size_t state_size;  /**< bytes of what it remembers of an episode */
-  bool reads_all;     /**< it reads by its own weights, so that no policy chooses a place */
-  bool through; /**< the gradient of a choice flows through the read-out: REINFORCE has none */
+  bool reads_all; /**< it reads by its own weights, or at a place of its own: no policy chooses */
+  bool through;   /**< the gradient of a choice flows through the read-out: REINFORCE has none */
   /** Adds the attention's parameters. Writes the layout, const afterwards, and the width of g. */
   FovStatus (*build)(void *layout, int *width, FovParams *params, const void *options,
                      const FovAttentionParts *parts);

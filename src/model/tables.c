@@ -6,12 +6,17 @@ extern const FovEncoder fov_encoder_linear, fov_encoder_conv;
 const FovEncoder *const fov_encoders[] = {&fov_encoder_linear, &fov_encoder_conv, NULL};
 
 extern const FovAttention fov_attention_gaze, fov_attention_soft, fov_attention_sampled,
-    fov_attention_straight_through, fov_attention_gumbel;
+    fov_attention_straight_through, fov_attention_gumbel, fov_attention_draw,
+    fov_attention_spatial_transformer;
 
-const FovAttention *const fov_attentions[] = {
-    &fov_attention_gaze,    &fov_attention_soft,
-    &fov_attention_sampled, &fov_attention_straight_through,
-    &fov_attention_gumbel,  NULL};
+const FovAttention *const fov_attentions[] = {&fov_attention_gaze,
+                                              &fov_attention_soft,
+                                              &fov_attention_sampled,
+                                              &fov_attention_straight_through,
+                                              &fov_attention_gumbel,
+                                              &fov_attention_draw,
+                                              &fov_attention_spatial_transformer,
+                                              NULL};
 
 extern const FovScore fov_score_content, fov_score_additive, fov_score_location, fov_score_general,
     fov_score_dot, fov_score_scaled_dot;

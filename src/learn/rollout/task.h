@@ -43,7 +43,7 @@ typedef struct FovTask {
 FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env);
 
 /** The policy to choose with an attention instead of one that does not fit: the attention looks at
- * a place, chooses among sites, or reads everything. NULL: the policy fits. */
+ * a place, chooses among sites, or needs no choice. NULL: the policy fits. */
 const char *fov_policy_for(const FovAttention *attention, const FovPolicy *policy);
 
 /** Fails as fov_spec_check does, if the policy does not fit the attention, or if the reward needs

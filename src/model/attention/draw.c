@@ -1,0 +1,22 @@
+/**
+ * DRAW's window (Gregor et al. 2015, section 3.2): N × N Gaussian filters whose place, stride,
+ * variance and intensity are a linear function of the state, eq. 21.
+ *
+ * Here the place is squashed by tanh, which keeps it in the image, and the other numbers have the
+ * first window's in their biases: σ, δ and γ are multiples of it (model/window_ops.h).
+ */
+#include "model/window.h"
+
+static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
+                       const FovAttentionParts *parts) {
+  return fov_window_build(layout, width, params, options, parts, FOV_WINDOW_GAUSSIAN, "draw");
+}
+
+const FovAttention fov_attention_draw = {
+    .plugin = {.name = "draw",
+               .help = "a window of Gaussian filters, by its gradient (Gregor et al. 2015)",
+               .options = fov_window_options,
+               .options_size = sizeof(FovWindowOptions)},
+    FOV_ATTENTION_THROUGH_WINDOW,
+    .build = build,
+};
