@@ -52,10 +52,10 @@ static const Kind kinds[] = {
     {"attention = sampled\nscore = dot\nsensor.side = 8\n" TOY_SITES,
      (GLIMPSE(64) + QUERY * WIDTH) * N + (QUERY * WIDTH + N * QUERY) * T + RNN(T) + ANSWER, 64 * N,
      (7 + 8 + 7) * (7 + 8 + 7)},
-    // Query and W q; the read-out is a product with weights of 0 and 1.
+    // Query and W q; without a gradient the read-out is the chosen value.
     {"attention = straight_through\nscore = general\n" TOY_SITES,
-     (GLIMPSE(16) + QUERY * WIDTH) * N +
-         (QUERY * WIDTH + QUERY * QUERY + N * QUERY + N * WIDTH) * T + RNN(T) + ANSWER,
+     (GLIMPSE(16) + QUERY * WIDTH) * N + (QUERY * WIDTH + QUERY * QUERY + N * QUERY) * T + RNN(T) +
+         ANSWER,
      16 * N, 16 * N},
     // The core attends to 1, 2 and 3 read-outs; query, key, value, output; up and down.
     {"core = attention\ncore.heads = 2\ncore.hidden = 10\npolicy = centre\n",
