@@ -451,6 +451,34 @@ static void softmax(FovVar *y[], FovTape *tape, FovVar *x[], const void *context
   y[1] = fov_softmax(tape, x[0], 2);
 }
 
+/** Over some columns, which differ between rows: one, two and all. */
+static void softmax_within(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  FovVar *inside = fov_zeros(tape, 3, x[0]->cols / 2);
+  for (int b = 0; b < 3; b++)
+    for (int i = 0; i <= b; i++) fov_value_row(inside, b)[(2 * i + b) % inside->cols] = 1;
+  y[0] = fov_softmax_within(tape, x[0], inside, 2);
+}
+
+static void tile_gaussian(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_tile_gaussian(tape, x[0], 3, 0.75);
+  y[1] = fov_tile_gaussian(tape, x[0], 8, 2);
+}
+
+/** Two lanes, two heads. */
+static void self_attention(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_self_attention(tape, x[0], x[1], x[2], 2, 2);
+}
+
+static void self_attention_of_itself(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_self_attention(tape, x[0], x[0], x[0], 3, 1);
+  y[1] = fov_self_attention(tape, x[0], y[0], y[0], 2, 4);
+  y[2] = fov_self_attention(tape, y[1], x[0], y[1], 1, 2);
+}
+
 static void dot_sites(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
   y[0] = fov_dot_sites(tape, x[0], x[1], 2, 0.75);
@@ -658,6 +686,12 @@ static const Case cases[] = {
     {"fov_append", "to two rows a lane", append_block, 0, {{6, 4}, {3, 4}}},
     {"fov_softmax", "two groups", softmax, 0, {{3, 6}}},
     {"fov_softmax", "64 wide", softmax, 0, {{2, 64}}},
+    {"fov_softmax_within", "two groups", softmax_within, 0, {{3, 6}}},
+    {"fov_softmax_within", "64 wide", softmax_within, 0, {{3, 128}}},
+    {"fov_tile_gaussian", "two grids", tile_gaussian, 0, {{3, 2}}},
+    {"fov_self_attention", "two heads", self_attention, 0, {{6, 4}, {6, 4}, {6, 4}}},
+    {"fov_self_attention", "64 wide", self_attention, 0, {{4, 64}, {4, 64}, {4, 64}}},
+    {"fov_self_attention", "of itself", self_attention_of_itself, 0, {{6, 4}}},
     {"fov_dot_sites", "two heads", dot_sites, 0, {{2, 4}, {6, 4}}},
     {"fov_dot_sites", "64 wide", dot_sites, 0, {{2, 64}, {4, 64}}},
     {"fov_dot_sites", "its own key", dot_itself, 0, {{3, 4}}},

@@ -132,6 +132,19 @@ FovVar *fov_normalise(FovTape *tape, FovVar *x, FovVar *length, int groups);
  * groups·N]. Result: the same shape; each group of a row sums to 1. */
 FovVar *fov_softmax(FovTape *tape, FovVar *x, int groups);
 
+/** The same over part of the columns, the others being 0. inside: [B, N], a constant, for every
+ * group: not 0 where a column takes part, which one of each row does at least. */
+FovVar *fov_softmax_within(FovTape *tape, FovVar *x, const FovVar *inside, int groups);
+
+/**
+ * How near the tiles of a K × K grid are to a place (Luong et al. 2015, eq. 10).
+ *
+ * f[b, i] = exp(−|c_i − p_b|² / 2σ²), c_i being the middle of tile i: (column + ½, row + ½).
+ * place: p, [B, 2], x and y in tiles from the top left corner; sigma: in tiles, > 0.
+ * Result: [B, K·K], tiles by rows.
+ */
+FovVar *fov_tile_gaussian(FovTape *tape, FovVar *place, int side, real sigma);
+
 /**
  * The read-out: weighted sums over sites.
  *
@@ -139,6 +152,15 @@ FovVar *fov_softmax(FovTape *tape, FovVar *x, int groups);
  * weights: [B, heads·N]; values: [B·N, D]. Result: [B, D].
  */
 FovVar *fov_weigh_sites(FovTape *tape, FovVar *weights, FovVar *values, int heads);
+
+/**
+ * Self-attention: every row of a lane reads all rows of the lane (Vaswani et al. 2017, eq. 1).
+ *
+ * Z = softmax(Q Kᵀ / √d) V for each head of each lane: its N rows and d columns.
+ * query, key, value: [B·N, D], B being `lanes`. Result: [B·N, D].
+ */
+FovVar *fov_self_attention(FovTape *tape, FovVar *query, FovVar *key, FovVar *value, int lanes,
+                           int heads);
 
 /**
  * Layer normalisation (Ba, Kiros and Hinton 2016).

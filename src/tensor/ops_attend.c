@@ -9,11 +9,17 @@ typedef struct Softmax {
   int groups;
 } Softmax;
 
-/** y = softmax(x), [cols] each: e^(x_j − max x), whose sum is at least 1. */
+/** y = softmax(x), [cols] each. */
 FOV_KERNEL static void softmax_forward(real *restrict y, const real *restrict x, int cols) {
-  real top = x[0];
-  for (int j = 1; j < cols; j++) top = x[j] > top ? x[j] : top;
-  for (int j = 0; j < cols; j++) y[j] = fov_exp(x[j] - top);
+  fov_row_softmax(y, x, 1, cols);
+}
+
+/** The same over those x_j for which inside_j is not 0; the other y_j are 0. */
+FOV_KERNEL static void softmax_within_forward(real *restrict y, const real *restrict x,
+                                              const real *restrict inside, int cols) {
+  real top = -INFINITY;
+  for (int j = 0; j < cols; j++) top = inside[j] != 0 && x[j] > top ? x[j] : top;
+  for (int j = 0; j < cols; j++) y[j] = inside[j] != 0 ? fov_exp(x[j] - top) : 0;
   real sum = fov_row_sum(y, cols);
   for (int j = 0; j < cols; j++) y[j] /= sum;
 }
@@ -35,17 +41,34 @@ static void softmax_backward(FovTape *tape, void *saved) {
                  fov_value_row(op->y, b) + j, cols);
 }
 
-FovVar *fov_softmax(FovTape *tape, FovVar *x, int groups) {
+static Softmax *new_softmax(FovTape *tape, FovVar *x, int groups) {
   FOV_CHECK(groups > 0 && x->cols % groups == 0, "%d groups of columns of [%d, %d]", groups,
             x->rows, x->cols);
+  Softmax *op = FOV_NEW(tape->arena, Softmax, 1);
+  *op = (Softmax){.x = x, .groups = groups};
+  op->y = fov_result(tape, x->rows, x->cols, x->wants_grad);
+  fov_note(tape, op->y, NULL, softmax_backward, op);
+  return op;
+}
+
+FovVar *fov_softmax(FovTape *tape, FovVar *x, int groups) {
+  FovVar *y = new_softmax(tape, x, groups)->y;
   int cols = x->cols / groups;
-  FovVar *y = fov_result(tape, x->rows, x->cols, x->wants_grad);
   for (int b = 0; b < x->rows; b++)
     for (int j = 0; j < x->cols; j += cols)
       softmax_forward(fov_value_row(y, b) + j, fov_value_row(x, b) + j, cols);
-  Softmax *op = FOV_NEW(tape->arena, Softmax, 1);
-  *op = (Softmax){.x = x, .y = y, .groups = groups};
-  fov_note(tape, y, NULL, softmax_backward, op);
+  return y;
+}
+
+FovVar *fov_softmax_within(FovTape *tape, FovVar *x, const FovVar *inside, int groups) {
+  FovVar *y = new_softmax(tape, x, groups)->y;
+  int cols = x->cols / groups;
+  FOV_CHECK(inside->rows == x->rows && inside->cols == cols, "x [%d, %d] in %d groups of [%d, %d]",
+            x->rows, x->cols, groups, inside->rows, inside->cols);
+  for (int b = 0; b < x->rows; b++)
+    for (int j = 0; j < x->cols; j += cols)
+      softmax_within_forward(fov_value_row(y, b) + j, fov_value_row(x, b) + j,
+                             fov_value_row(inside, b), cols);
   return y;
 }
 

@@ -30,6 +30,15 @@ FOV_INLINE real fov_row_sum(const real *x, int cols) {
   return total;
 }
 
+/** y = softmax(scale · x): e^(scale (x_j − max x)), whose sum is at least 1; scale > 0. */
+FOV_INLINE void fov_row_softmax(real *restrict y, const real *restrict x, real scale, int cols) {
+  real top = x[0];
+  for (int j = 1; j < cols; j++) top = x[j] > top ? x[j] : top;
+  for (int j = 0; j < cols; j++) y[j] = fov_exp(scale * (x[j] - top));
+  real sum = fov_row_sum(y, cols);
+  for (int j = 0; j < cols; j++) y[j] /= sum;
+}
+
 /** y += x. */
 FOV_INLINE void fov_row_add(real *restrict y, const real *restrict x, int cols) {
   for (int j = 0; j < cols; j++) y[j] += x[j];
