@@ -91,6 +91,24 @@ static void test_a_window_of_the_whole_image_is_refused(void **state) {
                        "attention = spatial_transformer looks through a window");
 }
 
+static void test_tiles_that_cannot_attend_to_each_other_are_refused(void **state) {
+  (void)state;
+  assert_agent_refuses("attention = soft\ntiles.side = 1\n" TOY_BLOCKS, 20, 20,
+                       "tiles.blocks = 2: expected tiles that attend to each other, found one; set "
+                       "tiles.blocks = 0, or tiles.side = 2 or more");
+  assert_agent_refuses(TOY_SOFT TOY_BLOCKS "glimpse.width = 16\n", 20, 20,
+                       "tiles.block_heads = 3: expected a number that divides glimpse.width = 16");
+}
+
+static void test_a_window_over_one_tile_is_refused(void **state) {
+  (void)state;
+  assert_agent_refuses("attention = local_m\ntiles.side = 1\n", 20, 20,
+                       "attention = local_m reads the tiles near a place: expected tiles.side = 2 "
+                       "or more, found 1; set tiles.side, or attention = soft");
+  assert_agent_refuses("attention = local_p\ntiles.side = 1\n", 20, 20,
+                       "attention = local_p reads the tiles near a place");
+}
+
 /** The policy of an experiment file, then settings of a command line; NULL: none. */
 static void assert_policy(const char *attention, const char *policy, const char *expected) {
   Toy toy;
@@ -134,6 +152,8 @@ int main(void) {
       cmocka_unit_test(test_a_score_without_keys_is_refused_for_a_memory_that_grows),
       cmocka_unit_test(test_tiles_that_do_not_fit_are_refused),
       cmocka_unit_test(test_a_window_of_the_whole_image_is_refused),
+      cmocka_unit_test(test_tiles_that_cannot_attend_to_each_other_are_refused),
+      cmocka_unit_test(test_a_window_over_one_tile_is_refused),
       cmocka_unit_test(test_an_attention_that_is_chosen_later_brings_its_policy),
       cmocka_unit_test(test_a_policy_without_effect_is_refused),
   };

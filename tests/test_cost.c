@@ -48,6 +48,16 @@ static const Kind kinds[] = {
      (GLIMPSE(16) + QUERY * WIDTH + QUERY * 3) * N +
          (QUERY * WIDTH + QUERY * 3 + N * QUERY + N * WIDTH) * T + RNN(T) + ANSWER,
      16 * N, 16 * N},
+    // Two blocks: query, key, value, output; up and down; every tile reads every tile.
+    {TOY_SOFT TOY_BLOCKS,
+     (GLIMPSE(16) + 2 * (4 * WIDTH * WIDTH + 2 * 5 * WIDTH + 2 * N * WIDTH) + QUERY * WIDTH) * N +
+         (QUERY * WIDTH + N * QUERY + N * WIDTH) * T + RNN(T) + ANSWER,
+     16 * N, 16 * N},
+    // All tiles are looked at; the place has a layer as wide as a query.
+    {"attention = local_p\nscore = dot\n" TOY_TILES,
+     (GLIMPSE(16) + QUERY * WIDTH) * N +
+         (2 * QUERY * WIDTH + 2 * QUERY + N * QUERY + N * WIDTH) * T + RNN(T) + ANSWER,
+     16 * N, 16 * N},
     // Patches of 8 x 8 at 3, 10 and 17 of 20 pixels: the outer ones have 7 pixels each way inside.
     {"attention = sampled\nscore = dot\nsensor.side = 8\n" TOY_SITES,
      (GLIMPSE(64) + QUERY * WIDTH) * N + (QUERY * WIDTH + N * QUERY) * T + RNN(T) + ANSWER, 64 * N,

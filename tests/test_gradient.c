@@ -60,7 +60,8 @@ static void check_gradient(const char *settings) {
   toy_finish(&toy);
 }
 
-#define TILES TOY_PLAIN TOY_SOFT "baseline = none\nglimpse.width = 9\n"
+#define LOCAL TOY_PLAIN TOY_TILES "baseline = none\nglimpse.width = 9\n"
+#define TILES LOCAL "attention = soft\n"
 
 #define WINDOW TOY_PLAIN "baseline = none\n" TOY_WINDOW
 
@@ -88,6 +89,13 @@ static void test_the_gradient_equals_differences_of_the_loss(void **state) {
   check_gradient(WINDOW "draw\nsensor.gain = 2\n" TOY_TWO_LAYERS);
   check_gradient(WINDOW "draw\nencoder = conv\n" TOY_SMALL_FILTERS);
   check_gradient(WINDOW "spatial_transformer\ncore = lstm\n");
+  check_gradient(TILES TOY_BLOCKS);
+  check_gradient(TILES TOY_BLOCKS "core = attention\ncore.hidden = 7\ntiles.keys = values\n"
+                                  "tiles.heads = 3\n");
+  check_gradient(LOCAL "attention = local_m\n");
+  check_gradient(LOCAL "attention = local_m\nattention.distance = 2\ntiles.heads = 3\n");
+  check_gradient(LOCAL "attention = local_p\n");
+  check_gradient(LOCAL "attention = local_p\nattention.distance = 3\ntiles.heads = 3\n");
   for (const FovScore *const *score = fov_scores; *score; score++) {
     char settings[512];
     snprintf(settings, sizeof settings, TILES "tiles.heads = 3\nscore = %s\n",
@@ -482,6 +490,19 @@ static void test_windows_of_huge_weights_have_finite_gradients(void **state) {
   }
 }
 
+/** The answer trains each transformer block of the tiles, and the norm after them. */
+static void test_the_answer_trains_the_blocks_of_tiles(void **state) {
+  (void)state;
+  const char *settings = TOY_SOFT TOY_BLOCKS, *names[] = {"tiles.1.", "tiles.2.", "tiles.norm."};
+  Toy toy;
+  toy_create(&toy, settings);
+  real *gradient = gradient_with(settings, "none", 0, 0);
+  real *zero = fov_params_block(&toy.experiment.agent.params);
+  for (int i = 0; i < 3; i++) assert_true(differs(gradient, zero, settings, names[i]));
+  free(zero), free(gradient);
+  toy_finish(&toy);
+}
+
 /** The gradient of the answer's loss does not flow through the location. */
 static void test_no_gradient_flows_through_the_sample(void **state) {
   (void)state;
@@ -510,6 +531,7 @@ int main(void) {
       cmocka_unit_test(test_heads_train_the_first_layer_only_if_allowed),
       cmocka_unit_test(test_the_answer_s_gradient_stays_in_the_first_layer),
       cmocka_unit_test(test_windows_of_huge_weights_have_finite_gradients),
+      cmocka_unit_test(test_the_answer_trains_the_blocks_of_tiles),
       cmocka_unit_test(test_no_gradient_flows_through_the_sample),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

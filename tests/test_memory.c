@@ -280,6 +280,9 @@ static void test_memory_of_attention_over_tiles_is_measured_in_advance(void **st
                LEAVING);
   check_memory("train.batch = 64\n" TOY_SOFT "tiles.heads = 2\nglimpse.width = 16\n", STAYING);
   check_memory("train.batch = 64\nstop = learned\nenv = toy_game\n" TOY_SOFT, LEAVING);
+  check_memory("train.batch = 64\n" TOY_SOFT TOY_BLOCKS, STAYING);
+  check_memory("train.batch = 64\nstop = learned\n" TOY_TILES "attention = local_m\n", LEAVING);
+  check_memory("train.batch = 64\nstop = learned\n" TOY_TILES "attention = local_p\n", LEAVING);
   check_memory("train.batch = 64\nstop = learned\nattention = straight_through\n" TOY_SITES,
                LEAVING);
 }

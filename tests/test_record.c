@@ -743,6 +743,47 @@ static void test_the_window_of_attention_is_recorded(void **state) {
   }
 }
 
+enum { LOCAL_SIDE = 3, LOCAL_TILES = LOCAL_SIDE * LOCAL_SIDE };
+
+/** Weights of one glimpse are 0 outside the window of its place, D = 1. Without the Gaussian f of
+ * local_p, they sum to 1. location: the recorded one. */
+static void assert_local(const float *weights, const float *location, bool gaussian) {
+  double sum = 0;
+  for (int i = 0; i < LOCAL_TILES; i++) {
+    double x = i % LOCAL_SIDE + 0.5 - ((double)location[0] + 1) / 2 * LOCAL_SIDE;
+    double y = i / LOCAL_SIDE + 0.5 - ((double)location[1] + 1) / 2 * LOCAL_SIDE;
+    bool inside = fabs(x) <= 1 + 1e-6 && fabs(y) <= 1 + 1e-6;
+    assert_int_equal(weights[i] > 0, inside);
+    sum += (double)weights[i] / (gaussian ? exp(-(x * x + y * y) / (2 * 0.5 * 0.5)) : 1);
+  }
+  assert_near(sum, 1, 1e-4, "weights");
+}
+
+/** Local attention: its windows, and their places. */
+static void test_the_windows_of_local_attention_are_recorded(void **state) {
+  (void)state;
+  for (int predicted = 0; predicted < 2; predicted++) {
+    Toy toy;
+    char settings[128];
+    snprintf(settings, sizeof settings, "attention = local_%c\n" TOY_TILES, predicted ? 'p' : 'm');
+    toy_create(&toy, settings);
+    FovTrace trace = record(&toy, 8, true);
+    const float *weights = fov_trace_column(&trace, "attention.tiles", LOCAL_TILES);
+    assert_non_null(weights);
+    assert_int_equal(trace.glimpses, 3);
+    for (int i = 0; i < trace.episodes * 3; i++) {
+      const float *location = trace.locations + 2 * i;
+      assert_local(weights + i * LOCAL_TILES, location, predicted);
+      // Tiles 0, 3 and 6 at the three time steps: the left column.
+      const double left[] = {-2 / 3.0, 2 * (i % 3 - 1) / 3.0};
+      for (int j = 0; j < 2; j++)
+        assert_near(location[j], predicted ? 0 : left[j], predicted ? 0.5 : 1e-6, "glimpse %d", i);
+    }
+    fov_trace_finish(&trace);
+    toy_finish(&toy);
+  }
+}
+
 static void test_no_more_episodes_than_cases(void **state) {
   (void)state;
   Toy toy;
@@ -1015,6 +1056,7 @@ int main(void) {
       TEST(test_the_weights_of_attention_are_recorded),
       TEST(test_a_trace_of_tiles_has_the_place_of_each),
       TEST(test_the_window_of_attention_is_recorded),
+      TEST(test_the_windows_of_local_attention_are_recorded),
       TEST(test_no_more_episodes_than_cases),
       TEST(test_a_fresh_run_makes_its_folders),
       TEST(test_a_run_is_resumed_only_on_request),

@@ -20,8 +20,12 @@
 /** The agent of Ba et al. 2015, on a coarse view of 3 x 3 cells. */
 #define TOY_TWO_LAYERS "layers = 2\ncontext.side = 3\ncontext.width = 7\n"
 
-/** Soft attention over nine tiles. */
-#define TOY_SOFT "attention = soft\npolicy = centre\ntiles.side = 3\ntiles.width = 6\n"
+/** Nine tiles, for an attention that reads them all. */
+#define TOY_TILES "policy = centre\ntiles.side = 3\ntiles.width = 6\n"
+#define TOY_SOFT "attention = soft\n" TOY_TILES
+
+/** Two transformer blocks among the tiles. */
+#define TOY_BLOCKS "tiles.blocks = 2\ntiles.block_heads = 3\ntiles.block_hidden = 5\n"
 
 /** Patches of two scales through a window that starts a little smaller than the image; to be
  * completed by the name of an attention. */

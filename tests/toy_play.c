@@ -76,6 +76,10 @@ const char *const toy_ragged[TOY_RAGGED] = {
     "env = toy_game\nglimpses = 3\nstop = learned\nattention = sampled\n" TOY_SITES TOY_COARSE,
     "env = toy_turns\nglimpses = 3\nstop = learned\nfirst = learned\nattention = "
     "straight_through\nscore = location\n" TOY_SITES,
+    "env = toy\nglimpses = 4\nstop = learned\nattention = sampled\n" TOY_SITES TOY_BLOCKS,
+    "env = toy_turns\nglimpses = 3\nstop = learned\n" TOY_TILES "attention = local_m\n",
+    "env = toy\nglimpses = 6\nstop = confident\nstop.threshold = 0.8\n" TOY_TILES
+    "attention = local_p\n",
 };
 
 /* ---- trainings ---- */

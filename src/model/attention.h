@@ -20,6 +20,8 @@ typedef struct FovTilesOptions {
   int keys;  /**< FovKeys */
   int width; /**< of queries, and of keys unless they are the values */
   int cells; /**< of a coarse view across and down a tile, for keys = coarse */
+  /** Transformer blocks among the tiles, the heads of each and its hidden units. */
+  int blocks, block_heads, block_hidden;
 } FovTilesOptions;
 
 extern const FovOption fov_tiles_options[];

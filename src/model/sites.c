@@ -13,10 +13,29 @@ const FovOption fov_tiles_options[] = {
             "units of queries, and of keys that are not v_i"),
     FOV_INT(FovTilesOptions, cells, "4", 1, FOV_MAX_SIDE,
             "m: cells of the coarse view across and down a tile"),
+    FOV_INT(FovTilesOptions, blocks, "0", 0, FOV_MAX_BLOCKS,
+            "transformer blocks, in which the tiles attend to each other; 0: none"),
+    FOV_INT(FovTilesOptions, block_heads, "4", 1, 64, "heads of a block"),
+    FOV_INT(FovTilesOptions, block_hidden, "512", 1, 32768, "units between a block's two layers"),
     FOV_OPTIONS_END,
 };
 
 /* ---- building ---- */
+
+static FovStatus check_blocks(const FovSites *sites) {
+  const FovTransformer *transformer = &sites->transformer;
+  if (transformer->count == 0) return FOV_OK;
+  if (sites->count == 1)
+    return fov_fail(FOV_ERR_USAGE,
+                    "tiles.blocks = %d: expected tiles that attend to each other, found one; set "
+                    "tiles.blocks = 0, or tiles.side = 2 or more",
+                    transformer->count);
+  if (sites->width % transformer->heads != 0)
+    return fov_fail(FOV_ERR_USAGE,
+                    "tiles.block_heads = %d: expected a number that divides glimpse.width = %d",
+                    transformer->heads, sites->width);
+  return FOV_OK;
+}
 
 static FovStatus check(const FovSites *sites, const FovAttentionParts *parts) {
   if (sites->side > parts->height || sites->side > parts->width)
@@ -40,7 +59,7 @@ static FovStatus check(const FovSites *sites, const FovAttentionParts *parts) {
   if (sites->net.sensor.whole)
     return fov_fail(FOV_ERR_USAGE, "sensor.whole: every tile would see the whole image; set "
                                    "sensor.whole = no");
-  return FOV_OK;
+  return check_blocks(sites);
 }
 
 /** The parameters of keys: W_k, and those of a coarse view. */
@@ -63,12 +82,14 @@ FovStatus fov_sites_build(void *layout, int *width, FovParams *params, const voi
                       .heads = o->heads,
                       .width = parts->glimpse.options.width,
                       .keys = (FovKeys)o->keys,
+                      .transformer = {.count = o->blocks, .heads = o->block_heads},
                       .score = parts->score,
                       .score_options = parts->score_options};
   *width = sites->width;
   sites->depth = o->keys == FOV_KEYS_VALUES ? sites->width : o->width;
   FOV_TRY(fov_glimpse_build(&sites->net, params, &parts->glimpse));
   FOV_TRY(check(sites, parts));
+  fov_transformer_add(&sites->transformer, params, "tiles", sites->width, o->block_hidden);
   return sites->score->keyless ? FOV_OK : add_keys(sites, params, parts);
 }
 
@@ -134,6 +155,7 @@ static void make_values(FovSitesState *state, const FovSites *sites, FovTape *ta
   state->rho = fov_glimpse_rows(tape, &sites->net, state->places->rows);
   fov_glimpse_take(state->rho, &sites->net, images, state->places, sites->count);
   state->values = fov_glimpse_join(tape, &sites->net, state->rho, state->places);
+  state->values = fov_transformer_apply(&sites->transformer, tape, state->values, n);
 }
 
 /** Keys as the score wants them, and the values if they are made of these. */
@@ -276,6 +298,7 @@ void fov_sites_pick(FovReadout *readout, FovSitesState *state, const FovSites *s
   for (int i = 0; i < view->lanes; i++)
     fov_tile_middle(fov_value_row(places, i), index[i], sites->side);
   readout->columns[TILES] = weights;
+  if (sites->transformer.count > 0) fov_sites_values(state, sites, tape, view);
   if (state->values)
     pick_value(readout, state, tape, index, view->lanes);
   else

@@ -1,24 +1,29 @@
 /**
  * Sites: what attention chooses among. They are the K × K tiles of a grid over the image; the
  * retina looks at the middle of each and the glimpse network makes its value v_i, as of a gaze.
+ * With tiles.blocks, the tiles then attend to each other, and what the transformer blocks make of
+ * a tile is its value.
  *
  * A query of the state is matched with the keys k_i by a score (score.h); a softmax makes weights:
  *
- *     v_i = g(rho_i, l_i)      k_i = W_k v_i, v_i, or W_k u_i      q = W_q h_{t−1} + b_q
+ *     v_i = g(rho_i, l_i), or transformer(v)_i
+ *     k_i = W_k v_i, v_i, or W_k u_i      q = W_q h_{t−1} + b_q
  *     α = softmax_i(score(q, k_i))                                 per head
  *
  * u_i is made of a coarse view of the whole image (coarse_tiles.h). Patches overlap where they are
  * larger than a tile, and leave gaps where they are smaller.
  *
  * A value is computed when it is needed. Keys v_i and W_k v_i need all values, and so do weighted
- * sums. Keys of a coarse view and a score without keys need none: an attention that reads one tile
- * then looks at this tile only, and T glimpses are taken instead of K·K.
+ * sums and transformer blocks. Keys of a coarse view and a score without keys need none: an
+ * attention that reads one tile then looks at this tile only, and T glimpses are taken instead of
+ * K·K.
  */
 #ifndef FOV_MODEL_SITES_H
 #define FOV_MODEL_SITES_H
 
 #include "model/attention.h"
 #include "model/coarse_tiles.h"
+#include "model/transformer.h"
 
 /** Where keys come from. */
 typedef enum FovKeys {
@@ -33,6 +38,7 @@ void fov_tile_middle(real place[2], int tile, int side);
 /** Const once built. */
 typedef struct FovSites {
   FovGlimpseNet net;
+  FovTransformer transformer;
   int side;  /**< K */
   int count; /**< N = K·K */
   int heads; /**< that share the units of keys and values */
@@ -103,7 +109,8 @@ FovStatus fov_sites_check_hard(const FovSites *sites, const char *attention);
 int *fov_sites_at(FovTape *tape, const FovSites *sites, const FovView *view);
 
 /** Reads the site of each lane that the view's location is in, and moves the location to its
- * middle, for the record. Looks at this site only, unless all values are known. weights: α [n, N],
+ * middle, for the record. Looks at this site only, unless all values are known or
+ * there are transformer blocks. weights: α [n, N],
  * for the record. */
 void fov_sites_pick(FovReadout *readout, FovSitesState *state, const FovSites *sites, FovTape *tape,
                     FovVar *weights, const FovView *view);

@@ -1,0 +1,73 @@
+/**
+ * Local attention with a predicted place (Luong et al. 2015, section 3.2):
+ *
+ *     p_t = K sigmoid(V_p tanh(W_p h))           f_i = exp(−|c_i − p_t|² / 2σ²), σ = D/2
+ *
+ * V_p has a row for x and one for y; c_i is the middle of tile i. The weights α_i f_i are not
+ * divided by their sum. The gradient reaches p_t through f.
+ */
+#include "model/local.h"
+
+typedef struct Layout {
+  FovLocal local; // first: see FOV_ATTENTION_OVER_SITES
+  int place_w, place_v;
+} Layout;
+
+static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
+                       const FovAttentionParts *parts) {
+  return fov_local_build(layout, width, params, options, parts, "local_p");
+}
+
+static FovStatus connect(void *values, FovParams *params, int inputs) {
+  Layout *layout = values;
+  int depth = layout->local.sites.depth;
+  layout->place_w = fov_params_add(params, "tiles.place.w", depth, inputs, FOV_INIT_UNIFORM, 1);
+  layout->place_v = fov_params_add(params, "tiles.place.v", 2, depth, FOV_INIT_UNIFORM, 1);
+  return fov_sites_connect(values, params, inputs);
+}
+
+/** p_t [n, 2]. */
+static FovVar *place_of(const Layout *layout, FovTape *tape, FovVar *h) {
+  FovVar *p = tape->params, *side = fov_constant(tape, h->rows, 2);
+  for (int b = 0; b < h->rows; b++)
+    for (int j = 0; j < 2; j++) fov_value_row(side, b)[j] = (real)layout->local.sites.side;
+  FovVar *hidden = fov_linear(tape, h, &p[layout->place_w], NULL, FOV_TANH);
+  return fov_multiply(tape, fov_linear(tape, hidden, &p[layout->place_v], NULL, FOV_SIGMOID), side);
+}
+
+/** f, the same for all heads: [n, heads·N]. */
+static FovVar *nearness(const FovLocal *local, FovTape *tape, FovVar *place) {
+  int heads = local->sites.heads;
+  FovVar *f = fov_tile_gaussian(tape, place, local->sites.side, (real)local->distance / 2);
+  FovVar **parts = FOV_NEW(tape->arena, FovVar *, heads);
+  for (int h = 0; h < heads; h++) parts[h] = f;
+  return fov_concat(tape, parts, heads);
+}
+
+static void read(FovReadout *readout, void *state, const void *values, FovTape *tape,
+                 const FovView *view) {
+  const Layout *layout = values;
+  const FovLocal *local = &layout->local;
+  FovVar *place = place_of(layout, tape, view->state);
+  FovVar *alpha = fov_local_weights(state, local, tape, place, view);
+  FovVar *weights = fov_multiply(tape, alpha, nearness(local, tape, place));
+  fov_local_read(readout, state, local, tape, weights, place, view);
+}
+
+const FovAttention fov_attention_local_p = {
+    .plugin = {.name = "local_p",
+               .help = "soft, near a place that the state predicts (Luong et al. 2015)",
+               .options = fov_local_options,
+               .options_size = sizeof(FovLocalOptions)},
+    .layout_size = sizeof(Layout),
+    .state_size = sizeof(FovSitesState),
+    .reads_all = true,
+    .build = build,
+    .connect = connect,
+    .columns = fov_sites_columns,
+    .finish = fov_sites_finish,
+    .sites = fov_sites_count,
+    .begin = fov_sites_begin,
+    .read = read,
+    .keep = fov_sites_keep,
+};

@@ -1,0 +1,47 @@
+#include "model/local.h"
+
+const FovOption fov_local_options[] = {
+    FOV_INT(FovLocalOptions, distance, "1", 1, FOV_MAX_TILES,
+            "D: tiles from the place to those that are read, across and down"),
+    FOV_OPTIONS_END,
+};
+
+FovStatus fov_local_build(FovLocal *local, int *width, FovParams *params, const void *options,
+                          const FovAttentionParts *parts, const char *attention) {
+  local->distance = ((const FovLocalOptions *)options)->distance;
+  FOV_TRY(fov_sites_build(&local->sites, width, params, options, parts));
+  if (local->sites.count > 1) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "attention = %s reads the tiles near a place: expected tiles.side = 2 or more, "
+                  "found 1; set tiles.side, or attention = soft",
+                  attention);
+}
+
+/** Whether each tile is in the window of each lane, 1 or 0: [n, N]. */
+static FovVar *windows(const FovLocal *local, FovTape *tape, const FovVar *place) {
+  int side = local->sites.side;
+  FovVar *inside = fov_constant(tape, place->rows, local->sites.count);
+  for (int b = 0; b < inside->rows; b++) {
+    const real *p = fov_value_row(place, b);
+    for (int i = 0; i < inside->cols; i++) {
+      double x = fabs(i % side + 0.5 - (double)p[0]), y = fabs(i / side + 0.5 - (double)p[1]);
+      fov_value_row(inside, b)[i] = x <= local->distance && y <= local->distance;
+    }
+  }
+  return inside;
+}
+
+FovVar *fov_local_weights(FovSitesState *state, const FovLocal *local, FovTape *tape,
+                          const FovVar *place, const FovView *view) {
+  FovVar *scores = fov_sites_take_scores(state, &local->sites, tape, view);
+  return fov_softmax_within(tape, scores, windows(local, tape, place), local->sites.heads);
+}
+
+void fov_local_read(FovReadout *readout, FovSitesState *state, const FovLocal *local, FovTape *tape,
+                    FovVar *weights, const FovVar *place, const FovView *view) {
+  fov_sites_read(readout, state, &local->sites, tape, weights, view);
+  for (int b = 0; b < view->lanes; b++)
+    for (int j = 0; j < 2; j++)
+      fov_value_row(view->location, b)[j] =
+          2 * fov_value_row(place, b)[j] / (real)local->sites.side - 1;
+}
