@@ -306,6 +306,7 @@ static void test_memory_of_copies_is_measured_in_advance(void **state) {
              i ? "leave_one_out" : "learned", copies[i]);
     check_memory(settings, STAYING);
   }
+  check_memory("baseline = answer\ntrain.answer = every\ntrain.batch = 128\n", STAYING);
   check_memory("baseline = leave_one_out\ntrain.copies = 3\ntrain.shard = 63\ntrain.batch = 126\n",
                STAYING);
   check_memory("objective = marginal\nbaseline = none\nattention = sampled\nfirst = learned\n"

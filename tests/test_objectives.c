@@ -123,8 +123,8 @@ typedef struct Moments {
   double mean[WEIGHTS], variance[WEIGHTS], total_variance;
 } Moments;
 
-/** Makes choice t in each lane: its log π, its reward, and the expected return. */
-static void choose_and_earn(Made *m, int t, FovRng *rng) {
+/** Makes choice t in each lane: its log π, its reward, and the expected return less `known`. */
+static void choose_and_earn(Made *m, int t, FovRng *rng, double known) {
   real samples[2 * LANES], expected[LANES];
   const real sd[2] = {(real)sigma[0], (real)sigma[1]};
   FovVar *x = fov_constant(&m->tape, LANES, 2);
@@ -139,7 +139,7 @@ static void choose_and_earn(Made *m, int t, FovRng *rng) {
     const real *l = samples + 2 * b;
     double first = offset[s] + a[s][0] * (double)l[0] + a[s][1] * (double)l[1];
     m->returns[t * LANES + b] = (real)(t ? 2 * ((double)l[0] > c) : first);
-    expected[b] = (real)expected_return(s, t);
+    expected[b] = (real)(expected_return(s, t) - known);
   }
   m->at[t].baseline = column_of(m, expected, LANES);
 }
@@ -152,7 +152,7 @@ static void play(Made *m, const FovSlot *slot, const FovBaseline *baseline, int 
   for (int b = 0; b < LANES; b++)
     rng[b] = fov_rng_stream(11, FOV_STREAM_POLICY, (uint64_t)(update * LANES + b));
   begin_rollout(m, 2, LANES);
-  for (int t = 0; t < 2; t++) choose_and_earn(m, t, rng);
+  for (int t = 0; t < 2; t++) choose_and_earn(m, t, rng, baseline->from_answer ? *average : 0);
   for (int b = 0; b < LANES; b++) m->returns[b] += m->returns[LANES + b];
   add_gradients(m, losses, slot, baseline, COPIES, *average);
   fov_tape_backward(&m->tape);
@@ -323,6 +323,37 @@ static void test_the_baseline_learns_only_where_a_choice_was_made(void **state) 
   }
 }
 
+/** Time step 0 has no answer: the average return of 0.5 stands for it. Then p = 1/2 and 1/5. */
+static void test_the_baseline_of_answers_predicts_what_is_missing(void **state) {
+  (void)state;
+  const real logits[] = {0, 0, (real)log(4), 0}, *b[] = {(real[]){0, 0}, (real[]){0.25, 0.5}};
+  const double advantages[] = {0.5, -0.4, 0.25, -0.6};
+  int labels[] = {0, 1};
+  FovSlot slot = plugin_choose(PLUGINS(fov_objectives), "plugin = reinforce\n");
+  double losses[FOV_OBJECTIVE_LOSSES] = {0};
+  Made m;
+  begin_made(&m, 1, 1, (real[]){1});
+  m.task.reward = plugin_find(PLUGINS(fov_rewards), "probability");
+  begin_rollout(&m, 2, 2);
+  memcpy(m.returns, (real[]){1, 0.1, 1, 0.1}, 4 * sizeof(real));
+  for (int t = 0; t < 2; t++) {
+    m.at[t].labels = labels;
+    m.at[t].log_look = learned_column(&m, 2);
+    m.at[t].baseline = fov_add(&m.tape, learned_column(&m, 2), column_of(&m, (real[]){1, 2}, 2));
+    for (int i = 0; i < 2; i++) m.at[t].baseline->value[i * m.at[t].baseline->stride] += b[t][i];
+  }
+  m.at[1].logits = fov_constant(&m.tape, 2, 2);
+  for (int i = 0; i < 4; i++) fov_value_row(m.at[1].logits, i / 2)[i % 2] = logits[i];
+  add_gradients(&m, losses, &slot, plugin_find(PLUGINS(fov_baselines), "answer"), 1, 0.5);
+  fov_tape_backward(&m.tape);
+  for (int i = 0; i < 4; i++) {
+    assert_close(gradient_at(m.at[i / 2].log_look, i % 2), -advantages[i] / 2, 1e-6);
+    assert_close(gradient_at(m.at[i / 2].baseline, i % 2), -advantages[i] / 2, 1e-6);
+  }
+  finish_made(&m);
+  free(slot.values);
+}
+
 /* ---- the marginal likelihood ---- */
 
 /** Two cases of two choices among two; the second has the lanes of the first in reverse. */
@@ -470,6 +501,7 @@ int main(void) {
       cmocka_unit_test(test_gae_of_the_whole_return_is_reinforce),
       cmocka_unit_test(test_the_marginal_likelihood_on_numbers_worked_by_hand),
       cmocka_unit_test(test_the_baseline_learns_only_where_a_choice_was_made),
+      cmocka_unit_test(test_the_baseline_of_answers_predicts_what_is_missing),
       cmocka_unit_test(test_the_entropy_of_moves_and_stops_is_raised),
       cmocka_unit_test(test_a_policy_s_exact_entropy_is_raised),
   };

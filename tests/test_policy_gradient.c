@@ -83,8 +83,8 @@ static void check_policy_gradient(const char *baseline, const char *reward) {
   Toy toy;
   char settings[512];
   snprintf(settings, sizeof settings,
-           TOY_PLAIN TWO_GLIMPSES
-           "policy.sigma = 4\ntrain.copies = 4\nbaseline = %s\nreward = %s\n",
+           TOY_PLAIN TWO_GLIMPSES "policy.sigma = 4\ntrain.copies = 4\ntrain.answer = every\n"
+                                  "baseline = %s\nreward = %s\n",
            baseline, reward);
   toy_create(&toy, settings);
   FovTrainer *trainer = toy_trainer(&toy, 1);

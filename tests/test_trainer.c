@@ -270,6 +270,14 @@ static void test_copies_that_do_not_fit_are_refused(void **state) {
                         "baseline = leave_one_out needs train.copies of 2 or more, found 1");
 }
 
+static void test_a_baseline_without_the_answers_it_starts_from_is_refused(void **state) {
+  (void)state;
+  assert_create_refuses("baseline = answer\n", "baseline = answer needs an answer after every "
+                                               "glimpse; set train.answer = every");
+  assert_create_refuses("baseline = answer\nenv = toy_game\ntrain.answer = every\n",
+                        "baseline = answer needs labels, which a control task does not have");
+}
+
 #define MARGINAL "objective = marginal\n"
 #define ONE_TILE "attention = sampled\npolicy = sites\nglimpses = 1\nfirst = learned\n"
 
@@ -445,6 +453,7 @@ int main(void) {
       cmocka_unit_test(test_the_gradient_is_clipped_to_its_norm),
       cmocka_unit_test(test_rate_and_progress_follow_the_updates),
       cmocka_unit_test(test_copies_that_do_not_fit_are_refused),
+      cmocka_unit_test(test_a_baseline_without_the_answers_it_starts_from_is_refused),
       cmocka_unit_test(test_choices_that_cannot_be_enumerated_are_refused),
       cmocka_unit_test(test_lanes_that_are_not_the_sequences_of_choices_are_refused),
       cmocka_unit_test(test_a_reward_on_labels_is_refused_for_a_game),

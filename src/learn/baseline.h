@@ -14,7 +14,7 @@
  * except the lane's own return, which leave-one-out leaves out. */
 typedef struct FovBaselineInput {
   const real *returns;   /**< [M, B]: R_t, what is earned from time step t on */
-  const real *predicted; /**< [M, B]: by the head; the return itself where nothing was chosen */
+  const real *predicted; /**< [M, B]: of R_t, by the head; R_t itself where nothing was chosen */
   real average;          /**< moving average of the mean return over earlier updates */
   int time_steps, lanes; /**< M, B */
   int copies;            /**< K: lanes side by side that show the same image */
@@ -23,6 +23,8 @@ typedef struct FovBaselineInput {
 typedef struct FovBaseline {
   FovPlugin plugin;
   FovHead head; /**< with one, it learns to predict R_t from h_t */
+  bool from_answer; /**< its head predicts what is missing from R_t if an answer at t earns what it
+                         would now: needs labels, and answers that are trained at every t */
   /** The prediction of a baseline with a head: [n, 1] from h [n, D]. */
   FovVar *(*predict)(FovTape *tape, FovVar *h, const void *layout);
   int least_copies; /**< K that it needs */

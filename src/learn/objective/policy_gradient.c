@@ -35,9 +35,28 @@ static bool has_chosen(const FovTimeStep *step, int i) {
   return step->events[i] & choices;
 }
 
-/** Squared error of b_t to the return R_t, where something was chosen. */
+/** [M, B]: what an answer at each time step would earn, if the baseline starts from it; else zeros.
+ * Before the first glimpse it is the average return. */
+static real *offsets_of(FovArena *arena, const FovObjectiveInput *input) {
+  const FovRollout *rollout = input->rollout;
+  const FovTask *task = input->task;
+  size_t size = (size_t)rollout->time_steps * rollout->lanes;
+  real *offsets = memset(FOV_NEW(arena, real, size), 0, size * sizeof *offsets);
+  for (int t = 0; task->baseline->from_answer && t < rollout->time_steps; t++) {
+    FovTimeStep *step = &rollout->at[t];
+    const real *log_p = fov_step_log_p(step, arena);
+    for (int i = 0; i < step->count; i++)
+      offsets[t * rollout->lanes + step->lanes[i]] =
+          log_p ? task->reward->value(0, log_p + (size_t)i * step->logits->cols, step->labels[i])
+                : (real)input->average_return;
+  }
+  return offsets;
+}
+
+/** Squared error of the head's prediction to what is missing from the return R_t, where something
+ * was chosen. offsets: [M, B] */
 static void add_baseline_loss(FovTape *tape, double *sum, const FovObjectiveInput *input,
-                              double weight) {
+                              const real *offsets, double weight) {
   const FovRollout *rollout = input->rollout;
   double total = 0, predicted = 0;
   for (int t = 0; t < rollout->time_steps; t++) {
@@ -47,7 +66,8 @@ static void add_baseline_loss(FovTape *tape, double *sum, const FovObjectiveInpu
     real *grad = FOV_NEW(tape->arena, real, n), *target = FOV_NEW(tape->arena, real, n);
     for (int i = 0; i < n; i++) {
       grad[i] = has_chosen(step, i) ? (real)(weight / input->batch) : 0;
-      target[i] = rollout->returns[t * rollout->lanes + step->lanes[i]];
+      int at = t * rollout->lanes + step->lanes[i];
+      target[i] = rollout->returns[at] - offsets[at];
     }
     FovVar *loss = fov_squared_error(tape, step->baseline, target);
     fov_tape_add_grad(tape, loss, grad);
@@ -59,25 +79,27 @@ static void add_baseline_loss(FovTape *tape, double *sum, const FovObjectiveInpu
   if (predicted > 0) *sum += total / predicted * rollout->lanes;
 }
 
-/** The head's predictions, [M, B]; where nothing was chosen, the return is known. */
-static real *gather_predictions(FovArena *arena, const FovRollout *rollout) {
+/** Predictions of the return, [M, B]; where nothing was chosen, the return is known. */
+static real *gather_predictions(FovArena *arena, const FovRollout *rollout, const real *offsets) {
   size_t size = (size_t)rollout->time_steps * rollout->lanes;
   real *predicted = FOV_NEW(arena, real, size);
   memcpy(predicted, rollout->returns, size * sizeof *predicted);
   for (int t = 0; t < rollout->time_steps; t++) {
     const FovTimeStep *step = &rollout->at[t];
     for (int i = 0; step->baseline && i < step->count; i++)
-      if (has_chosen(step, i))
-        predicted[t * rollout->lanes + step->lanes[i]] = step->baseline->value[i];
+      if (has_chosen(step, i)) {
+        int at = t * rollout->lanes + step->lanes[i];
+        predicted[at] = step->baseline->value[i] + offsets[at];
+      }
   }
   return predicted;
 }
 
-static real *baselines_of(FovArena *arena, const FovObjectiveInput *input) {
+static real *baselines_of(FovArena *arena, const FovObjectiveInput *input, const real *offsets) {
   const FovRollout *rollout = input->rollout;
   real *b = FOV_NEW(arena, real, (size_t)rollout->time_steps * rollout->lanes);
   const FovBaselineInput known = {.returns = rollout->returns,
-                                  .predicted = gather_predictions(arena, rollout),
+                                  .predicted = gather_predictions(arena, rollout, offsets),
                                   .average = (real)input->average_return,
                                   .time_steps = rollout->time_steps,
                                   .lanes = rollout->lanes,
@@ -124,8 +146,9 @@ void fov_policy_gradient_add(FovTape *tape, double *losses, const FovObjectiveIn
   double look_entropy =
       task->policy->entropy ? task->policy->entropy(task->policy_options) / input->batch : 0;
   add_answer_loss(tape, &losses[ANSWER], input);
-  add_baseline_loss(tape, &losses[BASELINE], input, o->baseline);
-  real *b = baselines_of(tape->arena, input), *weights = FOV_NEW(tape->arena, real, M * B);
+  const real *offsets = offsets_of(tape->arena, input);
+  add_baseline_loss(tape, &losses[BASELINE], input, offsets, o->baseline);
+  real *b = baselines_of(tape->arena, input, offsets), *weights = FOV_NEW(tape->arena, real, M * B);
   weigh(weights, rollout->returns, b, M, B, options);
   for (int i = 0; i < M * B; i++) weights[i] *= (real)(o->policy / input->batch);
   for (int t = 0; t < M; t++) {

@@ -23,8 +23,17 @@ static FovStatus check_options(const FovTraining *training) {
     return fov_fail(FOV_ERR_USAGE, "baseline = %s needs train.copies of %d or more, found %d",
                     baseline->plugin.name, baseline->least_copies, o->copies);
   if (training->objective->predicts && !baseline->head.build)
-    return fov_fail(FOV_ERR_USAGE, "objective = %s needs baseline = learned, found %s",
+    return fov_fail(FOV_ERR_USAGE, "objective = %s needs baseline = learned or answer, found %s",
                     training->objective->plugin.name, baseline->plugin.name);
+  if (baseline->from_answer && training->task.env->spec.answer != FOV_ANSWER_CLASS)
+    return fov_fail(FOV_ERR_USAGE,
+                    "baseline = %s needs labels, which a control task does not have; set baseline "
+                    "= learned",
+                    baseline->plugin.name);
+  if (baseline->from_answer && o->answer != FOV_TRAIN_ANSWER_EVERY)
+    return fov_fail(FOV_ERR_USAGE,
+                    "baseline = %s needs an answer after every glimpse; set train.answer = every",
+                    baseline->plugin.name);
   return FOV_OK;
 }
 
