@@ -561,13 +561,13 @@ static FovVar *glimpses(FovTape *tape, FovVar *place, FovVar *shape, FovWindowKi
 
 static void window_numbers(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
-  fov_window_numbers(&y[0], &y[1], tape, x[0], (real[]){1.7, 0.8, 1.3});
+  fov_window_numbers(&y[0], &y[1], tape, x[0], (real[]){1.7, 0.8, 1.3}, (real)0.1);
 }
 
 static void window_place(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
   FovVar *shape;
-  fov_window_numbers(&y[0], &shape, tape, x[0], (real[]){1.7});
+  fov_window_numbers(&y[0], &shape, tape, x[0], (real[]){1.7}, (real)0.3);
 }
 
 /** Place and shape in separate operands; softplus keeps the shape positive. */
@@ -588,7 +588,7 @@ static void window_twice(FovVar *y[], FovTape *tape, FovVar *x[], const void *co
   tape->steps = 2;
   for (int t = 0; t < 2; t++) {
     fov_window_numbers(&y[2 * t], &shape, tape, t ? fov_add(tape, x[0], x[0]) : x[0],
-                       (real[]){0.9, 0.8, 1.3});
+                       (real[]){0.9, 0.8, 1.3}, (real)0.1);
     y[2 * t + 1] = glimpses(tape, y[2 * t], shape, FOV_WINDOW_GAUSSIAN);
   }
 }
@@ -1751,7 +1751,7 @@ static void numbers_of_a_window_are_bounded(void **state) {
   FovVar *place, *shape, *x = fov_constant(&tape, 6, 5);
   for (int b = 0; b < 6; b++)
     for (int i = 0; i < 5; i++) fov_value_row(x, b)[i] = xs[b];
-  fov_window_numbers(&place, &shape, &tape, x, first);
+  fov_window_numbers(&place, &shape, &tape, x, first, (real)0.1);
   for (int b = 0; b < 6; b++) {
     for (int i = 0; i < 2; i++) assert_close(fov_value_row(place, b)[i], tanh(xs[b] / 10), 1e-12);
     for (int k = 0; k < 3; k++)
@@ -2134,7 +2134,7 @@ static void window_misfits_place(void) {
 
 static void window_numbers_misfit(void) {
   FovVar *place, *shape;
-  fov_window_numbers(&place, &shape, &tape, fov_constant(&tape, 3, 4), (real[]){1, 1});
+  fov_window_numbers(&place, &shape, &tape, fov_constant(&tape, 3, 4), (real[]){1, 1}, 1);
 }
 
 static void backward_twice(void) {

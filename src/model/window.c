@@ -1,11 +1,5 @@
 #include "model/window.h"
 
-const FovOption fov_window_options[] = {
-    FOV_REAL(FovWindowOptions, start, "1", 0.01, 10,
-             "width of the first window's widest patch; 1: the image's longer side"),
-    FOV_OPTIONS_END,
-};
-
 FovStatus fov_window_build(FovWindowNet *window, int *width, FovParams *params,
                            const FovWindowOptions *options, const FovAttentionParts *parts,
                            FovWindowKind kind, const char *attention) {
@@ -18,7 +12,7 @@ FovStatus fov_window_build(FovWindowNet *window, int *width, FovParams *params,
                     attention);
   double stride = options->start * longer / (sensor->side << (sensor->scales - 1));
   *width = parts->glimpse.options.width;
-  *window = (FovWindowNet){.kind = kind};
+  *window = (FovWindowNet){.kind = kind, .scale = (real)options->scale};
   window->first[FOV_WINDOW_STRIDE] = (real)stride;
   // Neighbouring Gaussians meet where they are at 0.6 of their maximum: no pixel is missed.
   window->first[FOV_WINDOW_SIGMA] = (real)(stride / 2);
@@ -91,7 +85,7 @@ void fov_window_read(FovReadout *readout, void *values, const void *layout, FovT
   FovVar *p = tape->params, *place, *shape;
   if (!state->scratch) state->scratch = make_scratch(tape, sensor, &view->images[0]);
   FovVar *x = fov_linear(tape, view->state, &p[window->w], &p[window->bias], FOV_LINEAR);
-  fov_window_numbers(&place, &shape, tape, x, window->first);
+  fov_window_numbers(&place, &shape, tape, x, window->first, window->scale);
   FovWindowView seen = {.kind = window->kind,
                         .sensor = *sensor,
                         .images = view->images,

@@ -15,15 +15,25 @@
 
 typedef struct FovWindowOptions {
   double start; /**< width of the first window's widest patch; 1: that of the image's longer side */
+  double scale; /**< of x */
 } FovWindowOptions;
 
-extern const FovOption fov_window_options[];
+/** The options of a kind of window. An optimiser such as Adam steps all weights of a head by as
+ * much, and their sum over a wide state by far more. At a scale of 1 windows jump before what they
+ * show is learned, and each jump changes the next: gradients through many glimpses explode. */
+#define FOV_WINDOW_OPTIONS(SCALE)                                                                  \
+  FOV_REAL(FovWindowOptions, start, "1", 0.01, 10,                                                 \
+           "width of the first window's widest patch; 1: the image's longer side"),                \
+      FOV_REAL(FovWindowOptions, scale, SCALE, 1e-4, 100,                                          \
+               "of place and size as a function of the state; less: slower and steadier"),         \
+      FOV_OPTIONS_END
 
 /** Const once built. */
 typedef struct FovWindowNet {
   FovGlimpseNet net;
   FovWindowKind kind;
   real first[FOV_WINDOW_SHAPE]; /**< the shape that x = 0 gives */
+  real scale;
   int w, bias;
 } FovWindowNet;
 

@@ -6,9 +6,10 @@
 
 typedef struct Numbers {
   FovVar *x, *place, *shape;
+  real scale;
 } Numbers;
 
-static const real RANGE = FOV_WINDOW_RANGE, RATE = (real)1 / FOV_WINDOW_SLOWNESS;
+static const real RANGE = FOV_WINDOW_RANGE;
 
 static void numbers_backward(FovTape *tape, void *saved) {
   Numbers *op = saved;
@@ -19,29 +20,29 @@ static void numbers_backward(FovTape *tape, void *saved) {
     const real *x = fov_value_row(op->x, b);
     real *dx = fov_grad_row(op->x, b);
     for (int j = 0; j < 2 && place->has_grad; j++)
-      dx[j] += RATE * fov_grad_row(place, b)[j] * (1 - l[j] * l[j]);
+      dx[j] += op->scale * fov_grad_row(place, b)[j] * (1 - l[j] * l[j]);
     for (int k = 0; k < shape->cols && shape->has_grad; k++) {
-      real bound = fov_tanh(RATE * x[2 + k] / RANGE);
-      dx[2 + k] += RATE * fov_grad_row(shape, b)[k] * n[k] * (1 - bound * bound);
+      real bound = fov_tanh(op->scale * x[2 + k] / RANGE);
+      dx[2 + k] += op->scale * fov_grad_row(shape, b)[k] * n[k] * (1 - bound * bound);
     }
   }
 }
 
-void fov_window_numbers(FovVar **place, FovVar **shape, FovTape *tape, FovVar *x,
-                        const real *first) {
+void fov_window_numbers(FovVar **place, FovVar **shape, FovTape *tape, FovVar *x, const real *first,
+                        real scale) {
   int K = x->cols - 2;
   FOV_CHECK(K == 1 || K == FOV_WINDOW_SHAPE, "x [%d, %d]", x->rows, x->cols);
   *place = fov_result_of(tape, x, 0, x->rows, 2, x->wants_grad);
   *shape = fov_result_of(tape, x, 1, x->rows, K, x->wants_grad);
   for (int b = 0; b < x->rows; b++) {
     const real *from = fov_value_row(x, b);
-    for (int j = 0; j < 2; j++) fov_value_row(*place, b)[j] = fov_tanh(RATE * from[j]);
+    for (int j = 0; j < 2; j++) fov_value_row(*place, b)[j] = fov_tanh(scale * from[j]);
     for (int k = 0; k < K; k++)
       fov_value_row(*shape, b)[k] =
-          first[k] * fov_exp(RANGE * fov_tanh(RATE * from[2 + k] / RANGE));
+          first[k] * fov_exp(RANGE * fov_tanh(scale * from[2 + k] / RANGE));
   }
   Numbers *op = FOV_NEW(tape->arena, Numbers, 1);
-  *op = (Numbers){.x = x, .place = *place, .shape = *shape};
+  *op = (Numbers){.x = x, .place = *place, .shape = *shape, .scale = scale};
   fov_note(tape, *place, *shape, numbers_backward, op);
 }
 

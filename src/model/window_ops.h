@@ -13,21 +13,16 @@ enum { FOV_WINDOW_STRIDE, FOV_WINDOW_SIGMA, FOV_WINDOW_INTENSITY, FOV_WINDOW_SHA
 /** A number of a window's shape is at most e^4 = 55 times its first value, and at least 1/55. */
 enum { FOV_WINDOW_RANGE = 4 };
 
-/** What the numbers of a window are divided by. An optimiser such as Adam steps all weights of a
- * head by as much, and their sum over a wide state by far more; windows would jump before what they
- * show is learned, and each jump would change the next: gradients through many glimpses explode. */
-enum { FOV_WINDOW_SLOWNESS = 10 };
-
 /**
  * Any numbers as place and shape of a window.
  *
- * With u = x / 10: place = tanh(u_1, u_2), which is in the image, where a gradient finds pixels;
+ * With u = scale · x: place = tanh(u_1, u_2), which is in the image, where a gradient finds pixels;
  * shape_k = first_k exp(4 tanh(u_{2+k} / 4)), which is first_k exp(u_{2+k}) for small numbers, and
  * cannot overflow.
- * x: [B, 2 + K]; first: [K], each > 0. Results: *place: [B, 2]; *shape: [B, K].
+ * x: [B, 2 + K]; first: [K], each > 0; scale > 0. Results: *place: [B, 2]; *shape: [B, K].
  */
-void fov_window_numbers(FovVar **place, FovVar **shape, FovTape *tape, FovVar *x,
-                        const real *first);
+void fov_window_numbers(FovVar **place, FovVar **shape, FovTape *tape, FovVar *x, const real *first,
+                        real scale);
 
 /** What lanes look at, and how. */
 typedef struct FovWindowView {

@@ -7,15 +7,17 @@
  */
 #include "model/window.h"
 
-static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
+static const FovOption options[] = {FOV_WINDOW_OPTIONS("0.1")};
+
+static FovStatus build(void *layout, int *width, FovParams *params, const void *chosen,
                        const FovAttentionParts *parts) {
-  return fov_window_build(layout, width, params, options, parts, FOV_WINDOW_GAUSSIAN, "draw");
+  return fov_window_build(layout, width, params, chosen, parts, FOV_WINDOW_GAUSSIAN, "draw");
 }
 
 const FovAttention fov_attention_draw = {
     .plugin = {.name = "draw",
                .help = "a window of Gaussian filters, by its gradient (Gregor et al. 2015)",
-               .options = fov_window_options,
+               .options = options,
                .options_size = sizeof(FovWindowOptions)},
     FOV_ATTENTION_THROUGH_WINDOW,
     .build = build,

@@ -9,16 +9,18 @@
  */
 #include "model/window.h"
 
-static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
+static const FovOption options[] = {FOV_WINDOW_OPTIONS("0.05")};
+
+static FovStatus build(void *layout, int *width, FovParams *params, const void *chosen,
                        const FovAttentionParts *parts) {
-  return fov_window_build(layout, width, params, options, parts, FOV_WINDOW_BILINEAR,
+  return fov_window_build(layout, width, params, chosen, parts, FOV_WINDOW_BILINEAR,
                           "spatial_transformer");
 }
 
 const FovAttention fov_attention_spatial_transformer = {
     .plugin = {.name = "spatial_transformer",
                .help = "a window of bilinear samples, by its gradient (Jaderberg et al. 2015)",
-               .options = fov_window_options,
+               .options = options,
                .options_size = sizeof(FovWindowOptions)},
     FOV_ATTENTION_THROUGH_WINDOW,
     .build = build,
