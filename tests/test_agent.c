@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -109,28 +110,62 @@ static void test_a_window_over_one_tile_is_refused(void **state) {
                        "attention = local_p reads the tiles near a place");
 }
 
-/** The policy of an experiment file, then settings of a command line; NULL: none. */
-static void assert_policy(const char *attention, const char *policy, const char *expected) {
-  Toy toy;
-  toy_create(&toy, "");
-  FovSettings *settings = toy.experiment.settings;
-  const char *file = "attention = soft\npolicy = relative\npolicy.sigma = 4\n";
+/** Resolves an experiment file and then settings of a command line up to a NULL. */
+static FovStatus resolve(Toy *toy, const char *file, const char *const line[]) {
+  toy_create(toy, "");
+  FovSettings *settings = toy->experiment.settings;
   assert_int_equal(fov_settings_parse(settings, file, "the test"), FOV_OK);
-  if (attention) assert_int_equal(fov_settings_put(settings, "attention", attention, ""), FOV_OK);
-  if (policy) assert_int_equal(fov_settings_put(settings, "policy", policy, ""), FOV_OK);
-  assert_int_equal(fov_experiment_resolve(&toy.experiment), FOV_OK);
-  assert_string_equal(toy.experiment.slots[FOV_SLOT_POLICY].plugin->name, expected);
+  for (int i = 0; line[i]; i++) assert_int_equal(fov_settings_add(settings, line[i]), FOV_OK);
+  return fov_experiment_resolve(&toy->experiment);
+}
+
+/** expected: the beginning of the policy's settings. */
+static void assert_policy(const char *file, const char *const line[], const char *expected) {
+  Toy toy;
+  char *text;
+  assert_int_equal(resolve(&toy, file, line), FOV_OK);
+  assert_int_equal(fov_config_dump(&text, &toy.experiment.config), FOV_OK);
+  const char *found = strstr(text, "\npolicy = ");
+  assert_non_null(found);
+  if (strncmp(found + strlen("\npolicy = "), expected, strlen(expected)) != 0)
+    fail_msg("expected policy = %s, found %.80s", expected, found);
+  free(text);
   toy_finish(&toy);
 }
 
+static const char relative[] = "attention = soft\npolicy = relative\npolicy.sigma = 4\n";
+
 static void test_an_attention_that_is_chosen_later_brings_its_policy(void **state) {
   (void)state;
-  assert_policy("soft", NULL, "centre");
-  assert_policy("draw", NULL, "centre");
-  assert_policy("sampled", NULL, "sites");
-  assert_policy("gaze", NULL, "relative");
-  assert_policy("sampled", "random", "random"); // and is refused
-  assert_policy(NULL, NULL, "relative");
+#define LINE(...) ((const char *const[]){__VA_ARGS__, NULL})
+  assert_policy(relative, LINE("attention=soft"), "centre\n");
+  assert_policy(relative, LINE("attention=draw"), "centre\n");
+  assert_policy(relative, LINE("attention=sampled"), "sites\n");
+  assert_policy(relative, LINE("attention=soft", "attention=sampled"), "sites\n");
+  assert_policy(relative, LINE("attention=gaze"),
+                "relative\npolicy.reach = 0.5\npolicy.sigma = 4\n");
+  assert_policy(relative, LINE("attention=sampled", "policy=random"), "random\n"); // and is refused
+  assert_policy(relative, LINE(NULL), "relative\n");
+}
+
+static void test_an_attention_brings_its_policy_before_settings_of_it(void **state) {
+  (void)state;
+  static const char file[] = "attention = sampled\npolicy.entropy = 0.02\n";
+  static const char set[] = "sites\npolicy.entropy = 0.01\n";
+  assert_policy(relative, LINE("attention=sampled", "policy.entropy=0.01"), set);
+  assert_policy(relative, LINE("policy.entropy=0.01", "attention=sampled"), set);
+  assert_policy("", LINE("attention=sampled", "policy.entropy=0.01"), set);
+  assert_policy(file, LINE(NULL), "sites\npolicy.entropy = 0.02\n");
+  assert_policy(file, LINE("policy.entropy=0.01"), set);
+  assert_policy(file, LINE("attention=gaze", "policy.sigma=3"),
+                "gaussian\npolicy.mean = linear\npolicy.sigma = 3\n");
+  Toy toy;
+  assert_int_equal(resolve(&toy, relative, LINE("attention=sampled", "policy.sigma=3")),
+                   FOV_ERR_USAGE);
+  assert_message("command line: policy.sigma belongs to policy = gaussian, relative, but policy = "
+                 "sites here");
+  toy_finish(&toy);
+#undef LINE
 }
 
 static void test_a_policy_without_effect_is_refused(void **state) {
@@ -155,6 +190,7 @@ int main(void) {
       cmocka_unit_test(test_tiles_that_cannot_attend_to_each_other_are_refused),
       cmocka_unit_test(test_a_window_over_one_tile_is_refused),
       cmocka_unit_test(test_an_attention_that_is_chosen_later_brings_its_policy),
+      cmocka_unit_test(test_an_attention_brings_its_policy_before_settings_of_it),
       cmocka_unit_test(test_a_policy_without_effect_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -276,6 +276,22 @@ static void a_command_line_overrides_rows(void **state) {
   fov_sweep_plan_finish(&plan);
 }
 
+static void an_attention_of_a_row_brings_its_policy(void **state) {
+  (void)state;
+  FovSweepPlan plan;
+  write_beside("placed", "attention = gaze\npolicy = gaussian\npolicy.sigma = 4\n");
+  assert_int_equal(read_rows(&plan,
+                             "[sweep]\nexperiment = placed\n"
+                             "[row hard]\nattention = sampled\npolicy.entropy = 0.01\n"
+                             "[row soft]\nattention = soft\n[row gaze]\nglimpses = 4\n",
+                             NULL),
+                   FOV_OK);
+  assert_setting(&plan, 0, "\npolicy = sites\npolicy.entropy = 0.01\n");
+  assert_setting(&plan, 1, "\npolicy = centre\n");
+  assert_setting(&plan, 2, "\npolicy.sigma = 4\n");
+  fov_sweep_plan_finish(&plan);
+}
+
 static void assert_rows_refused(const char *part, const char *text) {
   FovSweepPlan plan;
   char whole[600];
@@ -551,6 +567,7 @@ int main(void) {
       PLAN(rows_are_crossed_with_the_lists_outside),
       PLAN(rows_read_back_from_the_text_of_their_plan),
       PLAN(a_command_line_overrides_rows),
+      PLAN(an_attention_of_a_row_brings_its_policy),
       PLAN(mistakes_in_rows_name_row_and_line),
       PLAN(rows_are_chosen_by_their_names),
       PLAN(a_claim_excludes_others_until_it_is_closed),

@@ -50,6 +50,11 @@ FovStatus fov_settings_add(FovSettings *settings, const char *argument);
 FovStatus fov_settings_put(FovSettings *settings, const char *key, const char *value,
                            const char *where);
 
+/** Adds a setting behind another one of the list, as if the same source had given it there; where:
+ * as in fov_settings_put. */
+FovStatus fov_settings_insert(FovSettings *settings, const FovSetting *behind, const char *key,
+                              const char *value, const char *where);
+
 /** The settings in the order given, valid until one is added. */
 const FovSetting *fov_settings_list(size_t *count, const FovSettings *settings);
 

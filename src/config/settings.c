@@ -82,19 +82,34 @@ static FovStatus check_setting(const FovSettings *settings, const FovSetting *se
   return check_once(settings->list, settings->count, setting);
 }
 
+/** Adds a setting of a source at a place of the list, which is in the order of the sources. */
+static FovStatus add(FovSettings *settings, size_t place, FovSetting setting) {
+  FovStatus status = check_setting(settings, &setting);
+  if (status != FOV_OK) return free_setting(&setting), status;
+  FovSetting *list = settings->list;
+  memmove(&list[place + 1], &list[place], (settings->count++ - place) * sizeof *list);
+  list[place] = setting;
+  return FOV_OK;
+}
+
 static FovStatus append(FovSettings *settings, const char *key, const char *value,
                         const char *where) {
-  FovSetting setting = {.key = copy_trimmed(key),
-                        .value = copy_trimmed(value),
-                        .where = strdup(where),
-                        .origin = settings->origin,
-                        .source = settings->source};
-  FovStatus status = check_setting(settings, &setting);
-  if (status == FOV_OK)
-    settings->list[settings->count++] = setting;
-  else
-    free_setting(&setting);
-  return status;
+  return add(settings, settings->count,
+             (FovSetting){.key = copy_trimmed(key),
+                          .value = copy_trimmed(value),
+                          .where = strdup(where),
+                          .origin = settings->origin,
+                          .source = settings->source});
+}
+
+FovStatus fov_settings_insert(FovSettings *settings, const FovSetting *behind, const char *key,
+                              const char *value, const char *where) {
+  return add(settings, (size_t)(behind - settings->list) + 1,
+             (FovSetting){.key = copy_trimmed(key),
+                          .value = copy_trimmed(value),
+                          .where = strdup(where),
+                          .origin = behind->origin,
+                          .source = behind->source});
 }
 
 FovStatus fov_settings_put(FovSettings *settings, const char *key, const char *value,

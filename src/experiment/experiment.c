@@ -103,24 +103,46 @@ FovStatus fov_experiment_read(FovExperiment *experiment, const FovSafetensors *f
 /** The plug-in chosen for a slot, to be converted to its own kind. */
 #define CHOSEN(experiment, slot) ((const void *)(experiment)->slots[slot].plugin)
 
-/** The last source that chose a slot's plug-in; 0: none. */
-static size_t source_of(const FovSettings *settings, const char *slot) {
-  size_t count, source = 0;
+/** The last setting up to a source that chose a slot's plug-in; NULL: none. */
+static const FovSetting *choice_of(const FovSettings *settings, const FovSlot *slot,
+                                   size_t source) {
+  const FovSetting *choice = NULL;
+  size_t count;
   const FovSetting *list = fov_settings_list(&count, settings);
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(list[i].key, slot) == 0) source = list[i].source;
-  return source;
+  for (size_t i = 0; i < count && list[i].source <= source; i++)
+    if (strcmp(list[i].key, slot->key) == 0) choice = &list[i];
+  return choice;
+}
+
+/** Chooses a policy that fits an attention, unless the attention's source has chosen one. */
+static FovStatus bring_policy(FovSettings *settings, const FovSlot slots[FOV_SLOTS],
+                              const FovSetting *attention) {
+  const FovSlot *slot = &slots[FOV_SLOT_POLICY];
+  const FovSetting *policy = choice_of(settings, slot, attention->source);
+  if (policy && policy->source == attention->source) return FOV_OK;
+  const void *a = fov_plugin_find(slots[FOV_SLOT_ATTENTION].table, attention->value);
+  const void *p = fov_plugin_find(slot->table, policy ? policy->value : slot->fallback);
+  if (!a || !p) return FOV_OK; // an unknown name, which resolving refuses
+  const char *name = fov_policy_for(a, p);
+  if (!name) return FOV_OK;
+  return fov_settings_insert(settings, attention, slot->key, name, "the attention's policy");
+}
+
+/** Brings the policy of every attention that counts in its source. */
+static FovStatus bring_policies(FovSettings *settings, const FovSlot slots[FOV_SLOTS]) {
+  size_t count;
+  const FovSetting *list = fov_settings_list(&count, settings);
+  for (size_t i = 0; i < count; i++) {
+    if (choice_of(settings, &slots[FOV_SLOT_ATTENTION], list[i].source) != &list[i]) continue;
+    FOV_TRY(bring_policy(settings, slots, &list[i]));
+    list = fov_settings_list(&count, settings);
+  }
+  return FOV_OK;
 }
 
 FovStatus fov_experiment_resolve(FovExperiment *experiment) {
-  FovSettings *settings = experiment->settings;
-  FOV_TRY(fov_config_resolve(&experiment->config, settings));
-  const char *policy =
-      fov_policy_for(CHOSEN(experiment, FOV_SLOT_ATTENTION), CHOSEN(experiment, FOV_SLOT_POLICY));
-  // An attention that was chosen after its policy brings one that fits.
-  if (!policy || source_of(settings, "policy") >= source_of(settings, "attention")) return FOV_OK;
-  FOV_TRY(fov_settings_put(settings, "policy", policy, "the attention's policy"));
-  return fov_config_resolve(&experiment->config, settings);
+  FOV_TRY(bring_policies(experiment->settings, experiment->slots));
+  return fov_config_resolve(&experiment->config, experiment->settings);
 }
 
 static FovAgentParts parts_of(const FovExperiment *experiment, const FovEnvSpec *spec) {

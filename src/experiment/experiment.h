@@ -67,7 +67,8 @@ void fov_experiment_finish(FovExperiment *experiment);
 FovStatus fov_experiment_read(FovExperiment *experiment, const FovSafetensors *file);
 
 /** Resolves the settings gathered in `experiment->settings`. An attention that a later source has
- * chosen than the policy, and that does not fit it, gets a policy that does. */
+ * chosen than the policy, and that does not fit it, first gets a policy that does, so that its
+ * source can set options of that policy. */
 FovStatus fov_experiment_resolve(FovExperiment *experiment);
 
 /** Builds the agent for an environment of this experiment; fails if its parts do not fit. */
