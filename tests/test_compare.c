@@ -31,7 +31,7 @@ static int finish(void **state) {
 static FovStatus compare_as(const FovCompareRequest *changes, const char *const *sources) {
   FovCompareRequest request = {.sources = sources,
                                .split = changes->split,
-                               .rollouts = 1,
+                               .rollouts = changes->rollouts > 0 ? changes->rollouts : 1,
                                .against = changes->against,
                                .draws = changes->draws > 0 ? changes->draws : 2000,
                                .threads = changes->threads > 0 ? changes->threads : 1,
@@ -644,6 +644,33 @@ static void measurements_of_a_sweep_are_not_the_recipe(void **state) {
   assert_int_equal(recipe("core=rnn")->runs, 2);
 }
 
+static void assert_errors(const FovCompareRequest *request, double rnn, double gru) {
+  assert_int_equal(compare_as(request, SOURCES(path)), FOV_OK);
+  assert_int_equal(compared.recipe_count, 2);
+  assert_close(recipe("core=rnn")->mean.value, rnn, 1e-12);
+  assert_close(recipe("core=gru")->mean.value, gru, 1e-12);
+}
+
+/** A sweep's results.csv after --rollouts 10, with a validation of five rollouts. */
+static void errors_are_chosen_by_their_rollouts(void **state) {
+  (void)state;
+  const char *table = "core,seed,state,valid_error,valid_error_5,test_error,test_error_10,seconds\n"
+                      "rnn,0,finished,0.1,0.2,0.3,0.4,5\nrnn,1,stopped,0.1,0.2,0.3,0.4,5\n"
+                      "gru,0,finished,0.15,0.25,0.35,0.45,6\n";
+  assert_int_equal(compare_csv(table), FOV_OK);
+  assert_errors(&(FovCompareRequest){.rollouts = 1}, 0.3, 0.35);
+  assert_errors(&(FovCompareRequest){.rollouts = 1, .split = FOV_COMPARE_VALID}, 0.1, 0.15);
+  assert_errors(&(FovCompareRequest){.rollouts = 10}, 0.4, 0.45);
+  assert_errors(&(FovCompareRequest){.rollouts = 5}, 0.2, 0.25);
+  assert_int_equal(compare_as(&(FovCompareRequest){.rollouts = 2}, SOURCES(path)), FOV_ERR_USAGE);
+  assert_message("table.csv:2: has no test result of 2 rollouts");
+  // Names that only begin like them are settings.
+  assert_int_equal(compare_csv("test_error_of,test_error_,test_error_1x,test_error\n"
+                               "a,b,c,0.5\na,b,d,0.5\na,e,c,0.5\nf,b,c,0.5\n"),
+                   FOV_OK);
+  assert_int_equal(compared.recipe_count, 4);
+}
+
 static void columns_that_are_no_results_are_the_recipe(void **state) {
   (void)state;
   assert_int_equal(compare_csv("run,core,policy.sigma,seed,state,valid_error,test_error,seconds\n"
@@ -753,6 +780,7 @@ int main(void) {
       TEST(outcomes_of_other_weights_are_refused),
       TEST(a_sweep_is_named_by_what_varies),
       TEST(measurements_of_a_sweep_are_not_the_recipe),
+      TEST(errors_are_chosen_by_their_rollouts),
       TEST(columns_that_are_no_results_are_the_recipe),
       TEST(a_file_without_settings_is_one_recipe),
       TEST(bad_tables_are_refused),

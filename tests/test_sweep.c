@@ -141,6 +141,40 @@ static void a_plan_reads_back_from_its_own_text(void **state) {
   fov_sweep_plan_finish(&plan);
 }
 
+/** Opens a folder with the plan of a sweep with rollouts. */
+static FovStatus open_with_rollouts(const char *dir, const char *rollouts) {
+  FovSweepPlan plan;
+  const char *const changes[MAX_CHANGES] = {"core=rnn,gru", rollouts, NULL};
+  assert_int_equal(read_plan(&plan, changes), FOV_OK);
+  FovStatus status = fov_sweep_folder_open(dir, &plan);
+  fov_sweep_plan_finish(&plan);
+  return status;
+}
+
+/** Folders of older versions have no line for them. */
+static void a_sweep_gets_rollouts_once(void **state) {
+  (void)state;
+  char dir[300], file[400], *text;
+  size_t size;
+  snprintf(dir, sizeof dir, "%s/sweep", folder);
+  snprintf(file, sizeof file, "%s/%s", dir, FOV_SWEEP_PLAN);
+  assert_int_equal(open_with_rollouts(dir, "sweep.rollouts=1"), FOV_OK);
+  assert_int_equal(fov_file_read(&text, &size, file, 4096), FOV_OK);
+  char *line = strstr(text, "sweep.rollouts = 1\n");
+  assert_non_null(line);
+  *line = '\0';
+  assert_int_equal(fov_file_write(file, text, strlen(text)), FOV_OK);
+  free(text);
+  assert_int_equal(open_with_rollouts(dir, "sweep.rollouts=1"), FOV_OK);
+  assert_int_equal(open_with_rollouts(dir, "sweep.rollouts=10"), FOV_OK);
+  assert_int_equal(open_with_rollouts(dir, "sweep.rollouts=10"), FOV_OK);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(open_with_rollouts(dir, i ? "sweep.rollouts=1" : "sweep.rollouts=20"),
+                     FOV_ERR_USAGE);
+    assert_message("holds a sweep that is tested with 10 rollouts: expected --rollouts 10, found ");
+  }
+}
+
 static void mistakes_are_refused_before_anything_starts(void **state) {
   (void)state;
 #define REFUSED(part, ...) assert_refused(part, (const char *const[MAX_CHANGES]){__VA_ARGS__, NULL})
@@ -563,6 +597,7 @@ int main(void) {
       PLAN(draws_are_uniform_on_their_scales),
       PLAN(every_combination_is_drawn_for),
       PLAN(a_plan_reads_back_from_its_own_text),
+      PLAN(a_sweep_gets_rollouts_once),
       PLAN(mistakes_are_refused_before_anything_starts),
       PLAN(rows_are_crossed_with_the_lists_outside),
       PLAN(rows_read_back_from_the_text_of_their_plan),

@@ -96,7 +96,7 @@ static const char *plural(int64_t count) {
 /** ", 10000 cases", as much as is known. */
 static void describe_cases(char text[64], const FovCompared *c) {
   int length = c->cases > 0 ? snprintf(text, 64, ", %lld cases", (long long)c->cases) : 0;
-  if (c->cases > 0 && c->rollouts > 1)
+  if (c->split && c->rollouts > 1)
     snprintf(text + length, 64 - (size_t)length, ", %d rollouts", c->rollouts);
 }
 

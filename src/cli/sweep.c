@@ -11,7 +11,7 @@
 
 typedef struct Request {
   const char *output, *seeds, *rows;
-  int trials, jobs, threads, tasks;
+  int trials, rollouts, jobs, threads, tasks;
   bool halving, test, dry_run, slurm, requeue;
 } Request;
 
@@ -28,6 +28,9 @@ static const FovOption options[] = {
              "stop runs early whose validation error is not among the best third (ASHA)"),
     FOV_BOOL(Request, test, "no",
              "then test the configuration that validation has chosen, of each row"),
+    FOV_INT(Request, rollouts, NULL, 1, 1000,
+            "with --test, also test with N sampled rollouts with averaged log-probabilities; "
+            "default: 1, the deterministic test only"),
     {"dry-run", FOV_OPTION_BOOL, offsetof(Request, dry_run), 0, 0, NULL, "no",
      "list the runs, or print the script of --slurm, and start nothing"},
     FOV_BOOL(Request, slurm, "no",
@@ -41,7 +44,7 @@ static const FovOption options[] = {
 
 /** What the options set in the section [sweep], then the words. */
 typedef struct Changes {
-  char own[4][128];
+  char own[5][128];
   const char **list;
   int count;
 } Changes;
@@ -61,6 +64,7 @@ static void gather(Changes *changes, const Request *request, const char *const *
   if (request->trials) change(changes, "sweep.trials=%d", request->trials);
   if (request->halving) change(changes, "sweep.halving=yes");
   if (request->test) change(changes, "sweep.test=yes");
+  if (request->rollouts) change(changes, "sweep.rollouts=%d", request->rollouts);
   for (int i = 0; i < count; i++) changes->list[changes->count++] = words[i];
 }
 
@@ -122,12 +126,19 @@ static FovStatus run_in_slurm(FovSweep *sweep, const Request *request,
   return fov_slurm_submit(&array, sweep, request->dry_run);
 }
 
+/** A sweep file may have asked for the test. */
+static FovStatus check_rollouts(const Request *request, const FovSweep *sweep) {
+  if (request->rollouts <= 1 || fov_sweep_report(sweep).plan->options.test) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "--rollouts %d: expected --test, too", request->rollouts);
+}
+
 static FovStatus sweep_with(const Request *request, FovSweepRequest *what,
                             const FovArguments *arguments, const char *job) {
   FovSweep *sweep;
   FovSweepTable table = {.done_before = -1};
   what->reporter = (FovSweepReporter){fov_sweep_table_report, &table};
   FovStatus status = fov_sweep_create(&sweep, what);
+  if (status == FOV_OK) status = check_rollouts(request, sweep);
   if (status == FOV_OK && request->slurm) {
     status = run_in_slurm(sweep, request, arguments);
   } else if (status == FOV_OK && request->dry_run) {
@@ -187,7 +198,8 @@ const FovCommand fov_command_sweep = {
         "Trains every configuration of an experiment with every seed, several runs at a time,\n"
         "and writes DIR/results.csv. key=a,b,c tries each value; key=log:1e-4:1e-2, lin:2.0:8.0\n"
         "and any:a:b:c draw one for each of --trials configurations. A configuration is chosen\n"
-        "by its mean validation error; --test then tests it.\n"
+        "by its mean validation error; --test then tests it with one deterministic rollout, and\n"
+        "with --rollouts 10 also with ten sampled ones, the column test_error_10 of results.csv.\n"
         "\n"
         "A sweep file may have rows, [row NAME] with settings that belong together. Each is tried\n"
         "with all lists outside of the rows, and --test tests the best of each row. experiment =\n"
@@ -195,7 +207,8 @@ const FovCommand fov_command_sweep = {
         "\n"
         "Ctrl-C saves all runs, and the same command continues; so does fovea sweep -o DIR. Any\n"
         "number of processes may work on one folder. A sweep file is INI like an experiment: the\n"
-        "settings, and a section [sweep] with experiment, seeds, trials, halving and test.\n"
+        "settings, and a section [sweep] with experiment, seeds, trials, halving, test and\n"
+        "rollouts.\n"
         "\n"
         "--slurm checks the plan, writes DIR/slurm.sh and submits it as an array job. Each task\n"
         "trains --jobs runs at a time (default: 1) with --threads each (default: 1), and is\n"
@@ -203,7 +216,7 @@ const FovCommand fov_command_sweep = {
     .examples = "  fovea sweep experiments/cluttered-60 core=rnn,gru --seeds 0:4 -o sweeps/cores\n"
                 "  fovea sweep experiments/cluttered-60 core=rnn,gru policy.sigma=2,4\n"
                 "    train.rate=log:1e-4:1e-2 --trials 20 -o sweeps/rates\n"
-                "  fovea sweep -o sweeps/rates --test\n"
+                "  fovea sweep -o sweeps/rates --test --rollouts 10\n"
                 "  fovea sweep kinds.ini --rows soft,gaze --seeds 10:14 -o sweeps/kinds\n"
                 "  fovea sweep -o sweeps/rates --slurm -- --partition=cpu --time=4:00:00\n",
     .options = options,

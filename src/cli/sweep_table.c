@@ -107,7 +107,11 @@ static void print_ended(const FovSweepReport *report) {
   const FovSweepRun *run = report->ended;
   char label[LABEL];
   describe(label, report->plan, run->configuration);
-  if (isfinite(run->test_error))
+  if (isfinite(run->rollouts_error))
+    fov_print(stdout, "%-10s test error %6.2f %%, with %d rollouts %.2f %%  %s\n", run->name,
+              100 * run->test_error, report->plan->options.rollouts, 100 * run->rollouts_error,
+              label);
+  else if (isfinite(run->test_error))
     fov_print(stdout, "%-10s test error %6.2f %%  %s\n", run->name, 100 * run->test_error, label);
   else if (run->state == FOV_SWEEP_FINISHED)
     fov_print(stdout, "%-10s valid error %6.2f %%  %s\n", run->name, 100 * run->valid_error, label);
@@ -139,6 +143,7 @@ void fov_sweep_table_report(void *context, const FovSweepReport *report) {
 typedef struct Line {
   int configuration, seeds;                  // finished
   double valid, valid_half, test, test_half; // per cent; NaN: not known
+  double rollouts, rollouts_half;            // of the test with the plan's rollouts, likewise
 } Line;
 
 /** Mean and half of Student's 95 % interval, which one value does not have. */
@@ -150,13 +155,16 @@ static void summarise(double *mean, double *half, const double *values, int coun
 static Line line_of(const FovSweepReport *report, int configuration, double *values) {
   const FovSweepRun *runs = &report->runs[configuration * report->plan->seeds];
   Line line = {.configuration = configuration};
-  int tested = 0;
+  int tested = 0, repeated = 0;
   for (int s = 0; s < report->plan->seeds; s++)
     if (runs[s].state == FOV_SWEEP_FINISHED) values[line.seeds++] = 100 * runs[s].valid_error;
   summarise(&line.valid, &line.valid_half, values, line.seeds);
   for (int s = 0; s < report->plan->seeds; s++)
     if (isfinite(runs[s].test_error)) values[tested++] = 100 * runs[s].test_error;
   summarise(&line.test, &line.test_half, values, tested);
+  for (int s = 0; s < report->plan->seeds; s++)
+    if (isfinite(runs[s].rollouts_error)) values[repeated++] = 100 * runs[s].rollouts_error;
+  summarise(&line.rollouts, &line.rollouts_half, values, repeated);
   return line;
 }
 
@@ -175,6 +183,18 @@ static int name_length(const FovSweepRun *run) {
   return (int)strcspn(run->name, "-");
 }
 
+/** Prints the test errors of a configuration, if it has any. */
+static void print_tests(const FovSweepReport *report, const Line *line) {
+  const FovSweepRun *run = &report->runs[line->configuration * report->plan->seeds];
+  char text[32];
+  if (!isnan(line->test))
+    fov_print(stdout, "test error of %.*s: %s %%\n", name_length(run), run->name,
+              interval(text, line->test, line->test_half));
+  if (!isnan(line->rollouts))
+    fov_print(stdout, "test error of %.*s, %d rollouts: %s %%\n", name_length(run), run->name,
+              report->plan->options.rollouts, interval(text, line->rollouts, line->rollouts_half));
+}
+
 /** Prints the configurations that have finished runs, up to MAX_LISTED. */
 static void print_lines(const FovSweepReport *report, const Line *lines, int count) {
   char label[LABEL], text[32];
@@ -188,12 +208,7 @@ static void print_lines(const FovSweepReport *report, const Line *lines, int cou
               run->name, describe(label, report->plan, lines[i].configuration));
   }
   if (count > MAX_LISTED) printf("... and %d more\n", count - MAX_LISTED);
-  for (int i = 0; i < count; i++) {
-    const FovSweepRun *run = &report->runs[lines[i].configuration * report->plan->seeds];
-    if (!isnan(lines[i].test))
-      fov_print(stdout, "test error of %.*s: %s %%\n", name_length(run), run->name,
-                interval(text, lines[i].test, lines[i].test_half));
-  }
+  for (int i = 0; i < count; i++) print_tests(report, &lines[i]);
 }
 
 void fov_sweep_print_summary(const FovSweepReport *report) {

@@ -139,9 +139,10 @@ static const char *name_split(const FovRuns *runs, FovCompareSplit split) {
 static FovStatus gather(FovCompared *result, const FovCompareRequest *request) {
   FovCompareSplit split = request->split;
   FovRuns *runs = &result->runs;
+  runs->rollouts = request->rollouts;
   for (int i = 0; i < request->source_count; i++) FOV_TRY(fov_runs_read(runs, request->sources[i]));
   FOV_TRY(fov_runs_choose_rows(runs, request->rows));
-  FOV_TRY(fov_runs_select(runs, &split, request->rollouts));
+  FOV_TRY(fov_runs_select(runs, &split));
   FOV_TRY(fov_runs_name(runs));
   FOV_TRY(fov_runs_complete(runs));
   result->errors = runs->errors > 0;

@@ -18,6 +18,7 @@ typedef enum Role {
   SCORE,
   VALID_ERROR,
   TEST_ERROR,
+  OTHER_ERROR, /**< of another number of rollouts than is compared; ignored */
   STATE,       /**< of a sweep's run */
   MEASUREMENT, /**< ignored */
 } Role;
@@ -32,8 +33,6 @@ static const struct {
     {"seed", SEED},
     {"error", ERROR},
     {"score", SCORE},
-    {"valid_error", VALID_ERROR},
-    {"test_error", TEST_ERROR},
     {"run", MEASUREMENT},
     {"configuration", MEASUREMENT},
     {"state", STATE},
@@ -51,11 +50,25 @@ typedef struct Table {
   const char *path, *name; // the last part of the path
   FovCsv csv;
   Role roles[FOV_CSV_COLUMNS];
+  int rollouts; // of the results to compare
   bool has_settings;
 } Table;
 
+/** Whether a column is "NAME", or "NAME_10" of ten rollouts. */
+static bool is_error(int *rollouts, const char *column, const char *name) {
+  size_t length = strlen(name);
+  int end = 0;
+  *rollouts = 1;
+  if (strncmp(column, name, length) != 0) return false;
+  if (!column[length]) return true;
+  return sscanf(column + length, "_%d%n", rollouts, &end) == 1 && !column[length + (size_t)end];
+}
+
 /** With a column "recipe", no other column belongs to the recipe. */
-static Role role_of(const char *name, bool has_recipe) {
+static Role role_of(const char *name, bool has_recipe, int rollouts) {
+  int found;
+  if (is_error(&found, name, "valid_error")) return found == rollouts ? VALID_ERROR : OTHER_ERROR;
+  if (is_error(&found, name, "test_error")) return found == rollouts ? TEST_ERROR : OTHER_ERROR;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strcmp(name, known[i].name) == 0) return known[i].role;
   if (strncmp(name, "env.", 4) == 0) return TASK;
@@ -78,8 +91,8 @@ static FovStatus find_roles(Table *table) {
   bool has_recipe = fov_csv_find(&table->csv, "recipe") >= 0;
   int errors = 0, scores = 0;
   for (int c = 0; c < table->csv.columns; c++) {
-    Role role = table->roles[c] = role_of(table->csv.names[c], has_recipe);
-    errors += role == ERROR || role == VALID_ERROR || role == TEST_ERROR;
+    Role role = table->roles[c] = role_of(table->csv.names[c], has_recipe, table->rollouts);
+    errors += role == ERROR || role == VALID_ERROR || role == TEST_ERROR || role == OTHER_ERROR;
     scores += role == SCORE;
     table->has_settings = table->has_settings || role == SETTING;
   }
@@ -199,6 +212,7 @@ FovStatus fov_runs_read_csv(FovRuns *runs, const char *path) {
   if (!table) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its columns", path);
   const char *slash = strrchr(path, '/');
   table->path = path;
+  table->rollouts = runs->rollouts;
   table->name = slash ? slash + 1 : path;
   FovStatus status = add_rows(runs, table);
   fov_csv_finish(&table->csv);

@@ -40,8 +40,9 @@ typedef struct FovComparedRun {
   FovOutcomes outcomes; /**< after fov_runs_select; `wrong` is NULL without any */
 } FovComparedRun;
 
-/** Zero-initialise. */
+/** Zero-initialise, but for the rollouts. */
 typedef struct FovRuns {
+  int rollouts;         /**< of the results to compare */
   FovComparedRun *list; /**< [count] */
   int count, room;
   FovVariants recipes, tasks;
@@ -86,7 +87,7 @@ FovStatus fov_runs_choose_rows(FovRuns *runs, const char *list);
  * result, and notes it. Sorts recipes and tasks by their settings, and runs by recipe, task, seed
  * and score, so that the order of the sources has no effect. Fails if no run has a result, and if
  * two are the same. */
-FovStatus fov_runs_select(FovRuns *runs, FovCompareSplit *split, int rollouts);
+FovStatus fov_runs_select(FovRuns *runs, FovCompareSplit *split);
 
 /** Names recipes and tasks by what the user has varied (fov_runs_vary), and by as few other
  * settings as distinguish them. */

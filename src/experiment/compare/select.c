@@ -47,10 +47,10 @@ static const FovComparedRun *find_lacking(const FovRuns *runs, Choice choice) {
   return NULL;
 }
 
-static FovStatus choose_split(FovCompareSplit *split, const FovRuns *runs, int rollouts) {
+static FovStatus choose_split(FovCompareSplit *split, const FovRuns *runs) {
   if (*split != FOV_COMPARE_AUTO) return FOV_OK;
-  const FovComparedRun *untested = find_lacking(runs, (Choice){FOV_SPLIT_TEST, rollouts});
-  const FovComparedRun *unvalidated = find_lacking(runs, (Choice){FOV_SPLIT_VALID, rollouts});
+  const FovComparedRun *untested = find_lacking(runs, (Choice){FOV_SPLIT_TEST, runs->rollouts});
+  const FovComparedRun *unvalidated = find_lacking(runs, (Choice){FOV_SPLIT_VALID, runs->rollouts});
   *split = untested ? FOV_COMPARE_VALID : FOV_COMPARE_TEST;
   if (!untested || !unvalidated) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
@@ -247,16 +247,16 @@ static FovStatus refuse_duplicates(const FovRuns *runs) {
   return FOV_OK;
 }
 
-FovStatus fov_runs_select(FovRuns *runs, FovCompareSplit *split, int rollouts) {
+FovStatus fov_runs_select(FovRuns *runs, FovCompareSplit *split) {
   if (runs->errors > 0 && runs->scores > 0)
     return fov_fail(FOV_ERR_USAGE,
                     "expected either errors or scores, found %d runs with errors "
                     "and %d with scores",
                     runs->errors, runs->scores);
   if (runs->count == 0) return fov_fail(FOV_ERR_USAGE, "no run of the sweep has started");
-  FOV_TRY(choose_split(split, runs, rollouts));
+  FOV_TRY(choose_split(split, runs));
   FovSplit chosen = *split == FOV_COMPARE_TEST ? FOV_SPLIT_TEST : FOV_SPLIT_VALID;
-  FOV_TRY(read_results(runs, (Choice){chosen, rollouts}));
+  FOV_TRY(read_results(runs, (Choice){chosen, runs->rollouts}));
   arrange(runs);
   return refuse_duplicates(runs);
 }

@@ -28,6 +28,14 @@ static void on_signal(int number) {
   interrupted = 1;
 }
 
+/** Fails if the plan wants several rollouts of a game. */
+static FovStatus check_rollouts(const FovSweepPlan *plan, const FovEnv *env) {
+  if (plan->options.rollouts == 1 || env->spec.answer != FOV_ANSWER_MOVE) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "--rollouts %d: expected 1: several rollouts of a game have no common outcome",
+                  plan->options.rollouts);
+}
+
 /* ---- training ---- */
 
 /** Passes on how far the training is, and pauses it after the evaluation at `until`, which a killed
@@ -79,6 +87,7 @@ static FovStatus run_session(FovSession *session, const FovSweepChild *child,
   FOV_TRY(fov_session_prepare(session, request));
   if (child->work == FOV_SWEEP_PROBE) {
     double blocks, shards;
+    FOV_TRY(check_rollouts(child->plan, &session->valid_env));
     FOV_TRY(fov_training_memory(&blocks, &shards, &session->training));
     struct rusage usage; // data, blocks, and the arena of the measurement
     getrusage(RUSAGE_SELF, &usage);
@@ -114,26 +123,45 @@ static FovStatus train(const FovSweepChild *child) {
 
 /* ---- evaluating ---- */
 
-static FovStatus evaluate(const FovSweepChild *child, FovSplit split) {
-  char dir[FOV_PATH_SIZE], path[FOV_PATH_SIZE], name[FOV_OUTCOMES_NAME];
+/** Evaluates and writes the outcomes into the run. */
+static FovStatus evaluate(const FovSweepChild *child, const FovTrained *trained, int rollouts) {
+  char path[FOV_PATH_SIZE], name[FOV_OUTCOMES_NAME];
+  FovTested tested;
+  fov_sweep_path(path, child->dir, child->run->name,
+                 fov_outcomes_name(name, trained->split, rollouts));
+  FovStatus status = fov_tested_run(&tested, trained, rollouts, child->threads, true);
+  if (status == FOV_OK) status = fov_outcomes_write(&tested.outcomes, path);
+  fov_tested_finish(&tested);
+  return status;
+}
+
+/** Makes the tests that the run does not have. */
+static FovStatus test(const FovSweepChild *child, const FovTrained *trained) {
+  int rollouts = child->plan->options.rollouts;
+  if (!isfinite(child->run->test_error)) FOV_TRY(evaluate(child, trained, 1));
+  if (rollouts == 1 || isfinite(child->run->rollouts_error)) return FOV_OK;
+  FOV_TRY(check_rollouts(child->plan, &trained->env));
+  return evaluate(child, trained, rollouts);
+}
+
+/** Validates or tests. */
+static FovStatus evaluate_on(FovSplit split, const FovSweepChild *child) {
+  char dir[FOV_PATH_SIZE];
   FovTrained trained;
-  FovTested tested = {.low = 0};
   evaluating = 1;
   if (interrupted) return fov_fail(FOV_ERR_INTERRUPT, "interrupted");
   fov_sweep_path(dir, child->dir, child->run->name, NULL);
   FovStatus status = fov_trained_load(&trained, dir, NULL, 0, split);
-  if (status == FOV_OK) status = fov_tested_run(&tested, &trained, 1, child->threads, true);
-  fov_sweep_path(path, child->dir, child->run->name, fov_outcomes_name(name, split, 1));
-  if (status == FOV_OK) status = fov_outcomes_write(&tested.outcomes, path);
-  fov_tested_finish(&tested);
+  if (status == FOV_OK)
+    status = split == FOV_SPLIT_TEST ? test(child, &trained) : evaluate(child, &trained, 1);
   fov_trained_finish(&trained);
   return status;
 }
 
 static FovStatus work(const FovSweepChild *child) {
-  if (child->work == FOV_SWEEP_TEST) return evaluate(child, FOV_SPLIT_TEST);
+  if (child->work == FOV_SWEEP_TEST) return evaluate_on(FOV_SPLIT_TEST, child);
   FOV_TRY(train(child));
-  return child->work == FOV_SWEEP_TRAIN ? evaluate(child, FOV_SPLIT_VALID) : FOV_OK;
+  return child->work == FOV_SWEEP_TRAIN ? evaluate_on(FOV_SPLIT_VALID, child) : FOV_OK;
 }
 
 /* ---- the process ---- */

@@ -41,11 +41,19 @@ static int line_length(const char *line) {
   return (int)strcspn(line, "\n");
 }
 
-/** The line that may change: a sweep can get more seeds. */
-static const char seeds_line[] = "sweep.seeds = ";
+static const char *next_line(const char *line) {
+  return line + line_length(line) + (line[line_length(line)] == '\n');
+}
+
+/** The lines that may change: a sweep can get more seeds, and rollouts. */
+static const char seeds_line[] = "sweep.seeds = ", rollouts_line[] = "sweep.rollouts = ";
 
 static bool is_seeds(const char *line) {
   return strncmp(line, seeds_line, strlen(seeds_line)) == 0;
+}
+
+static bool is_rollouts(const char *line) {
+  return strncmp(line, rollouts_line, strlen(rollouts_line)) == 0;
 }
 
 /** Fails unless the plan has the seeds of a line of the folder's plan. */
@@ -62,14 +70,34 @@ static FovStatus compare_seeds(const char *line, const FovSweepPlan *plan, const
                   dir, kept, plan->options.seeds);
 }
 
+/** Fails unless the plan has the rollouts of a line of the folder's plan, or that has only one. */
+static FovStatus compare_rollouts(const char *line, const FovSweepPlan *plan, const char *dir) {
+  int kept = atoi(line + strlen(rollouts_line));
+  if (kept == 1 || kept == plan->options.rollouts) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "%s: holds a sweep that is tested with %d rollouts: expected --rollouts %d, "
+                  "found %d",
+                  dir, kept, kept, plan->options.rollouts);
+}
+
+/** Moves behind lines with rollouts, which folders of older versions do not have. */
+static FovStatus skip_rollouts(const char **kept, const char **text, const FovSweepPlan *plan,
+                               const char *dir) {
+  if (is_rollouts(*text)) *text = next_line(*text);
+  if (!is_rollouts(*kept)) return FOV_OK;
+  FOV_TRY(compare_rollouts(*kept, plan, dir));
+  *kept = next_line(*kept);
+  return FOV_OK;
+}
+
 /** Compares a file of the folder with a text, line by line. */
 static FovStatus compare_text(const char *path, const char *text, const FovSweepPlan *plan,
                               const char *dir) {
   char *file;
   size_t size;
   FOV_TRY(fov_file_read(&file, &size, path, 1 << 20));
-  FovStatus status = FOV_OK;
   const char *kept = file;
+  FovStatus status = skip_rollouts(&kept, &text, plan, dir);
   while (status == FOV_OK && (*kept || *text)) {
     int length = line_length(kept), other = line_length(text);
     if (is_seeds(kept) && is_seeds(text))
@@ -78,8 +106,9 @@ static FovStatus compare_text(const char *path, const char *text, const FovSweep
       status = fov_fail(FOV_ERR_USAGE,
                         "%s: holds another sweep, with '%.*s' instead of '%.*s'; choose another -o",
                         dir, length, kept, other, text);
-    kept += length + (kept[length] == '\n');
-    text += other + (text[other] == '\n');
+    kept = next_line(kept);
+    text = next_line(text);
+    if (status == FOV_OK) status = skip_rollouts(&kept, &text, plan, dir);
   }
   free(file);
   return status;
@@ -160,9 +189,9 @@ FovStatus fov_sweep_lock(int *lock, const char *dir) {
 /* ---- a run's files ---- */
 
 static bool read_outcomes(FovOutcomes *outcomes, const FovSweepRun *run, const char *dir,
-                          FovSplit split) {
+                          FovSplit split, int rollouts) {
   char path[FOV_PATH_SIZE], name[FOV_OUTCOMES_NAME];
-  fov_sweep_path(path, dir, run->name, fov_outcomes_name(name, split, 1));
+  fov_sweep_path(path, dir, run->name, fov_outcomes_name(name, split, rollouts));
   if (fov_file_exists(path) && fov_outcomes_read(outcomes, path) == FOV_OK) return true;
   *outcomes = (FovOutcomes){.cases = 0};
   return false;
@@ -201,9 +230,17 @@ FovStatus fov_sweep_note_divergence(const FovSweepRun *run, const char *dir) {
   return fov_file_write(fov_sweep_path(path, dir, run->name, DIVERGED), line, (size_t)length);
 }
 
-void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes) {
+/** Reads a test error, if there is one. */
+static void read_test(double *error, const FovSweepRun *run, const char *dir, int rollouts) {
   FovOutcomes outcomes;
-  if (read_outcomes(&outcomes, run, dir, FOV_SPLIT_VALID)) {
+  if (read_outcomes(&outcomes, run, dir, FOV_SPLIT_TEST, rollouts))
+    *error = fov_outcomes_error(&outcomes);
+  fov_outcomes_finish(&outcomes);
+}
+
+void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes, int rollouts) {
+  FovOutcomes outcomes;
+  if (read_outcomes(&outcomes, run, dir, FOV_SPLIT_VALID, 1)) {
     run->state = FOV_SWEEP_FINISHED;
     run->valid_error = fov_outcomes_error(&outcomes);
     run->parameters = outcomes.parameters;
@@ -216,9 +253,8 @@ void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes) {
   }
   fov_outcomes_finish(&outcomes);
   read_progress(run, dir, episodes);
-  if (read_outcomes(&outcomes, run, dir, FOV_SPLIT_TEST))
-    run->test_error = fov_outcomes_error(&outcomes);
-  fov_outcomes_finish(&outcomes);
+  read_test(&run->test_error, run, dir, 1);
+  if (rollouts > 1) read_test(&run->rollouts_error, run, dir, rollouts);
 }
 
 /* ---- results.csv ---- */
@@ -248,6 +284,7 @@ static void print_run(FILE *stream, const FovSweepPlan *plan, const FovSweepRun 
   fprintf(stream, ",%lld,%s", (long long)run->seed, states[run->state]);
   print_number(stream, "%.9g", run->valid_error);
   print_number(stream, "%.9g", run->test_error);
+  if (plan->options.rollouts > 1) print_number(stream, "%.9g", run->rollouts_error);
   fprintf(stream, ",%lld,%.1f,%lld", (long long)run->episodes, run->seconds,
           (long long)run->parameters);
   print_number(stream, "%.6g", run->mflop);
@@ -266,9 +303,9 @@ FovStatus fov_sweep_write_results(const char *dir, const FovSweepPlan *plan,
   fputs("run,configuration", file.stream);
   for (int k = 0; k < plan->key_count; k++) fprintf(file.stream, ",%s", fov_sweep_key(plan, k));
   if (plan->row_tasks) fputs(",task", file.stream);
-  fputs(",seed,state,valid_error,test_error,episodes,seconds,parameters,mflop,input_numbers,"
-        "input_pixels,reason\n",
-        file.stream);
+  fputs(",seed,state,valid_error,test_error", file.stream);
+  if (plan->options.rollouts > 1) fprintf(file.stream, ",test_error_%d", plan->options.rollouts);
+  fputs(",episodes,seconds,parameters,mflop,input_numbers,input_pixels,reason\n", file.stream);
   for (int i = 0; i < count; i++) print_run(file.stream, plan, &runs[i]);
   return fov_replace_commit(&file);
 }

@@ -11,8 +11,8 @@
 /** Writes "DIR/NAME", or "DIR/NAME/FILE" if file is not NULL, into path [FOV_PATH_SIZE]. */
 const char *fov_sweep_path(char *path, const char *dir, const char *name, const char *file);
 
-/** Fails if the folder has another plan, or files but no sweep. A plan with more seeds is the same.
- */
+/** Fails if the folder has another plan, or files but no sweep. A plan with more seeds is the same,
+ * and one with rollouts if the folder's has none. */
 FovStatus fov_sweep_folder_check(const char *dir, const FovSweepPlan *plan);
 
 /** Creates the folder where it does not exist, checks it, and writes the plan. */
@@ -27,8 +27,8 @@ FovStatus fov_sweep_claim(int *claim, const char *dir, const char *name);
 FovStatus fov_sweep_lock(int *lock, const char *dir);
 
 /** Reads state, progress and errors from the files of a run. FAILED stays as it is until something
- * else is found. */
-void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes);
+ * else is found. episodes: of its whole training; rollouts: of the plan. */
+void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes, int rollouts);
 
 /** Notes in the run's directory why it diverged, for fov_sweep_scan. */
 FovStatus fov_sweep_note_divergence(const FovSweepRun *run, const char *dir);

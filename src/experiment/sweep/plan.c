@@ -21,6 +21,8 @@ const FovOption fov_sweep_options[] = {
              "stop runs early whose validation error is not among the best third (ASHA)"),
     FOV_BOOL(FovSweepOptions, test, "no",
              "test the configuration that validation has chosen, of each row"),
+    FOV_INT(FovSweepOptions, rollouts, "1", 1, 1000,
+            "N > 1: also test with N sampled rollouts with averaged log-probabilities"),
     FOV_OPTIONS_END,
 };
 

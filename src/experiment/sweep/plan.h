@@ -35,6 +35,7 @@ typedef struct FovSweepOptions {
   int64_t draws;                    /**< random seed of the draws */
   bool halving;                     /**< stop runs early (ASHA) */
   bool test;                        /**< test what validation has chosen, of each row */
+  int rollouts;                     /**< M > 1: the test is also made with M sampled rollouts */
 } FovSweepOptions;
 
 extern const FovOption fov_sweep_options[];

@@ -107,13 +107,18 @@ FovSweepReport fov_sweep_report(const FovSweep *sweep) {
 
 /* ---- what other processes did ---- */
 
+static void scan(const FovSweep *sweep, FovSweepRun *run) {
+  fov_sweep_scan(run, sweep->request->dir, sweep->episodes[run->configuration],
+                 sweep->plan.options.rollouts);
+}
+
 /** Reads the files of the runs that no child of this process works on; `all`: also of finished
  * ones, which may have been tested. */
 static void take_stock(FovSweep *sweep, bool all) {
   for (int i = 0; i < sweep->count; i++) {
     FovSweepRun *run = &sweep->runs[i];
     if (run->state == FOV_SWEEP_RUNNING || (run->state == FOV_SWEEP_FINISHED && !all)) continue;
-    fov_sweep_scan(run, sweep->request->dir, sweep->episodes[run->configuration]);
+    scan(sweep, run);
     if (run->state == FOV_SWEEP_WAITING && sweep->halving &&
         fov_halving_is_paused(sweep->halving, i))
       run->state = FOV_SWEEP_PAUSED;
@@ -175,7 +180,7 @@ static FovStatus end_job(FovSweep *sweep, FovSweepJob *job, FovStatus ended) {
   snprintf(run->reason, sizeof run->reason, "%s",
            run->state == FOV_SWEEP_FAILED ? slot->message : "");
   if (ended == FOV_ERR_NUMBER) FOV_TRY(fov_sweep_note_divergence(run, sweep->request->dir));
-  fov_sweep_scan(run, sweep->request->dir, sweep->episodes[run->configuration]);
+  scan(sweep, run);
   if (sweep->halving && job->child.work == FOV_SWEEP_TRAIN && run->state != FOV_SWEEP_WAITING)
     FOV_TRY(fov_halving_end(sweep->halving, (int)(run - sweep->runs),
                             is_sound(run->state) ? run->valid_error : NAN));
@@ -213,12 +218,18 @@ static void stop_all(FovSweep *sweep) {
 
 /* ---- what to do next ---- */
 
+/** Whether a run has all of its tests. */
+static bool is_tested(const FovSweep *sweep, const FovSweepRun *run) {
+  return isfinite(run->test_error) &&
+         (sweep->plan.options.rollouts == 1 || isfinite(run->rollouts_error));
+}
+
 /** Whether a run is to be trained, or tested, by whoever gets its claim. */
 static bool is_open(const FovSweep *sweep, int i) {
   const FovSweepRun *run = &sweep->runs[i];
   if (sweep->tried[i] || run->left_out) return false;
   if (!sweep->testing) return run->state == FOV_SWEEP_WAITING || run->state == FOV_SWEEP_FAILED;
-  return run->state == FOV_SWEEP_FINISHED && !isfinite(run->test_error) &&
+  return run->state == FOV_SWEEP_FINISHED && !is_tested(sweep, run) &&
          run->configuration == sweep->tests[fov_sweep_row(&sweep->plan, run->configuration)];
 }
 
@@ -237,8 +248,7 @@ static FovStatus claim_next(int *next, int *claim, FovSweep *sweep) {
     FOV_TRY(fov_sweep_claim(claim, sweep->request->dir, sweep->runs[i].name));
     if (*claim < 0) continue;
     // Another process may have ended it since this one looked.
-    fov_sweep_scan(&sweep->runs[i], sweep->request->dir,
-                   sweep->episodes[sweep->runs[i].configuration]);
+    scan(sweep, &sweep->runs[i]);
     if (is_open(sweep, i)) return *next = i, FOV_OK;
     close(*claim);
   }
@@ -355,7 +365,7 @@ static int untested(const FovSweep *sweep) {
     int chosen = choose_of_row(sweep, r);
     for (int i = 0; i < sweep->count && chosen >= 0; i++)
       count += sweep->runs[i].configuration == chosen && !sweep->runs[i].left_out &&
-               !isfinite(sweep->runs[i].test_error);
+               !is_tested(sweep, &sweep->runs[i]);
   }
   return count;
 }
@@ -480,11 +490,12 @@ static FovStatus create_runs(FovSweep *sweep) {
                          .seed = plan->first_seed + i % plan->seeds,
                          .valid_error = NAN,
                          .test_error = NAN,
+                         .rollouts_error = NAN,
                          .mflop = NAN,
                          .input_numbers = NAN,
                          .input_pixels = NAN};
     fov_sweep_run_name(run->name, plan, run->configuration, run->seed);
-    fov_sweep_scan(run, sweep->request->dir, sweep->episodes[run->configuration]);
+    scan(sweep, run);
   }
   return FOV_OK;
 }

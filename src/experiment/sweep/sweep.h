@@ -37,6 +37,8 @@ typedef struct FovSweepRun {
   FovSweepState state;
   double progress;                    /**< of its training, 0 … 1 */
   double valid_error, test_error;     /**< fractions; NaN: not known */
+  double rollouts_error;              /**< test error of the plan's rollouts, if it is more than
+                                           one; NaN: not known */
   double seconds;                     /**< of training */
   int64_t episodes, parameters;       /**< trained on; learned. 0: not known */
   double mflop;                       /**< of a rollout; NaN: not known */
