@@ -610,6 +610,27 @@ static void test_the_size_of_a_trace_is_bounded(void **state) {
   toy_finish(&toy);
 }
 
+/** The reward of the toys is the probability of the label: what an answer would have earned after
+ * the glimpse before. */
+static void test_a_baseline_of_answers_is_recorded_with_them(void **state) {
+  (void)state;
+  Toy toy[2];
+  FovTrace trace[2];
+  for (int k = 0; k < 2; k++) {
+    toy_create(&toy[k], k ? "baseline = answer\nreward = probability\ntrain.answer = every\n"
+                          : "reward = probability\n");
+    trace[k] = record(&toy[k], 8, false);
+  }
+  int T = trace[0].glimpses, A = trace[0].actions;
+  for (int i = 0; i < 8 * T; i++) {
+    if (i % T == 0) continue;
+    float known = trace[0].probabilities[(i - 1) * A + trace[0].labels[i]];
+    assert_true(known > 0);
+    assert_near(trace[1].baselines[i], trace[0].baselines[i] + known, 1e-6, "glimpse %d", i);
+  }
+  for (int k = 0; k < 2; k++) fov_trace_finish(&trace[k]), toy_finish(&toy[k]);
+}
+
 /** The trace's columns of a choice: the mean and a sample around it, or nothing. `predicted`: the
  * agent has the baseline's head. */
 static void check_choices(const char *settings, bool sampled, bool predicted, int first_choice) {
@@ -1055,6 +1076,7 @@ int main(void) {
       TEST(test_values_without_a_choice_are_nan),
       TEST(test_the_weights_of_attention_are_recorded),
       TEST(test_a_trace_of_tiles_has_the_place_of_each),
+      TEST(test_a_baseline_of_answers_is_recorded_with_them),
       TEST(test_the_window_of_attention_is_recorded),
       TEST(test_the_windows_of_local_attention_are_recorded),
       TEST(test_no_more_episodes_than_cases),

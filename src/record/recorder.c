@@ -54,11 +54,14 @@ static void copy_glimpse(FovTrace *trace, const FovTimeStep *step, const real *l
   trace->answers[at] = step->actions[i];
 }
 
-/** What lane i chose and expected of its next glimpse, t of the trace. */
-static void copy_choice(FovTrace *trace, const FovTimeStep *step, int episode, int t, int i) {
+/** What lane i chose and expected of its next glimpse, t of the trace. offset: what the baseline
+ * adds to its head's prediction. */
+static void copy_choice(FovTrace *trace, const FovTimeStep *step, real offset, int episode, int t,
+                        int i) {
   size_t at = (size_t)episode * trace->glimpses + t;
   if (!(step->events[i] & FOV_EVENT_LOOK)) return;
   copy_row(trace->baselines + at, step->baseline, i);
+  trace->baselines[at] += (float)offset;
   for (int c = 0, count = attention_columns(trace); c < count; c++) {
     const FovTraceColumn *column = &trace->column[c];
     int width = column->width;
@@ -68,8 +71,8 @@ static void copy_choice(FovTrace *trace, const FovTimeStep *step, int episode, i
 }
 
 /** Copies a rollout's lanes into the trace. episodes: [B], of each lane; negative: not recorded. */
-static void copy_rollout(FovTrace *trace, const FovRollout *rollout, FovArena *arena,
-                         const int *episodes) {
+static void copy_rollout(FovTrace *trace, const FovTask *task, const FovRollout *rollout,
+                         FovArena *arena, const int *episodes) {
   int B = rollout->lanes;
   for (int t = 0; t < rollout->time_steps; t++) {
     FovTimeStep *step = &rollout->at[t];
@@ -80,7 +83,7 @@ static void copy_rollout(FovTrace *trace, const FovRollout *rollout, FovArena *a
       if (t > 0)
         copy_glimpse(trace, step, log_p + (size_t)i * trace->actions, rollout->rewards[t * B + b],
                      episode, t - 1, i);
-      copy_choice(trace, step, episode, t, i);
+      copy_choice(trace, step, fov_step_offset(step, task, log_p, (real)NAN, i), episode, t, i);
     }
   }
   for (int b = 0; b < B; b++) {
@@ -179,7 +182,7 @@ static void record_shard(void *context, int shard, int worker) {
   plan.every = plan.frames = true;
   fov_rollout_run(&rollout, &tape, request->task, &plan);
   choose_episodes(episodes, recording, &rollout, first);
-  copy_rollout(recording->trace, &rollout, arena, episodes);
+  copy_rollout(recording->trace, request->task, &rollout, arena, episodes);
 }
 
 /** Plays the cases on a team of one: no signal may reach a product. */

@@ -35,20 +35,16 @@ static bool has_chosen(const FovTimeStep *step, int i) {
   return step->events[i] & choices;
 }
 
-/** [M, B]: what an answer at each time step would earn, if the baseline starts from it; else zeros.
- * Before the first glimpse it is the average return. */
+/** What the baseline adds to its head's predictions, [M, B]. */
 static real *offsets_of(FovArena *arena, const FovObjectiveInput *input) {
   const FovRollout *rollout = input->rollout;
-  const FovTask *task = input->task;
-  size_t size = (size_t)rollout->time_steps * rollout->lanes;
-  real *offsets = memset(FOV_NEW(arena, real, size), 0, size * sizeof *offsets);
-  for (int t = 0; task->baseline->from_answer && t < rollout->time_steps; t++) {
+  int M = rollout->time_steps, B = rollout->lanes;
+  real *offsets = FOV_NEW(arena, real, (size_t)M * B), average = (real)input->average_return;
+  for (int t = 0; t < M; t++) {
     FovTimeStep *step = &rollout->at[t];
     const real *log_p = fov_step_log_p(step, arena);
     for (int i = 0; i < step->count; i++)
-      offsets[t * rollout->lanes + step->lanes[i]] =
-          log_p ? task->reward->value(0, log_p + (size_t)i * step->logits->cols, step->labels[i])
-                : (real)input->average_return;
+      offsets[t * B + step->lanes[i]] = fov_step_offset(step, input->task, log_p, average, i);
   }
   return offsets;
 }

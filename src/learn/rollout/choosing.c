@@ -23,6 +23,13 @@ const real *fov_step_log_p(FovTimeStep *step, FovArena *arena) {
   return step->log_p;
 }
 
+real fov_step_offset(const FovTimeStep *step, const FovTask *task, const real *log_p, real before,
+                     int i) {
+  if (!task->baseline->from_answer) return 0;
+  if (!log_p) return before;
+  return task->reward->value(0, log_p + (size_t)i * step->logits->cols, step->labels[i]);
+}
+
 static const real *answer_log_p(FovTimeStep *step, const Play *play) {
   answer_logits(step, play);
   return fov_step_log_p(step, play->tape->arena);

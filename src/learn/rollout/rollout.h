@@ -66,6 +66,11 @@ typedef struct FovTimeStep {
  * NULL: it has none. */
 const real *fov_step_log_p(FovTimeStep *step, FovArena *arena);
 
+/** What the task's baseline adds to its head's prediction for lane i: what an answer at this step
+ * would earn, or 0. log_p: fov_step_log_p; without, at time step 0, `before` stands for it. */
+real fov_step_offset(const FovTimeStep *step, const FovTask *task, const real *log_p, real before,
+                     int i);
+
 /** What happened; all in the tape's arena. */
 typedef struct FovRollout {
   int time_steps, lanes; /**< M, B: time steps 0 … M−1; a lane plays in each */
