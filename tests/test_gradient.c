@@ -80,21 +80,17 @@ static void test_the_gradient_equals_differences_of_the_loss(void **state) {
   check_gradient(NO_POLICY "encoder = conv\n" TOY_SMALL_FILTERS "sensor.scales = 2\n");
   check_gradient(NO_POLICY "encoder = conv\nencoder.filters = 3\nencoder.side = 2\n"
                            "encoder.stride = 1\nencoder.second = 2\nsensor.scales = 2\n");
-  check_gradient(TILES "core = gru\n");
   check_gradient(TILES "core = lstm\ntiles.heads = 3\ntiles.keys = values\n");
   check_gradient(TILES TOY_TWO_LAYERS "core = rnn\n");
   check_gradient(TILES TOY_COARSE "core = gru\n");
   check_gradient(TILES "tiles.keys = coarse\ntiles.cells = 3\ntiles.heads = 3\nscore = additive\n");
-  check_gradient(WINDOW "draw\ncore = gru\n");
   check_gradient(WINDOW "draw\nsensor.gain = 2\n" TOY_TWO_LAYERS);
   check_gradient(WINDOW "draw\nencoder = conv\n" TOY_SMALL_FILTERS);
   check_gradient(WINDOW "spatial_transformer\ncore = lstm\n");
   check_gradient(TILES TOY_BLOCKS);
   check_gradient(TILES TOY_BLOCKS "core = attention\ncore.hidden = 7\ntiles.keys = values\n"
                                   "tiles.heads = 3\n");
-  check_gradient(LOCAL "attention = local_m\n");
   check_gradient(LOCAL "attention = local_m\nattention.distance = 2\ntiles.heads = 3\n");
-  check_gradient(LOCAL "attention = local_p\n");
   check_gradient(LOCAL "attention = local_p\nattention.distance = 3\ntiles.heads = 3\n");
   for (const FovScore *const *score = fov_scores; *score; score++) {
     char settings[512];
@@ -203,12 +199,6 @@ static void test_the_gradient_of_lanes_that_stop_early_is_the_surrogate_s(void *
                 surrogate);
   check_numbers(EARLY
                 "env = toy\nglimpses = 6\ncore = none\nstop = confident\nstop.threshold=0.7\n",
-                surrogate);
-  check_numbers(EARLY "env = toy_turns\nglimpses = 3\ncore = gru\nstop = learned\n" TOY_WINDOW
-                      "draw\n",
-                surrogate);
-  check_numbers(EARLY "env = toy_game\nglimpses = 2\n" TOY_WINDOW "draw\n", surrogate);
-  check_numbers(EARLY "env = toy_game\nglimpses = 2\n" TOY_WINDOW "spatial_transformer\n",
                 surrogate);
 }
 

@@ -1,6 +1,4 @@
-/** Memory of a training: measured before it begins, allocated at once, and nothing afterwards.
- * Linked with wrapped malloc, calloc, realloc and aligned_alloc, so that allocations are counted.
- */
+/** Memory of a training: measured before it begins, allocated at once, and nothing afterwards. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,70 +6,13 @@
 
 #include <cmocka.h>
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocations.h"
 #include "check.h"
 #include "toy_play.h"
-
-/* ---- allocations of the code that is linked with --wrap ---- */
-
-static atomic_int allocations;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-
-void *__wrap_malloc(size_t size) {
-  allocations++;
-  return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size) {
-  allocations++;
-  return __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size) {
-  allocations++;
-  return __real_realloc(memory, size);
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size) {
-  allocations++;
-  return __real_aligned_alloc(alignment, size);
-}
-
-static size_t blocks_of(FovTrainer *trainer) {
-  const FovWorkspace *workspace = fov_trainer_workspace(trainer);
-  size_t blocks = 0;
-  for (int i = 0; i < workspace->count; i++) blocks += workspace->arenas[i].blocks;
-  return blocks;
-}
-
-static void assert_allocates_once(const char *settings) {
-  Toy toy;
-  toy_create(&toy, settings);
-  int before = allocations;
-  FovTrainer *trainer = toy_trainer(&toy, 2);
-  toy_train(trainer, 1);
-  assert_true(allocations > before);
-  before = allocations;
-  size_t blocks = blocks_of(trainer);
-  assert_true(blocks > 0);
-  toy_train(trainer, 5);
-  assert_int_equal(allocations, before);
-  assert_int_equal(blocks_of(trainer), blocks);
-  fov_trainer_destroy(trainer);
-  toy_finish(&toy);
-}
 
 static void test_nothing_is_allocated_after_the_first_update(void **state) {
   (void)state;
@@ -85,7 +26,6 @@ static void test_nothing_is_allocated_after_the_first_update(void **state) {
                             TOY_MANY "objective = marginal\nbaseline = none\npolicy = tiles\n"
                                      "policy.side = 2\nglimpses = 2\ntrain.copies = 4\n",
                             TOY_MANY "attention = sampled\n" TOY_SITES TOY_COARSE,
-                            TOY_MANY "env = toy_game\n" TOY_WINDOW "draw\n",
                             TOY_MANY "optimiser = muon\n"};
   for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
     assert_allocates_once(networks[i]);
@@ -98,7 +38,7 @@ static void test_the_optimiser_s_memory_is_measured_in_advance(void **state) {
   toy_create(&toy, "optimiser = muon\noptimiser.turns = 1\ncore.width = 800\n");
   FovTrainer *trainer = toy_trainer(&toy, 1);
   toy_train(trainer, 1);
-  assert_int_equal(blocks_of(trainer), 1);
+  assert_int_equal(trainer_blocks(trainer), 1);
   fov_trainer_destroy(trainer);
   toy_finish(&toy);
 }
@@ -268,6 +208,21 @@ static void test_tiles_that_are_not_read_take_no_memory(void **state) {
     }
 }
 
+/** Every attention; images that change are copied. */
+static void test_memory_of_attentions_is_measured_in_advance(void **state) {
+  (void)state;
+  const char *const worlds[] = {"toy", "toy_turns", "toy_game"};
+  for (const FovAttention *const *attention = fov_attentions; *attention; attention++)
+    for (int i = 0; i < 3; i++) {
+      char settings[256];
+      snprintf(settings, sizeof settings,
+               "train.batch = 64\nenv = %s\nstop = %s\nattention = %s\ntiles.side = 3\n"
+               "tiles.width = 6\n",
+               worlds[i], i > 0 ? "learned" : "never", (*attention)->plugin.name);
+      check_memory(settings, i > 0 ? LEAVING : STAYING);
+    }
+}
+
 static void test_memory_of_attention_over_tiles_is_measured_in_advance(void **state) {
   (void)state;
   check_memory("train.batch = 64\n" TOY_SOFT TOY_COARSE "glimpse.width = 16\n", STAYING);
@@ -279,19 +234,12 @@ static void test_memory_of_attention_over_tiles_is_measured_in_advance(void **st
                "score = location\n",
                LEAVING);
   check_memory("train.batch = 64\n" TOY_SOFT "tiles.heads = 2\nglimpse.width = 16\n", STAYING);
-  check_memory("train.batch = 64\nstop = learned\nenv = toy_game\n" TOY_SOFT, LEAVING);
   check_memory("train.batch = 64\n" TOY_SOFT TOY_BLOCKS, STAYING);
-  check_memory("train.batch = 64\nstop = learned\n" TOY_TILES "attention = local_m\n", LEAVING);
-  check_memory("train.batch = 64\nstop = learned\n" TOY_TILES "attention = local_p\n", LEAVING);
-  check_memory("train.batch = 64\nstop = learned\nattention = straight_through\n" TOY_SITES,
-               LEAVING);
 }
 
-/** Images that change are copied; scratch memory does not grow with the lanes. */
+/** Scratch memory does not grow with the lanes. */
 static void test_memory_of_windows_is_measured_in_advance(void **state) {
   (void)state;
-  check_memory("train.batch = 64\n" TOY_WINDOW "draw\n", STAYING);
-  check_memory("train.batch = 64\nstop = learned\nenv = toy_game\n" TOY_WINDOW "draw\n", LEAVING);
   check_memory_of("train.batch = 64\n" TOY_WINDOW "spatial_transformer\n", 300, STAYING);
 }
 
@@ -416,12 +364,12 @@ static void test_too_large_a_training_is_refused_before_it_allocates(void **stat
     Toy toy;
     FovTrainer *trainer;
     toy_create(&toy, huge[i]);
-    int before = allocations;
+    int before = count_allocations();
     assert_int_equal(fov_trainer_create(&trainer, &toy.training, 1), FOV_ERR_MEMORY);
     assert_message("this training would take ");
     assert_message("make train.batch, env.size or the network smaller");
     assert_null(trainer);
-    assert_int_equal(allocations, before);
+    assert_int_equal(count_allocations(), before);
     toy_finish(&toy);
   }
 }
@@ -435,6 +383,7 @@ int main(void) {
       cmocka_unit_test(test_memory_of_two_layers_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_stops_and_policies_is_measured_in_advance),
       cmocka_unit_test(test_tiles_that_are_not_read_take_no_memory),
+      cmocka_unit_test(test_memory_of_attentions_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_attention_over_tiles_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_windows_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_copies_is_measured_in_advance),

@@ -592,13 +592,11 @@ static void check_copies(const char *settings) {
 /** What is looked at once is the same as what each lane looks at, also after some have left. */
 static void test_copies_of_an_image_share_its_tiles(void **state) {
   (void)state;
-  check_copies("env = toy\n" TOY_SOFT);
   check_copies("env = toy_turns\nglimpses = 3\nstop = learned\n" TOY_SOFT);
   check_copies("env = toy\n" TOY_SOFT TOY_COARSE);
   check_copies("env = toy\nattention = straight_through\n" TOY_SITES TOY_COARSE);
   check_copies("env = toy_turns\nglimpses = 3\nstop = learned\nfirst = learned\n"
                "attention = sampled\ntiles.keys = values\n" TOY_SITES);
-  check_copies("env = toy_game\nglimpses = 2\nattention = sampled\n" TOY_SITES);
 }
 
 int main(void) {

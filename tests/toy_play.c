@@ -63,23 +63,12 @@ const char *const toy_ragged[TOY_RAGGED] = {
     "env = toy_turns\nglimpses = 3\nstop = learned\nstop.cost = 0.0625\n",
     "env = toy_turns\nglimpses = 3\nstop = confident\nstop.threshold = 0.6\npolicy = random\n",
     "env = toy_game\nglimpses = 3\nstop = learned\nfirst = random\ncore = lstm\n",
-    "env = toy\nglimpses = 6\nstop = confident\nstop.threshold = 0.8\n" TOY_SOFT,
-    "env = toy_game\nglimpses = 2\n" TOY_SOFT,
-    "env = toy\nglimpses = 6\nstop = learned\n" TOY_WINDOW "spatial_transformer\n",
-    "env = toy_game\nglimpses = 3\nstop = learned\ncore = lstm\n" TOY_WINDOW "draw\n",
     "env = toy\nglimpses = 4\nstop = learned\nfirst = learned\nattention = gumbel\n" TOY_SITES
     "tiles.keys = values\n",
-    "env = toy_turns\nglimpses = 3\nstop = learned\nfirst = learned\nattention = "
-    "sampled\n" TOY_SITES,
-    "env = toy_game\nglimpses = 3\nstop = learned\ncore = lstm\nattention = "
-    "straight_through\n" TOY_SITES,
     "env = toy_game\nglimpses = 3\nstop = learned\nattention = sampled\n" TOY_SITES TOY_COARSE,
     "env = toy_turns\nglimpses = 3\nstop = learned\nfirst = learned\nattention = "
     "straight_through\nscore = location\n" TOY_SITES,
     "env = toy\nglimpses = 4\nstop = learned\nattention = sampled\n" TOY_SITES TOY_BLOCKS,
-    "env = toy_turns\nglimpses = 3\nstop = learned\n" TOY_TILES "attention = local_m\n",
-    "env = toy\nglimpses = 6\nstop = confident\nstop.threshold = 0.8\n" TOY_TILES
-    "attention = local_p\n",
 };
 
 /* ---- trainings ---- */
