@@ -13,8 +13,10 @@ typedef struct Conv {
   FovConv shape;
   FovActivation activation;
   size_t places, places_down, places_across; /**< S·H'·W', H', W' */
+  bool dense;        /**< no padding between the lanes of y, whose places are then a matrix */
   FovMatrix windows; /**< [group, K·K·C]: the pixels under a filter at each place of a group */
-  FovMatrix sums;    /**< [group, F]: what the filters give for them, or its gradient */
+  FovMatrix sums; /**< [group, F]: what the filters give for them, or its gradient; if y is dense,
+                       in y and its gradient */
 } Conv;
 
 int fov_conv_fitting(const FovConv *conv, int extent) {
@@ -53,28 +55,67 @@ FOV_INLINE size_t window_at(const Conv *op, size_t place) {
 
 /** Where the results of a place stand in y. */
 FOV_INLINE size_t result_at(const Conv *op, size_t place) {
+  if (op->dense) return place * op->w->rows;
   return place / op->places * op->y->stride + place % op->places * op->w->rows;
+}
+
+/** How many places, of `left` from `place` on, are side by side on one line. */
+FOV_INLINE int run_from(const Conv *op, size_t place, int left) {
+  size_t run = op->places_across - place % op->places_across;
+  return run < (size_t)left ? (int)run : left;
+}
+
+/** Copies a line of a window from x or, backwards, adds it to dx. */
+FOV_INLINE void move_line(real *x, real *window, int count, int unit, bool back) {
+  for (int i = 0; i < count; i += unit)
+    if (back)
+      fov_row_add(x + i, window + i, unit);
+    else
+      memcpy(window + i, x + i, (size_t)unit * sizeof *x);
+}
+
+/** Moves the windows of a group from `first` on. Their lines have `line` numbers, a multiple of
+ * `unit`: constants, where that matters. */
+FOV_INLINE void move_windows(const Conv *op, FovMatrix windows, size_t first, int line, int unit,
+                             bool back) {
+  const FovConv *shape = &op->shape;
+  int row = shape->width * shape->channels, step = shape->stride * shape->channels, run;
+  real *window = windows.at;
+  for (int n = 0; n < windows.rows; n += run, window += (size_t)run * windows.stride) {
+    real *x = (back ? op->x->grad : op->x->value) + window_at(op, first + n);
+    run = run_from(op, first + n, windows.rows - n);
+    for (int k = 0; k < shape->side; k++)
+      for (int i = 0; i < run; i++)
+        move_line(x + k * row + i * step, window + k * line + i * windows.stride, line, unit, back);
+  }
+}
+
+FOV_INLINE void move_by_units(const Conv *op, FovMatrix windows, size_t first, bool back) {
+  int line = op->shape.side * op->shape.channels;
+  if (line == 4)
+    move_windows(op, windows, first, 4, 4, back);
+  else if (line % 16 == 0)
+    move_windows(op, windows, first, line, 16, back);
+  else
+    move_windows(op, windows, first, line, line, back);
 }
 
 /** Copies the windows of a group from `first` on. */
 FOV_KERNEL static void unfold(const Conv *op, FovMatrix windows, size_t first) {
-  int line = op->shape.side * op->shape.channels, row = op->shape.width * op->shape.channels;
-  for (int n = 0; n < windows.rows; n++) {
-    const real *from = op->x->value + window_at(op, first + n);
-    real *to = windows.at + (size_t)n * windows.stride;
-    for (int k = 0; k < op->shape.side; k++, from += row, to += line)
-      for (int i = 0; i < line; i++) to[i] = from[i];
-  }
+  move_by_units(op, windows, first, false);
 }
 
 /** The backward pass of unfold: adds the windows' gradients to dx; windows may overlap. */
 FOV_KERNEL static void fold(const Conv *op, FovMatrix windows, size_t first) {
-  int line = op->shape.side * op->shape.channels, row = op->shape.width * op->shape.channels;
-  for (int n = 0; n < windows.rows; n++) {
-    real *to = op->x->grad + window_at(op, first + n);
-    const real *from = windows.at + (size_t)n * windows.stride;
-    for (int k = 0; k < op->shape.side; k++, from += line, to += row) fov_row_add(to, from, line);
-  }
+  move_by_units(op, windows, first, true);
+}
+
+/** Clears dx of the lanes whose first place is in a group, just before fold adds to it. */
+static void clear_lanes(const Conv *op, size_t first, int rows) {
+  const FovVar *x = op->x;
+  size_t lane = (first + op->places - 1) / op->places;
+  size_t end = (first + (size_t)rows + op->places - 1) / op->places;
+  memset(x->grad + lane * x->stride, 0, (end - lane) * x->stride * sizeof *x->grad);
 }
 
 /** y = act(sums + bias) at the places of a group. */
@@ -83,7 +124,8 @@ FOV_KERNEL static void activate_group(const Conv *op, FovMatrix sums, size_t fir
   for (int n = 0; n < sums.rows; n++) {
     real *sum = sums.at + (size_t)n * sums.stride;
     fov_activate_row(sum, bias, op->activation, sums.cols);
-    memcpy(op->y->value + result_at(op, first + n), sum, (size_t)sums.cols * sizeof *sum);
+    if (!op->dense)
+      memcpy(op->y->value + result_at(op, first + n), sum, (size_t)sums.cols * sizeof *sum);
   }
 }
 
@@ -92,16 +134,17 @@ FOV_KERNEL static void deactivate_group(const Conv *op, FovMatrix sums, real *db
   for (int n = 0; n < sums.rows; n++) {
     real *dsum = sums.at + (size_t)n * sums.stride;
     size_t at = result_at(op, first + n);
-    memcpy(dsum, op->y->grad + at, (size_t)sums.cols * sizeof *dsum);
+    if (!op->dense) memcpy(dsum, op->y->grad + at, (size_t)sums.cols * sizeof *dsum);
     fov_deactivate_row(dsum, dbias, op->y->value + at, op->activation, sums.cols);
   }
 }
 
-/** Cuts the scratch memory to the group from `first` on, of which the last may be short. False if
- * no place is left. */
-static bool take_group(FovMatrix *windows, FovMatrix *sums, const Conv *op, size_t first) {
+/** Cuts the scratch memory, or y [B, …], its values or gradient, to the group from `first` on, of
+ * which the last may be short. False if no place is left. */
+static bool take_group(FovMatrix *windows, FovMatrix *sums, const Conv *op, real *y, size_t first) {
   size_t left = op->places * op->y->rows - first;
   *windows = op->windows, *sums = op->sums;
+  if (op->dense) sums->at = y + result_at(op, first);
   if (left < (size_t)windows->rows) windows->rows = sums->rows = (int)left;
   return left > 0;
 }
@@ -110,10 +153,12 @@ static void conv_backward(FovTape *tape, void *saved) {
   Conv *op = saved;
   FovVar *x = op->x, *w = op->w;
   FovMatrix windows, sums;
-  real *dbias = op->bias && op->bias->wants_grad ? fov_grad(tape, op->bias) : NULL, beta = 0;
+  real *dbias = op->bias && op->bias->wants_grad ? fov_grad(tape, op->bias) : NULL;
+  real beta = 0, x_beta = 0;
   if (w->wants_grad) fov_grad_product(tape, w, &beta);
-  if (x->wants_grad) fov_grad(tape, x);
-  for (size_t first = 0; take_group(&windows, &sums, op, first); first += (size_t)sums.rows) {
+  if (x->wants_grad) fov_grad_product(tape, x, &x_beta);
+  for (size_t first = 0; take_group(&windows, &sums, op, op->y->grad, first);
+       first += (size_t)sums.rows) {
     deactivate_group(op, sums, dbias, first);
     if (w->wants_grad) {
       unfold(op, windows, first);
@@ -122,6 +167,7 @@ static void conv_backward(FovTape *tape, void *saved) {
     }
     if (x->wants_grad) {
       fov_gemm(windows, sums, false, fov_values(w), false, 0);
+      if (x_beta == 0) clear_lanes(op, first, sums.rows);
       fold(op, windows, first);
     }
   }
@@ -162,10 +208,12 @@ FovVar *fov_conv(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, const FovCon
   op->places_down = (size_t)fov_conv_fitting(conv, conv->height);
   op->places_across = (size_t)fov_conv_fitting(conv, conv->width);
   op->windows = make_scratch(tape, group, w->cols);
+  op->dense = y->stride == y->cols;
   op->sums = make_scratch(tape, group, filters);
 
   FovMatrix windows, sums;
-  for (size_t first = 0; take_group(&windows, &sums, op, first); first += (size_t)sums.rows) {
+  for (size_t first = 0; take_group(&windows, &sums, op, y->value, first);
+       first += (size_t)sums.rows) {
     unfold(op, windows, first);
     fov_multiply_weight(sums, windows, w, 0);
     activate_group(op, sums, first);
