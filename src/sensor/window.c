@@ -5,7 +5,8 @@
  * over samples, or over pixels of a line: over whole vectors, since both are padded to `lanes` and
  * `padded`.
  *
- *     crop [C, rows, padded]     the pixels that the filters reach, one channel after another
+ *     crop [C, rows, padded]     the pixels that the filters reach, one channel after another;
+ *                                Gaussians of all patches share that of the widest one
  *     lines [G, C, padded]       F_y · crop
  *     samples [G, C, lanes]      lines · F_xᵀ, or its gradient
  */
@@ -13,10 +14,11 @@
 
 #include "base/error.h"
 #include "base/profile.h"
+#include "tensor/rows.h"
 
 /** A vector of numbers, and how many of them are in it. */
 typedef real Vector __attribute__((vector_size(64)));
-enum { VECTOR = sizeof(Vector) / sizeof(real), BLOCK = 4 };
+enum { VECTOR = sizeof(Vector) / sizeof(real) };
 
 /** Gaussians are cut off where the exponent is less than this below its maximum. */
 static const double CUT = sizeof(real) == sizeof(double) ? 40 : 18;
@@ -28,8 +30,9 @@ static int pad(int count) {
 /** The filters along one axis. */
 typedef struct Axis {
   FovWindowKind kind;
-  int count;                    /**< pixels of the image that filters reach */
-  int begin;                    /**< Gaussian: the first of them */
+  int count;     /**< pixels of the image that filters reach */
+  int begin;     /**< Gaussian: the first of them; bilinear: 0 */
+  int low, high; /**< Gaussian: pixels low … high−1 have weights, if need be outside */
   int pixels[2 * FOV_MAX_SIDE]; /**< bilinear: each of them, ascending */
   int side, lanes, extent;      /**< G, G padded, W or H */
   real stride, sigma;           /**< δ and σ of this patch */
@@ -48,57 +51,59 @@ static real bounded(double number, double low, double high) {
 
 /** e^−((p − μ)² − (nearest pixel − μ)²) / 2σ²: a filter's largest weight is 1 before it is divided
  * by their sum, however small σ is. */
-FOV_INLINE void weigh_pixel(real *restrict weights, const Axis *axis, const real *least, int p) {
-  real factor = 1 / (2 * axis->sigma * axis->sigma), cut = (real)-CUT;
-  for (int j = 0; j < axis->lanes; j++) {
-    real d = (real)p - axis->centres[j], exponent = (least[j] - d * d) * factor;
+FOV_INLINE void weigh_pixel(real *restrict weights, const real *restrict centres,
+                            const real *restrict least, real factor, int p) {
+  real cut = (real)-CUT;
+  for (int j = 0; j < VECTOR; j++) {
+    real d = (real)p - centres[j], exponent = (least[j] - d * d) * factor;
     weights[j] = exponent < cut ? 0 : fov_exp(exponent);
   }
 }
 
-/** Adds a pixel's weights and their first two moments. */
-FOV_INLINE void add_moments(real *restrict sums, Axis *axis, const real *restrict weights, int p) {
-  for (int j = 0; j < axis->lanes; j++) {
-    real d = (real)p - axis->centres[j], first = weights[j] * d;
-    sums[j] += weights[j];
-    axis->means[j] += first;
-    axis->squares[j] += first * d;
+/** One vector of filters, from filter j on; weights outside the image are only summed. The sums
+ * stay in registers. */
+FOV_INLINE void fill_filters(Axis *axis, const real *least, int j) {
+  Vector sums = {0}, means = {0}, squares = {0}, centres, w;
+  real outside[VECTOR], *weights = axis->weights + j, factor = 1 / (2 * axis->sigma * axis->sigma);
+  memcpy(&centres, axis->centres + j, sizeof centres);
+  for (int p = axis->low; p < axis->high; p++) {
+    bool inside = p >= axis->begin && p < axis->begin + axis->count;
+    real *to = inside ? weights + (size_t)(p - axis->begin) * axis->lanes : outside;
+    weigh_pixel(to, axis->centres + j, least + j, factor, p);
+    memcpy(&w, to, sizeof w);
+    Vector d = (real)p - centres, first = w * d;
+    sums += w, means += first, squares += first * d;
+  }
+  sums = 1 / sums, means *= sums, squares *= sums;
+  memcpy(axis->means + j, &means, sizeof means);
+  memcpy(axis->squares + j, &squares, sizeof squares);
+  for (int k = 0; k < axis->count; k++, weights += axis->lanes) {
+    memcpy(&w, weights, sizeof w);
+    w *= sums;
+    memcpy(weights, &w, sizeof w);
   }
 }
 
-/** Pixels low … high−1, of which those outside the image have weights that are only summed. */
-FOV_KERNEL static void fill_gaussian(Axis *axis, const real *least, int low, int high) {
-  real sums[FOV_MAX_SIDE] = {0}, outside[FOV_MAX_SIDE];
-  for (int p = low; p < high; p++) {
-    bool inside = p >= axis->begin && p < axis->begin + axis->count;
-    real *weights = inside ? axis->weights + (size_t)(p - axis->begin) * axis->lanes : outside;
-    weigh_pixel(weights, axis, least, p);
-    add_moments(sums, axis, weights, p);
-  }
-  for (int j = 0; j < axis->lanes; j++) {
-    sums[j] = 1 / sums[j];
-    axis->means[j] *= sums[j];
-    axis->squares[j] *= sums[j];
-  }
-  real *weights = axis->weights;
-  for (int k = 0; k < axis->count; k++, weights += axis->lanes)
-    for (int j = 0; j < axis->lanes; j++) weights[j] *= sums[j];
+FOV_KERNEL static void fill_gaussian(Axis *axis, const real *least) {
+  for (int j = 0; j < axis->lanes; j += VECTOR) fill_filters(axis, least, j);
 }
 
 static void make_gaussian(Axis *axis) {
   real least[FOV_MAX_SIDE];
-  double widest = sqrt(0.25 + 2 * CUT * (double)axis->sigma * (double)axis->sigma);
   for (int j = 0; j < axis->lanes; j++) {
     double d = (double)axis->centres[j] - round((double)axis->centres[j]);
     least[j] = (real)(d * d);
-    axis->means[j] = axis->squares[j] = 0;
   }
-  int low = (int)floor((double)axis->centres[0] - widest);
-  int high = (int)ceil((double)axis->centres[axis->side - 1] + widest) + 1;
-  axis->begin = low < 0 ? 0 : low;
-  axis->count = (high < axis->extent ? high : axis->extent) - axis->begin;
+  if (axis->count > 0) fill_gaussian(axis, least);
+}
+
+static void reach_gaussian(Axis *axis) {
+  double widest = sqrt(0.25 + 2 * CUT * (double)axis->sigma * (double)axis->sigma);
+  axis->low = (int)floor((double)axis->centres[0] - widest);
+  axis->high = (int)ceil((double)axis->centres[axis->side - 1] + widest) + 1;
+  axis->begin = axis->low < 0 ? 0 : axis->low;
+  axis->count = (axis->high < axis->extent ? axis->high : axis->extent) - axis->begin;
   if (axis->count < 0) axis->count = 0;
-  if (axis->count > 0) fill_gaussian(axis, least, low, high);
 }
 
 FOV_KERNEL static void fill_bilinear(Axis *axis) {
@@ -111,7 +116,7 @@ FOV_KERNEL static void fill_bilinear(Axis *axis) {
 }
 
 /** The two pixels around each sample, each once; samples are in order. */
-static void make_bilinear(Axis *axis) {
+static void reach_bilinear(Axis *axis) {
   axis->count = 0;
   for (int j = 0; j < axis->side; j++) {
     int left = (int)floor((double)axis->centres[j]);
@@ -119,11 +124,10 @@ static void make_bilinear(Axis *axis) {
       if (p >= 0 && p < axis->extent && (axis->count == 0 || p > axis->pixels[axis->count - 1]))
         axis->pixels[axis->count++] = p;
   }
-  fill_bilinear(axis);
 }
 
-/** The filters around a location. */
-static void make_axis(Axis *axis, real location) {
+/** Centres the filters around a location, and finds the pixels that they reach. */
+static void place_axis(Axis *axis, real location) {
   double place = fmin(fmax((double)location, -1e4), 1e4);
   double middle = (place + 1) / 2 * axis->extent - 0.5;
   for (int j = 0; j < axis->lanes; j++) {
@@ -131,9 +135,17 @@ static void make_axis(Axis *axis, real location) {
     axis->centres[j] = (real)(middle + (sample - (axis->side - 1) / 2.0) * (double)axis->stride);
   }
   if (axis->kind == FOV_WINDOW_GAUSSIAN)
+    reach_gaussian(axis);
+  else
+    reach_bilinear(axis);
+}
+
+/** The filters' weights. */
+static void fill_axis(Axis *axis) {
+  if (axis->kind == FOV_WINDOW_GAUSSIAN)
     make_gaussian(axis);
   else
-    make_bilinear(axis);
+    fill_bilinear(axis);
 }
 
 /* ---- the derivative of filters ---- */
@@ -196,7 +208,8 @@ static void axis_back(real *location, FovWindow *patch, const Axis *axis, const 
     for (int m = 0; m < (rows); m++) memcpy(c + m * c_row, &sums[m], sizeof x);                    \
   }
 
-DEFINE_ADD_BLOCK(add_rows, BLOCK)
+DEFINE_ADD_BLOCK(add_eight_rows, 8)
+DEFINE_ADD_BLOCK(add_four_rows, 4)
 DEFINE_ADD_BLOCK(add_row, 1)
 
 /** c += a · b, small matrices with c_row, a_row and b_row numbers from a row to the next one. c:
@@ -207,8 +220,10 @@ FOV_KERNEL static void add_product(real *c, int c_row, const real *a, int a_row,
   fov_profile_flops(2.0 * M * N * K);
   for (int n = 0; n < N; n += VECTOR) {
     int m = 0;
-    for (; m + BLOCK <= M; m += BLOCK)
-      add_rows(c + m * c_row + n, c_row, a + m * a_row, a_row, a_col, b + n, b_row, K);
+    for (; m + 8 <= M; m += 8)
+      add_eight_rows(c + m * c_row + n, c_row, a + m * a_row, a_row, a_col, b + n, b_row, K);
+    for (; m + 4 <= M; m += 4)
+      add_four_rows(c + m * c_row + n, c_row, a + m * a_row, a_row, a_col, b + n, b_row, K);
     for (; m < M; m++)
       add_row(c + m * c_row + n, c_row, a + m * a_row, a_row, a_col, b + n, b_row, K);
   }
@@ -217,7 +232,8 @@ FOV_KERNEL static void add_product(real *c, int c_row, const real *a, int a_row,
 /** A patch of a window, in scratch memory. */
 typedef struct Patch {
   Axis down, across;
-  int rows, cols, padded, channels; // of the crop
+  int rows, cols, padded, channels;   // pixels that this patch reaches
+  int top, left, crop_rows, crop_row; // the crop's first pixel, its rows, and numbers of a row
   real *crop, *lines;
   real *samples, *turned; // [G, C, lanes]: by row and sample, or by sample and row
   real *line_gradient, *across_gradient, *down_gradient;
@@ -245,10 +261,13 @@ static void clear(real *numbers, size_t count) {
 DEFINE_CROP(crop_bytes, uint8_t)
 DEFINE_CROP(crop_floats, float)
 
-static void crop_image(const Patch *p, const FovImage *image) {
+/** The crop is what this patch reaches. */
+static void crop_image(Patch *p, const FovImage *image) {
   const Axis *down = &p->down;
   int C = p->channels;
   real *crop = p->crop;
+  p->top = down->begin, p->left = p->across.begin;
+  p->crop_rows = p->rows, p->crop_row = p->padded;
   for (int c = 0; c < C; c++)
     for (int k = 0; k < p->rows; k++, crop += p->padded) {
       int y = down->kind == FOV_WINDOW_BILINEAR ? down->pixels[k] : down->begin + k;
@@ -260,13 +279,21 @@ static void crop_image(const Patch *p, const FovImage *image) {
     }
 }
 
+/** The pixels of a channel that this patch reaches, in the crop. After a row's pixels there may be
+ * others: they become padding of the lines, which nobody reads. */
+static const real *pixels_of(const Patch *p, int c) {
+  if (p->rows == 0 || p->cols == 0) return p->crop;
+  size_t row = (size_t)c * p->crop_rows + (size_t)(p->down.begin - p->top);
+  return p->crop + row * p->crop_row + (p->across.begin - p->left);
+}
+
 /** lines = F_y · crop. */
 static void filter_rows(const Patch *p) {
   int G = p->down.side, C = p->channels, padded = p->padded;
   clear(p->lines, (size_t)G * C * padded);
   for (int c = 0; c < C; c++)
     add_product(p->lines + c * padded, C * padded, p->down.weights, 1, p->down.lanes,
-                p->crop + (size_t)c * p->rows * padded, padded, G, p->cols, p->rows);
+                pixels_of(p, c), p->crop_row, G, p->cols, p->rows);
 }
 
 /** samples = lines · F_xᵀ. */
@@ -293,7 +320,7 @@ static void filter_rows_back(const Patch *p) {
   int lanes = p->down.lanes, rows = p->rows, cols = p->cols;
   clear(p->down_gradient, (size_t)rows * lanes);
   for (int c = 0; c < p->channels; c++)
-    add_product(p->down_gradient, lanes, p->crop + (size_t)c * rows * p->padded, p->padded, 1,
+    add_product(p->down_gradient, lanes, pixels_of(p, c), p->crop_row, 1,
                 p->line_gradient + (size_t)c * cols * lanes, lanes, rows, p->down.side, cols);
 }
 
@@ -302,7 +329,7 @@ static void filter_rows_back(const Patch *p) {
 size_t fov_window_scratch(const FovSensor *sensor, int height, int width, int channels) {
   size_t H = (size_t)height, W = (size_t)width, C = (size_t)channels, padded = (size_t)pad(width);
   size_t G = (size_t)sensor->side, lanes = (size_t)pad(sensor->side);
-  return (H + G) * C * padded + 2 * G * C * lanes + W * C * lanes + 2 * (W + H) * lanes;
+  return (H + G) * C * padded + VECTOR + 2 * G * C * lanes + W * C * lanes + 2 * (W + H) * lanes;
 }
 
 static real *take(real **scratch, size_t count) {
@@ -312,11 +339,11 @@ static real *take(real **scratch, size_t count) {
 }
 
 /** Divides the scratch memory. */
-static Patch make_patch(const FovSensor *sensor, const FovImage *image, real *scratch) {
+static Patch divide_scratch(const FovSensor *sensor, const FovImage *image, real *scratch) {
   size_t H = (size_t)image->height, W = (size_t)image->width, C = (size_t)image->channels;
   size_t G = (size_t)sensor->side, lanes = (size_t)pad(sensor->side), padded = (size_t)pad((int)W);
   Patch p = {.channels = image->channels};
-  p.crop = take(&scratch, H * C * padded);
+  p.crop = take(&scratch, H * C * padded + VECTOR);
   p.lines = take(&scratch, G * C * padded);
   p.samples = take(&scratch, G * C * lanes);
   p.turned = take(&scratch, G * C * lanes);
@@ -328,23 +355,42 @@ static Patch make_patch(const FovSensor *sensor, const FovImage *image, real *sc
   return p;
 }
 
-/** Prepares patch s: filters, crop and lines. */
-static void see_patch(Patch *p, FovWindowKind kind, const FovSensor *sensor, const FovImage *image,
-                      const FovWindow *window, int s) {
+/** The filters' places of patch s, and what they reach. */
+static void place_patch(Patch *p, const FovWindow *window, int s) {
   Axis *axes[] = {&p->across, &p->down};
+  for (int i = 0; i < 2; i++) {
+    axes[i]->stride = bounded((double)window->stride, 0, 1e4) * (real)(1 << s);
+    axes[i]->sigma = bounded((double)window->sigma, 1e-3, 1e4) * (real)(1 << s);
+    place_axis(axes[i], i == 0 ? window->x : window->y);
+  }
+  p->rows = p->down.count;
+  p->cols = p->across.count;
+  p->padded = pad(p->cols);
+}
+
+/** Begins with what all patches share: of Gaussians, the crop. */
+static Patch make_patch(FovWindowKind kind, const FovSensor *sensor, const FovImage *image,
+                        const FovWindow *window, real *scratch) {
+  Patch p = divide_scratch(sensor, image, scratch);
+  Axis *axes[] = {&p.across, &p.down};
   for (int i = 0; i < 2; i++) {
     axes[i]->kind = kind;
     axes[i]->side = sensor->side;
     axes[i]->lanes = pad(sensor->side);
     axes[i]->extent = i == 0 ? image->width : image->height;
-    axes[i]->stride = bounded((double)window->stride, 0, 1e4) * (real)(1 << s);
-    axes[i]->sigma = bounded((double)window->sigma, 1e-3, 1e4) * (real)(1 << s);
-    make_axis(axes[i], i == 0 ? window->x : window->y);
   }
-  p->rows = p->down.count;
-  p->cols = p->across.count;
-  p->padded = pad(p->cols);
-  crop_image(p, image);
+  if (kind == FOV_WINDOW_BILINEAR) return p;
+  place_patch(&p, window, sensor->scales - 1);
+  crop_image(&p, image);
+  return p;
+}
+
+/** Prepares patch s: filters, crop and lines. */
+static void see_patch(Patch *p, const FovImage *image, const FovWindow *window, int s) {
+  place_patch(p, window, s);
+  fill_axis(&p->across);
+  fill_axis(&p->down);
+  if (p->down.kind == FOV_WINDOW_BILINEAR) crop_image(p, image);
   filter_rows(p);
 }
 
@@ -364,9 +410,9 @@ void fov_window_look(real *glimpse, FovWindowKind kind, const FovSensor *sensor,
   check(sensor, image);
   int G = sensor->side, C = image->channels, lanes = pad(G);
   real factor = factor_of(window, image);
-  Patch p = make_patch(sensor, image, scratch);
+  Patch p = make_patch(kind, sensor, image, window, scratch);
   for (int s = 0; s < sensor->scales; s++, factor *= (real)sensor->gain) {
-    see_patch(&p, kind, sensor, image, window, s);
+    see_patch(&p, image, window, s);
     filter_columns(&p);
     fov_profile_input((double)G * G * C, (double)p.rows * p.cols);
     for (int i = 0; i < G; i++)
@@ -387,16 +433,20 @@ static void take_gradient(const Patch *p, const real *gradient, real factor) {
             factor * *gradient;
 }
 
+FOV_KERNEL static real dot_glimpses(const real *x, const real *y, int count) {
+  return fov_row_dot(x, y, count);
+}
+
 void fov_window_look_back(FovWindow *gradient, const real *glimpse_gradient, const real *glimpse,
                           FovWindowKind kind, const FovSensor *sensor, const FovImage *image,
                           const FovWindow *window, real *scratch) {
   check(sensor, image);
   int numbers = sensor->side * sensor->side * image->channels;
   real factor = factor_of(window, image);
-  Patch p = make_patch(sensor, image, scratch);
+  Patch p = make_patch(kind, sensor, image, window, scratch);
   for (int s = 0; s < sensor->scales; s++, factor *= (real)sensor->gain) {
     FovWindow patch = {0};
-    see_patch(&p, kind, sensor, image, window, s);
+    see_patch(&p, image, window, s);
     take_gradient(&p, glimpse_gradient, factor);
     filter_columns_back(&p);
     filter_rows_back(&p);
@@ -405,7 +455,7 @@ void fov_window_look_back(FovWindow *gradient, const real *glimpse_gradient, con
     gradient->stride += patch.stride * (real)(1 << s);
     gradient->sigma += patch.sigma * (real)(1 << s);
     // A glimpse is linear in the intensity.
-    for (int i = 0; i < numbers; i++)
-      gradient->intensity += *glimpse_gradient++ * *glimpse++ / window->intensity;
+    gradient->intensity += dot_glimpses(glimpse_gradient, glimpse, numbers) / window->intensity;
+    glimpse_gradient += numbers, glimpse += numbers;
   }
 }
