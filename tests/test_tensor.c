@@ -1381,6 +1381,7 @@ static void conv_computes_its_equation(void **state) {
   static const FovConv shapes[] = {
       {1, 3, 4, 1, 1, 1},   {2, 7, 5, 3, 3, 2},     {1, 60, 60, 1, 10, 5}, {3, 12, 12, 1, 5, 1},
       {1, 70, 66, 3, 8, 3}, {1, 200, 200, 1, 1, 1}, {1, 28, 28, 3, 20, 4}, {2, 110, 108, 3, 105, 1},
+      {1, 64, 62, 1, 4, 1}, {9, 7, 7, 16, 3, 1},    {4, 10, 10, 16, 3, 1},
   };
   enum { B = 3, F = 4 };
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -1396,7 +1397,9 @@ static void conv_computes_its_equation(void **state) {
     assert_true(values && gradient && expected && y_slow && dy);
     fill_random(values, params.size, i), fill_random(dy, size, i);
     fov_tape_begin(&tape, &scratch, &params, values, gradient);
-    FovVar *p = tape.params, *y = fov_conv(&tape, &p[0], &p[1], &p[2], c, FOV_LINEAR);
+    // Not the parameter itself, whose gradient is clear.
+    FovVar *p = tape.params, *x = fov_add(&tape, &p[0], fov_zeros(&tape, B, x_cols));
+    FovVar *y = fov_conv(&tape, x, &p[1], &p[2], c, FOV_LINEAR);
     const size_t at[] = {params.list[0].offset, params.list[1].offset, params.list[2].offset};
     Naive naive = {&p[0],           &p[1], &p[2], NULL, y_slow, expected + at[0], expected + at[1],
                    expected + at[2]};
