@@ -417,11 +417,8 @@ static void test_files_that_are_not_checkpoints_are_refused(void **state) {
 
 /* ---- recorder ---- */
 
-/** Records episodes of a freshly initialised agent as requested. */
-static FovTrace record_what(const Toy *toy, FovRecordRequest what) {
-  const FovParams *params = &toy->experiment.agent.params;
-  real *values = fov_params_block(params);
-  fov_params_init(values, params, 4);
+/** Records episodes as requested, of an agent whose weights are then freed. */
+static FovTrace record_values(const Toy *toy, FovRecordRequest what, real *values) {
   FovWorkspace workspace;
   FovTrace trace;
   assert_int_equal(fov_workspace_create(&workspace, 1), FOV_OK);
@@ -433,6 +430,14 @@ static FovTrace record_what(const Toy *toy, FovRecordRequest what) {
   fov_workspace_finish(&workspace);
   free(values);
   return trace;
+}
+
+/** The same of a freshly initialised agent. */
+static FovTrace record_what(const Toy *toy, FovRecordRequest what) {
+  const FovParams *params = &toy->experiment.agent.params;
+  real *values = fov_params_block(params);
+  fov_params_init(values, params, 4);
+  return record_values(toy, what, values);
 }
 
 static FovTrace record(const Toy *toy, int episodes, bool sampled) {
@@ -667,14 +672,36 @@ static void test_values_without_a_choice_are_nan(void **state) {
   check_choices("policy = random\n", true, true, 3);
 }
 
+/** Glimpse i of a trace is the mean of those in the middle of K × K tiles, by weight. */
+static void assert_mean_glimpse(const FovTrace *trace, const Toy *toy, const float *weights, int K,
+                                int i) {
+  enum { PIXELS = TOY_SIDE * TOY_SIDE };
+  const FovImage image = {.bytes = trace->images + (size_t)(i / trace->glimpses) * PIXELS,
+                          .height = TOY_SIDE,
+                          .width = TOY_SIDE,
+                          .channels = 1};
+  int features = fov_glimpse_features(toy->experiment.agent.glimpse);
+  real glimpse[PIXELS];
+  double mean[PIXELS] = {0};
+  for (int j = 0; j < K * K; j++) {
+    fov_sensor_look(glimpse, &toy->experiment.sensor, &image, (real)(2 * (j % K) + 1 - K) / (real)K,
+                    (real)(2 * (j / K) + 1 - K) / (real)K);
+    for (int f = 0; f < features; f++) mean[f] += (double)weights[j] * (double)glimpse[f];
+  }
+  for (int f = 0; f < features; f++)
+    assert_near(trace->retina[i * features + f], 255 * mean[f], 0.51, "glimpse %d, number %d", i,
+                f);
+}
+
 /** The weights of soft attention: those of each glimpse sum to 1, the heads' mean is the column
- * that is drawn, and the place is the mean place. */
+ * that is drawn, and place and glimpse are the mean ones. */
 static void test_the_weights_of_attention_are_recorded(void **state) {
   (void)state;
   enum { EPISODES = 8, K = 3, N = K * K, HEADS = 2 };
   Toy toy;
   toy_create(&toy, TOY_SOFT "tiles.heads = 2\ntiles.keys = values\nglimpse.width = 8\n");
-  FovTrace trace = record(&toy, EPISODES, true);
+  FovTrace trace = record_values(&toy, (FovRecordRequest){.episodes = EPISODES, .sampled = true},
+                                 toy_lively_values(&toy));
   const float *mean = fov_trace_column(&trace, "attention.tiles", N);
   const float *heads = fov_trace_column(&trace, "attention.heads", HEADS * N);
   assert_non_null(mean);
@@ -694,6 +721,7 @@ static void test_the_weights_of_attention_are_recorded(void **state) {
     assert_near(sum, 1, 1e-5, "glimpse %d", i);
     assert_near(trace.locations[2 * i], x, 1e-5, "x of glimpse %d", i);
     assert_near(trace.locations[2 * i + 1], y, 1e-5, "y of glimpse %d", i);
+    assert_mean_glimpse(&trace, &toy, mean + i * N, K, i);
   }
   assert_true(spread > 1e-4);
   fov_trace_finish(&trace);
