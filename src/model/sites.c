@@ -235,6 +235,11 @@ static FovVar *mean_weights(FovTape *tape, const FovVar *weights, const FovSites
   return mean;
 }
 
+FOV_KERNEL static void add_weighted(real *restrict sum, const real *restrict row, real w,
+                                    int cols) {
+  for (int j = 0; j < cols; j++) sum[j] += w * row[j];
+}
+
 /** mean[b] = Σ_i w[b, i] x[b·N + i], for the record. */
 static void average(FovVar *mean, const FovVar *weights, const FovVar *x) {
   int N = weights->cols;
@@ -242,10 +247,7 @@ static void average(FovVar *mean, const FovVar *weights, const FovVar *x) {
     real *sum = fov_value_row(mean, b);
     const real *w = fov_value_row(weights, b);
     memset(sum, 0, (size_t)mean->cols * sizeof *sum);
-    for (int i = 0; i < N; i++) {
-      const real *row = fov_value_row(x, b * N + i);
-      for (int j = 0; j < mean->cols; j++) sum[j] += w[i] * row[j];
-    }
+    for (int i = 0; i < N; i++) add_weighted(sum, fov_value_row(x, b * N + i), w[i], mean->cols);
   }
 }
 
