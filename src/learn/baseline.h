@@ -22,7 +22,7 @@ typedef struct FovBaselineInput {
 
 typedef struct FovBaseline {
   FovPlugin plugin;
-  FovHead head; /**< with one, it learns to predict R_t from h_t */
+  FovHead head;     /**< with one, it learns to predict R_t from h_t */
   bool from_answer; /**< its head predicts what is missing from R_t if an answer at t earns what it
                          would now: needs labels, and answers that are trained at every t */
   /** The prediction of a baseline with a head: [n, 1] from h [n, D]. */
