@@ -215,8 +215,8 @@ DEFINE_ADD_BLOCK(add_row, 1)
 /** c += a · b, small matrices with c_row, a_row and b_row numbers from a row to the next one. c:
  * [M, N], its rows padded to whole vectors; a: [M, K], a_col numbers from a column to the next one;
  * b: [K, N], padded likewise. */
-FOV_KERNEL static void add_product(real *c, int c_row, const real *a, int a_row, int a_col,
-                                   const real *b, int b_row, int M, int N, int K) {
+FOV_KERNEL static void add_small_product(real *c, int c_row, const real *a, int a_row, int a_col,
+                                         const real *b, int b_row, int M, int N, int K) {
   fov_profile_flops(2.0 * M * N * K);
   for (int n = 0; n < N; n += VECTOR) {
     int m = 0;
@@ -292,16 +292,16 @@ static void filter_rows(const Patch *p) {
   int G = p->down.side, C = p->channels, padded = p->padded;
   clear(p->lines, (size_t)G * C * padded);
   for (int c = 0; c < C; c++)
-    add_product(p->lines + c * padded, C * padded, p->down.weights, 1, p->down.lanes,
-                pixels_of(p, c), p->crop_row, G, p->cols, p->rows);
+    add_small_product(p->lines + c * padded, C * padded, p->down.weights, 1, p->down.lanes,
+                      pixels_of(p, c), p->crop_row, G, p->cols, p->rows);
 }
 
 /** samples = lines · F_xᵀ. */
 static void filter_columns(const Patch *p) {
   int rows = p->across.side * p->channels, lanes = p->across.lanes;
   clear(p->samples, (size_t)rows * lanes);
-  add_product(p->samples, lanes, p->lines, p->padded, 1, p->across.weights, lanes, rows,
-              p->across.side, p->cols);
+  add_small_product(p->samples, lanes, p->lines, p->padded, 1, p->across.weights, lanes, rows,
+                    p->across.side, p->cols);
 }
 
 /** dL/dF_x as across_gradient [cols, lanes], and dL/dlines as line_gradient [C, cols, lanes]. */
@@ -309,10 +309,11 @@ static void filter_columns_back(const Patch *p) {
   int G = p->across.side, C = p->channels, lanes = p->across.lanes, cols = p->cols;
   clear(p->across_gradient, (size_t)cols * lanes);
   clear(p->line_gradient, (size_t)C * cols * lanes);
-  add_product(p->across_gradient, lanes, p->lines, 1, p->padded, p->samples, lanes, cols, G, G * C);
+  add_small_product(p->across_gradient, lanes, p->lines, 1, p->padded, p->samples, lanes, cols, G,
+                    G * C);
   for (int c = 0; c < C; c++)
-    add_product(p->line_gradient + (size_t)c * cols * lanes, lanes, p->across.weights, lanes, 1,
-                p->turned + c * lanes, C * lanes, cols, G, G);
+    add_small_product(p->line_gradient + (size_t)c * cols * lanes, lanes, p->across.weights, lanes,
+                      1, p->turned + c * lanes, C * lanes, cols, G, G);
 }
 
 /** dL/dF_y as down_gradient [rows, lanes]. */
@@ -320,8 +321,8 @@ static void filter_rows_back(const Patch *p) {
   int lanes = p->down.lanes, rows = p->rows, cols = p->cols;
   clear(p->down_gradient, (size_t)rows * lanes);
   for (int c = 0; c < p->channels; c++)
-    add_product(p->down_gradient, lanes, pixels_of(p, c), p->crop_row, 1,
-                p->line_gradient + (size_t)c * cols * lanes, lanes, rows, p->down.side, cols);
+    add_small_product(p->down_gradient, lanes, pixels_of(p, c), p->crop_row, 1,
+                      p->line_gradient + (size_t)c * cols * lanes, lanes, rows, p->down.side, cols);
 }
 
 /* ---- windows ---- */
