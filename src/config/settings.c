@@ -82,8 +82,15 @@ static FovStatus check_setting(const FovSettings *settings, const FovSetting *se
   return check_once(settings->list, settings->count, setting);
 }
 
-/** Adds a setting of a source at a place of the list, which is in the order of the sources. */
-static FovStatus add(FovSettings *settings, size_t place, FovSetting setting) {
+/** Adds a setting at a place of the list, which is in the order of the sources. like: has its
+ * origin and source. */
+static FovStatus add(FovSettings *settings, size_t place, FovSetting like, const char *key,
+                     const char *value, const char *where) {
+  FovSetting setting = {.key = copy_trimmed(key),
+                        .value = copy_trimmed(value),
+                        .where = strdup(where),
+                        .origin = like.origin,
+                        .source = like.source};
   FovStatus status = check_setting(settings, &setting);
   if (status != FOV_OK) return free_setting(&setting), status;
   FovSetting *list = settings->list;
@@ -94,22 +101,13 @@ static FovStatus add(FovSettings *settings, size_t place, FovSetting setting) {
 
 static FovStatus append(FovSettings *settings, const char *key, const char *value,
                         const char *where) {
-  return add(settings, settings->count,
-             (FovSetting){.key = copy_trimmed(key),
-                          .value = copy_trimmed(value),
-                          .where = strdup(where),
-                          .origin = settings->origin,
-                          .source = settings->source});
+  FovSetting like = {.origin = settings->origin, .source = settings->source};
+  return add(settings, settings->count, like, key, value, where);
 }
 
 FovStatus fov_settings_insert(FovSettings *settings, const FovSetting *behind, const char *key,
                               const char *value, const char *where) {
-  return add(settings, (size_t)(behind - settings->list) + 1,
-             (FovSetting){.key = copy_trimmed(key),
-                          .value = copy_trimmed(value),
-                          .where = strdup(where),
-                          .origin = behind->origin,
-                          .source = behind->source});
+  return add(settings, (size_t)(behind - settings->list) + 1, *behind, key, value, where);
 }
 
 FovStatus fov_settings_put(FovSettings *settings, const char *key, const char *value,

@@ -28,7 +28,7 @@ const FovOption fov_sweep_options[] = {
 
 static const char prefix[] = "sweep.";
 
-typedef enum Kind { LIST, LINEAR, LOGARITHMIC, ANY } Kind;
+typedef enum Kind { LIST, LINEAR, LOGARITHMIC, ANY, FIXED } Kind;
 
 struct FovSweepKey {
   const char *name;
@@ -95,34 +95,30 @@ static FovStatus read_range(FovSweepKey *key, const char *range) {
   return FOV_OK;
 }
 
-/** Whether the text starts with `word`; moves it behind. */
-static bool starts(const char **text, const char *word) {
-  size_t length = strlen(word);
-  if (strncmp(*text, word, length) != 0) return false;
-  *text += length;
-  return true;
+/** How a setting's value varies. Moves it behind the word for that, such as "log:". */
+static Kind take_kind(const char **value) {
+  static const char *const words[] = {[LINEAR] = "lin:", [LOGARITHMIC] = "log:", [ANY] = "any:"};
+  for (int kind = LINEAR; kind <= ANY; kind++) {
+    size_t length = strlen(words[kind]);
+    if (strncmp(*value, words[kind], length) != 0) continue;
+    *value += length;
+    return (Kind)kind;
+  }
+  return strchr(*value, ',') ? LIST : FIXED;
+}
+
+bool fov_sweep_varies(const char *value) {
+  return take_kind(&value) != FIXED;
 }
 
 /** Reads the values of a setting; one that does not vary leaves key->name NULL. */
 static FovStatus read_key(FovSweepKey *key, const FovSetting *setting) {
   const char *value = setting->value;
-  *key = (FovSweepKey){.name = setting->key, .setting = setting};
-  if (starts(&value, "lin:")) {
-    key->kind = LINEAR;
-    return read_range(key, value);
-  }
-  if (starts(&value, "log:")) {
-    key->kind = LOGARITHMIC;
-    return read_range(key, value);
-  }
-  if (starts(&value, "any:")) {
-    key->kind = ANY;
-    return split(key, value, ':');
-  }
-  if (!strchr(value, ',')) {
-    key->name = NULL;
-    return FOV_OK;
-  }
+  *key = (FovSweepKey){.kind = take_kind(&value), .setting = setting};
+  if (key->kind == FIXED) return FOV_OK;
+  key->name = setting->key;
+  if (key->kind == ANY) return split(key, value, ':');
+  if (key->kind != LIST) return read_range(key, value);
   if (strcmp(setting->key, "seed") == 0)
     return refuse(setting, "one seed; --seeds 0:4 trains with several");
   return split(key, value, ',');

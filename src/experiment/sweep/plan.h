@@ -58,8 +58,8 @@ typedef struct FovSweepPlan {
   FovSweepExperiment *experiments; /**< [experiment_count] the sweep's, then those of rows */
   int experiment_count;
   int row_experiments[FOV_SWEEP_ROWS]; /**< [rows.count] index */
-  char **row_tasks;                    /**< [rows.count] the row's environment, as far as rows
-                                            differ in it; NULL: they do not */
+  char **row_tasks;                    /**< [rows.count] what distinguishes the row's
+                                            environment; NULL: nothing does */
   FovSweepKey *keys;                   /**< [key_count], in the order of the settings */
   int key_count;
   int configurations;
@@ -100,6 +100,9 @@ const char *fov_sweep_row_of_run(const FovSweepPlan *plan, const char *run_name)
 
 /** The experiment of a configuration. */
 const FovSweepExperiment *fov_sweep_experiment(const FovSweepPlan *plan, int configuration);
+
+/** Whether the value of a setting is a list, or to be drawn. */
+bool fov_sweep_varies(const char *value);
 
 /** Writes the row of a configuration and what varies besides: "soft core=gru"; "" if nothing
  * varies, cut where it is too long. */

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "config/names.h"
+#include "experiment/sweep/plan.h"
 
 enum { MAX_FILE = 1 << 20 };
 
@@ -72,20 +73,13 @@ static const char *find_change(const FovSettings *all, const char *key) {
   return value;
 }
 
-static bool varies(const char *value) {
-  static const char *const draws[] = {"lin:", "log:", "any:"};
-  bool drawn = false;
-  for (int i = 0; i < 3; i++) drawn = drawn || strncmp(value, draws[i], 4) == 0;
-  return drawn || strchr(value, ',');
-}
-
 static FovStatus take_setting(FovSweepRow *row, const FovSetting *setting, const FovSettings *all) {
   const char *change = find_change(all, setting->key), *value = change ? change : setting->value;
   char where[FOV_PHRASE_SIZE];
   snprintf(where, sizeof where, "%.800s: row '%s'", setting->where, row->name);
   if (strcmp(setting->key, "seed") == 0)
     return fov_fail(FOV_ERR_USAGE, "%s: seed: the seeds are those of the sweep, --seeds", where);
-  if (varies(value))
+  if (fov_sweep_varies(value))
     return fov_fail(FOV_ERR_USAGE,
                     "%s: %s = %.200s: expected one value; a list that no row sets is tried with "
                     "every row",
