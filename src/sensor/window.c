@@ -32,7 +32,7 @@ typedef struct Axis {
   FovWindowKind kind;
   int count;     /**< pixels of the image that filters reach */
   int begin;     /**< Gaussian: the first of them; bilinear: 0 */
-  int low, high; /**< Gaussian: pixels low … high−1 have weights, if need be outside */
+  int low, high; /**< Gaussian: pixels with weights are low … high−1, which may lie outside */
   int pixels[2 * FOV_MAX_SIDE]; /**< bilinear: each of them, ascending */
   int side, lanes, extent;      /**< G, G padded, W or H */
   real stride, sigma;           /**< δ and σ of this patch */

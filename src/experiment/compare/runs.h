@@ -40,7 +40,7 @@ typedef struct FovComparedRun {
   FovOutcomes outcomes; /**< after fov_runs_select; `wrong` is NULL without any */
 } FovComparedRun;
 
-/** Zero-initialise, but for the rollouts. */
+/** All zero at first, except for the rollouts. */
 typedef struct FovRuns {
   int rollouts;         /**< of the results to compare */
   FovComparedRun *list; /**< [count] */
