@@ -11,6 +11,7 @@
 
 #include "check.h"
 #include "draw.h"
+#include "drawn.h"
 #include "folder.h"
 #include "traces.h"
 #include "viz/scene/attention.h"
@@ -31,16 +32,6 @@ static FovScene scene_of(const FovTrace *trace, int glimpse, int head) {
 
 static cairo_surface_t *canvas(void) {
   return cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
-}
-
-static cairo_surface_t *draw(const FovScene *scene) {
-  cairo_surface_t *picture = canvas();
-  cairo_t *cr = cairo_create(picture);
-  fov_scene_draw(cr, scene);
-  assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
-  cairo_destroy(cr);
-  cairo_surface_flush(picture);
-  return picture;
 }
 
 static uint32_t pixel(cairo_surface_t *picture, double x, double y) {

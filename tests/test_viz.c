@@ -16,6 +16,7 @@
 #include <gif_lib.h>
 
 #include "draw.h"
+#include "drawn.h"
 #include "experiment/plot/curves.h"
 #include "record/progress.h"
 #include "viz/scene/drawing.h"
@@ -426,17 +427,6 @@ static FovTrace make_trace(int channels) {
 
 static FovScene make_scene(const FovTrace *trace) {
   return fov_scene(trace, 1280, 720, &fov_theme_dark);
-}
-
-static cairo_surface_t *draw(const FovScene *scene) {
-  cairo_surface_t *picture =
-      cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)scene->width, (int)scene->height);
-  cairo_t *cr = cairo_create(picture);
-  fov_scene_draw(cr, scene);
-  assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
-  cairo_destroy(cr);
-  cairo_surface_flush(picture);
-  return picture;
 }
 
 static void test_patch_lies_where_the_sensor_looked(void **state) {
