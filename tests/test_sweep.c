@@ -310,6 +310,26 @@ static void a_command_line_overrides_rows(void **state) {
   fov_sweep_plan_finish(&plan);
 }
 
+/** A list takes the place of what rows set, too, and is tried with every row. */
+static void a_list_of_the_command_line_replaces_values_of_rows(void **state) {
+  (void)state;
+  FovSweepPlan plan;
+  const char *const changes[MAX_CHANGES] = {"core.width=8,16", NULL};
+  const char *text = "[sweep]\nexperiment = experiment\n"
+                     "[row a]\ncore=gru\ncore.width=32\n[row b]\ncore=rnn\n";
+  assert_int_equal(read_rows(&plan, text, changes), FOV_OK);
+  assert_int_equal(plan.configurations, 4);
+  assert_setting(&plan, 0, "core = gru\ncore.width = 8\n");
+  assert_setting(&plan, 1, "core = gru\ncore.width = 16\n");
+  assert_setting(&plan, 3, "core = rnn\ncore.width = 16\n");
+  assert_null(strstr(plan.text, "32"));
+  fov_sweep_plan_finish(&plan);
+  text = "[sweep]\nexperiment = experiment\n[row a]\ncore.width=32\n[row b]\ncore=rnn\n";
+  assert_int_equal(read_rows(&plan, text, changes), FOV_ERR_USAGE);
+  assert_message("row 'a': expected settings besides those that the command line varies");
+  fov_sweep_plan_finish(&plan);
+}
+
 static void an_attention_of_a_row_brings_its_policy(void **state) {
   (void)state;
   FovSweepPlan plan;
@@ -603,6 +623,7 @@ int main(void) {
       PLAN(rows_read_back_from_the_text_of_their_plan),
       PLAN(a_command_line_overrides_rows),
       PLAN(an_attention_of_a_row_brings_its_policy),
+      PLAN(a_list_of_the_command_line_replaces_values_of_rows),
       PLAN(mistakes_in_rows_name_row_and_line),
       PLAN(rows_are_chosen_by_their_names),
       PLAN(a_claim_excludes_others_until_it_is_closed),

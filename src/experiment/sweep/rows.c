@@ -79,6 +79,7 @@ static FovStatus take_setting(FovSweepRow *row, const FovSetting *setting, const
   snprintf(where, sizeof where, "%.800s: row '%s'", setting->where, row->name);
   if (strcmp(setting->key, "seed") == 0)
     return fov_fail(FOV_ERR_USAGE, "%s: seed: the seeds are those of the sweep, --seeds", where);
+  if (change && fov_sweep_varies(change)) return FOV_OK; // every row tries its values
   if (fov_sweep_varies(value))
     return fov_fail(FOV_ERR_USAGE,
                     "%s: %s = %.200s: expected one value; a list that no row sets is tried with "
@@ -92,14 +93,14 @@ static FovStatus take_setting(FovSweepRow *row, const FovSetting *setting, const
 }
 
 static FovStatus take_settings(FovSweepRow *row, const FovSettings *own, const FovSettings *all) {
-  size_t count;
+  size_t count, taken;
   const FovSetting *list = fov_settings_list(&count, own);
-  if (count == 0)
-    return fov_fail(FOV_ERR_USAGE, "%s: row '%s': expected settings, found none", row->where,
-                    row->name);
   FOV_TRY(fov_settings_create(&row->settings));
   for (size_t i = 0; i < count; i++) FOV_TRY(take_setting(row, &list[i], all));
-  return FOV_OK;
+  fov_settings_list(&taken, row->settings);
+  if (taken > 0 || *row->experiment) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "%s: row '%s': expected settings%s, found none", row->where,
+                  row->name, count > 0 ? " besides those that the command line varies" : "");
 }
 
 /** own: the settings of its section. */
