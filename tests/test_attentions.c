@@ -630,6 +630,13 @@ static double play_answers(ToyPlay *play, const Toy *toy, const real *values, re
   return loss;
 }
 
+/** Whether it has the option attention.gradient. */
+static bool shares_gradient(const FovAttention *attention) {
+  for (const FovOption *option = attention->plugin.options; option && option->name; option++)
+    if (strcmp(option->name, "gradient") == 0) return true;
+  return false;
+}
+
 #ifdef FOV_DOUBLE // In single precision the steps are so long that they cross the kinks of ReLUs.
 
 /** Biased by design: the read-out of one tile has the gradient of a weighted sum. */
@@ -688,6 +695,7 @@ static void check_differences(const FovAttention *attention) {
     ToyPlay play;
     char settings[SETTINGS];
     settings_for(settings, attention, worlds[world]);
+    if (shares_gradient(attention)) strcat(settings, "attention.gradient = 1\n");
     toy_create(&toy, settings);
     real *values = toy_lively_values(&toy);
     real *gradient = fov_params_block(&toy.experiment.agent.params);
@@ -748,6 +756,49 @@ static void test_the_answer_trains_where_to_look_if_nothing_is_sampled(void **st
   for_each(check_reach);
 }
 
+/** The gradient of the answer after two glimpses, of which a share flows from a window into the
+ * state. Owned by the caller. */
+static real *gradient_with_share(const FovAttention *attention, double share, size_t *count) {
+  Toy toy;
+  ToyPlay play;
+  char settings[SETTINGS], more[SETTINGS / 2];
+  snprintf(more, sizeof more, "env = toy\nglimpses = 2\nattention.gradient = %g\n", share);
+  settings_for(settings, attention, more);
+  toy_create(&toy, settings);
+  real *values = toy_lively_values(&toy);
+  real *gradient = fov_params_block(&toy.experiment.agent.params);
+  play_answers(&play, &toy, values, gradient, NULL);
+  *count = toy_block_bytes(&toy) / sizeof(real);
+  toy_play_finish(&play);
+  free(values);
+  toy_finish(&toy);
+  return gradient;
+}
+
+/** Of two windows only the second depends on a state that has a gradient: the gradient of every
+ * parameter is a linear function of the share. */
+static void check_share(const FovAttention *attention) {
+  if (!shares_gradient(attention)) return;
+  size_t count;
+  double flowed = 0;
+  real *none = gradient_with_share(attention, 0, &count);
+  real *half = gradient_with_share(attention, 0.5, &count);
+  real *all = gradient_with_share(attention, 1, &count);
+  for (size_t i = 0; i < count; i++) {
+    double mean = ((double)none[i] + (double)all[i]) / 2;
+    assert_near(half[i], mean, 1e-4 * (1 + fabs(mean)), "%s: number %zu of the gradient",
+                attention->plugin.name, i);
+    flowed = fmax(flowed, fabs((double)(all[i] - none[i])));
+  }
+  assert_true(flowed > 1e-2);
+  free(none), free(half), free(all);
+}
+
+static void test_a_share_of_a_windows_gradient_flows_into_the_state(void **state) {
+  (void)state;
+  for_each(check_share);
+}
+
 /* ---- trainings ---- */
 
 static void check_threads_of(const char *settings) {
@@ -801,6 +852,7 @@ int main(void) {
       cmocka_unit_test(test_the_gradient_of_the_answer_equals_differences),
 #endif
       cmocka_unit_test(test_the_answer_trains_where_to_look_if_nothing_is_sampled),
+      cmocka_unit_test(test_a_share_of_a_windows_gradient_flows_into_the_state),
       cmocka_unit_test(test_a_gradient_changes_nothing_of_what_is_read),
       cmocka_unit_test(test_lanes_are_independent),
       cmocka_unit_test(test_columns_are_what_they_are_declared_to_be),

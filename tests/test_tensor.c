@@ -1811,6 +1811,24 @@ static void stop_gradient_keeps_the_value_and_stops(void **state) {
   small_finish(&small);
 }
 
+static void share_gradient_keeps_the_value_and_lets_a_share_through(void **state) {
+  (void)state;
+  for (int quarters = 0; quarters <= 4; quarters++) {
+    Small small;
+    small_begin(&small);
+    FovVar *y = fov_linear(&tape, small.x, small.w, NULL, FOV_LINEAR);
+    FovVar *shared = fov_share_gradient(&tape, y, (real)quarters / 4);
+    assert_memory_equal(shared->value, y->value, 2 * sizeof(real));
+    assert_ptr_equal(fov_share_gradient(&tape, y, 1), y);
+    // z = y + share(y): dz/dy is 1 + share.
+    fov_tape_add_grad(&tape, fov_add(&tape, y, shared), (real[]){1, 10});
+    fov_tape_backward(&tape);
+    assert_near(y->grad[0], 1 + quarters / 4.0, 0, "share %d / 4", quarters);
+    assert_near(y->grad[1], 10 * (1 + quarters / 4.0), 0, "share %d / 4", quarters);
+    small_finish(&small);
+  }
+}
+
 /** dW of y = (x Wᵀ) w2ᵀ. `cell`: an LSTM cell also reads the gates, through a stop, and a stopped y
  * also gets a gradient. */
 static void gates_gradient(real dw[8], bool cell) {
@@ -2432,6 +2450,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(numbers_of_a_window_are_bounded, begin, finish),
       cmocka_unit_test_setup_teardown(glimpses_are_those_of_the_sensor, begin, finish),
       cmocka_unit_test_setup_teardown(stop_gradient_keeps_the_value_and_stops, begin, finish),
+      cmocka_unit_test_setup_teardown(share_gradient_keeps_the_value_and_lets_a_share_through,
+                                      begin, finish),
       cmocka_unit_test(a_stopped_copy_has_a_gradient_of_its_own),
       cmocka_unit_test(a_weights_gradient_is_one_product),
       cmocka_unit_test_setup_teardown(products_beside_gemm_are_counted, begin, finish),

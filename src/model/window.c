@@ -12,7 +12,8 @@ FovStatus fov_window_build(FovWindowNet *window, int *width, FovParams *params,
                     attention);
   double stride = options->start * longer / (sensor->side << (sensor->scales - 1));
   *width = parts->glimpse.options.width;
-  *window = (FovWindowNet){.kind = kind, .scale = (real)options->scale};
+  *window = (FovWindowNet){
+      .kind = kind, .scale = (real)options->scale, .gradient = (real)options->gradient};
   window->first[FOV_WINDOW_STRIDE] = (real)stride;
   // Neighbouring Gaussians meet where they are at 0.6 of their maximum: no pixel is missed.
   window->first[FOV_WINDOW_SIGMA] = (real)(stride / 2);
@@ -84,7 +85,8 @@ void fov_window_read(FovReadout *readout, void *values, const void *layout, FovT
   const FovSensor *sensor = &window->net.sensor;
   FovVar *p = tape->params, *place, *shape;
   if (!state->scratch) state->scratch = make_scratch(tape, sensor, &view->images[0]);
-  FovVar *x = fov_linear(tape, view->state, &p[window->w], &p[window->bias], FOV_LINEAR);
+  FovVar *h = fov_share_gradient(tape, view->state, window->gradient);
+  FovVar *x = fov_linear(tape, h, &p[window->w], &p[window->bias], FOV_LINEAR);
   fov_window_numbers(&place, &shape, tape, x, window->first, window->scale);
   FovWindowView seen = {.kind = window->kind,
                         .sensor = *sensor,

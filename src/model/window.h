@@ -6,6 +6,10 @@
  *     g_t = g(rho, l), the glimpse network's, with a gradient into l too
  *
  * b starts at 0, and so do the states: the first window of all is in the centre.
+ *
+ * Only a share of the gradient flows on from x into h_{t−1}; W and b get all of it. h_{t−1} depends
+ * on the window before, which depends on h_{t−2}, and so on: a small step of a window changes many
+ * pixels, so the whole gradient grows from window to window.
  */
 #ifndef FOV_MODEL_WINDOW_H
 #define FOV_MODEL_WINDOW_H
@@ -16,6 +20,7 @@
 typedef struct FovWindowOptions {
   double start; /**< width of the first window's widest patch; 1: that of the image's longer side */
   double scale; /**< of x */
+  double gradient; /**< share of the gradient that flows from x into the state */
 } FovWindowOptions;
 
 /** The options of a kind of window. An optimiser such as Adam steps all weights of a head by as
@@ -26,6 +31,8 @@ typedef struct FovWindowOptions {
            "width of the first window's widest patch; 1: the image's longer side"),                \
       FOV_REAL(FovWindowOptions, scale, SCALE, 1e-4, 100,                                          \
                "of place and size as a function of the state; less: slower and steadier"),         \
+      FOV_REAL(FovWindowOptions, gradient, "0.1", 0, 1,                                            \
+               "share of the gradient of place and size that flows into the state"),               \
       FOV_OPTIONS_END
 
 /** Const once built. */
@@ -33,7 +40,7 @@ typedef struct FovWindowNet {
   FovGlimpseNet net;
   FovWindowKind kind;
   real first[FOV_WINDOW_SHAPE]; /**< the shape that x = 0 gives */
-  real scale;
+  real scale, gradient;
   int w, bias;
 } FovWindowNet;
 

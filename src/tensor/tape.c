@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "tensor/rows.h"
 #include "tensor/tape_join.h"
 
 struct FovNode {
@@ -162,4 +163,34 @@ real *fov_grad(FovTape *tape, FovVar *x) {
   real beta, *grad = fov_grad_product(tape, x, &beta);
   if (beta == 0) memset(grad, 0, size_of(x) * sizeof(real));
   return grad;
+}
+
+typedef struct Share {
+  FovVar *x, *y;
+  real share;
+} Share;
+
+/** dx += share · dy */
+FOV_KERNEL static void add_share(FovMatrix dx, FovMatrix dy, real share) {
+  for (int b = 0; b < dx.rows; b++)
+    fov_row_add_scaled(dx.at + (size_t)b * dx.stride, dy.at + (size_t)b * dy.stride, share,
+                       dx.cols);
+}
+
+static void share_backward(FovTape *tape, void *saved) {
+  Share *op = saved;
+  fov_grad(tape, op->x);
+  add_share(fov_grads(op->x), fov_grads(op->y), op->share);
+}
+
+FovVar *fov_share_gradient(FovTape *tape, FovVar *x, real share) {
+  FOV_CHECK(share >= 0 && share <= 1, "a share of %g", (double)share);
+  if (share == 1 || !x->wants_grad) return x;
+  FovVar *y = fov_stop_gradient(tape, x);
+  if (share == 0) return y;
+  y->wants_grad = true;
+  Share *op = FOV_NEW(tape->arena, Share, 1);
+  *op = (Share){.x = x, .y = y, .share = share};
+  fov_note(tape, y, NULL, share_backward, op);
+  return y;
 }

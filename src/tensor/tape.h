@@ -90,6 +90,9 @@ FovVar *fov_zeros(FovTape *tape, int rows, int cols);
 /** The same value; no gradient flows back through it. */
 FovVar *fov_stop_gradient(FovTape *tape, const FovVar *x);
 
+/** The same value; a share of the gradient flows back through it. 0: fov_stop_gradient; 1: x. */
+FovVar *fov_share_gradient(FovTape *tape, FovVar *x, real share);
+
 /* For operations. */
 
 /** A [rows, cols] result; it wants a gradient if an operand does. */
