@@ -644,6 +644,22 @@ static void measurements_of_a_sweep_are_not_the_recipe(void **state) {
   assert_int_equal(recipe("core=rnn")->runs, 2);
 }
 
+static void costs_are_medians_of_the_runs(void **state) {
+  (void)state;
+  assert_int_equal(compare_csv("recipe,seed,error,seconds,parameters,mflop,input_pixels\n"
+                               "a,0,0.1,64,10,2.5,40\na,1,0.2,60,10,,40\na,2,0.2,90,10,2.5,52\n"
+                               "b,0,0.3,1,20,0,7\n"),
+                   FOV_OK);
+  const double *costs = recipe("a")->costs;
+  assert_close(costs[FOV_COST_SECONDS], 64, 0);
+  assert_close(costs[FOV_COST_PARAMETERS], 10, 0);
+  assert_true(isnan(costs[FOV_COST_MFLOP])); // that of one run is not known
+  assert_close(costs[FOV_COST_PIXELS], 40, 0);
+  assert_close(recipe("b")->costs[FOV_COST_MFLOP], 0, 0);
+  assert_int_equal(compare_csv("recipe,error\na,0.1\n"), FOV_OK);
+  for (int cost = 0; cost < FOV_COSTS; cost++) assert_true(isnan(recipe("a")->costs[cost]));
+}
+
 static void assert_errors(const FovCompareRequest *request, double rnn, double gru) {
   assert_int_equal(compare_as(request, SOURCES(path)), FOV_OK);
   assert_int_equal(compared.recipe_count, 2);
@@ -706,6 +722,8 @@ static void bad_tables_are_refused(void **state) {
   assert_refused("score 'inf': expected a number", "recipe,score\na,inf\n");
   assert_refused("at most 1e100", "recipe,score\na,1e101\n");
   assert_refused("seed 'x': expected a whole number", "recipe,seed,error\na,x,0.5\n");
+  assert_refused("mflop '-1': expected a number from 0", "recipe,error,mflop\na,0.5,-1\n");
+  assert_refused("seconds '5 s': expected a number from 0", "recipe,error,seconds\na,0.5,5 s\n");
   assert_refused("expected 2 cells, found 1", "recipe,error\na\n");
   assert_refused("more than 2 cells", "recipe,error\na,0.5,1\n");
   assert_refused("closing quote", "recipe,error\n\"a,0.5\n");
@@ -779,6 +797,7 @@ int main(void) {
       TEST(splits_are_not_mixed),
       TEST(outcomes_of_other_weights_are_refused),
       TEST(a_sweep_is_named_by_what_varies),
+      TEST(costs_are_medians_of_the_runs),
       TEST(measurements_of_a_sweep_are_not_the_recipe),
       TEST(errors_are_chosen_by_their_rollouts),
       TEST(columns_that_are_no_results_are_the_recipe),

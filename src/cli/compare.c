@@ -13,7 +13,7 @@ typedef struct Request {
   const char *against, *output, *rows;
   int64_t seed;
   int split, rollouts, draws, format, threads;
-  bool json;
+  bool costs, json;
 } Request;
 
 enum { MAX_DRAWS = 100000 };
@@ -40,6 +40,7 @@ static const FovOption options[] = {
     FOV_INT(Request, rollouts, "1", 1, 1000, "compare the results of this many rollouts"),
     FOV_TEXT(Request, rows, "compare these rows of sweeps only: soft,gaze; default: all"),
     FOV_TEXT(Request, against, "the recipe to compare all others with, or a part of its name"),
+    FOV_BOOL(Request, costs, "no", "print minutes, parameters, MFLOP and pixels, too"),
     FOV_INT(Request, draws, "10000", 100, MAX_DRAWS, "draws of each bootstrap"),
     FOV_LONG(Request, seed, "0", 0, 9e15, "random seed of the draws"),
     FOV_CHOICE(Request, format, "text", format_names, "format of the output"),
@@ -115,6 +116,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
                             .against = request->against,
                             .draws = request->draws,
                             .seed = (uint64_t)request->seed,
+                            .costs = request->costs,
                             .threads = fov_cli_threads(request->threads),
                             .profiles = format == FIGURE || formats[format].profiles};
   FovCompared compared;
@@ -144,7 +146,7 @@ const FovCommand fov_command_compare = {
         "sources with the same rows and other seeds are pooled.\n",
     .examples = "  fovea compare sweeps/cores\n"
                 "  fovea compare sweeps/cores --against core=rnn -o cores.png\n"
-                "  fovea compare sweeps/kinds sweeps/more-seeds --rows soft,gaze\n"
+                "  fovea compare sweeps/kinds sweeps/more-seeds --rows soft,gaze --costs\n"
                 "  fovea compare runs/rnn-s? runs/lstm-s? --split test --rollouts 10 --json\n"
                 "  fovea compare sweeps/cores/results.csv others.csv -o table.tex\n",
     .options = options,

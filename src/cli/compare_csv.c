@@ -54,6 +54,8 @@ static void print_recipe(FILE *stream, const FovCompared *c, const FovComparedRe
   print_estimate(stream, "median", name, NULL, only(recipe->median));
   print_estimate(stream, "iqm", name, NULL, recipe->iqm);
   print_estimate(stream, "optimality_gap", name, NULL, only(recipe->gap));
+  for (int cost = 0; cost < FOV_COSTS; cost++)
+    print_estimate(stream, fov_cost_columns[cost], name, NULL, only(recipe->costs[cost]));
   if (recipe->against >= 0)
     print_estimate(stream, "improvement", name, c->recipes[recipe->against].name,
                    recipe->improvement);

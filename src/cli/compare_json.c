@@ -43,13 +43,20 @@ static json_t *profile_json(const FovComparedRecipe *recipe) {
   return list;
 }
 
+static json_t *costs_json(const FovComparedRecipe *recipe) {
+  json_t *costs = json_object();
+  for (int cost = 0; cost < FOV_COSTS; cost++)
+    json_object_set_new(costs, fov_cost_columns[cost], number(recipe->costs[cost]));
+  return costs;
+}
+
 static json_t *recipe_json(const FovCompared *c, const FovComparedRecipe *recipe) {
-  return json_pack("{s:s, s:i, s:o, s:o, s:o, s:f, s:o, s:o, s:o, s:o}", "recipe", recipe->name,
-                   "n", recipe->runs, "mean", estimate(&recipe->mean), "median",
+  return json_pack("{s:s, s:i, s:o, s:o, s:o, s:f, s:o, s:o, s:o, s:o, s:o}", "recipe",
+                   recipe->name, "n", recipe->runs, "mean", estimate(&recipe->mean), "median",
                    number(recipe->median), "iqm", estimate(&recipe->iqm), "optimality_gap",
                    recipe->gap, "against", name(c, recipe->against), "improvement",
                    estimate(&recipe->improvement), "runs", runs_json(c, recipe), "profile",
-                   profile_json(recipe));
+                   profile_json(recipe), "costs", costs_json(recipe));
 }
 
 static json_t *pair_json(const FovCompared *c, const FovComparedPair *pair) {

@@ -14,7 +14,7 @@ const char *fov_compare_number(char *text, const FovCompared *compared, double v
 
 /** The table of recipes, as text without any format's markup. */
 typedef struct FovCompareTable {
-  const char *headers[8]; /**< [columns] */
+  const char *headers[12]; /**< [columns] */
   int columns;
   char (*cells)[FOV_COMPARE_CELL]; /**< [recipe_count, columns]; the last column, the recipe's
                                         name, is empty: names may be of any length */

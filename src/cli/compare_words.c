@@ -49,6 +49,22 @@ static void print_probability(char *cell, const FovEstimate *probability) {
     snprintf(cell, FOV_COMPARE_CELL, "%.2f [%.2f, %.2f]", p->value, p->low, p->high);
 }
 
+/** A cost in the units of people. */
+static const struct {
+  const char *header, *format;
+  double unit;
+} costs[] = {[FOV_COST_SECONDS] = {"minutes", "%.1f", 60},
+             [FOV_COST_PARAMETERS] = {"k parameters", "%.0f", 1e3},
+             [FOV_COST_MFLOP] = {"MFLOP", "%.2f", 1},
+             [FOV_COST_PIXELS] = {"pixels", "%.0f", 1}};
+
+static void print_cost(char *cell, const FovComparedRecipe *recipe, FovCost cost) {
+  if (isfinite(recipe->costs[cost]))
+    snprintf(cell, FOV_COMPARE_CELL, costs[cost].format, recipe->costs[cost] / costs[cost].unit);
+  else
+    snprintf(cell, FOV_COMPARE_CELL, "–");
+}
+
 /** The optimality gap is a column for scores only: of errors it is the mean. */
 FovStatus fov_compare_table(FovCompareTable *table, const FovCompared *compared) {
   const char *const headers[] = {"n", "mean", "median", "IQM", "P(improvement)"};
@@ -57,6 +73,8 @@ FovStatus fov_compare_table(FovCompareTable *table, const FovCompared *compared)
     if (i == 4 && !compared->errors) table->headers[table->columns++] = "gap";
     table->headers[table->columns++] = headers[i];
   }
+  for (FovCost cost = 0; cost < FOV_COSTS && compared->costs; cost++)
+    table->headers[table->columns++] = costs[cost].header;
   table->headers[table->columns++] = "recipe";
   table->cells =
       calloc((size_t)compared->recipe_count * (size_t)table->columns, sizeof *table->cells);
@@ -69,7 +87,9 @@ FovStatus fov_compare_table(FovCompareTable *table, const FovCompared *compared)
     fov_compare_number(*cell++, compared, recipe->median);
     print_iqm(*cell++, compared, &recipe->iqm);
     if (!compared->errors) fov_compare_number(*cell++, compared, recipe->gap);
-    print_probability(*cell, &recipe->improvement);
+    print_probability(*cell++, &recipe->improvement);
+    for (FovCost cost = 0; cost < FOV_COSTS && compared->costs; cost++)
+      print_cost(*cell++, recipe, cost);
   }
   return FOV_OK;
 }
@@ -126,6 +146,9 @@ void fov_compare_method(FILE *stream, const FovCompared *compared, FovCompareLin
   print_words(stream, print,
               "95 %% intervals: ± Student's, [ ] stratified bootstrap of %d draws, seed %llu",
               c->draws, (unsigned long long)c->seed);
+  if (c->costs)
+    print_words(stream, print,
+                "costs: medians of the runs; minutes of training; MFLOP and pixels of a rollout");
   if (c->pair_count == 0) return;
   print_words(stream, print, "P(improvement): probability that a run is better than a run of %s",
               c->against >= 0 ? c->recipes[c->against].name : "the best other recipe");

@@ -170,8 +170,11 @@ static FovStatus analyse(const FovComparing *comparing) {
 }
 
 FovStatus fov_compare(FovCompared *compared, const FovCompareRequest *request) {
-  *compared = (FovCompared){
-      .rollouts = request->rollouts, .draws = request->draws, .seed = request->seed, .against = -1};
+  *compared = (FovCompared){.rollouts = request->rollouts,
+                            .draws = request->draws,
+                            .seed = request->seed,
+                            .costs = request->costs,
+                            .against = -1};
   FOV_TRY(gather(compared, request));
   size_t recipes = (size_t)compared->recipe_count, draws = (size_t)request->draws;
   FovComparing comparing = {.request = request,

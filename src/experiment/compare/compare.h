@@ -23,6 +23,7 @@ typedef struct FovCompareRequest {
   uint64_t seed; /**< of the draws */
   int threads;
   bool profiles; /**< whether performance profiles are wanted */
+  bool costs;    /**< whether tables show the costs */
 } FovCompareRequest;
 
 /** A value with the ends of its interval; NaN where there is none. */
@@ -42,6 +43,7 @@ typedef struct FovComparedRecipe {
   double gap;              /**< optimality gap; with errors, it is the mean */
   int against;             /**< the recipe that `improvement` is over; −1: there is none */
   FovEstimate improvement; /**< probability that a run is better than one of `against` */
+  double costs[FOV_COSTS]; /**< medians of the runs; NaN: those of a run are not known */
   FovEstimate *profile;    /**< [FOV_COMPARE_THRESHOLDS] share of runs that are better than the
                                 threshold, with pointwise intervals; NULL: not wanted */
 } FovComparedRecipe;
@@ -86,6 +88,7 @@ typedef struct FovComparedPair {
 typedef struct FovCompared {
   FovRuns runs;
   bool errors;       /**< the measure is an error, else a score */
+  bool costs;        /**< tables show the costs */
   const char *split; /**< "test", "valid"; NULL: a CSV file does not name one */
   int rollouts, draws;
   uint64_t seed;

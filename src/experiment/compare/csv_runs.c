@@ -20,6 +20,7 @@ typedef enum Role {
   TEST_ERROR,
   OTHER_ERROR, /**< of another number of rollouts than is compared; ignored */
   STATE,       /**< of a sweep's run */
+  COST,        /**< one of fov_cost_columns */
   MEASUREMENT, /**< ignored */
 } Role;
 
@@ -38,11 +39,7 @@ static const struct {
     {"state", STATE},
     {"reason", MEASUREMENT},
     {"episodes", MEASUREMENT},
-    {"seconds", MEASUREMENT},
-    {"parameters", MEASUREMENT},
-    {"mflop", MEASUREMENT},
     {"input_numbers", MEASUREMENT},
-    {"input_pixels", MEASUREMENT},
 };
 
 /** A file with the roles of its columns. */
@@ -64,6 +61,13 @@ static bool is_error(int *rollouts, const char *column, const char *name) {
   return sscanf(column + length, "_%d%n", rollouts, &end) == 1 && !column[length + (size_t)end];
 }
 
+/** FOV_COSTS: it is no cost. */
+static FovCost cost_of(const char *name) {
+  FovCost cost = 0;
+  while (cost < FOV_COSTS && strcmp(name, fov_cost_columns[cost]) != 0) cost++;
+  return cost;
+}
+
 /** With a column "recipe", no other column belongs to the recipe. */
 static Role role_of(const char *name, bool has_recipe, int rollouts) {
   int found;
@@ -72,6 +76,7 @@ static Role role_of(const char *name, bool has_recipe, int rollouts) {
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strcmp(name, known[i].name) == 0) return known[i].role;
   if (strncmp(name, "env.", 4) == 0) return TASK;
+  if (cost_of(name) < FOV_COSTS) return COST;
   return has_recipe && strcmp(name, "recipe") != 0 ? MEASUREMENT : SETTING;
 }
 
@@ -161,6 +166,17 @@ static FovStatus read_result(double *value, const Table *table, int line, int co
                      score ? "a score of at most 1e100" : "an error from 0 to 1, not per cent");
 }
 
+/** An empty cell is not known. */
+static FovStatus read_cost(FovComparedRun *run, const Table *table, int line, int column,
+                           const char *cell) {
+  char *end;
+  double *value = &run->costs[cost_of(table->csv.names[column])];
+  if (!*cell) return FOV_OK;
+  *value = strtod(cell, &end);
+  if (!*end && isfinite(*value) && *value >= 0) return FOV_OK;
+  return refuse_cell(table, line, column, cell, "a number from 0");
+}
+
 /** A run of a sweep that has not finished has no result, whatever its last error. */
 static void drop_unfinished(FovComparedRun *run, const Table *table, const char *const *row) {
   int c = fov_csv_find(&table->csv, "state");
@@ -173,6 +189,7 @@ static FovStatus read_numbers(FovComparedRun *run, const Table *table, int r) {
     int line = table->csv.lines[r];
     Role role = table->roles[c];
     if (role == SEED) FOV_TRY(read_seed(run, table, line, c, cell));
+    if (role == COST) FOV_TRY(read_cost(run, table, line, c, cell));
     if (role == ERROR || role == SCORE) FOV_TRY(read_result(&run->plain, table, line, c, cell));
     if (role == VALID_ERROR) FOV_TRY(read_result(&run->valid, table, line, c, cell));
     if (role == TEST_ERROR) FOV_TRY(read_result(&run->test, table, line, c, cell));

@@ -32,6 +32,9 @@ void fov_comparing_add_spread(FovSpread *spread, const FovScores *scores);
  * are n − 1. */
 double fov_comparing_freedom(const FovSpread *spread);
 
+/** Fills in the costs of a recipe. */
+FovStatus fov_compare_costs(FovComparedRecipe *recipe);
+
 /** Fills in the statistics of each recipe. */
 FovStatus fov_compare_recipes(const FovComparing *comparing);
 

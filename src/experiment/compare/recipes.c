@@ -149,6 +149,7 @@ static FovStatus describe(FovComparedRecipe *recipe, const FovComparing *compari
   recipe->gap = fov_scores_gap(scores);
   recipe->against = opponent(result, index);
   recipe->improvement = (FovEstimate){NAN, NAN, NAN};
+  FOV_TRY(fov_compare_costs(recipe));
   FOV_TRY(estimate_iqm(&recipe->iqm, comparing, scores));
   if (recipe->against >= 0)
     FOV_TRY(fov_compare_improvement(&recipe->improvement, comparing, index, recipe->against));

@@ -83,6 +83,7 @@ FovStatus fov_runs_add(FovComparedRun **run, FovRuns *runs, const char *source, 
                            .test = NAN,
                            .plain = NAN,
                            .score = NAN};
+  for (int cost = 0; cost < FOV_COSTS; cost++) (*run)->costs[cost] = NAN;
   return FOV_OK;
 }
 

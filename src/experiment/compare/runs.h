@@ -17,6 +17,18 @@ enum {
   FOV_COMPARE_NOTE = 512,
 };
 
+/** What a run costs. */
+typedef enum FovCost {
+  FOV_COST_SECONDS,    /**< of training */
+  FOV_COST_PARAMETERS, /**< that are learned */
+  FOV_COST_MFLOP,      /**< of a rollout's matrix products */
+  FOV_COST_PIXELS,     /**< of the image, that a rollout's input is computed from */
+  FOV_COSTS,
+} FovCost;
+
+/** Their columns in results.csv: [FOV_COSTS]. */
+extern const char *const fov_cost_columns[];
+
 /** A recipe or a task. */
 typedef struct FovVariant {
   char *settings; /**< lines "key = value" */
@@ -30,14 +42,15 @@ typedef struct FovVariants {
 } FovVariants;
 
 typedef struct FovComparedRun {
-  char *source;         /**< for messages: a run's directory, or "FILE:LINE" */
-  bool folder;          /**< a directory, which may have outcomes */
-  int recipe, task;     /**< index */
-  int64_t seed;         /**< −1: none is given */
-  double valid, test;   /**< errors in a CSV file; NaN: none */
-  double plain;         /**< error or score in a CSV file, of no split; NaN: none */
-  double score;         /**< after fov_runs_select: higher is better; 1 − error */
-  FovOutcomes outcomes; /**< after fov_runs_select; `wrong` is NULL without any */
+  char *source;            /**< for messages: a run's directory, or "FILE:LINE" */
+  bool folder;             /**< a directory, which may have outcomes */
+  int recipe, task;        /**< index */
+  int64_t seed;            /**< −1: none is given */
+  double valid, test;      /**< errors in a CSV file; NaN: none */
+  double plain;            /**< error or score in a CSV file, of no split; NaN: none */
+  double score;            /**< after fov_runs_select: higher is better; 1 − error */
+  double costs[FOV_COSTS]; /**< NaN: not known */
+  FovOutcomes outcomes;    /**< after fov_runs_select; `wrong` is NULL without any */
 } FovComparedRun;
 
 /** All zero at first, except for the rollouts. */
@@ -92,6 +105,9 @@ FovStatus fov_runs_select(FovRuns *runs, FovCompareSplit *split);
 /** Names recipes and tasks by what the user has varied (fov_runs_vary), and by as few other
  * settings as distinguish them. */
 FovStatus fov_runs_name(FovRuns *runs);
+
+/** Reads what a run directory knows of its costs; needs the outcomes. */
+void fov_runs_read_costs(FovComparedRun *run);
 
 /** Drops the tasks that a recipe lacks, and notes it; fails if none is left. After fov_runs_name.
  */

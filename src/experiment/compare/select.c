@@ -96,7 +96,11 @@ static void free_run(FovComparedRun *run) {
 }
 
 static FovStatus read_result(FovComparedRun *run, Choice choice, bool scores) {
-  if (run->folder) return read_outcomes(run, choice);
+  if (run->folder) {
+    FOV_TRY(read_outcomes(run, choice));
+    fov_runs_read_costs(run);
+    return FOV_OK;
+  }
   double result = csv_result(run, choice.split);
   run->score = scores ? result : 1 - result;
   return FOV_OK;
