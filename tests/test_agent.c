@@ -180,6 +180,20 @@ static void test_a_policy_without_effect_is_refused(void **state) {
   toy_finish(&toy);
 }
 
+/** It would only ever see the top left corner. */
+static void test_one_glimpse_of_a_place_that_moves_is_refused(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "env = toy\nattention = local_m\ntiles.side = 3\nglimpses = 2\n");
+  FovTask task = toy.task;
+  assert_int_equal(fov_task_check(&task), FOV_OK);
+  task.options.glimpses = 1;
+  assert_int_equal(fov_task_check(&task), FOV_ERR_USAGE);
+  assert_message("attention = local_m reads another place with every glimpse: expected glimpses = "
+                 "2 or more, found 1");
+  toy_finish(&toy);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_images_that_do_not_fit_the_encoder_are_refused),
@@ -187,6 +201,7 @@ int main(void) {
       cmocka_unit_test(test_a_score_without_keys_is_refused_for_a_memory_that_grows),
       cmocka_unit_test(test_tiles_that_do_not_fit_are_refused),
       cmocka_unit_test(test_a_window_of_the_whole_image_is_refused),
+      cmocka_unit_test(test_one_glimpse_of_a_place_that_moves_is_refused),
       cmocka_unit_test(test_tiles_that_cannot_attend_to_each_other_are_refused),
       cmocka_unit_test(test_a_window_over_one_tile_is_refused),
       cmocka_unit_test(test_an_attention_that_is_chosen_later_brings_its_policy),

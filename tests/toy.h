@@ -27,9 +27,9 @@
 /** Two transformer blocks among the tiles. */
 #define TOY_BLOCKS "tiles.blocks = 2\ntiles.block_heads = 3\ntiles.block_hidden = 5\n"
 
-/** Patches of two scales through a window that starts a little smaller than the image; to be
- * completed by the name of an attention. */
-#define TOY_WINDOW "sensor.scales = 2\nattention.start = 0.83\nattention = "
+/** Patches of two scales through a window that starts a little smaller than the image, with all of
+ * its gradient; to be completed by the name of an attention. */
+#define TOY_WINDOW "sensor.scales = 2\nattention.start = 0.83\nattention.gradient = 1\nattention = "
 
 /** A choice among nine tiles, for an attention that reads one. */
 #define TOY_SITES "policy = sites\ntiles.side = 3\ntiles.width = 6\n"

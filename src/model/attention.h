@@ -62,6 +62,7 @@ typedef struct FovAttention {
   size_t state_size;  /**< bytes of what it remembers of an episode */
   bool reads_all; /**< it reads by its own weights, or at a place of its own: no policy chooses */
   bool through;   /**< the gradient of a choice flows through the read-out: REINFORCE has none */
+  int least_glimpses; /**< of an episode, so that where it reads can move */
   /** Adds the attention's parameters. Writes the layout, const afterwards, and the width of g. */
   FovStatus (*build)(void *layout, int *width, FovParams *params, const void *options,
                      const FovAttentionParts *parts);

@@ -39,6 +39,11 @@ FovStatus fov_task_check(const FovTask *task) {
   if (other)
     return fov_fail(FOV_ERR_USAGE, "attention = %s: expected policy = %s, found policy = %s",
                     attention->plugin.name, other, task->policy->plugin.name);
+  if (fov_task_glimpses(task) < attention->least_glimpses)
+    return fov_fail(FOV_ERR_USAGE,
+                    "attention = %s reads another place with every glimpse: expected glimpses = %d "
+                    "or more, found %d",
+                    attention->plugin.name, attention->least_glimpses, task->options.glimpses);
   if (task->env->spec.answer != FOV_ANSWER_MOVE || !task->reward->labelled) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE, "reward = %s needs labels, and env = %s has none",
                   task->reward->plugin.name, task->env->type->plugin.name);

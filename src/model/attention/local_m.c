@@ -50,6 +50,7 @@ const FovAttention fov_attention_local_m = {
     .layout_size = sizeof(FovLocal),
     .state_size = sizeof(State),
     .reads_all = true,
+    .least_glimpses = 2,
     .build = build,
     .connect = fov_sites_connect,
     .columns = fov_sites_columns,
