@@ -87,18 +87,20 @@ static const FovOption cluttered_table[] = {FOV_CANVAS_OPTIONS,
                                             SIDE("60", 1, "side of the canvas, pixels"),
                                             FOV_CANVAS_PIECES("4"), FOV_OPTIONS_END};
 
-/** An environment of this file: its option table, and how it is created. */
-#define IMAGES(name, help, table, options, how)                                                    \
+/** An environment of this file: its option table, how it is created, and whether its images are
+ * standardised. */
+#define IMAGES(name, help, table, options, how, standard)                                          \
   const FovEnvType fov_env_##name = {.plugin = {#name, help, table, sizeof(options)},              \
+                                     .standardise = standard,                                      \
                                      .create = how,                                                \
                                      .destroy = fov_canvas_destroy,                                \
                                      .reset = reset,                                               \
                                      .step = fov_canvas_step}
 
-IMAGES(images, "your own pictures, PNG or IDX", images_table, Options, create);
+IMAGES(images, "your own pictures, PNG or IDX", images_table, Options, create, true);
 IMAGES(centred, "a digit in the middle of the image", centred_table, FovCanvasOptions,
-       create_centre);
+       create_centre, false);
 IMAGES(translated, "a digit anywhere in the image", translated_table, FovCanvasOptions,
-       create_anywhere);
+       create_anywhere, false);
 IMAGES(cluttered, "a digit among pieces of other digits", cluttered_table, FovCanvasOptions,
-       create_anywhere);
+       create_anywhere, false);

@@ -113,6 +113,7 @@ typedef struct FovEnvLane {
 
 typedef struct FovEnvType {
   FovPlugin plugin;
+  bool standardise; /**< agents are shown standardised images, unless sensor.standardise = no */
   /** Loads what the split needs. On failure *env is NULL and nothing is left open. */
   FovStatus (*create)(void **env, FovEnvSpec *spec, const void *options, FovSplit split);
   /** Accepts NULL. */

@@ -204,6 +204,42 @@ static void test_weights_and_configuration_alone(void **state) {
   toy_finish(&toy);
 }
 
+static FovStatus load_standard(FovStandard *standard) {
+  FovSafetensors *file = open_path();
+  FovStatus status = fov_checkpoint_standard(standard, file);
+  fov_safetensors_close(file);
+  return status;
+}
+
+static void test_a_checkpoint_keeps_how_images_are_standardised(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "");
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  const FovParams *params = &toy.experiment.agent.params;
+  const real *weights = fov_trainer_weights(trainer);
+  const FovStandard none = {.channels = 0}, grey = {1, {0.25}, {0.5}},
+                    rgb = {3, {0.1, 0.2, 0.3}, {1, 2, 3}}, *all[] = {&none, &grey, &rgb};
+  for (int i = 0; i < 6; i++) {
+    FovIdentity with = identity;
+    with.standard = *all[i / 2];
+    FovStandard found = {.channels = 7};
+    FovStatus status = i % 2 ? fov_checkpoint_save_weights(path, params, weights, 3, &with)
+                             : fov_checkpoint_save(path, params, fov_trainer_state(trainer),
+                                                   weights, &best, &with);
+    assert_int_equal(status, FOV_OK);
+    assert_int_equal(load_standard(&found), FOV_OK);
+    assert_true(fov_standard_equal(&found, &with.standard));
+  }
+  FovIdentity flat = identity;
+  flat.standard = (FovStandard){1, {0.25}, {0}};
+  assert_int_equal(fov_checkpoint_save_weights(path, params, weights, 3, &flat), FOV_OK);
+  assert_int_equal(load_standard(&flat.standard), FOV_ERR_FORMAT);
+  assert_message("state.deviation: expected numbers above 0, found 0");
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+}
+
 static void test_best_weights_alone(void **state) {
   (void)state;
   Toy toy;
@@ -408,7 +444,7 @@ static void test_files_that_are_not_checkpoints_are_refused(void **state) {
   snprintf(path, sizeof path, "%s/nowhere/last.safetensors", folder);
   assert_int_equal(fov_checkpoint_save(path, &toy.experiment.agent.params,
                                        fov_trainer_state(trainer), fov_trainer_weights(trainer),
-                                       &best, &(FovIdentity){"", 0}),
+                                       &best, &(FovIdentity){.config = ""}),
                    FOV_ERR_IO);
   assert_message(path);
   fov_trainer_destroy(trainer);
@@ -561,6 +597,24 @@ static void test_a_trace_records_the_rollout(void **state) {
   (void)state;
   check_trace("env.cases = 90\nsensor.scales = 2\n", 4, 2);
   check_trace("env.cases = 90\nsensor.scales = 2\nsensor.whole = yes\n", TOY_SIDE, 1);
+}
+
+/** A trace shows brightness, although the agent is shown standardised images. */
+static void test_a_trace_of_standardised_images_shows_brightness(void **state) {
+  (void)state;
+  enum { EPISODES = 8 };
+  Toy toy;
+  const FovStandard standard = {.channels = 1, .mean = {0.3}, .deviation = {0.2}};
+  toy_create(&toy, "sensor.whole = yes\nsensor.gain = 3\n");
+  toy.task.standard = &standard;
+  FovTrace trace = record(&toy, EPISODES, false);
+  assert_int_equal(trace.side, TOY_SIDE);
+  for (int i = 0; i < EPISODES * trace.glimpses; i++)
+    assert_memory_equal(trace.retina + i * TOY_SIDE * TOY_SIDE,
+                        trace.images + i / trace.glimpses * TOY_SIDE * TOY_SIDE,
+                        TOY_SIDE * TOY_SIDE);
+  fov_trace_finish(&trace);
+  toy_finish(&toy);
 }
 
 /** Every frame of a game is recorded as it was seen; after an episode's end there is nothing. */
@@ -1091,6 +1145,7 @@ int main(void) {
       TEST(test_the_same_training_is_the_same_bytes),
       TEST(test_weights_and_configuration_alone),
       TEST(test_best_weights_alone),
+      TEST(test_a_checkpoint_keeps_how_images_are_standardised),
       TEST(test_a_checkpoint_of_another_agent_is_refused),
       TEST(test_numbers_that_are_not_finite_are_refused),
       TEST(test_an_invalid_state_is_refused),
@@ -1099,6 +1154,7 @@ int main(void) {
       TEST(test_a_trace_names_its_weights),
       TEST(test_wrong_episodes_follow_the_first_ones),
       TEST(test_a_trace_records_the_rollout),
+      TEST(test_a_trace_of_standardised_images_shows_brightness),
       TEST(test_a_trace_of_a_game_records_the_rollout),
       TEST(test_the_size_of_a_trace_is_bounded),
       TEST(test_values_without_a_choice_are_nan),

@@ -301,6 +301,47 @@ static void test_a_game_follows_its_actions(void **state) {
   toy_finish(&toy);
 }
 
+/** Every glimpse is one at the standardised image, as it is at that moment; the frames stay as they
+ * are drawn. */
+static void check_standardised(const char *settings) {
+  enum { LANES = 24 };
+  Toy toy;
+  ToyPlay p;
+  toy_create(&toy, settings);
+  FovStandard standard = {.channels = 1, .mean = {0.3}, .deviation = {0.2}};
+  toy.task.standard = &standard;
+  real *values = toy_lively_values(&toy);
+  toy_play_begin(&p, &toy, values, NULL, 0, LANES);
+  p.plan.frames = true;
+  toy_play_run(&p, &toy);
+  int checked = 0;
+  for (int t = 1; t < p.rollout.time_steps; t++) {
+    const FovTimeStep *step = &p.rollout.at[t];
+    for (int i = 0; i < step->count; i++, checked++) {
+      float pixels[TOY_SIDE * TOY_SIDE];
+      real glimpse[16];
+      FovImage image = {
+          .bytes = step->frames[i], .height = TOY_SIDE, .width = TOY_SIDE, .channels = 1};
+      fov_standardise(pixels, &image, &standard);
+      image.bytes = NULL, image.floats = pixels;
+      const real *l = step->location->value + 2 * i;
+      fov_sensor_look(glimpse, &toy.experiment.sensor, &image, l[0], l[1]);
+      assert_memory_equal(glimpse, fov_value_row(step->rho, i), sizeof glimpse);
+    }
+  }
+  assert_true(checked >= LANES);
+  toy_play_finish(&p);
+  free(values);
+  toy_finish(&toy);
+}
+
+static void test_agents_are_shown_standardised_images(void **state) {
+  (void)state;
+  check_standardised("");
+  check_standardised("env = toy_turns\nglimpses = 2\nstop = learned\n");
+  check_standardised("env = toy_game\nglimpses = 2\n");
+}
+
 /** log π of an action is the logits' log-softmax; a deterministic rollout takes the likeliest
  * action and has no log π. */
 static void test_actions_are_sampled_from_the_logits(void **state) {
@@ -607,6 +648,7 @@ int main(void) {
       cmocka_unit_test(test_a_context_chooses_the_first_glimpse),
       cmocka_unit_test(test_labels_are_answered_in_turn),
       cmocka_unit_test(test_context_and_second_layer_affect_answers_only_through_the_gaze),
+      cmocka_unit_test(test_agents_are_shown_standardised_images),
       cmocka_unit_test(test_a_game_follows_its_actions),
       cmocka_unit_test(test_actions_are_sampled_from_the_logits),
       cmocka_unit_test(test_a_lane_is_the_same_alone),

@@ -12,6 +12,7 @@
 #include "base/profile.h"
 #include "base/rng.h"
 #include "sensor/sensor.h"
+#include "sensor/standard.h"
 #include "tests/check.h"
 
 enum { LARGEST = 40 * 40 * 3 };
@@ -476,6 +477,71 @@ static void floats_are_seen_as_bytes_are(void **state) {
     }
 }
 
+/** Mean and deviation of channel c over pictures, by their definition. */
+static void describe_slowly(double *mean, double *deviation, const Picture *pictures, int count,
+                            int c) {
+  double n = 0, sum = 0, squares = 0;
+  for (int pass = 0; pass < 2; pass++)
+    for (int k = 0; k < count; k++) {
+      const Picture *p = &pictures[k];
+      for (int i = c; i < p->height * p->width * p->channels; i += p->channels) {
+        double brightness = p->bytes[i] / 255.0;
+        if (pass == 0) n++, sum += brightness;
+        if (pass == 1) squares += (brightness - sum / n) * (brightness - sum / n);
+      }
+    }
+  *mean = sum / n;
+  *deviation = sqrt(squares / n);
+}
+
+static void standardised_images_follow_their_definition(void **state) {
+  (void)state;
+  static Picture pictures[2];
+  static float floats[LARGEST], of_bytes[LARGEST], of_floats[LARGEST];
+  for (int channels = 1; channels <= 3; channels += 2) {
+    FovStandardSums sums = {.pixels = 0};
+    for (int k = 0; k < 2; k++) {
+      draw_picture(&pictures[k], 17 + 8 * k, 11, channels);
+      FovImage image = image_of(&pictures[k]);
+      fov_standard_add(&sums, &image);
+    }
+    FovStandard standard = fov_standard_of(&sums, channels);
+    FovImage bytes = image_of(&pictures[1]), image = bytes;
+    image.bytes = NULL, image.floats = floats;
+    int numbers = bytes.height * bytes.width * channels;
+    for (int i = 0; i < numbers; i++) floats[i] = pictures[1].bytes[i] / 255.0f;
+    fov_standardise(of_bytes, &bytes, &standard);
+    fov_standardise(of_floats, &image, &standard);
+    assert_int_equal(standard.channels, channels);
+    for (int i = 0; i < numbers; i++) {
+      double mean, deviation;
+      describe_slowly(&mean, &deviation, pictures, 2, i % channels);
+      assert_near(standard.mean[i % channels], mean, 1e-12, "mean of channel %d", i % channels);
+      assert_near(standard.deviation[i % channels], deviation, 1e-12, "deviation of channel %d",
+                  i % channels);
+      double expected = (pictures[1].bytes[i] / 255.0 - mean) / deviation;
+      assert_near(of_bytes[i], expected, 1e-6, "number %d", i);
+      assert_near(of_floats[i], expected, 1e-6, "number %d of floats", i);
+    }
+  }
+}
+
+/** A far mean does not swallow a small deviation; an image of one brightness has none. */
+static void deviations_are_never_zero(void **state) {
+  (void)state;
+  const float values[] = {1000, 1000.5f, 1000, 1000.5f};
+  const uint8_t flat[] = {7, 7, 7, 7};
+  FovStandardSums floats = {.pixels = 0}, bytes = {.pixels = 0};
+  fov_standard_add(&floats, &(FovImage){.floats = values, .height = 2, .width = 2, .channels = 1});
+  fov_standard_add(&bytes, &(FovImage){.bytes = flat, .height = 2, .width = 2, .channels = 1});
+  FovStandard far = fov_standard_of(&floats, 1), none = fov_standard_of(&bytes, 1);
+  assert_true(far.mean[0] == 1000.25 && far.deviation[0] == 0.25);
+  assert_near(none.mean[0], 7 / 255.0, 1e-15, "mean");
+  assert_true(none.deviation[0] == 1);
+  assert_false(fov_standard_equal(&far, &none));
+  assert_true(fov_standard_equal(&far, &far));
+}
+
 static void shrink_to_nothing(void) {
   static const uint8_t one_pixel[1];
   fov_sensor_shrink(NULL, &(FovImage){.bytes = one_pixel, .height = 1, .width = 1, .channels = 1},
@@ -575,6 +641,8 @@ int main(void) {
       cmocka_unit_test(a_large_white_image_shrinks_to_one),
       cmocka_unit_test(a_glimpse_and_its_adjoint_match),
       cmocka_unit_test(a_coarse_view_and_its_adjoint_match),
+      cmocka_unit_test(standardised_images_follow_their_definition),
+      cmocka_unit_test(deviations_are_never_zero),
       cmocka_unit_test(floats_are_seen_as_bytes_are),
       cmocka_unit_test(pixels_inside_the_image_are_counted),
       cmocka_unit_test(a_callers_bug_aborts),

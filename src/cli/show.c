@@ -62,6 +62,16 @@ static void print_parameters(const FovSafetensors *file) {
   printf("  %-28s %-14s %10zu\n", "all", "", all);
 }
 
+/** Prints mean and deviation of standardised images. */
+static FovStatus print_standard(const FovSafetensors *file) {
+  FovStandard standard;
+  FOV_TRY(fov_checkpoint_standard(&standard, file));
+  for (int c = 0; c < standard.channels; c++)
+    printf("%-12s mean %.4f, deviation %.4f%s\n", c ? "" : "images", standard.mean[c],
+           standard.deviation[c], c ? "" : " of the brightness, standardised");
+  return FOV_OK;
+}
+
 static FovStatus print_update(const FovSafetensors *file, const FovExperiment *experiment) {
   const FovBlob *blob;
   int64_t update, updates = fov_train_updates_planned(&experiment->train);
@@ -110,6 +120,7 @@ static FovStatus print_checkpoint(const char *run, const FovSafetensors *file,
   print_run(path);
   print_text("environment", experiment->slots[FOV_SLOT_ENV].plugin->name);
   print_text("data", fov_safetensors_text(file, "data"));
+  FOV_TRY(print_standard(file));
   print_text("format", fov_safetensors_text(file, "format"));
   print_text("digest", fov_safetensors_text(file, "digest"));
   print_text("weights", fov_safetensors_text(file, "weights"));

@@ -56,7 +56,8 @@ typedef struct FovExperiment {
   FovTrainOptions train;
   FovStartOptions start;
   FovEvalOptions eval;
-  FovAgent agent; /**< built by fov_experiment_build */
+  FovAgent agent;       /**< built by fov_experiment_build */
+  FovStandard standard; /**< by fov_experiment_standardise, or read from a checkpoint */
 } FovExperiment;
 
 /** Makes it ready for settings. Finished by fov_experiment_finish, also after a failure. */
@@ -80,6 +81,10 @@ FovStatus fov_experiment_build_heads(FovExperiment *experiment, const FovEnvSpec
 
 /** Creates the experiment's environment for a split. */
 FovStatus fov_experiment_env(FovEnv *env, const FovExperiment *experiment, FovSplit split);
+
+/** Finds mean and deviation of the brightness over the training cases of `env`, 10,000 at most,
+ * evenly spaced, if agents are shown standardised images. Fails as resets of the environment do. */
+FovStatus fov_experiment_standardise(FovExperiment *experiment, const FovEnv *env);
 
 /** The task on `env`; the agent must have been built. */
 FovTask fov_experiment_task(const FovExperiment *experiment, const FovEnv *env);

@@ -133,6 +133,7 @@ static FovStatus prepare(FovSession *session, const FovTrainRequest *request) {
   FOV_TRY(fov_experiment_env(&session->train_env, experiment, FOV_SPLIT_TRAIN));
   FOV_TRY(fov_experiment_env(&session->valid_env, experiment, FOV_SPLIT_VALID));
   FOV_TRY(fov_experiment_build(experiment, &session->train_env.spec));
+  FOV_TRY(fov_experiment_standardise(experiment, &session->train_env));
   session->training = fov_experiment_training(experiment, &session->train_env);
   session->training.ranks = request->ranks;
   FOV_TRY(fov_trainer_create(&session->trainer, &session->training, request->threads));

@@ -34,7 +34,9 @@ FovStatus fov_session_describe(const FovSession *session, const char *outcome) {
 }
 
 static FovIdentity identity(const FovSession *session) {
-  return (FovIdentity){.config = session->config, .data = session->train_env.spec.digest};
+  return (FovIdentity){.config = session->config,
+                       .data = session->train_env.spec.digest,
+                       .standard = session->experiment.standard};
 }
 
 FovStatus fov_session_save(const FovSession *session) {
@@ -117,13 +119,26 @@ static FovStatus compare_config(FovSession *session, const char *config, const c
   return status;
 }
 
+/** Fails unless the checkpoint's agent was shown images as this one is. Runs of versions that did
+ * not standardise have the same settings. */
+static FovStatus check_standard(const FovSession *session, const FovSafetensors *file) {
+  FovStandard was;
+  FOV_TRY(fov_checkpoint_standard(&was, file));
+  if (fov_standard_equal(&was, &session->experiment.standard)) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "%s: was started with images that were %s; start it again in another --run",
+                  fov_safetensors_path(file),
+                  fov_is_standardised(&was) ? "standardised otherwise" : "not standardised");
+}
+
 /** Fails unless the checkpoint is of this training: the same settings and data. */
 static FovStatus check(FovSession *session, const FovSafetensors *file) {
   const char *config;
   FOV_TRY(fov_checkpoint_config(&config, file));
   FOV_TRY(compare_config(session, config, fov_safetensors_path(file)));
   session->outdated = strcmp(config, session->config) != 0;
-  return fov_checkpoint_check_data(file, session->train_env.spec.digest);
+  FOV_TRY(fov_checkpoint_check_data(file, session->train_env.spec.digest));
+  return check_standard(session, file);
 }
 
 /** Reports a checkpoint without a digest. */

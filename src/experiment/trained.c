@@ -147,12 +147,25 @@ static FovStatus load_weights(FovTrained *trained, const FovSafetensors *file) {
   return FOV_OK;
 }
 
+/** The agent is shown images as in its training, unless the settings say otherwise. */
+static FovStatus find_standard(FovExperiment *experiment, const FovSafetensors *file) {
+  FOV_TRY(fov_checkpoint_standard(&experiment->standard, file));
+  FovStandard *standard = &experiment->standard;
+  if (experiment->sensor.standardise == FOV_STANDARDISE_NO) standard->channels = 0;
+  if (experiment->sensor.standardise != FOV_STANDARDISE_YES || fov_is_standardised(standard))
+    return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "%s: sensor.standardise = yes, but the agent was trained without: expected no",
+                  fov_safetensors_path(file));
+}
+
 static FovStatus load(FovTrained *trained, const FovSafetensors *file, const char *const *changes,
                       int count) {
   FovExperiment *experiment = &trained->experiment;
   FOV_TRY(resolve(trained, file, changes, count));
   FOV_TRY(fov_experiment_env(&trained->env, experiment, trained->split));
   FOV_TRY(fov_experiment_build(experiment, &trained->env.spec));
+  FOV_TRY(find_standard(experiment, file));
   trained->task = fov_experiment_task(experiment, &trained->env);
   FOV_TRY(fov_task_check(&trained->task));
   return load_weights(trained, file);

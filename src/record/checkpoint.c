@@ -100,6 +100,23 @@ uint64_t fov_weights_digest(const FovParams *params, const real *values) {
   return fov_digest_value(&digest);
 }
 
+enum { STANDARD = 2 }; // arrays that describe standardised images
+
+/** Describes mean and deviation, if there are any. Returns how many arrays. */
+static size_t describe_standard(FovBlob blobs[STANDARD], const FovStandard *standard) {
+  static const char *const names[] = {"state.mean", "state.deviation"};
+  const double *const numbers[] = {standard->mean, standard->deviation};
+  if (!fov_is_standardised(standard)) return 0;
+  for (int i = 0; i < STANDARD; i++) {
+    blobs[i] = (FovBlob){.dtype = FOV_DTYPE_F64,
+                         .dims = 1,
+                         .shape = {standard->channels},
+                         .data = (double *)numbers[i]};
+    snprintf(blobs[i].name, FOV_BLOB_NAME, "%s", names[i]);
+  }
+  return STANDARD;
+}
+
 /** weights: digest of those to evaluate. */
 static FovStatus write_file(const char *path, const FovBlob *blobs, size_t count,
                             const FovIdentity *identity, uint64_t weights) {
@@ -122,11 +139,12 @@ FovStatus fov_checkpoint_save_weights(const char *path, const FovParams *params,
                                       int64_t update, const FovIdentity *identity) {
   int count = params->count;
   FovBlob *blobs;
-  FOV_TRY(create_blobs(&blobs, (size_t)count + 1, path));
+  FOV_TRY(create_blobs(&blobs, (size_t)count + 1 + STANDARD, path));
   for (int i = 0; i < count; i++) blobs[i] = describe("", &params->list[i], values);
   blobs[count] = (FovBlob){.name = "state.update", .dtype = FOV_DTYPE_I64, .data = &update};
-  FovStatus status =
-      write_file(path, blobs, (size_t)count + 1, identity, fov_weights_digest(params, values));
+  size_t described = describe_standard(blobs + count + 1, &identity->standard);
+  FovStatus status = write_file(path, blobs, (size_t)count + 1 + described, identity,
+                                fov_weights_digest(params, values));
   free(blobs);
   return status;
 }
@@ -136,7 +154,7 @@ FovStatus fov_checkpoint_save(const char *path, const FovParams *params,
                               const FovBest *best, const FovIdentity *identity) {
   FovBlob *blobs;
   size_t count = 0;
-  FOV_TRY(create_blobs(&blobs, BLOCKS * (size_t)params->count + SCALARS, path));
+  FOV_TRY(create_blobs(&blobs, BLOCKS * (size_t)params->count + SCALARS + STANDARD, path));
   real *blocks[BLOCKS];
   blocks_of(blocks, state);
   for (int b = 0; b < BLOCKS; b++)
@@ -150,6 +168,7 @@ FovStatus fov_checkpoint_save(const char *path, const FovParams *params,
     blobs[count] = (FovBlob){.dtype = scalars[i].dtype, .data = scalars[i].data};
     snprintf(blobs[count++].name, FOV_BLOB_NAME, "%s", scalars[i].name);
   }
+  count += describe_standard(blobs + count, &identity->standard);
   FovStatus status =
       write_file(path, blobs, count, identity, fov_weights_digest(params, evaluated));
   free(blobs);
@@ -172,6 +191,21 @@ static FovStatus load_blob(const FovBlob *expected, const FovSafetensors *file) 
                                   expected->shape));
   FOV_TRY(check_finite(blob, fov_safetensors_path(file)));
   memcpy(expected->data, blob->data, fov_blob_size(blob));
+  return FOV_OK;
+}
+
+FovStatus fov_checkpoint_standard(FovStandard *standard, const FovSafetensors *file) {
+  const FovBlob *mean = fov_safetensors_find(file, "state.mean");
+  FovBlob blobs[STANDARD];
+  *standard = (FovStandard){.channels = 0};
+  if (!mean) return FOV_OK;
+  standard->channels = mean->dims == 1 && mean->shape[0] == 3 ? 3 : 1;
+  describe_standard(blobs, standard);
+  for (int i = 0; i < STANDARD; i++) FOV_TRY(load_blob(&blobs[i], file));
+  for (int c = 0; c < standard->channels; c++)
+    if (standard->deviation[c] <= 0)
+      return fov_fail(FOV_ERR_FORMAT, "%s: state.deviation: expected numbers above 0, found %g",
+                      fov_safetensors_path(file), standard->deviation[c]);
   return FOV_OK;
 }
 

@@ -2,7 +2,8 @@
  * Checkpoints: all of a training's state in one safetensors file, or only what evaluates.
  *
  * Parameters are stored under their own names ("core.w"), their averages and moments under a prefix
- * ("average.core.w", "first.core.w", "second.core.w"), the rest under "state."; the resolved
+ * ("average.core.w", "first.core.w", "second.core.w"), the rest under "state.", such as mean and
+ * deviation of standardised images, "state.mean" and "state.deviation" [C]; the resolved
  * configuration is the text "config", the digest of the weights to evaluate the text "weights".
  * Nothing in it depends on the clock, so the same training writes the same bytes.
  */
@@ -23,8 +24,9 @@ typedef struct FovBest {
 
 /** What identifies a training; a run is resumed only with the same. */
 typedef struct FovIdentity {
-  const char *config; /**< the resolved configuration */
-  uint64_t data;      /**< digest of the training data */
+  const char *config;   /**< the resolved configuration */
+  uint64_t data;        /**< digest of the training data */
+  FovStandard standard; /**< of the images that it is shown */
 } FovIdentity;
 
 /** Digest of the names, shapes and values of all parameters; padding does not count.
@@ -45,6 +47,10 @@ FovStatus fov_checkpoint_save_weights(const char *path, const FovParams *params,
 
 /** Fails if the training of the checkpoint was started on data of another digest. */
 FovStatus fov_checkpoint_check_data(const FovSafetensors *file, uint64_t data);
+
+/** Reads mean and deviation of the images that the agent was trained on; a file without them is of
+ * images that were not standardised. Fails on numbers that no images have. */
+FovStatus fov_checkpoint_standard(FovStandard *standard, const FovSafetensors *file);
 
 /** Fills the state; on failure it may be part old, part new. A parameter that is missing or of
  * another shape, and a number that is not finite, are errors that name it. */

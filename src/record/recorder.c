@@ -16,9 +16,20 @@ static void copy_row(float *to, const FovVar *var, int i) {
   for (int j = 0; var && j < var->cols; j++) to[j] = (float)var->value[(size_t)i * var->stride + j];
 }
 
-static void copy_retina(uint8_t *to, const FovVar *rho, int i) {
-  for (int j = 0; j < rho->cols; j++)
-    to[j] = (uint8_t)(255 * fmin(1, (double)rho->value[(size_t)i * rho->stride + j]) + 0.5);
+/** Copies the glimpse of lane i as brightness: number j of it is of channel j mod C. Where patches
+ * are multiplied by gain^s, the mean is, too. */
+static void copy_retina(uint8_t *to, const FovVar *rho, const FovTask *task, int i) {
+  const FovStandard *standard = task->standard;
+  FovGlimpseShape shape = task->agent->glimpse;
+  int patch = shape.side * shape.side * shape.channels;
+  for (int j = 0; j < rho->cols; j++) {
+    double v = (double)rho->value[(size_t)i * rho->stride + j];
+    if (standard) {
+      int c = j % shape.channels;
+      v = v * standard->deviation[c] + standard->mean[c] * pow(task->agent->sensor.gain, j / patch);
+    }
+    to[j] = (uint8_t)(255 * fmin(1, fmax(0, v)) + 0.5);
+  }
 }
 
 static void copy_probabilities(float *to, const real *log_p, int actions) {
@@ -39,11 +50,11 @@ static int attention_columns(const FovTrace *trace) {
 }
 
 /** What lane i saw and did at a step: glimpse t of the trace. */
-static void copy_glimpse(FovTrace *trace, const FovTimeStep *step, const real *log_p, real reward,
-                         int episode, int t, int i) {
+static void copy_glimpse(FovTrace *trace, const FovTimeStep *step, const FovTask *task,
+                         const real *log_p, real reward, int episode, int t, int i) {
   size_t at = (size_t)episode * trace->glimpses + t;
   copy_row(trace->locations + 2 * at, step->location, i);
-  copy_retina(trace->retina + at * step->rho->cols, step->rho, i);
+  copy_retina(trace->retina + at * step->rho->cols, step->rho, task, i);
   copy_probabilities(trace->probabilities + at * trace->actions, log_p, trace->actions);
   copy_frame(trace, step->frames[i], episode, t);
   int first = attention_columns(trace);
@@ -81,8 +92,8 @@ static void copy_rollout(FovTrace *trace, const FovTask *task, const FovRollout 
       int b = step->lanes[i], episode = episodes[b];
       if (episode < 0) continue;
       if (t > 0)
-        copy_glimpse(trace, step, log_p + (size_t)i * trace->actions, rollout->rewards[t * B + b],
-                     episode, t - 1, i);
+        copy_glimpse(trace, step, task, log_p + (size_t)i * trace->actions,
+                     rollout->rewards[t * B + b], episode, t - 1, i);
       copy_choice(trace, step, fov_step_offset(step, task, log_p, (real)NAN, i), episode, t, i);
     }
   }

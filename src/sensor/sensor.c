@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "sensor/ways.h"
 
+static const char *const standardises[] = {"auto", "no", "yes", NULL};
+
 const FovOption fov_sensor_options[] = {
     FOV_INT(FovSensor, side, "12", 1, FOV_MAX_SIDE, "G: cells of a patch each way"),
     FOV_INT(FovSensor, scales, "3", 1, FOV_MAX_SCALES,
@@ -12,6 +14,10 @@ const FovOption fov_sensor_options[] = {
              "with 4"),
     FOV_BOOL(FovSensor, whole, "no",
              "see the whole image, wherever it looks; side, scales and gain are not used"),
+    FOV_CHOICE(
+        FovSensor, standardise, "auto", standardises,
+        "subtract the mean brightness of the training images, divide by its deviation; auto: "
+        "with env = images"),
     FOV_OPTIONS_END,
 };
 

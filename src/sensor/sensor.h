@@ -21,11 +21,19 @@ enum { FOV_MAX_SIDE = 64, FOV_MAX_SCALES = 8, FOV_MAX_WHOLE = 8192 };
  * Or the whole image, with which the paper compares glimpses: one patch, as wide as the image's
  * longer side, with the image in its middle. */
 typedef struct FovSensor {
-  int side;    /**< G: 1 … FOV_MAX_SIDE */
-  int scales;  /**< S: 1 … FOV_MAX_SCALES */
-  double gain; /**< patch s is multiplied by gain^s: 1 gives means of areas, 4 sums */
-  bool whole;  /**< the whole image, wherever it looks; side, scales and gain are not used */
+  int side;        /**< G: 1 … FOV_MAX_SIDE */
+  int scales;      /**< S: 1 … FOV_MAX_SCALES */
+  double gain;     /**< patch s is multiplied by gain^s: 1 gives means of areas, 4 sums */
+  bool whole;      /**< the whole image, wherever it looks; side, scales and gain are not used */
+  int standardise; /**< FovStandardise */
 } FovSensor;
+
+/** Whether an agent is shown standardised images (standard.h). */
+typedef enum FovStandardise {
+  FOV_STANDARDISE_AUTO, /**< as the environment's type says */
+  FOV_STANDARDISE_NO,
+  FOV_STANDARDISE_YES,
+} FovStandardise;
 
 extern const FovOption fov_sensor_options[];
 

@@ -39,10 +39,7 @@ static void loop_sensor(void *context, int task, int worker) {
   FovArena *arena = &loop->arenas[task];
   FovEnvLane lane = fov_env_lane(arena, spec);
   draw_case(&loop->subject->env, &lane, (uint64_t)task);
-  FovImage image = {.bytes = lane.observation,
-                    .height = shown->height,
-                    .width = shown->width,
-                    .channels = shown->channels};
+  FovImage image = fov_lane_image(&lane, spec);
   FovGlimpseShape shape =
       fov_sensor_glimpse(&loop->sensor, shown->height, shown->width, shown->channels);
   real *glimpse = FOV_NEW(arena, real, fov_glimpse_features(shape));

@@ -9,6 +9,7 @@ FovStatus fov_subject_load(FovSubject *subject, const char *file, const char *co
   FOV_TRY(fov_experiment_resolve(experiment));
   FOV_TRY(fov_experiment_env(&subject->env, experiment, FOV_SPLIT_TRAIN));
   FOV_TRY(fov_experiment_build(experiment, &subject->env.spec));
+  FOV_TRY(fov_experiment_standardise(experiment, &subject->env));
   subject->training = fov_experiment_training(experiment, &subject->env);
   return fov_task_check(&subject->training.task);
 }

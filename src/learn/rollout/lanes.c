@@ -1,21 +1,37 @@
 #include "base/profile.h"
 #include "learn/rollout/play.h"
 
+/** Replaces the image that an agent is shown by room for a standardised one. */
+static void make_room(Play *play, int i) {
+  FovImage *image = &play->images[i];
+  size_t numbers = (size_t)image->height * (size_t)image->width * (size_t)image->channels;
+  image->floats = play->shown[i] = FOV_NEW(play->tape->arena, float, numbers);
+  image->bytes = NULL;
+}
+
+void fov_play_show(Play *play) {
+  if (!play->task->standard) return;
+  FovPhase before = fov_profile_enter(FOV_PHASE_SENSOR);
+  for (int i = 0; i < play->count; i++) {
+    FovImage image = fov_lane_image(&play->env[i], &play->task->env->spec);
+    fov_standardise(play->shown[i], &image, play->task->standard);
+  }
+  fov_profile_enter(before);
+}
+
 void fov_play_start(Play *play) {
   const FovEnv *env = play->task->env;
-  const FovObservation *shown = &env->spec.observation;
   FovArena *arena = play->tape->arena;
   FovPhase before = fov_profile_enter(FOV_PHASE_ENV);
   for (int b = 0; b < play->count; b++) {
     play->lanes[b] = b;
     play->env[b] = fov_env_lane(arena, &env->spec);
-    play->images[b] = (FovImage){.bytes = play->env[b].observation,
-                                 .height = shown->height,
-                                 .width = shown->width,
-                                 .channels = shown->channels};
+    play->images[b] = fov_lane_image(&play->env[b], &env->spec);
+    if (play->task->standard) make_room(play, b);
     fov_env_reset(env, &play->env[b], play->plan->cases[b], &play->env_rng[b]);
   }
   fov_profile_enter(before);
+  fov_play_show(play);
 }
 
 /** Whether lane i has nothing left to do; a full rollout lasts until all glimpses are taken. */
@@ -41,6 +57,7 @@ static void move_lane(Play *play, int to, int from) {
   play->lanes[to] = play->lanes[from];
   play->env[to] = play->env[from];
   play->images[to] = play->images[from];
+  play->shown[to] = play->shown[from];
   play->env_rng[to] = play->env_rng[from];
   play->policy_rng[to] = play->policy_rng[from];
   play->looked[to] = play->looked[from];

@@ -23,7 +23,8 @@ typedef struct Play {
   int count; // n
   int *lanes;
   FovEnvLane *env;
-  FovImage *images;
+  FovImage *images; // as the agent is shown them
+  float **shown;    // [n]: the pixels of standardised images
   FovRng *env_rng, *policy_rng;
   int *looked;       // glimpses since the last action
   real *earned;      // in all, from the environment
@@ -37,6 +38,8 @@ void *fov_play_zeros(FovArena *arena, size_t bytes);
 
 /* lanes.c */
 
+/** Standardises the images of all lanes as they are now, if the task asks for it. */
+void fov_play_show(Play *play);
 /** Resets the environments of all lanes. */
 void fov_play_start(Play *play);
 /** Lets the lanes that are done leave. */

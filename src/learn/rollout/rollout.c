@@ -47,6 +47,7 @@ static Play make_play(FovRollout *rollout, FovTape *tape, const FovTask *task,
                 .lanes = FOV_NEW(arena, int, B),
                 .env = FOV_NEW(arena, FovEnvLane, B),
                 .images = FOV_NEW(arena, FovImage, B),
+                .shown = fov_play_zeros(arena, (size_t)B * sizeof(float *)),
                 .env_rng = plan->env_rng,
                 .policy_rng = plan->policy_rng,
                 .looked = fov_play_zeros(arena, (size_t)B * sizeof(int)),
@@ -85,6 +86,7 @@ static void play_step(Play *play) {
   FovTimeStep *step = begin_step(play);
   fov_play_see(step, play);
   fov_play_act(step, play);
+  if (play->task->env->spec.changes) fov_play_show(play);
   bool going_on = fov_play_goes_on(play);
   if (going_on) fov_play_choose_place(step, play);
   if (going_on || step->log_act || step->log_stop) predict(step, play);

@@ -25,6 +25,14 @@ FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env) {
   return fov_fail(FOV_ERR_USAGE, "env = %s: expected no cue, found %s", env, found);
 }
 
+FovImage fov_lane_image(const FovEnvLane *lane, const FovEnvSpec *spec) {
+  const FovObservation *shown = &spec->observation;
+  return (FovImage){.bytes = lane->observation,
+                    .height = shown->height,
+                    .width = shown->width,
+                    .channels = shown->channels};
+}
+
 const char *fov_policy_for(const FovAttention *attention, const FovPolicy *policy) {
   if (attention->reads_all && (policy->head.build || policy->sites)) return "centre";
   if (attention->scores && !policy->sites) return "sites";

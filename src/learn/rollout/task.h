@@ -8,6 +8,7 @@
 #include "learn/reward.h"
 #include "learn/stop.h"
 #include "model/agent.h"
+#include "sensor/standard.h"
 
 /** Where the first glimpse falls. */
 typedef enum FovFirst {
@@ -36,11 +37,15 @@ typedef struct FovTask {
   const void *stop_options;
   const FovReward *reward;
   const FovBaseline *baseline;
+  const FovStandard *standard; /**< of the images that the agent is shown; NULL: as they are */
 } FovTask;
 
 /** Fails unless an agent can look at what the environment shows, an image of bytes, and learn its
  * answers, classes or moves. env: its name. */
 FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env);
+
+/** What a lane shows, as its environment has drawn it. */
+FovImage fov_lane_image(const FovEnvLane *lane, const FovEnvSpec *spec);
 
 /** The policy to choose with an attention instead of one that does not fit: the attention looks at
  * a place, chooses among sites, or needs no choice. NULL: the policy fits. */
