@@ -44,7 +44,7 @@ typedef struct FovObservation {
   FovObservationKind kind;
   int height, width; /**< of an image, in pixels: 1 … FOV_MAX_IMAGE_SIDE */
   int channels;      /**< of an image: 1 or 3 of bytes, 1 … FOV_MAX_CHANNELS of floats */
-  bool floats;       /**< an image of finite floats, which are used as they are */
+  bool floats;       /**< an image of finite floats: 0 black … 1 white, and beyond */
   int length;        /**< L tokens, or D numbers of a vector: 1 … FOV_MAX_LENGTH */
   int vocabulary;    /**< V, of tokens: 1 … FOV_MAX_LENGTH */
 } FovObservation;
@@ -90,6 +90,7 @@ typedef struct FovEnvSpec {
   int actions;              /**< A: classes, moves or numbers of a vector: 1 … FOV_MAX_ACTIONS */
   const char *const *names; /**< [A]: names of the actions; NULL: their numbers */
   int steps;                /**< N: 1 … FOV_MAX_STEPS */
+  bool last;                /**< of classes: an episode is right if its last answer is; else all */
   float goal;               /**< of moves and vectors: a return below counts as an error */
   bool changes;             /**< a step changes the observation too; otherwise only a reset does */
   int64_t cases;            /**< distinct cases of this split (digits); an epoch */

@@ -666,9 +666,9 @@ static void the_table_finds_environments_by_name(void **state) {
 static void refuses_observations_and_answers_that_no_agent_supports(void **state) {
   (void)state;
   static const char *const messages[] = {
-      "env = spectrum: expected an image of bytes, found an image of 6 x 6 x 5 floats",
-      "env = largest: expected an image of bytes, found a vector of 4 numbers",
-      "env = remember: expected an image of bytes, found 3 tokens of a vocabulary of 7",
+      "env = spectrum: expected an image of 1 or 3 channels, found an image of 6 x 6 x 5 floats",
+      "env = largest: expected an image of 1 or 3 channels, found a vector of 4 numbers",
+      "env = remember: expected an image of 1 or 3 channels, found 3 tokens of a vocabulary of 7",
       "env = find: expected a class or a move as the answer, found a vector of 2 numbers"};
   for (int i = 0; kind_envs[i]; i++) {
     FovEnv env;

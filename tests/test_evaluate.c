@@ -95,12 +95,12 @@ static void test_several_rollouts_are_averaged(void **state) {
   toy_finish(&toy);
 }
 
-/** One wrong answer makes a case wrong, with one rollout or with several that are averaged; rewards
- * and glimpses are means over rollouts. */
-static void test_several_answers_are_one_case(void **state) {
-  (void)state;
+/** One wrong answer makes a case wrong, or only a wrong last one, with one rollout or with several
+ * that are averaged; rewards and glimpses are means over rollouts. */
+static void check_several_answers(bool last) {
   Toy toy;
   toy_create(&toy, "env = toy_turns\nglimpses = 2\npolicy.sigma = 9\nenv.cases = 40\n");
+  toy.env.spec.last = last;
   real *values = toy_lively_values(&toy);
   for (int rollouts = 1; rollouts <= 3; rollouts += 2) {
     double log_p[40][TOY_TURNS][TOY_ACTIONS] = {{{0}}}, *flat = log_p[0][0], reward = 0;
@@ -114,10 +114,10 @@ static void test_several_answers_are_one_case(void **state) {
     }
     int wrong = 0, glimpses = 0, answers = 0;
     for (int b = 0; b < 40; b++) {
-      int bad = 0;
+      int bad = 0, latest = 0;
       for (int k = 0; k < toy_turns_count(b); k++)
-        bad += best_of(log_p[b][k]) != toy_turns_label(b, k);
-      wrong += bad > 0, answers += bad, glimpses += 2 * toy_turns_count(b);
+        bad += latest = best_of(log_p[b][k]) != toy_turns_label(b, k);
+      wrong += last ? latest : bad > 0, answers += bad, glimpses += 2 * toy_turns_count(b);
     }
     FovEvalResult result = toy_evaluate(&toy, values, rollouts, 2);
     assert_int_equal(result.cases, 40);
@@ -129,6 +129,12 @@ static void test_several_answers_are_one_case(void **state) {
   }
   free(values);
   toy_finish(&toy);
+}
+
+static void test_several_answers_are_one_case(void **state) {
+  (void)state;
+  check_several_answers(false);
+  check_several_answers(true);
 }
 
 /** Rollouts of a control task are not averaged: each is a case, wrong if it misses the goal. */

@@ -1,5 +1,5 @@
-/** The rules of each environment: the physics of catch; the images and labels of pairs and
- * sequence. */
+/** The rules of each environment: the physics of catch; the images and labels of pairs, sequence
+ * and circle_square. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static FovStatus create(FovEnv *env, const char *settings) {
   FovConfig config = {.slots = &slot, .slot_count = 1};
   FovSettings *parsed;
   char text[1024];
-  bool digits = strncmp(settings, "env = catch", 11) != 0;
+  bool digits = strncmp(settings, "env = c", 7) != 0; // neither catch nor circle_square
   snprintf(text, sizeof text,
            digits ? "%s\nenv.images = %s\nenv.labels = %s\nenv.divide = no\n" : "%s\n", settings,
            images, labels);
@@ -467,6 +467,46 @@ static void catch_has_distractors(void **state) {
   free_world(world);
 }
 
+/** Pixel (x, y) of case `index` on S x S pixels, as ap_gym defines it. */
+static double shape_pixel(int S, bool gradient, int index, int x, int y) {
+  double dx = x - index / 2 % S, dy = y - index / 2 / S, d = hypot(dx, dy);
+  bool square = fabs(dx) <= 4 && fabs(dy) <= 4, circle = d <= 4;
+  if (index % 2 == 0 ? square : circle) return 1;
+  return gradient ? 1 - d / sqrt(2. * S * S) : 0;
+}
+
+static void check_shapes(const char *settings, int S, bool gradient, int steps) {
+  FovEnv env;
+  FovArena arena = {.first = NULL};
+  FovRng rng = fov_rng_stream(1, FOV_STREAM_ENV, 0);
+  assert_int_equal(create(&env, settings), FOV_OK);
+  FovEnvLane lane = fov_env_lane(&arena, &env.spec);
+  const float *image = lane.observation;
+  assert_int_equal(env.spec.cases, 2 * S * S);
+  assert_true(env.spec.last);
+  for (int index = 0; index < 2 * S * S; index += 13) {
+    fov_env_reset(&env, &lane, index, &rng);
+    for (int i = 0; i < S * S; i++)
+      assert_near(image[i], shape_pixel(S, gradient, index, i % S, i / S), 1e-7,
+                  "case %d, pixel %d", index, i);
+    for (int t = 0; t < steps; t++) {
+      assert_int_equal(lane.label, index % 2);
+      fov_env_step(&env, &lane, &(FovAnswer){.action = t % 2}, &rng);
+      assert_true(lane.reward == (t % 2 == index % 2));
+      assert_int_equal(lane.terminated, t == steps - 1);
+    }
+  }
+  fov_env_finish(&env);
+  fov_arena_finish(&arena);
+}
+
+static void circles_and_squares_follow_their_definition(void **state) {
+  (void)state;
+  check_shapes("env = circle_square", 28, true, 16);
+  check_shapes("env = circle_square\nenv.gradient = no\nenv.size = 15\nenv.steps = 1", 15, false,
+               1);
+}
+
 static void catch_refuses_a_paddle_wider_than_its_screen(void **state) {
   (void)state;
   assert_refused("env = catch\nenv.size = 8\nenv.paddle = 9", "expected at most env.size = 8");
@@ -486,6 +526,7 @@ int main(void) {
       cmocka_unit_test(catch_starts_anywhere),
       cmocka_unit_test(catch_has_distractors),
       cmocka_unit_test(catch_refuses_a_paddle_wider_than_its_screen),
+      cmocka_unit_test(circles_and_squares_follow_their_definition),
   };
   return cmocka_run_group_tests(tests, write_digits, remove_digits);
 }

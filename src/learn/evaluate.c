@@ -19,11 +19,12 @@ static size_t answer_size(const FovTask *task) {
   return (size_t)task->env->spec.steps * task->agent->actions;
 }
 
-/** Whether any of a lane's answers is wrong, the rollouts having answered together. */
-static bool is_wrong(const FovRollout *rollout, const real *log_p, int lane, int actions) {
+/** Whether a lane's answers that count are wrong, the rollouts having answered together. */
+static bool is_wrong(const FovRollout *rollout, const real *log_p, int lane, const FovTask *task) {
   const int *labels = rollout->labels + (size_t)lane * rollout->turns;
+  int actions = task->agent->actions, answers = rollout->taken[lane];
   bool wrong = false;
-  for (int turn = 0; turn < rollout->taken[lane]; turn++)
+  for (int turn = task->env->spec.last ? answers - 1 : 0; turn < answers; turn++)
     wrong = wrong || fov_likeliest(log_p + (size_t)turn * actions, actions) != labels[turn];
   return wrong;
 }
@@ -33,8 +34,7 @@ static bool is_wrong(const FovRollout *rollout, const real *log_p, int lane, int
 static void count_answers(FovEvalResult *sums, uint8_t *wrong, const FovRollout *rollout,
                           const real *log_p, const FovTask *task) {
   for (int b = 0; b < rollout->lanes; b++) {
-    bool is = log_p ? is_wrong(rollout, log_p + b * answer_size(task), b, task->agent->actions)
-                    : rollout->wrong[b];
+    bool is = log_p ? is_wrong(rollout, log_p + b * answer_size(task), b, task) : rollout->wrong[b];
     if (wrong) wrong[b] = is;
     if (log_p) sums->wrong += is;
   }

@@ -16,6 +16,11 @@ static void copy_row(float *to, const FovVar *var, int i) {
   for (int j = 0; var && j < var->cols; j++) to[j] = (float)var->value[(size_t)i * var->stride + j];
 }
 
+/** Brightness as a byte, 0 to 1 as 0 to 255; what is brighter or darker is cut. */
+static uint8_t byte_of(double brightness) {
+  return (uint8_t)(255 * fmin(1, fmax(0, brightness)) + 0.5);
+}
+
 /** Copies the glimpse of lane i as brightness: number j of it is of channel j mod C. Where patches
  * are multiplied by gain^s, the mean is, too. */
 static void copy_retina(uint8_t *to, const FovVar *rho, const FovTask *task, int i) {
@@ -28,7 +33,7 @@ static void copy_retina(uint8_t *to, const FovVar *rho, const FovTask *task, int
       int c = j % shape.channels;
       v = v * standard->deviation[c] + standard->mean[c] * pow(task->agent->sensor.gain, j / patch);
     }
-    to[j] = (uint8_t)(255 * fmin(1, fmax(0, v)) + 0.5);
+    to[j] = byte_of(v);
   }
 }
 
@@ -36,10 +41,12 @@ static void copy_probabilities(float *to, const real *log_p, int actions) {
   for (int a = 0; a < actions; a++) to[a] = (float)fmin(1, exp(log_p[a]));
 }
 
-static void copy_frame(FovTrace *trace, const uint8_t *image, int episode, int t) {
+static void copy_frame(FovTrace *trace, const void *image, bool floats, int episode, int t) {
   size_t pixels = (size_t)trace->height * trace->width * trace->channels;
   size_t frame = (size_t)episode * trace->frames + (trace->frames > 1 ? t : 0);
-  memcpy(trace->images + frame * pixels, image, pixels);
+  uint8_t *to = trace->images + frame * pixels;
+  if (!floats) memcpy(to, image, pixels);
+  for (size_t i = 0; i < pixels && floats; i++) to[i] = byte_of((double)((const float *)image)[i]);
 }
 
 /** Where the columns of the attention begin: after those of the policy. */
@@ -56,7 +63,7 @@ static void copy_glimpse(FovTrace *trace, const FovTimeStep *step, const FovTask
   copy_row(trace->locations + 2 * at, step->location, i);
   copy_retina(trace->retina + at * step->rho->cols, step->rho, task, i);
   copy_probabilities(trace->probabilities + at * trace->actions, log_p, trace->actions);
-  copy_frame(trace, step->frames[i], episode, t);
+  copy_frame(trace, step->frames[i], task->env->spec.observation.floats, episode, t);
   int first = attention_columns(trace);
   for (int c = first; c < trace->columns; c++)
     copy_row(trace->column[c].values + at * trace->column[c].width, step->read[c - first], i);
@@ -104,10 +111,9 @@ static void copy_rollout(FovTrace *trace, const FovTask *task, const FovRollout 
   }
 }
 
-static double frames_bytes(const FovTask *task) {
-  const FovEnvSpec *spec = &task->env->spec;
-  double frames = spec->changes ? fov_task_glimpses(task) : 1;
-  return frames * (double)fov_observation_bytes(&spec->observation);
+/** Images of an episode that differ. */
+static double count_frames(const FovTask *task) {
+  return task->env->spec.changes ? fov_task_glimpses(task) : 1;
 }
 
 static double episode_bytes(const FovTask *task) {
@@ -116,7 +122,9 @@ static double episode_bytes(const FovTask *task) {
   for (int c = fov_task_columns(columns, task); c-- > 0;) numbers += columns[c].width;
   for (int c = fov_agent_columns(columns, task->agent); c-- > 0;) numbers += columns[c].width;
   double glimpse = numbers * sizeof(float) + fov_glimpse_features(task->agent->glimpse);
-  return frames_bytes(task) + fov_task_glimpses(task) * glimpse;
+  const FovObservation *shown = &task->env->spec.observation;
+  double pixels = (double)shown->height * shown->width * shown->channels;
+  return count_frames(task) * pixels + fov_task_glimpses(task) * glimpse;
 }
 
 static int least(int64_t a, int64_t b) {
@@ -141,7 +149,9 @@ static FovStatus check_memory(const FovRecordRequest *request, const FovWorkspac
   int episodes = all_episodes(request);
   int lanes = request->wrong > 0 ? FOV_SHARD : least(episodes, FOV_SHARD);
   // A game's frames are kept twice: by the rollout, then in the trace.
-  double kept = request->task->env->spec.changes ? lanes * frames_bytes(request->task) : 0;
+  const FovEnvSpec *spec = &request->task->env->spec;
+  double frame = (double)fov_observation_bytes(&spec->observation);
+  double kept = spec->changes ? lanes * count_frames(request->task) * frame : 0;
   char name[80];
   snprintf(name, sizeof name, "a trace of %d episodes (eval.episodes, --episodes)", episodes);
   double shard = 0;

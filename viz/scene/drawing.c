@@ -6,17 +6,32 @@
 #include "viz/scene/part_retina.h"
 #include "viz/scene/part_view.h"
 
-/** Draws the labels or the answers of an episode's turns, or as many as fit; wrong ones in their
- * colour. Returns the x at which they end. */
-static double draw_turns(cairo_t *cr, const FovScene *scene, double x, double y, double end,
-                         const int32_t *values) {
+/** The turns to draw labels of: one if all have the same. */
+static int count_labels(const FovScene *scene) {
   const FovTrace *trace = scene->trace;
   size_t first = fov_glimpse_index(trace, scene->episode, 0);
-  for (size_t m = first; m < first + (size_t)fov_scene_length(scene); m++) {
-    char name[FOV_ACTION_NAME];
+  int length = fov_scene_length(scene), label = -1;
+  for (size_t m = first; m < first + (size_t)length; m++) {
     if (trace->answers[m] < 0) continue; // no turn ended here
+    if (label >= 0 && trace->labels[m] != label) return length;
+    label = trace->labels[m];
+  }
+  return 1;
+}
+
+/** Draws the labels or the answers of an episode's first turns, or as many as fit; wrong ones in
+ * their colour. Returns the x at which they end. */
+static double draw_turns(cairo_t *cr, const FovScene *scene, double x, double y, double end,
+                         const int32_t *values, int turns) {
+  const FovTrace *trace = scene->trace;
+  size_t first = fov_glimpse_index(trace, scene->episode, 0);
+  double more = fov_text_width(cr, " ... ");
+  for (size_t m = first; m < first + (size_t)fov_scene_length(scene) && turns > 0; m++) {
+    char name[FOV_ACTION_NAME];
+    if (trace->answers[m] < 0) continue;
+    turns--;
     fov_action_name(name, trace, values[m]);
-    bool fits = x + fov_text_width(cr, name) < end, wrong = values[m] != trace->labels[m];
+    bool fits = x + fov_text_width(cr, name) + more < end, wrong = values[m] != trace->labels[m];
     fov_set_colour(cr, wrong ? scene->theme->wrong : scene->theme->ink, 1);
     x += fov_text(cr, x, y, FOV_ALIGN_LEFT, fits ? " %s" : " ...", name);
     if (!fits) break;
@@ -28,10 +43,10 @@ static double draw_turns(cairo_t *cr, const FovScene *scene, double x, double y,
 static double draw_answers(cairo_t *cr, const FovScene *scene, double x, double y, double end) {
   const FovTrace *trace = scene->trace;
   x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "label");
-  x = draw_turns(cr, scene, x, y, (x + end) / 2, trace->labels);
+  x = draw_turns(cr, scene, x, y, (x + end) / 2, trace->labels, count_labels(scene));
   fov_set_colour(cr, scene->theme->ink, 1);
   x += fov_text(cr, x, y, FOV_ALIGN_LEFT, ", answer");
-  return draw_turns(cr, scene, x, y, end, trace->answers);
+  return draw_turns(cr, scene, x, y, end, trace->answers, fov_scene_length(scene));
 }
 
 /** The result of the episode in a word. */

@@ -127,8 +127,9 @@ static real step_lane(const FovTimeStep *step, const real *log_p, Play *play, in
   fov_env_step(task->env, &play->env[i], &(FovAnswer){.action = action}, &play->env_rng[i]);
   play->looked[i] = 0;
   play->earned[i] += play->env[i].reward;
-  rollout->wrong[b] = rollout->log_probabilities ? rollout->wrong[b] || action != label
-                                                 : play->earned[i] < task->env->spec.goal;
+  rollout->wrong[b] = rollout->log_probabilities
+                          ? (rollout->wrong[b] && !task->env->spec.last) || action != label
+                          : play->earned[i] < task->env->spec.goal;
   return task->reward->value(play->env[i].reward, log_p, label);
 }
 

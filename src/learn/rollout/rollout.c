@@ -62,7 +62,7 @@ static FovTimeStep *begin_step(Play *play) {
   FovTimeStep *step = &play->rollout->at[play->rollout->time_steps++];
   *step = (FovTimeStep){.count = n,
                         .lanes = memcpy(FOV_NEW(arena, int, n), play->lanes, n * sizeof(int)),
-                        .frames = FOV_NEW(arena, const uint8_t *, n),
+                        .frames = FOV_NEW(arena, const void *, n),
                         .labels = FOV_NEW(arena, int, n),
                         .actions = FOV_NEW(arena, int, n),
                         .events = fov_play_zeros(arena, (size_t)n)};

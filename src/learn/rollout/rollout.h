@@ -48,7 +48,7 @@ typedef struct FovTimeStep {
   FovVar *rho;               /**< [n, S·G·G·C]: the glimpse */
   FovVar *location;          /**< [n, 2]: its place */
   FovVar *read[FOV_COLUMNS]; /**< [n, width]: what the attention records of it */
-  const uint8_t **frames;    /**< [n]: [H, W, C] each; unless the plan keeps them, the last ones */
+  const void **frames;       /**< [n]: the observation; unless the plan keeps them, the last one */
   FovVar *logits;            /**< [n, A]: of answer or action */
   real *log_p;               /**< [n, A]: fov_step_log_p; NULL: not computed yet */
   FovVar *baseline;     /**< [n, 1]: the return expected from here on, if something is chosen */

@@ -13,8 +13,9 @@ FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env) {
   const FovObservation *shown = &spec->observation;
   char found[FOV_DESCRIPTION];
   fov_observation_describe(found, shown);
-  if (shown->kind != FOV_OBSERVATION_IMAGE || shown->floats)
-    return fov_fail(FOV_ERR_USAGE, "env = %s: expected an image of bytes, found %s", env, found);
+  if (shown->kind != FOV_OBSERVATION_IMAGE || (shown->channels != 1 && shown->channels != 3))
+    return fov_fail(FOV_ERR_USAGE, "env = %s: expected an image of 1 or 3 channels, found %s", env,
+                    found);
   if (spec->answer == FOV_ANSWER_VECTOR)
     return fov_fail(FOV_ERR_USAGE,
                     "env = %s: expected a class or a move as the answer, found a vector of %d "
@@ -27,7 +28,8 @@ FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env) {
 
 FovImage fov_lane_image(const FovEnvLane *lane, const FovEnvSpec *spec) {
   const FovObservation *shown = &spec->observation;
-  return (FovImage){.bytes = lane->observation,
+  return (FovImage){.bytes = shown->floats ? NULL : lane->observation,
+                    .floats = shown->floats ? lane->observation : NULL,
                     .height = shown->height,
                     .width = shown->width,
                     .channels = shown->channels};

@@ -40,8 +40,8 @@ typedef struct FovTask {
   const FovStandard *standard; /**< of the images that the agent is shown; NULL: as they are */
 } FovTask;
 
-/** Fails unless an agent can look at what the environment shows, an image of bytes, and learn its
- * answers, classes or moves. env: its name. */
+/** Fails unless an agent can look at what the environment shows, an image of 1 or 3 channels, and
+ * learn its answers, classes or moves. env: its name. */
 FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env);
 
 /** What a lane shows, as its environment has drawn it. */
