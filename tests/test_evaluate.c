@@ -122,6 +122,8 @@ static void check_several_answers(bool last) {
     FovEvalResult result = toy_evaluate(&toy, values, rollouts, 2);
     assert_int_equal(result.cases, 40);
     assert_int_equal(result.wrong, wrong);
+    assert_int_equal(result.wrong_answers, answers);
+    assert_int_equal(2 * result.answers, glimpses);
     assert_close(result.reward, reward, 1e-5);
     assert_close(result.glimpses, glimpses / 40., 1e-9);
     // More answers are wrong than there are cases, and some cases are right.

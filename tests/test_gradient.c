@@ -73,6 +73,7 @@ static void test_the_gradient_equals_differences_of_the_loss(void **state) {
   check_gradient(NO_POLICY "core = lstm\n");
   check_gradient(NO_POLICY "core = gru\n");
   check_gradient(NO_POLICY "core = none\n");
+  check_gradient(NO_POLICY "core = gru\ntime = yes\n");
   check_gradient(NO_POLICY "core = rnn\nlayers = 2\n");
   check_gradient(NO_POLICY TOY_TWO_LAYERS "core = rnn\n");
   check_gradient(NO_POLICY TOY_TWO_LAYERS "core = lstm\n");

@@ -18,6 +18,9 @@
 
 enum { WIDTH = 24, HEIGHT = 16, SAMPLES = 20000, STATES = 3, LANES = 64 };
 
+/** Places run from −bounds to bounds. */
+static const double bounds[2] = {0.5, 0.25};
+
 /* ---- choosing ---- */
 
 /** A policy with options and a head. */
@@ -76,6 +79,7 @@ static void choose(Chosen *c, const Subject *s, const Request *r, real *gradient
   c->output.choices = FOV_NEW(arena, FovChoice, n);
   for (int i = 0; i < n; i++) c->output.choices[i] = (FovChoice){{NAN, NAN}, -2};
   c->output.places = nans(arena, 2 * (size_t)n);
+  c->output.costs = memset(FOV_NEW(arena, real, n), 0, (size_t)n * sizeof(real));
   real *places = FOV_NEW(arena, real, 2 * n);
   for (int i = 0; i < 2 * n; i++) places[i] = last_place(r->first + i / 2 * r->step, i % 2);
   c->rng = FOV_NEW(arena, FovRng, n + 2) + 1;
@@ -90,6 +94,7 @@ static void choose(Chosen *c, const Subject *s, const Request *r, real *gradient
       .rng = c->rng,
       .width = WIDTH,
       .height = HEIGHT,
+      .bounds = {(real)bounds[0], (real)bounds[1]},
       .progress = 0.5,
       .deterministic = r->deterministic,
       .lanes = n};
@@ -963,15 +968,17 @@ static void test_a_tile_s_place_is_its_middle(void **state) {
 static void test_a_relative_step_is_no_longer_than_its_reach(void **state) {
   (void)state;
   Chosen c;
-  Subject s = begin_subject("plugin = relative\nplugin.reach = 0.25\nplugin.sigma = 1\n");
+  Subject s =
+      begin_subject("plugin = relative\nplugin.reach = 0.25\nplugin.sigma = 1\nplugin.cost = 2\n");
   int cut = 0;
   choose(&c, &s, &(Request){.lanes = LANES, .step = 1}, NULL);
   for (int b = 0; b < LANES; b++) {
     const real *a = c.output.choices[b].sample;
     double length = hypot((double)a[0], (double)a[1]);
     cut += length > 1;
+    assert_close(c.output.costs[b], 2 * length, 1e-5);
     for (int j = 0; j < 2; j++) {
-      double to = last_place(b, j) + 0.25 * (double)a[j] / fmax(length, 1);
+      double to = last_place(b, j) + 0.25 * bounds[j] * (double)a[j] / fmax(length, 1);
       assert_close(c.output.places[2 * b + j], to, 1e-5);
     }
   }
@@ -980,7 +987,7 @@ static void test_a_relative_step_is_no_longer_than_its_reach(void **state) {
   finish_subject(&s);
 }
 
-static void test_random_is_uniform_over_the_image(void **state) {
+static void test_random_is_uniform_over_the_places(void **state) {
   (void)state;
   Chosen c;
   Subject s = begin_subject("plugin = random\n");
@@ -990,7 +997,7 @@ static void test_random_is_uniform_over_the_image(void **state) {
   double *x = calloc(2 * SAMPLES, sizeof *x);
   for (int i = 0; i < 2 * SAMPLES; i++) {
     x[i] = (double)c.output.choices[i / 2].sample[i % 2];
-    assert_true(x[i] == (double)c.output.places[i] && x[i] >= -1 && x[i] <= 1);
+    assert_true(x[i] * bounds[i % 2] == (double)c.output.places[i] && x[i] >= -1 && x[i] <= 1);
   }
   for (int j = 0; j < 2; j++) {
     assert_close(moment(x, j, 0, 1), 0, 5 * sqrt(1. / 3 / SAMPLES));
@@ -1074,7 +1081,7 @@ int main(void) {
       cmocka_unit_test(test_the_gaussian_has_its_moments),
       cmocka_unit_test(test_a_tile_s_place_is_its_middle),
       cmocka_unit_test(test_a_relative_step_is_no_longer_than_its_reach),
-      cmocka_unit_test(test_random_is_uniform_over_the_image),
+      cmocka_unit_test(test_random_is_uniform_over_the_places),
       cmocka_unit_test(test_centre_looks_at_the_centre),
       cmocka_unit_test(test_sigma_follows_its_schedule),
       cmocka_unit_test(test_choices_are_drawn_with_the_schedule_s_sigma),

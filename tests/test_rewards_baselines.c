@@ -50,13 +50,14 @@ static void test_every_reward_follows_its_formula(void **state) {
     real right, wrong;
   } known[] = {{"correct", 1, 0},
                {"probability", (real)0.7788007830714049, (real)0.1353352832366127},
-               {"log_probability", (real)-0.25, (real)-2}};
+               {"log_probability", (real)-0.25, (real)-2},
+               {"cross_entropy", (real)-0.2275598066533, (real)-1.8204784532536}};
   for (const FovReward *const *r = fov_rewards; *r; r++) {
     size_t i = 0;
     while (i < sizeof known / sizeof *known && strcmp(known[i].name, (*r)->plugin.name)) i++;
     if (i == sizeof known / sizeof *known) fail_msg("%s: no case here", (*r)->plugin.name);
-    assert_close((*r)->value(1, log_p, 0), known[i].right, 1e-7);
-    assert_close((*r)->value(0, log_p, 1), known[i].wrong, 1e-7);
+    assert_close((*r)->value(1, log_p, 0, 3), known[i].right, 1e-7);
+    assert_close((*r)->value(0, log_p, 1, 3), known[i].wrong, 1e-7);
   }
 }
 

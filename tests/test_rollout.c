@@ -75,6 +75,86 @@ static void test_a_glimpse_shows_the_image_at_its_place(void **state) {
   toy_finish(&toy);
 }
 
+/** With sensor.inside no glimpse leaves the image, and some touch its edges. */
+static void test_glimpses_stay_inside_if_asked(void **state) {
+  (void)state;
+  enum { LANES = 48 };
+  const char *const policies[] = {"policy = random\nfirst = random\n",
+                                  "policy = gaussian\npolicy.sigma = 20\nfirst = learned\n",
+                                  "policy = relative\npolicy.reach = 1\nfirst = random\n"};
+  for (int policy = 0; policy < 3; policy++) {
+    Toy toy;
+    ToyPlay p;
+    char settings[256];
+    snprintf(settings, sizeof settings, "sensor.inside = yes\nsensor.side = 4\n%s",
+             policies[policy]);
+    toy_create(&toy, settings);
+    const double bound = 1 - 4. / TOY_SIDE;
+    double farthest = 0;
+    real *values = toy_lively_values(&toy);
+    toy_play(&p, &toy, values, LANES);
+    for (int t = 1; t < p.rollout.time_steps; t++)
+      for (int i = 0; i < 2 * LANES; i++)
+        farthest = fmax(farthest, fabs((double)p.rollout.at[t].location->value[i]));
+    assert_true(farthest <= bound + 1e-6 && farthest > 0.95 * bound);
+    toy_play_finish(&p);
+    free(values);
+    toy_finish(&toy);
+  }
+}
+
+/** A step costs its length of the return, when it is chosen. */
+static void test_the_cost_of_a_step_is_part_of_the_return(void **state) {
+  (void)state;
+  enum { LANES = 12 };
+  Toy toy;
+  ToyPlay p;
+  toy_create(&toy, "env = toy_turns\nglimpses = 1\npolicy = relative\npolicy.cost = 0.25\n");
+  real *values = toy_lively_values(&toy);
+  toy_play(&p, &toy, values, LANES);
+  const FovRollout *r = &p.rollout;
+  int chosen = 0;
+  for (int t = 0; t < r->time_steps; t++)
+    for (int i = 0; i < r->at[t].count; i++) {
+      const FovTimeStep *step = &r->at[t];
+      int at = t * LANES + step->lanes[i];
+      bool looks = step->events[i] & FOV_EVENT_LOOK;
+      const real *a = r->choices.places[at].sample;
+      double earned = step->actions[i] >= 0 && step->actions[i] == step->labels[i];
+      double cost = looks ? 0.25 * hypot((double)a[0], (double)a[1]) : 0;
+      assert_close(r->rewards[at], earned - cost, 1e-6);
+      chosen += looks;
+    }
+  assert_true(chosen >= LANES);
+  toy_play_finish(&p);
+  free(values);
+  toy_finish(&toy);
+}
+
+/** Without a memory the last input of the answer is the time, −1 at first and 1 after the end. */
+static void test_the_core_reads_the_time(void **state) {
+  (void)state;
+  Toy toy;
+  ToyPlay p;
+  toy_create(&toy, "env = toy_turns\nglimpses = 2\ncore = none\ntime = yes\n");
+  real *values = fov_params_block(&toy.experiment.agent.params);
+  const FovParam *w = toy_param(&toy, "class.w");
+  for (int a = 0; a < w->rows; a++)
+    values[w->offset + (size_t)((a + 1) * w->cols - 1)] = (real)(a + 1);
+  toy_play(&p, &toy, values, 12);
+  int T = 2 * TOY_TURNS;
+  assert_int_equal(p.rollout.time_steps, T + 1);
+  for (int t = 0; t < T; t++) {
+    const FovVar *logits = p.rollout.at[t + 1].logits;
+    for (int i = 0; i < logits->rows * w->rows; i++)
+      assert_close(fov_value_row(logits, i / w->rows)[i % w->rows],
+                   (i % w->rows + 1) * (2. * t / T - 1), 1e-6);
+  }
+  toy_play_finish(&p);
+  free(values);
+  toy_finish(&toy);
+}
+
 static void test_the_first_glimpse_is_at_the_requested_place(void **state) {
   (void)state;
   const char *firsts[] = {"first = centre", "first = random", "first = learned"};
@@ -644,6 +724,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_log_prob_belongs_to_the_raw_sample),
       cmocka_unit_test(test_a_glimpse_shows_the_image_at_its_place),
+      cmocka_unit_test(test_glimpses_stay_inside_if_asked),
+      cmocka_unit_test(test_the_cost_of_a_step_is_part_of_the_return),
+      cmocka_unit_test(test_the_core_reads_the_time),
       cmocka_unit_test(test_the_first_glimpse_is_at_the_requested_place),
       cmocka_unit_test(test_a_context_chooses_the_first_glimpse),
       cmocka_unit_test(test_labels_are_answered_in_turn),

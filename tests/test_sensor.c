@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "sensor/sensor.h"
 #include "sensor/standard.h"
+#include "sensor/window.h"
 #include "tests/check.h"
 
 enum { LARGEST = 40 * 40 * 3 };
@@ -37,28 +38,39 @@ static FovImage image_of(const Picture *p) {
 
 /** Where patch s starts along one side of the image; far outside if the location is not a number.
  */
-static double patch_start(double location, int extent, int width) {
+static double patch_start(const FovSensor *sensor, double location, int extent, int width) {
   if (isnan(location)) return -1e9;
-  return floor((location + 1) / 2 * extent + 0.5) - width / 2;
+  double middle = (location + 1) / 2 * extent;
+  return sensor->bilinear ? middle - width / 2. : floor(middle + 0.5) - width / 2;
 }
 
-/** The sensor by its definition: every pixel adds its share to the cell of each patch it lies in.
- */
+/** The share of a pixel that lies in a cell, along one side. */
+static double share_of(double pixel, double cell, int step) {
+  return fmax(0, fmin(cell + step, pixel + 1) - fmax(cell, pixel));
+}
+
+/** The sensor by its definition: every pixel adds its shares to the cells of each patch that it
+ * lies in, two each way at most. */
 static void look_slowly(double *glimpse, const FovSensor *sensor, const FovImage *image, double x,
                         double y) {
   int side = sensor->side, channels = image->channels;
   memset(glimpse, 0, (size_t)(sensor->scales * side * side * channels) * sizeof *glimpse);
-  for (int s = 0; s < sensor->scales; s++, glimpse += side * side * channels)
-    for (int row = 0, i = 0; row < image->height; row++)
-      for (int column = 0; column < image->width; column++)
-        for (int c = 0; c < channels; c++, i++) {
-          int step = 1 << s;
-          double right = column - patch_start(x, image->width, side * step);
-          double below = row - patch_start(y, image->height, side * step);
-          if (right < 0 || below < 0 || right >= side * step || below >= side * step) continue;
-          int cell = (int)below / step * side + (int)right / step;
-          glimpse[cell * channels + c] += image->bytes[i] / (255.0 * step * step);
-        }
+  for (int s = 0; s < sensor->scales; s++, glimpse += side * side * channels) {
+    int step = 1 << s;
+    double left = patch_start(sensor, x, image->width, side * step);
+    double top = patch_start(sensor, y, image->height, side * step);
+    for (int i = 0; i < image->height * image->width * 4; i++) {
+      int row = i / 4 / image->width, column = i / 4 % image->width;
+      double down = floor((row - top) / step) + i % 2, right = floor((column - left) / step);
+      right += i / 2 % 2;
+      if (right < 0 || down < 0 || right >= side || down >= side) continue;
+      double share = share_of(row, top + down * step, step);
+      share *= share_of(column, left + right * step, step);
+      for (int c = 0; c < channels; c++)
+        glimpse[((int)down * side + (int)right) * channels + c] +=
+            share * image->bytes[i / 4 * channels + c] / (255.0 * step * step);
+    }
+  }
 }
 
 static FovGlimpseShape glimpse_of(const FovSensor *sensor, const FovImage *image) {
@@ -74,9 +86,9 @@ static void assert_as_defined(const FovSensor *sensor, const FovImage *image, re
   for (int i = 0; i < features; i++) glimpse[i] = NAN;
   look_slowly(expected, sensor, image, (double)x, (double)y);
   fov_sensor_look(glimpse, sensor, image, x, y);
-  // The sum is exact, so nothing but the quotient is rounded.
+  // Without interpolation the sum is exact, so nothing but the quotient is rounded.
   for (int i = 0; i < features; i++)
-    assert_near(glimpse[i], expected[i], 0.5 * FLT_EPSILON * expected[i],
+    assert_near(glimpse[i], expected[i], sensor->bilinear ? 1e-6 : 0.5 * FLT_EPSILON * expected[i],
                 "number %d, side %d, scales %d, [%d, %d, %d] at (%g, %g)", i, sensor->side,
                 sensor->scales, image->height, image->width, image->channels, (double)x, (double)y);
   free(expected), free(glimpse);
@@ -109,10 +121,36 @@ static void a_glimpse_equals_its_definition(void **state) {
       for (size_t side = 0; side < sizeof sides / sizeof *sides; side++) {
         // A sensor of four scales computes those of fewer, which the tests below compare.
         FovSensor sensor = {.side = sides[side], .scales = 4, .gain = 1};
-        for (int place = 0; place < PLACES; place++)
-          assert_as_defined(&sensor, &image, places[place][0], places[place][1]);
+        for (int i = 0; i < 2 * PLACES; i++) {
+          sensor.bilinear = i >= PLACES;
+          assert_as_defined(&sensor, &image, places[i % PLACES][0], places[i % PLACES][1]);
+        }
       }
     }
+}
+
+/** The glimpses of a bilinear sensor of one scale are those of a bilinear window whose samples are
+ * a pixel apart. */
+static void a_bilinear_glimpse_is_a_window(void **state) {
+  (void)state;
+  static Picture picture;
+  enum { CELLS = 5 * 5 * 3 };
+  const FovSensor sensor = {.side = 5, .scales = 1, .gain = 1, .bilinear = true};
+  real glimpse[CELLS], window[CELLS];
+  draw_picture(&picture, 28, 17, 3);
+  FovImage image = image_of(&picture);
+  real *scratch = malloc(fov_window_scratch(&sensor, 28, 17, 3) * sizeof *scratch);
+  assert_non_null(scratch);
+  for (int place = 0; place < PLACES && fabs((double)places[place][0]) < 2; place++) {
+    const FovWindow at = {
+        .x = places[place][0], .y = places[place][1], .stride = 1, .sigma = 1, .intensity = 1};
+    fov_sensor_look(glimpse, &sensor, &image, at.x, at.y);
+    fov_window_look(window, FOV_WINDOW_BILINEAR, &sensor, &image, &at, scratch);
+    for (int i = 0; i < CELLS; i++)
+      assert_near(glimpse[i], window[i], 2e-6, "number %d at (%g, %g)", i, (double)at.x,
+                  (double)at.y);
+  }
+  free(scratch);
 }
 
 static void fewer_scales_are_the_first_of_more(void **state) {
@@ -431,9 +469,13 @@ static Map map_of(const int image[3], FovSensor sensor, int coarse) {
 static void a_glimpse_and_its_adjoint_match(void **state) {
   (void)state;
   static const FovSensor sensors[] = {
-      {.side = 1, .scales = 1, .gain = 1},   {.side = 2, .scales = 4, .gain = 2},
-      {.side = 5, .scales = 3, .gain = 1},   {.side = 12, .scales = 3, .gain = 4},
-      {.side = 7, .scales = 8, .gain = 1.5}, {.side = 3, .scales = 1, .gain = 1, .whole = true},
+      {.side = 1, .scales = 1, .gain = 1},
+      {.side = 2, .scales = 4, .gain = 2},
+      {.side = 5, .scales = 3, .gain = 1},
+      {.side = 12, .scales = 3, .gain = 4},
+      {.side = 7, .scales = 8, .gain = 1.5},
+      {.side = 3, .scales = 1, .gain = 1, .whole = true},
+      {.side = 5, .scales = 3, .gain = 2, .bilinear = true},
   };
   for (int i = 0; i < ADJOINT_IMAGES; i++)
     for (size_t s = 0; s < sizeof sensors / sizeof *sensors; s++)
@@ -627,6 +669,7 @@ static void a_callers_bug_aborts(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_gain_brightens_coarse_patches),
+      cmocka_unit_test(a_bilinear_glimpse_is_a_window),
       cmocka_unit_test(a_glimpse_equals_its_definition),
       cmocka_unit_test(fewer_scales_are_the_first_of_more),
       cmocka_unit_test(the_largest_sensor_works),

@@ -66,20 +66,21 @@ static FovStatus print_json(const FovTrained *trained, const FovTested *tested,
   const FovEvalResult *result = &tested->result;
   json_t *overrides = json_overrides(trained);
   json_t *root =
-      !overrides ? NULL
-                 : json_pack("{s:s, s:I, s:s, s:I, s:i, s:o, s:I, s:I, s:f, s:[f,f], s:f, s:f, "
-                             "s:I, s:f, s:f, s:f, s:f}",
-                             "checkpoint", trained->path, "update", (json_int_t)trained->update,
-                             "split", fov_split_names[trained->split], "seed",
-                             (json_int_t)trained->experiment.eval.seed, "rollouts",
-                             request->rollouts, "overrides", overrides, "cases",
-                             (json_int_t)result->cases, "wrong", (json_int_t)result->wrong, "error",
-                             (double)result->wrong / (double)result->cases, "interval", tested->low,
-                             tested->high, "reward", result->reward, "glimpses", result->glimpses,
-                             "parameters", (json_int_t)tested->outcomes.parameters, "mflop",
-                             tested->outcomes.mflop, "input_numbers",
-                             tested->outcomes.input_numbers, "input_pixels",
-                             tested->outcomes.input_pixels, "milliseconds", tested->milliseconds);
+      !overrides
+          ? NULL
+          : json_pack(
+                "{s:s, s:I, s:s, s:I, s:i, s:o, s:I, s:I, s:f, s:[f,f], s:f, s:f, "
+                "s:I, s:f, s:f, s:f, s:f, s:I, s:I}",
+                "checkpoint", trained->path, "update", (json_int_t)trained->update, "split",
+                fov_split_names[trained->split], "seed", (json_int_t)trained->experiment.eval.seed,
+                "rollouts", request->rollouts, "overrides", overrides, "cases",
+                (json_int_t)result->cases, "wrong", (json_int_t)result->wrong, "error",
+                (double)result->wrong / (double)result->cases, "interval", tested->low,
+                tested->high, "reward", result->reward, "glimpses", result->glimpses, "parameters",
+                (json_int_t)tested->outcomes.parameters, "mflop", tested->outcomes.mflop,
+                "input_numbers", tested->outcomes.input_numbers, "input_pixels",
+                tested->outcomes.input_pixels, "milliseconds", tested->milliseconds, "answers",
+                (json_int_t)result->answers, "wrong_answers", (json_int_t)result->wrong_answers);
   char *text =
       root ? json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(root);
@@ -121,6 +122,10 @@ static void print_text(const FovTrained *trained, const FovTested *tested, const
   printf("error        %.2f %%   (95 %% interval %.2f to %.2f %%; %lld wrong)\n",
          100.0 * (double)result->wrong / (double)result->cases, 100 * tested->low,
          100 * tested->high, (long long)result->wrong);
+  if (result->answers > result->cases)
+    printf("answers      %.2f %% wrong, of all %lld\n",
+           100.0 * (double)result->wrong_answers / (double)result->answers,
+           (long long)result->answers);
   printf("reward       %.4f, mean of a rollout\n", result->reward);
   printf("glimpses     %.2f, mean of a rollout\n", result->glimpses);
   printf("cost         %.3f MFLOP, mean of a rollout's matrix products; %lld parameters\n",

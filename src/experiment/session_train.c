@@ -94,6 +94,9 @@ static FovProgress make_row(const FovSession *session, const FovEvalResult *vali
       .valid_glimpses = valid->glimpses,
       .glimpses_per_second = glimpses_per_second(session),
   };
+  if (valid->answers > valid->cases)
+    fov_progress_add(&row, "valid_answer_error",
+                     (double)valid->wrong_answers / (double)valid->answers);
   add_extras(&row, session);
   return row;
 }

@@ -19,14 +19,18 @@ static size_t answer_size(const FovTask *task) {
   return (size_t)task->env->spec.steps * task->agent->actions;
 }
 
-/** Whether a lane's answers that count are wrong, the rollouts having answered together. */
-static bool is_wrong(const FovRollout *rollout, const real *log_p, int lane, const FovTask *task) {
+/** Counts a lane's answers, the rollouts having answered together. Returns whether those that count
+ * are wrong. */
+static bool judge(FovEvalResult *sums, const FovRollout *rollout, const real *log_p, int lane,
+                  const FovTask *task) {
   const int *labels = rollout->labels + (size_t)lane * rollout->turns;
-  int actions = task->agent->actions, answers = rollout->taken[lane];
-  bool wrong = false;
-  for (int turn = task->env->spec.last ? answers - 1 : 0; turn < answers; turn++)
-    wrong = wrong || fov_likeliest(log_p + (size_t)turn * actions, actions) != labels[turn];
-  return wrong;
+  int actions = task->agent->actions, answers = rollout->taken[lane], wrong = 0;
+  bool last = false;
+  for (int turn = 0; turn < answers; turn++, log_p += actions)
+    wrong += last = fov_likeliest(log_p, actions) != labels[turn];
+  sums->answers += answers;
+  sums->wrong_answers += wrong;
+  return task->env->spec.last ? last : wrong > 0;
 }
 
 /** log_p: of the shard's first case, or NULL of a control task, whose rollouts have been counted.
@@ -34,7 +38,8 @@ static bool is_wrong(const FovRollout *rollout, const real *log_p, int lane, con
 static void count_answers(FovEvalResult *sums, uint8_t *wrong, const FovRollout *rollout,
                           const real *log_p, const FovTask *task) {
   for (int b = 0; b < rollout->lanes; b++) {
-    bool is = log_p ? is_wrong(rollout, log_p + b * answer_size(task), b, task) : rollout->wrong[b];
+    bool is =
+        log_p ? judge(sums, rollout, log_p + b * answer_size(task), b, task) : rollout->wrong[b];
     if (wrong) wrong[b] = is;
     if (log_p) sums->wrong += is;
   }
@@ -103,6 +108,8 @@ static FovEvalResult add_shards(const Evaluation *evaluation, int shards) {
   for (int s = 0; s < shards; s++) {
     sum.cases += evaluation->shards[s].cases;
     sum.wrong += evaluation->shards[s].wrong;
+    sum.answers += evaluation->shards[s].answers;
+    sum.wrong_answers += evaluation->shards[s].wrong_answers;
     sum.reward += evaluation->shards[s].reward;
     sum.glimpses += evaluation->shards[s].glimpses;
   }

@@ -5,12 +5,13 @@
 #include "base/ranks.h"
 #include "learn/workspace.h"
 
-/** Several answers of a case count as one: wrong if any is. Rollouts of a control task cannot be
- * averaged: each counts as a case. */
+/** Several answers of a case count as one: wrong if any is, or the last if only this one counts.
+ * Rollouts of a control task cannot be averaged: each counts as a case. */
 typedef struct FovEvalResult {
   int64_t cases, wrong;
-  double reward;   /**< mean return of an episode */
-  double glimpses; /**< mean of an episode */
+  int64_t answers, wrong_answers; /**< each by itself; 0 of a control task */
+  double reward;                  /**< mean return of an episode */
+  double glimpses;                /**< mean of an episode */
 } FovEvalResult;
 
 typedef struct FovEvalRequest {

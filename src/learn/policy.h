@@ -29,6 +29,7 @@ typedef struct FovPolicyInput {
   const FovChoice *forced; /**< [n]: to be repeated instead of drawn; NULL: choose */
   FovRng *rng;             /**< [n] */
   int width, height;       /**< W, H of the image, pixels */
+  real bounds[2];          /**< places run from −bounds to bounds; (1, 1): the whole image */
   double progress;         /**< share of the training that is done, 0 … 1 */
   bool deterministic;      /**< the most likely choice instead of a sample */
   int lanes;               /**< n */
@@ -37,9 +38,10 @@ typedef struct FovPolicyInput {
 /** What it chose; the arrays are the caller's, to be written. */
 typedef struct FovPolicyOutput {
   FovChoice *choices; /**< [n] */
-  /** [n, 2]: where the gaze goes for them; from outside the image it is moved to the nearest place
-   * on it. */
+  /** [n, 2]: where the gaze goes for them; from outside the bounds it is moved to the nearest
+   * place inside. */
   real *places;
+  real *costs;                /**< [n]: what the choices cost of the return; zeros at first */
   real *columns[FOV_COLUMNS]; /**< [n, width]: what it declares to record */
   FovVar *log_prob; /**< [n, 1]: log π of the choices; NULL if nothing is learned or was sampled */
   FovVar *entropy;  /**< [n, 1]: of π, in nats, exactly; NULL: unknown, constant or not wanted */

@@ -12,6 +12,7 @@ const FovOption fov_agent_options[] = {
             "recurrent layers; with 2, the first answers and the second chooses where to look"),
     FOV_CHOICE(FovAgentOptions, stop_gradient, "none", stops,
                "heads whose gradient does not reach the core (layers = 2: its first layer)"),
+    FOV_BOOL(FovAgentOptions, time, "no", "give the core the time, from -1 on up to 1"),
     FOV_OPTIONS_END,
 };
 
@@ -46,12 +47,14 @@ static FovStatus add_attention(FovAgent *agent, int *width, const FovAgentParts 
                                  parts->attention_options, &seen);
 }
 
-/** The core, for g_t [B, inputs], and the gaze: of the same kind, named apart, fed by the core. */
+/** The core, for g_t [B, inputs] and the time, and the gaze: of the same kind, named apart, fed by
+ * the core. */
 static FovStatus add_cores(FovAgent *agent, const FovAgentParts *parts, int inputs) {
   const FovCore *core = parts->core;
   FovParams *params = &agent->params;
-  FovCoreParts seen = {
-      .inputs = inputs, .score = parts->score, .score_options = parts->score_options};
+  FovCoreParts seen = {.inputs = inputs + parts->options.time,
+                       .score = parts->score,
+                       .score_options = parts->score_options};
   FOV_TRY(create_layout(&agent->core_layout, core->layout_size));
   FOV_TRY(core->build(agent->core_layout, &agent->width, params, parts->core_options, &seen));
   if (parts->options.layers < 2) return FOV_OK;
@@ -223,6 +226,14 @@ static FovVar *asking(const FovAgentState *state, const FovAgent *agent, FovTape
   return h ? h : fov_zeros(tape, state->lanes, agent->width);
 }
 
+/** g_t, and the time if the core reads it. */
+static FovVar *core_input(const FovAgent *agent, FovTape *tape, FovVar *g, real time) {
+  if (!agent->options.time) return g;
+  FovVar *parts[2] = {g, fov_constant(tape, g->rows, 1)};
+  for (int b = 0; b < g->rows; b++) fov_value_row(parts[1], b)[0] = time;
+  return fov_concat(tape, parts, 2);
+}
+
 void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *agent, FovTape *tape,
                    const FovView *view) {
   FOV_CHECK(view->lanes == state->lanes, "a view of %d lanes, a state of %d", view->lanes,
@@ -230,7 +241,8 @@ void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *ag
   FovView seen = *view;
   if (agent->attention->connect) seen.state = asking(state, agent, tape);
   agent->attention->read(readout, state->attention, agent->attention_layout, tape, &seen);
-  agent->core->step(&state->core, agent->core_layout, tape, readout->g);
+  FovVar *input = core_input(agent, tape, readout->g, view->time);
+  agent->core->step(&state->core, agent->core_layout, tape, input);
   if (!agent->gaze_layout) return;
   FovVar *h_t = state->core.vars[0];
   if (is_stopped(agent, FOV_STOP_GRADIENT_LOCATION)) h_t = fov_stop_gradient(tape, h_t);

@@ -31,6 +31,7 @@ typedef enum FovStopGradient {
 typedef struct FovAgentOptions {
   int layers;        /**< 1 or 2 */
   int stop_gradient; /**< FovStopGradient */
+  bool time;         /**< the core reads the time, too */
 } FovAgentOptions;
 
 /** The context network start = tanh(Linear(relu(Linear(coarse)))). */

@@ -25,10 +25,14 @@ typedef struct Span {
   int64_t start, begin, end;
 } Span;
 
-static Span make_span(real location, int extent, int width) {
+/** The pixel that a patch starts at, or a place between two if the sensor is bilinear. */
+static double find_start(const FovSensor *sensor, real location, int extent, int width) {
   // All places far outside look the same; the bound keeps their pixel number in range.
-  double place = fmin(fmax((double)location, -1e6), 1e6);
-  int64_t start = (int64_t)floor((place + 1) / 2 * extent + 0.5) - width / 2;
+  double place = fmin(fmax((double)location, -1e6), 1e6), middle = (place + 1) / 2 * extent;
+  return sensor->bilinear ? middle - width / 2.0 : floor(middle + 0.5) - width / 2;
+}
+
+static Span make_span(int64_t start, int extent, int width) {
   int64_t begin = start < 0 ? 0 : start, end = start + width < extent ? start + width : extent;
   // A patch wholly outside covers nothing, from 0 on, so that no pointer leaves its array.
   return begin < end ? (Span){.start = start, .begin = begin, .end = end} : (Span){0};
@@ -75,19 +79,36 @@ typedef struct Patch {
   real full;
 } Patch;
 
-static Patch make_patch(const FovSensor *sensor, int s, double gain, real x, real y, int height,
-                        int width) {
-  int step = 1 << s, covered = sensor->side * step;
-  return (Patch){.across = make_span(x, width, covered),
-                 .down = make_span(y, height, covered),
-                 .side = sensor->side,
-                 .step = step,
-                 .full = (real)(step * step / gain)};
-}
+/** The patches on whole pixels around patch s at a place, with their weights: four, or one if it
+ * lies on whole pixels itself. */
+typedef struct Around {
+  Patch patch[4];
+  real weight[4];
+  int count;
+  double pixels; // of the image that they cover together
+} Around;
 
-/** Pixels of the image in a patch. */
-static double area_of(const Patch *p) {
-  return (double)((p->across.end - p->across.begin) * (p->down.end - p->down.begin));
+static Around patches_around(const FovSensor *sensor, int s, double full, real x, real y,
+                             int height, int width) {
+  int covered = sensor->side << s;
+  double left = find_start(sensor, x, width, covered), top = find_start(sensor, y, height, covered);
+  int64_t column = (int64_t)floor(left), row = (int64_t)floor(top);
+  double across = left - (double)column, down = top - (double)row;
+  Span columns = make_span(column, width, covered + (across > 0));
+  Span rows = make_span(row, height, covered + (down > 0));
+  Around around = {.pixels = (double)((columns.end - columns.begin) * (rows.end - rows.begin))};
+  for (int corner = 0; corner < 4; corner++) {
+    int right = corner & 1, below = corner >> 1;
+    double weight = (right ? across : 1 - across) * (below ? down : 1 - down);
+    if (weight == 0) continue;
+    around.patch[around.count] = (Patch){.across = make_span(column + right, width, covered),
+                                         .down = make_span(row + below, height, covered),
+                                         .side = sensor->side,
+                                         .step = 1 << s,
+                                         .full = (real)full};
+    around.weight[around.count++] = (real)weight;
+  }
+  return around;
 }
 
 FOV_INLINE void look_bytes(real *cells, const FovImage *image, const Patch *p, int channels) {
@@ -136,20 +157,34 @@ FOV_KERNEL static void look_at_floats(real *cells, const FovImage *image, const 
     look_floats(cells, image, patch, 3);
 }
 
+static void look_at(real *cells, const FovImage *image, const Patch *patch) {
+  if (image->floats)
+    look_at_floats(cells, image, patch);
+  else
+    look_at_bytes(cells, image, patch);
+}
+
+/** The weighted mean of several patches. */
+static void look_between(real *cells, const FovImage *image, const Around *around, int count) {
+  real part[FOV_MAX_SIDE * FOV_MAX_SIDE * 3];
+  memset(cells, 0, (size_t)count * sizeof *cells);
+  for (int i = 0; i < around->count; i++) {
+    look_at(part, image, &around->patch[i]);
+    for (int j = 0; j < count; j++) cells[j] += around->weight[i] * part[j];
+  }
+}
+
 void fov_retina_look(real *glimpse, const FovSensor *sensor, const FovImage *image, real x,
                      real y) {
-  double gain = 1, pixels = 0;
+  double full = image->floats ? 1 : 255, pixels = 0;
   int cells = sensor->side * sensor->side * image->channels;
-  for (int s = 0; s < sensor->scales; s++, gain *= sensor->gain) {
-    Patch patch = make_patch(sensor, s, gain, x, y, image->height, image->width);
-    pixels += area_of(&patch);
-    if (image->floats) {
-      look_at_floats(glimpse, image, &patch);
-    } else {
-      patch.full = (real)(255 * patch.step * patch.step / gain);
-      look_at_bytes(glimpse, image, &patch);
-    }
-    glimpse += cells;
+  for (int s = 0; s < sensor->scales; s++, full *= 4 / sensor->gain, glimpse += cells) {
+    Around around = patches_around(sensor, s, full, x, y, image->height, image->width);
+    pixels += around.pixels;
+    if (around.count == 1)
+      look_at(glimpse, image, &around.patch[0]);
+    else
+      look_between(glimpse, image, &around, cells);
   }
   fov_profile_input(sensor->scales * cells, pixels);
 }
@@ -175,10 +210,14 @@ FOV_KERNEL static void look_patch_back(real *image, const real *cells, const Pat
 
 void fov_retina_look_back(real *image, const real *glimpse, const FovSensor *sensor, real x, real y,
                           int height, int width, int channels) {
-  double gain = 1;
-  for (int s = 0; s < sensor->scales; s++, gain *= sensor->gain) {
-    Patch patch = make_patch(sensor, s, gain, x, y, height, width);
-    look_patch_back(image, glimpse, &patch, width, channels);
-    glimpse += sensor->side * sensor->side * channels;
+  real part[FOV_MAX_SIDE * FOV_MAX_SIDE * 3];
+  double full = 1;
+  int cells = sensor->side * sensor->side * channels;
+  for (int s = 0; s < sensor->scales; s++, full *= 4 / sensor->gain, glimpse += cells) {
+    Around around = patches_around(sensor, s, full, x, y, height, width);
+    for (int i = 0; i < around.count; i++) {
+      for (int j = 0; j < cells; j++) part[j] = around.weight[i] * glimpse[j];
+      look_patch_back(image, part, &around.patch[i], width, channels);
+    }
   }
 }

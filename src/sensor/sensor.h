@@ -21,10 +21,12 @@ enum { FOV_MAX_SIDE = 64, FOV_MAX_SCALES = 8, FOV_MAX_WHOLE = 8192 };
  * Or the whole image, with which the paper compares glimpses: one patch, as wide as the image's
  * longer side, with the image in its middle. */
 typedef struct FovSensor {
-  int side;        /**< G: 1 … FOV_MAX_SIDE */
-  int scales;      /**< S: 1 … FOV_MAX_SCALES */
-  double gain;     /**< patch s is multiplied by gain^s: 1 gives means of areas, 4 sums */
-  bool whole;      /**< the whole image, wherever it looks; side, scales and gain are not used */
+  int side;      /**< G: 1 … FOV_MAX_SIDE */
+  int scales;    /**< S: 1 … FOV_MAX_SCALES */
+  double gain;   /**< patch s is multiplied by gain^s: 1 gives means of areas, 4 sums */
+  bool bilinear; /**< patches are centred between pixels, too, by bilinear interpolation */
+  bool inside;   /**< glimpses are taken where the patch of the finest scale is inside the image */
+  bool whole;    /**< the whole image, wherever it looks; side, scales and gain are not used */
   int standardise; /**< FovStandardise */
 } FovSensor;
 
@@ -65,7 +67,8 @@ int fov_glimpse_features(FovGlimpseShape glimpse);
  * glimpse: [S, G, G, C], overwritten; bytes give 0 … gain^(S−1). x, y: any numbers; infinities and
  * NaN lie outside. Patches are centred on the pixel nearest to the location: patch s starts at
  * round((x + 1) / 2 · W) − side·2^s / 2, halves rounded up (an odd width has its extra pixel on the
- * right and below). A whole image has (G − W) / 2 black columns on its left and (G − H) / 2 black
+ * right and below). A bilinear sensor does not round: a pixel that a cell covers in part counts in
+ * part. A whole image has (G − W) / 2 black columns on its left and (G − H) / 2 black
  * rows above, rounded down, for any x and y.
  */
 void fov_sensor_look(real *glimpse, const FovSensor *sensor, const FovImage *image, real x, real y);

@@ -1,4 +1,4 @@
-/** Uniform over the image: the floor that a learned policy must beat. */
+/** Uniform over the places to look at: the floor that a learned policy must beat. */
 #include "learn/policy.h"
 
 static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
@@ -9,7 +9,7 @@ static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput 
     *choice = input->forced ? input->forced[b] : (FovChoice){.index = -1};
     for (int j = 0; j < 2 && !input->forced; j++)
       choice->sample[j] = 2 * fov_rng_uniform(&input->rng[b]) - 1;
-    memcpy(output->places + 2 * b, choice->sample, sizeof choice->sample);
+    for (int j = 0; j < 2; j++) output->places[2 * b + j] = input->bounds[j] * choice->sample[j];
   }
 }
 

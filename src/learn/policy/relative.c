@@ -1,25 +1,30 @@
 /**
  * A step from the last place, of at most `reach`: a ~ Normal(mean, σ² I), projected into the unit
  * circle, l_{t+1} = cut(l_t + reach · a / max(1, ‖a‖)), as in the worlds of active perception
- * (Schneider et al. 2026). log π belongs to a.
+ * (Schneider et al. 2026). log π belongs to a, which costs c ‖a‖. A reach of 2 is from one end of
+ * the places to the other.
  */
 #include "learn/policy/normal.h"
 #include "tensor/ops.h"
 
 typedef struct Options {
-  double reach, sigma;
+  double reach, sigma, cost;
 } Options;
 
 static const FovOption options[] = {
-    FOV_REAL(Options, reach, "0.5", 1e-3, 4, "longest step; the image is 2 wide and high"),
+    FOV_REAL(Options, reach, "0.5", 1e-3, 4,
+             "longest step; the places to look at are 2 wide and high"),
     FOV_REAL(Options, sigma, "0.3", 1e-3, 10, "standard deviation, in units of the reach"),
+    FOV_REAL(Options, cost, "0", 0, 100, "of a step of length |a|, in units of the reward"),
     FOV_OPTIONS_END,
 };
 
-/** to = from + reach · a / max(1, ‖a‖) */
-static void take_step(real to[2], const real from[2], const real a[2], const Options *o) {
+/** to = from + reach · bounds ∘ a / max(1, ‖a‖) */
+static void take_step(real to[2], const real from[2], const real a[2], const real bounds[2],
+                      const Options *o) {
   real length = (real)sqrt(a[0] * a[0] + a[1] * a[1]);
-  for (int j = 0; j < 2; j++) to[j] = from[j] + (real)o->reach * a[j] / (length > 1 ? length : 1);
+  for (int j = 0; j < 2; j++)
+    to[j] = from[j] + (real)o->reach * bounds[j] * a[j] / (length > 1 ? length : 1);
 }
 
 static void build(void *layout, FovParams *params, const void *values, int inputs) {
@@ -37,9 +42,12 @@ static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput 
   fov_normal_draw(output, tape, input, mean, sigma);
   for (int b = 0; b < input->lanes; b++) {
     const real *mean_b = mean->value + (size_t)b * mean->stride, *from = input->places + 2 * b;
-    take_step(output->places + 2 * b, from, output->choices[b].sample, o);
-    take_step(output->columns[FOV_NORMAL_MEAN] + 2 * b, from, mean_b, o);
-    for (int j = 0; j < 2; j++) output->columns[FOV_NORMAL_SIGMA][2 * b + j] = spread;
+    take_step(output->places + 2 * b, from, output->choices[b].sample, input->bounds, o);
+    take_step(output->columns[FOV_NORMAL_MEAN] + 2 * b, from, mean_b, input->bounds, o);
+    const real *a = output->choices[b].sample;
+    output->costs[b] = (real)(o->cost * hypot((double)a[0], (double)a[1]));
+    for (int j = 0; j < 2; j++)
+      output->columns[FOV_NORMAL_SIGMA][2 * b + j] = spread * input->bounds[j];
   }
 }
 

@@ -2,8 +2,8 @@
  * `correct`, but it distinguishes a near miss from a clear error. */
 #include "learn/reward.h"
 
-static real value(real earned, const real *log_probabilities, int label) {
-  (void)earned;
+static real value(real earned, const real *log_probabilities, int label, int actions) {
+  (void)earned, (void)actions;
   return fov_exp(log_probabilities[label]);
 }
 

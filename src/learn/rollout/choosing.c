@@ -27,7 +27,8 @@ real fov_step_offset(const FovTimeStep *step, const FovTask *task, const real *l
                      int i) {
   if (!task->baseline->from_answer) return 0;
   if (!log_p) return before;
-  return task->reward->value(0, log_p + (size_t)i * step->logits->cols, step->labels[i]);
+  int actions = step->logits->cols;
+  return task->reward->value(0, log_p + (size_t)i * actions, step->labels[i], actions);
 }
 
 static const real *answer_log_p(FovTimeStep *step, const Play *play) {
@@ -130,7 +131,7 @@ static real step_lane(const FovTimeStep *step, const real *log_p, Play *play, in
   rollout->wrong[b] = rollout->log_probabilities
                           ? (rollout->wrong[b] && !task->env->spec.last) || action != label
                           : play->earned[i] < task->env->spec.goal;
-  return task->reward->value(play->env[i].reward, log_p, label);
+  return task->reward->value(play->env[i].reward, log_p, label, A);
 }
 
 void fov_play_act(FovTimeStep *step, Play *play) {
@@ -176,9 +177,12 @@ static void add_columns(FovPolicyOutput *output, const FovTimeStep *step, const 
     output->columns[c] = FOV_NEW(play->tape->arena, real, (size_t)step->count * columns[c].width);
 }
 
-/** Moves places that lie outside the image to the nearest place on it. places: [n, 2]. */
-static void cut(real *places, int n) {
-  for (int i = 0; i < 2 * n; i++) places[i] = places[i] < -1 ? -1 : places[i] > 1 ? 1 : places[i];
+/** Moves places that lie outside the bounds to the nearest place inside. places: [n, 2]. */
+static void cut(real *places, int n, const real bounds[2]) {
+  for (int i = 0; i < 2 * n; i++) {
+    real bound = bounds[i % 2];
+    places[i] = places[i] < -bound ? -bound : places[i] > bound ? bound : places[i];
+  }
 }
 
 /** The scores of what the next glimpse may read, of lanes that may be done already. */
@@ -204,8 +208,10 @@ void fov_play_choose_place(FovTimeStep *step, Play *play) {
                           .progress = play->plan->progress,
                           .deterministic = play->plan->deterministic,
                           .lanes = n};
+  fov_task_bounds(input.bounds, task);
   FovPolicyOutput output = {.choices = FOV_NEW(play->tape->arena, FovChoice, n),
-                            .places = FOV_NEW(play->tape->arena, real, 2 * n)};
+                            .places = FOV_NEW(play->tape->arena, real, 2 * n),
+                            .costs = fov_play_zeros(play->tape->arena, n * sizeof(real))};
   add_columns(&output, step, play);
   if (policy->head.build)
     input.h = fov_agent_read(task->agent, play->tape, &play->state, FOV_READER_POLICY);
@@ -213,13 +219,17 @@ void fov_play_choose_place(FovTimeStep *step, Play *play) {
   policy->choose(&output, play->tape, &input, task->agent->heads[FOV_READER_POLICY],
                  task->policy_options);
   memcpy(play->places, output.places, 2 * (size_t)n * sizeof *play->places);
-  cut(play->places, n);
+  cut(play->places, n, input.bounds);
   memcpy(step->columns, output.columns, sizeof step->columns);
   if (!task->agent->attention->through) step->log_look = output.log_prob;
   step->look_entropy = output.entropy;
   record_places(step, output.choices, play);
-  for (int i = 0; i < n; i++)
-    if (!fov_env_over(&play->env[i])) step->events[i] |= FOV_EVENT_LOOK;
+  real *rewards = play->rollout->rewards + row_of(play);
+  for (int i = 0; i < n; i++) {
+    if (fov_env_over(&play->env[i])) continue;
+    step->events[i] |= FOV_EVENT_LOOK;
+    rewards[step->lanes[i]] -= output.costs[i];
+  }
 }
 
 FovChoice fov_first_choice(FovFirst first, FovRng *rng) {
@@ -237,9 +247,11 @@ void fov_play_choose_first(FovTimeStep *step, Play *play) {
   }
   const FovChoice *forced = forced_places(step, play);
   FovChoice *choices = FOV_NEW(play->tape->arena, FovChoice, step->count);
+  real bounds[2];
+  fov_task_bounds(bounds, play->task);
   for (int i = 0; i < step->count; i++) {
     choices[i] = forced ? forced[i] : fov_first_choice(first, &play->policy_rng[i]);
-    memcpy(play->places + 2 * i, choices[i].sample, sizeof choices[i].sample);
+    for (int j = 0; j < 2; j++) play->places[2 * i + j] = bounds[j] * choices[i].sample[j];
   }
   record_places(step, choices, play);
 }

@@ -8,13 +8,14 @@ static void keep_frames(FovTimeStep *step, const Play *play) {
 }
 
 void fov_play_see(FovTimeStep *step, Play *play) {
-  int n = step->count;
+  int n = step->count, taken = play->rollout->time_steps - 2; // glimpses, before this one
   FovView view = {.images = play->images,
                   .changed = play->task->env->spec.changes,
                   .copies = play->plan->copies,
                   .rng = play->policy_rng,
                   .progress = play->plan->progress,
                   .deterministic = play->plan->deterministic,
+                  .time = (real)(2.0 * taken / fov_task_glimpses(play->task) - 1),
                   .lanes = n};
   FovReadout readout = {.g = NULL};
   view.location = step->location = fov_rows(play->tape, play->locations, play->row, n);

@@ -63,6 +63,14 @@ int fov_task_glimpses(const FovTask *task) {
   return task->options.glimpses * task->env->spec.steps;
 }
 
+void fov_task_bounds(real bounds[2], const FovTask *task) {
+  const FovSensor *sensor = &task->agent->sensor;
+  const FovObservation *shown = &task->env->spec.observation;
+  const int extents[2] = {shown->width, shown->height};
+  for (int j = 0; j < 2; j++)
+    bounds[j] = sensor->inside ? (real)fmax(0, 1 - (double)sensor->side / extents[j]) : 1;
+}
+
 int fov_task_choices(const FovTask *task) {
   const FovAgent *agent = task->agent;
   int sites = agent->attention->sites ? agent->attention->sites(agent->attention_layout) : 0;

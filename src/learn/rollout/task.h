@@ -58,6 +58,10 @@ FovStatus fov_task_check(const FovTask *task);
 /** The most glimpses of an episode: those before an action, times the actions. */
 int fov_task_glimpses(const FovTask *task);
 
+/** Places to look at run from −bounds to bounds: the whole image, or with sensor.inside those at
+ * which the finest patch is inside. */
+void fov_task_bounds(real bounds[2], const FovTask *task);
+
 /** N: the policy chooses one of N places, each time; 0: they cannot be enumerated. */
 int fov_task_choices(const FovTask *task);
 
