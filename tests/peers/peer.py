@@ -5,14 +5,17 @@ import subprocess
 
 
 class Driver:
-    """The program of peers.c."""
+    """A program that answers commands: that of peers.c, or of play.c."""
+
+    def __init__(self, variable="FOVEA_PEERS"):
+        self._program = os.environ[variable]
 
     def ask(self, *words):
         """Runs commands, one of numbers and words each, and returns a list of floats for each."""
         text = "\n".join(" ".join(map(str, self._flat(command))) for command in words)
-        done = subprocess.run([os.environ["FOVEA_PEERS"]], input=text, capture_output=True, text=True)
+        done = subprocess.run([self._program], input=text, capture_output=True, text=True)
         if done.returncode != 0:
-            raise SystemExit(done.stderr.strip() or f"fovea_peers: exit status {done.returncode}")
+            raise SystemExit(done.stderr.strip() or f"{self._program}: exit status {done.returncode}")
         return [list(map(float, line.split())) for line in done.stdout.splitlines()]
 
     def _flat(self, words):
