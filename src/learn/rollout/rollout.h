@@ -20,6 +20,7 @@ typedef struct FovPlan {
   FovRng *policy_rng;       /**< [B]; advanced */
   int copies;               /**< K: lanes side by side that show the same image; 0 or 1: none */
   double progress;          /**< share of the training that is done, for the policy's schedules */
+  bool training;            /**< rules that a training makes easier at first are, too */
   bool deterministic;       /**< every choice is the most likely one */
   const FovChoices *forced; /**< choices to repeat, of a rollout of the same cases; NULL: none */
   bool predict;             /**< run the baseline's head */
