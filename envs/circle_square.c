@@ -1,11 +1,11 @@
 /**
  * circle_square: a circle or a square, which differ in a few pixels at the square's corners, on a
- * ground that is the brighter the nearer (Schneider et al. 2026; ap_gym). The same question is
- * asked after every glimpse.
+ * background whose brightness decreases with the distance to the object (Schneider et al. 2026;
+ * ap_gym). The same question is asked after every glimpse.
  *
  * Case index = class + 2 (x + W y): the object's centre is pixel (x, y). Class 0 is the square,
- * |dx|, |dy| ≤ 4; class 1 the circle, d ≤ 4. The object is 1, its ground 1 − d / √(H² + W²), or 0.
- * Nothing is random, and all splits have the same cases.
+ * |dx|, |dy| ≤ 4; class 1 the circle, d ≤ 4. The object is 1, the background 1 − d / √(H² + W²), or
+ * 0. Nothing is random, and all splits have the same cases.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -67,12 +67,12 @@ static void step(const void *env, FovEnvLane *lane, const FovAnswer *answer, Fov
 static const FovOption options_table[] = {
     FOV_INT(Options, size, "28", 1, 1024, "side of the image, pixels"),
     FOV_INT(Options, steps, "16", 1, 1024, "answers of an episode, one after every glimpse"),
-    FOV_BOOL(Options, gradient, "yes", "the ground is brighter near the object; no: black"),
+    FOV_BOOL(Options, gradient, "yes", "the background is brighter near the object; no: black"),
     FOV_OPTIONS_END,
 };
 
 const FovEnvType fov_env_circle_square = {
-    .plugin = {"circle_square", "circle or square on a bright ground (Schneider et al. 2026)",
+    .plugin = {"circle_square", "circle or square on a bright background (Schneider et al. 2026)",
                options_table, sizeof(Options)},
     .standardise = true,
     .create = create,

@@ -229,7 +229,9 @@ static void test_a_checkpoint_keeps_how_images_are_standardised(void **state) {
                                                    weights, &best, &with);
     assert_int_equal(status, FOV_OK);
     assert_int_equal(load_standard(&found), FOV_OK);
-    assert_true(fov_standard_equal(&found, &with.standard));
+    assert_int_equal(found.channels, with.standard.channels);
+    assert_memory_equal(found.mean, with.standard.mean, sizeof found.mean);
+    assert_memory_equal(found.deviation, with.standard.deviation, sizeof found.deviation);
   }
   FovIdentity flat = identity;
   flat.standard = (FovStandard){1, {0.25}, {0}};

@@ -75,6 +75,25 @@ static void test_a_glimpse_shows_the_image_at_its_place(void **state) {
   toy_finish(&toy);
 }
 
+/** An odd patch at the last pixel is inside, whether it is centred on pixels or not. */
+static void test_odd_patches_stay_inside(void **state) {
+  (void)state;
+  uint8_t white[TOY_SIDE * TOY_SIDE];
+  memset(white, 255, sizeof white);
+  const FovImage image = {.bytes = white, .height = TOY_SIDE, .width = TOY_SIDE, .channels = 1};
+  for (int bilinear = 0; bilinear < 2; bilinear++) {
+    const FovSensor sensor = {
+        .side = 5, .scales = 1, .gain = 1, .inside = true, .bilinear = bilinear};
+    const real bound = 1 - (real)5 / TOY_SIDE;
+    for (int corner = 0; corner < 4; corner++) {
+      real glimpse[25];
+      fov_sensor_look(glimpse, &sensor, &image, corner & 1 ? bound : -bound,
+                      corner & 2 ? bound : -bound);
+      for (int i = 0; i < 25; i++) assert_close(glimpse[i], 1, 1e-6);
+    }
+  }
+}
+
 /** With sensor.inside no glimpse leaves the image, and some touch its edges. */
 static void test_glimpses_stay_inside_if_asked(void **state) {
   (void)state;
@@ -724,6 +743,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_log_prob_belongs_to_the_raw_sample),
       cmocka_unit_test(test_a_glimpse_shows_the_image_at_its_place),
+      cmocka_unit_test(test_odd_patches_stay_inside),
       cmocka_unit_test(test_glimpses_stay_inside_if_asked),
       cmocka_unit_test(test_the_cost_of_a_step_is_part_of_the_return),
       cmocka_unit_test(test_the_core_reads_the_time),

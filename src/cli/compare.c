@@ -40,7 +40,7 @@ static const FovOption options[] = {
     FOV_INT(Request, rollouts, "1", 1, 1000, "compare the results of this many rollouts"),
     FOV_TEXT(Request, rows, "compare these rows of sweeps only: soft,gaze; default: all"),
     FOV_TEXT(Request, against, "the recipe to compare all others with, or a part of its name"),
-    FOV_BOOL(Request, costs, "no", "print minutes, parameters, MFLOP and pixels, too"),
+    FOV_BOOL(Request, costs, "no", "also print minutes, parameters, MFLOP and pixels"),
     FOV_INT(Request, draws, "10000", 100, MAX_DRAWS, "draws of each bootstrap"),
     FOV_LONG(Request, seed, "0", 0, 9e15, "random seed of the draws"),
     FOV_CHOICE(Request, format, "text", format_names, "format of the output"),

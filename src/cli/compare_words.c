@@ -49,7 +49,7 @@ static void print_probability(char *cell, const FovEstimate *probability) {
     snprintf(cell, FOV_COMPARE_CELL, "%.2f [%.2f, %.2f]", p->value, p->low, p->high);
 }
 
-/** A cost in the units of people. */
+/** How a cost is printed. */
 static const struct {
   const char *header, *format;
   double unit;

@@ -68,7 +68,7 @@ static FovStatus print_standard(const FovSafetensors *file) {
   FOV_TRY(fov_checkpoint_standard(&standard, file));
   for (int c = 0; c < standard.channels; c++)
     printf("%-12s mean %.4f, deviation %.4f%s\n", c ? "" : "images", standard.mean[c],
-           standard.deviation[c], c ? "" : " of the brightness, standardised");
+           standard.deviation[c], c ? "" : " of the brightness: standardised");
   return FOV_OK;
 }
 

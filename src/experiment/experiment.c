@@ -204,8 +204,7 @@ FovTask fov_experiment_task(const FovExperiment *experiment, const FovEnv *env) 
                    .stop_options = experiment->slots[FOV_SLOT_STOP].values,
                    .reward = CHOSEN(experiment, FOV_SLOT_REWARD),
                    .baseline = CHOSEN(experiment, FOV_SLOT_BASELINE),
-                   .standard =
-                       fov_is_standardised(&experiment->standard) ? &experiment->standard : NULL};
+                   .standard = &experiment->standard};
 }
 
 FovTraining fov_experiment_training(const FovExperiment *experiment, const FovEnv *env) {

@@ -82,8 +82,9 @@ FovStatus fov_experiment_build_heads(FovExperiment *experiment, const FovEnvSpec
 /** Creates the experiment's environment for a split. */
 FovStatus fov_experiment_env(FovEnv *env, const FovExperiment *experiment, FovSplit split);
 
-/** Finds mean and deviation of the brightness over the training cases of `env`, 10,000 at most,
- * evenly spaced, if agents are shown standardised images. Fails as resets of the environment do. */
+/** Finds mean and standard deviation of the brightness over the training cases of `env`, if agents
+ * are shown standardised images: 10,000 cases and 100 million pixels at most. Fails as resets of
+ * the environment do. */
 FovStatus fov_experiment_standardise(FovExperiment *experiment, const FovEnv *env);
 
 /** The task on `env`; the agent must have been built. */

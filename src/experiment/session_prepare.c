@@ -109,6 +109,17 @@ static FovStatus copy_weights(FovSession *session, const FovSafetensors *file) {
   return FOV_OK;
 }
 
+/** Fails unless the agent of a checkpoint was shown standardised images if this one is. */
+static FovStatus compare_standard(const FovSession *session, const FovSafetensors *file) {
+  FovStandard other;
+  FOV_TRY(fov_checkpoint_standard(&other, file));
+  bool standardised = fov_is_standardised(&other);
+  if (standardised == fov_is_standardised(&session->experiment.standard)) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "train.init = %s: expected sensor.standardise = %s, as it was trained",
+                  session->experiment.start.init, standardised ? "yes" : "no");
+}
+
 /** Starts from the weights of train.init, if it is set and nothing is resumed. The other ranks get
  * them from rank 0. */
 static FovStatus start_weights(FovSession *session) {
@@ -119,7 +130,8 @@ static FovStatus start_weights(FovSession *session) {
   if (fov_file_exists(fov_session_path(path, session, FOV_RUN_LAST))) return FOV_OK;
   FOV_TRY(fov_run_find(path, init, FOV_RUN_BEST));
   FOV_TRY(fov_safetensors_open(&file, path));
-  FovStatus status = copy_weights(session, file);
+  FovStatus status = compare_standard(session, file);
+  if (status == FOV_OK) status = copy_weights(session, file);
   fov_safetensors_close(file);
   return status;
 }

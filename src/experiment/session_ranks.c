@@ -178,4 +178,6 @@ void fov_session_share_state(FovSession *session) {
   FovRanks *ranks = session->request->ranks;
   fov_trainer_broadcast(session->trainer);
   fov_ranks_broadcast(ranks, &session->best, sizeof session->best, 0);
+  FovStandard *standard = &session->experiment.standard;
+  fov_ranks_broadcast(ranks, standard, sizeof *standard, 0);
 }

@@ -119,18 +119,6 @@ static FovStatus compare_config(FovSession *session, const char *config, const c
   return status;
 }
 
-/** Fails unless the checkpoint's agent was shown images as this one is. Runs of versions that did
- * not standardise have the same settings. */
-static FovStatus check_standard(const FovSession *session, const FovSafetensors *file) {
-  FovStandard was;
-  FOV_TRY(fov_checkpoint_standard(&was, file));
-  if (fov_standard_equal(&was, &session->experiment.standard)) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE,
-                  "%s: was started with images that were %s; start it again in another --run",
-                  fov_safetensors_path(file),
-                  fov_is_standardised(&was) ? "standardised otherwise" : "not standardised");
-}
-
 /** Fails unless the checkpoint is of this training: the same settings and data. */
 static FovStatus check(FovSession *session, const FovSafetensors *file) {
   const char *config;
@@ -138,7 +126,8 @@ static FovStatus check(FovSession *session, const FovSafetensors *file) {
   FOV_TRY(compare_config(session, config, fov_safetensors_path(file)));
   session->outdated = strcmp(config, session->config) != 0;
   FOV_TRY(fov_checkpoint_check_data(file, session->train_env.spec.digest));
-  return check_standard(session, file);
+  // That of the checkpoint: versions that did not standardise wrote the same settings.
+  return fov_checkpoint_standard(&session->experiment.standard, file);
 }
 
 /** Reports a checkpoint without a digest. */

@@ -4,13 +4,19 @@
 #include "experiment/experiment.h"
 #include "sensor/standard.h"
 
-enum { MOST_CASES = 10000 };
+enum { MOST_CASES = 10000, MOST_PIXELS = 100000000 };
 
-/** Adds what cases show, evenly spaced over all of them. */
+/** Adds what all cases show; of many, or of large images, what cases drawn without replacement
+ * show.
+ */
 static FovStatus add_cases(FovStandardSums *sums, const FovEnv *env, FovEnvLane *lane) {
-  int64_t count = env->spec.cases < MOST_CASES ? env->spec.cases : MOST_CASES;
-  for (int64_t i = 0; i < count; i++) {
-    int64_t index = i * (env->spec.cases / count);
+  const FovObservation *shown = &env->spec.observation;
+  uint64_t cases = (uint64_t)env->spec.cases;
+  double fitting = (double)MOST_PIXELS / shown->height / shown->width;
+  int count = fitting < 1 ? 1 : fitting < MOST_CASES ? (int)fitting : MOST_CASES;
+  bool all = cases <= (uint64_t)count;
+  for (uint64_t i = 0; i < (all ? cases : (uint64_t)count); i++) {
+    int64_t index = (int64_t)(all ? i : fov_rng_permute(i, cases, 0));
     FovRng rng =
         fov_rng_stream(0, FOV_STREAM_FIXED_ENV, (uint64_t)FOV_SPLIT_TRAIN << 50 | (uint64_t)index);
     FOV_TRY(fov_env_try_reset(env, lane, index, &rng));

@@ -148,9 +148,13 @@ static FovStatus load_weights(FovTrained *trained, const FovSafetensors *file) {
 }
 
 /** The agent is shown images as in its training, unless the settings say otherwise. */
-static FovStatus find_standard(FovExperiment *experiment, const FovSafetensors *file) {
+static FovStatus find_standard(FovExperiment *experiment, const FovSafetensors *file,
+                               int channels) {
   FOV_TRY(fov_checkpoint_standard(&experiment->standard, file));
   FovStandard *standard = &experiment->standard;
+  if (fov_is_standardised(standard) && standard->channels != channels)
+    return fov_fail(FOV_ERR_USAGE, "%s: trained on images of %d channels, but these have %d",
+                    fov_safetensors_path(file), standard->channels, channels);
   if (experiment->sensor.standardise == FOV_STANDARDISE_NO) standard->channels = 0;
   if (experiment->sensor.standardise != FOV_STANDARDISE_YES || fov_is_standardised(standard))
     return FOV_OK;
@@ -165,10 +169,10 @@ static FovStatus load(FovTrained *trained, const FovSafetensors *file, const cha
   FOV_TRY(resolve(trained, file, changes, count));
   FOV_TRY(fov_experiment_env(&trained->env, experiment, trained->split));
   FOV_TRY(fov_experiment_build(experiment, &trained->env.spec));
-  FOV_TRY(find_standard(experiment, file));
   trained->task = fov_experiment_task(experiment, &trained->env);
   FOV_TRY(fov_task_check(&trained->task));
-  return load_weights(trained, file);
+  FOV_TRY(load_weights(trained, file));
+  return find_standard(experiment, file, trained->env.spec.observation.channels);
 }
 
 FovStatus fov_trained_load(FovTrained *trained, const char *source, const char *const *changes,

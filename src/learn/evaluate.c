@@ -26,8 +26,10 @@ static bool judge(FovEvalResult *sums, const FovRollout *rollout, const real *lo
   const int *labels = rollout->labels + (size_t)lane * rollout->turns;
   int actions = task->agent->actions, answers = rollout->taken[lane], wrong = 0;
   bool last = false;
-  for (int turn = 0; turn < answers; turn++, log_p += actions)
-    wrong += last = fov_likeliest(log_p, actions) != labels[turn];
+  for (int turn = 0; turn < answers; turn++) {
+    last = fov_likeliest(log_p + (size_t)turn * actions, actions) != labels[turn];
+    wrong += last;
+  }
   sums->answers += answers;
   sums->wrong_answers += wrong;
   return task->env->spec.last ? last : wrong > 0;

@@ -12,7 +12,8 @@ const FovOption fov_agent_options[] = {
             "recurrent layers; with 2, the first answers and the second chooses where to look"),
     FOV_CHOICE(FovAgentOptions, stop_gradient, "none", stops,
                "heads whose gradient does not reach the core (layers = 2: its first layer)"),
-    FOV_BOOL(FovAgentOptions, time, "no", "give the core the time, from -1 on up to 1"),
+    FOV_BOOL(FovAgentOptions, time, "no",
+             "give the core the time, too: 2t / T - 1 at glimpse t = 0 to T - 1"),
     FOV_OPTIONS_END,
 };
 

@@ -29,7 +29,7 @@ static void copy_retina(uint8_t *to, const FovVar *rho, const FovTask *task, int
   int patch = shape.side * shape.side * shape.channels;
   for (int j = 0; j < rho->cols; j++) {
     double v = (double)rho->value[(size_t)i * rho->stride + j];
-    if (standard) {
+    if (fov_is_standardised(standard)) {
       int c = j % shape.channels;
       v = v * standard->deviation[c] + standard->mean[c] * pow(task->agent->sensor.gain, j / patch);
     }

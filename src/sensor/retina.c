@@ -29,7 +29,12 @@ typedef struct Span {
 static double find_start(const FovSensor *sensor, real location, int extent, int width) {
   // All places far outside look the same; the bound keeps their pixel number in range.
   double place = fmin(fmax((double)location, -1e6), 1e6), middle = (place + 1) / 2 * extent;
-  return sensor->bilinear ? middle - width / 2.0 : floor(middle + 0.5) - width / 2;
+  if (sensor->bilinear) return middle - width / 2.0;
+  double nearest = floor(middle + 0.5);
+  // An odd width has its extra pixel on the right: at the last place it would be outside.
+  if (sensor->inside && nearest + (sensor->side + 1) / 2 > extent && sensor->side <= extent)
+    nearest = extent - (sensor->side + 1) / 2;
+  return nearest - width / 2;
 }
 
 static Span make_span(int64_t start, int extent, int width) {
@@ -176,9 +181,10 @@ static void look_between(real *cells, const FovImage *image, const Around *aroun
 
 void fov_retina_look(real *glimpse, const FovSensor *sensor, const FovImage *image, real x,
                      real y) {
-  double full = image->floats ? 1 : 255, pixels = 0;
+  double unit = image->floats ? 1 : 255, gain = 1, pixels = 0;
   int cells = sensor->side * sensor->side * image->channels;
-  for (int s = 0; s < sensor->scales; s++, full *= 4 / sensor->gain, glimpse += cells) {
+  for (int s = 0; s < sensor->scales; s++, gain *= sensor->gain, glimpse += cells) {
+    double full = unit * (1 << 2 * s) / gain;
     Around around = patches_around(sensor, s, full, x, y, image->height, image->width);
     pixels += around.pixels;
     if (around.count == 1)
@@ -211,10 +217,10 @@ FOV_KERNEL static void look_patch_back(real *image, const real *cells, const Pat
 void fov_retina_look_back(real *image, const real *glimpse, const FovSensor *sensor, real x, real y,
                           int height, int width, int channels) {
   real part[FOV_MAX_SIDE * FOV_MAX_SIDE * 3];
-  double full = 1;
+  double gain = 1;
   int cells = sensor->side * sensor->side * channels;
-  for (int s = 0; s < sensor->scales; s++, full *= 4 / sensor->gain, glimpse += cells) {
-    Around around = patches_around(sensor, s, full, x, y, height, width);
+  for (int s = 0; s < sensor->scales; s++, gain *= sensor->gain, glimpse += cells) {
+    Around around = patches_around(sensor, s, (1 << 2 * s) / gain, x, y, height, width);
     for (int i = 0; i < around.count; i++) {
       for (int j = 0; j < cells; j++) part[j] = around.weight[i] * glimpse[j];
       look_patch_back(image, part, &around.patch[i], width, channels);

@@ -5,13 +5,6 @@
 #include "base/error.h"
 #include "base/profile.h"
 
-bool fov_standard_equal(const FovStandard *a, const FovStandard *b) {
-  bool equal = a->channels == b->channels;
-  for (int c = 0; c < a->channels && equal; c++)
-    equal = a->mean[c] == b->mean[c] && a->deviation[c] == b->deviation[c];
-  return equal;
-}
-
 static size_t count_pixels(const FovImage *image) {
   return (size_t)image->height * (size_t)image->width;
 }

@@ -21,9 +21,6 @@ static inline bool fov_is_standardised(const FovStandard *standard) {
   return standard->channels > 0;
 }
 
-/** Whether images are shown alike. */
-bool fov_standard_equal(const FovStandard *a, const FovStandard *b);
-
 /** to [H, W, C] = (p − mean) / deviation. Outside the image the sensor then sees the mean, 0. */
 void fov_standardise(float *to, const FovImage *image, const FovStandard *standard);
 

@@ -166,15 +166,12 @@ static FovStatus read_result(double *value, const Table *table, int line, int co
                      score ? "a score of at most 1e100" : "an error from 0 to 1, not per cent");
 }
 
-/** An empty cell is not known. */
-static FovStatus read_cost(FovComparedRun *run, const Table *table, int line, int column,
-                           const char *cell) {
+/** A cell that is no number from 0 is not known: any table may have such a column. */
+static void read_cost(FovComparedRun *run, const Table *table, int column, const char *cell) {
   char *end;
-  double *value = &run->costs[cost_of(table->csv.names[column])];
-  if (!*cell) return FOV_OK;
-  *value = strtod(cell, &end);
-  if (!*end && isfinite(*value) && *value >= 0) return FOV_OK;
-  return refuse_cell(table, line, column, cell, "a number from 0");
+  double value = strtod(cell, &end);
+  if (*cell && !*end && isfinite(value) && value >= 0)
+    run->costs[cost_of(table->csv.names[column])] = value;
 }
 
 /** A run of a sweep that has not finished has no result, whatever its last error. */
@@ -189,7 +186,7 @@ static FovStatus read_numbers(FovComparedRun *run, const Table *table, int r) {
     int line = table->csv.lines[r];
     Role role = table->roles[c];
     if (role == SEED) FOV_TRY(read_seed(run, table, line, c, cell));
-    if (role == COST) FOV_TRY(read_cost(run, table, line, c, cell));
+    if (role == COST) read_cost(run, table, c, cell);
     if (role == ERROR || role == SCORE) FOV_TRY(read_result(&run->plain, table, line, c, cell));
     if (role == VALID_ERROR) FOV_TRY(read_result(&run->valid, table, line, c, cell));
     if (role == TEST_ERROR) FOV_TRY(read_result(&run->test, table, line, c, cell));

@@ -8,17 +8,17 @@
 #include "tensor/ops.h"
 
 typedef struct Options {
-  double reach, start, fall, sigma, cost;
+  double reach, sigma, start, fall, cost;
 } Options;
 
 static const FovOption options[] = {
     FOV_REAL(Options, reach, "0.5", 1e-3, 4,
              "longest step; the places to look at are 2 wide and high"),
-    FOV_REAL(Options, start, "0", 0, 4, "longest step at the start of the training; 0: the same"),
-    FOV_REAL(Options, fall, "0.5", 0.001, 1,
-             "share of the training in which it falls to the reach"),
     FOV_REAL(Options, sigma, "0.3", 1e-3, 10, "standard deviation, in units of the reach"),
-    FOV_REAL(Options, cost, "0", 0, 100, "of a step of length |a|, in units of the reward"),
+    FOV_REAL(Options, start, "0", 0, 4, "longest step at the start of the training; 0: the reach"),
+    FOV_REAL(Options, fall, "0.5", 0.001, 1,
+             "share of the training over which it changes to the reach"),
+    FOV_REAL(Options, cost, "0", 0, 100, "c: a step costs c |a| of the reward"),
     FOV_OPTIONS_END,
 };
 

@@ -10,7 +10,7 @@ static void make_room(Play *play, int i) {
 }
 
 void fov_play_show(Play *play) {
-  if (!play->task->standard) return;
+  if (!fov_is_standardised(play->task->standard)) return;
   FovPhase before = fov_profile_enter(FOV_PHASE_SENSOR);
   for (int i = 0; i < play->count; i++) {
     FovImage image = fov_lane_image(&play->env[i], &play->task->env->spec);
@@ -27,7 +27,7 @@ void fov_play_start(Play *play) {
     play->lanes[b] = b;
     play->env[b] = fov_env_lane(arena, &env->spec);
     play->images[b] = fov_lane_image(&play->env[b], &env->spec);
-    if (play->task->standard) make_room(play, b);
+    if (fov_is_standardised(play->task->standard)) make_room(play, b);
     fov_env_reset(env, &play->env[b], play->plan->cases[b], &play->env_rng[b]);
   }
   fov_profile_enter(before);

@@ -68,7 +68,8 @@ void fov_task_bounds(real bounds[2], const FovTask *task) {
   const FovObservation *shown = &task->env->spec.observation;
   const int extents[2] = {shown->width, shown->height};
   for (int j = 0; j < 2; j++)
-    bounds[j] = sensor->inside ? (real)fmax(0, 1 - (double)sensor->side / extents[j]) : 1;
+    bounds[j] =
+        sensor->inside && !sensor->whole ? (real)fmax(0, 1 - (double)sensor->side / extents[j]) : 1;
 }
 
 int fov_task_choices(const FovTask *task) {

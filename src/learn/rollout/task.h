@@ -37,7 +37,7 @@ typedef struct FovTask {
   const void *stop_options;
   const FovReward *reward;
   const FovBaseline *baseline;
-  const FovStandard *standard; /**< of the images that the agent is shown; NULL: as they are */
+  const FovStandard *standard; /**< of the images that the agent is shown */
 } FovTask;
 
 /** Fails unless an agent can look at what the environment shows, an image of 1 or 3 channels, and
