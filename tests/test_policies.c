@@ -36,7 +36,7 @@ typedef struct Request {
   int lanes, first, step;
   uint64_t seed;
   const FovChoice *forced;
-  bool deterministic, training;
+  bool deterministic;
 } Request;
 
 /** The choices, and the generators afterwards, with one more at either end. */
@@ -96,7 +96,6 @@ static void choose(Chosen *c, const Subject *s, const Request *r, real *gradient
       .height = HEIGHT,
       .bounds = {(real)bounds[0], (real)bounds[1]},
       .progress = 0.5,
-      .training = r->training,
       .deterministic = r->deterministic,
       .lanes = n};
   s->policy->choose(&c->output, &c->tape, &input, s->head.layout, s->options);
@@ -966,39 +965,26 @@ static void test_a_tile_s_place_is_its_middle(void **state) {
   finish_subject(&s);
 }
 
-/** reach: that of half of a training, or of an evaluation. */
-static void check_reach(const char *settings, bool training, double reach) {
+static void test_a_relative_step_is_no_longer_than_its_reach(void **state) {
+  (void)state;
   Chosen c;
-  Subject s = begin_subject(settings);
+  Subject s =
+      begin_subject("plugin = relative\nplugin.reach = 0.25\nplugin.sigma = 1\nplugin.cost = 2\n");
   int cut = 0;
-  choose(&c, &s, &(Request){.lanes = LANES, .step = 1, .training = training}, NULL);
+  choose(&c, &s, &(Request){.lanes = LANES, .step = 1}, NULL);
   for (int b = 0; b < LANES; b++) {
     const real *a = c.output.choices[b].sample;
     double length = hypot((double)a[0], (double)a[1]);
     cut += length > 1;
     assert_close(c.output.costs[b], 2 * length, 1e-5);
     for (int j = 0; j < 2; j++) {
-      double to = last_place(b, j) + reach * bounds[j] * (double)a[j] / fmax(length, 1);
+      double to = last_place(b, j) + 0.25 * bounds[j] * (double)a[j] / fmax(length, 1);
       assert_close(c.output.places[2 * b + j], to, 1e-5);
     }
   }
   assert_in_range(cut, 5, LANES - 5);
   finish(&c);
   finish_subject(&s);
-}
-
-#define RELATIVE "plugin = relative\nplugin.reach = 0.25\nplugin.sigma = 1\nplugin.cost = 2\n"
-
-static void test_a_relative_step_is_no_longer_than_its_reach(void **state) {
-  (void)state;
-  for (int training = 0; training < 2; training++) check_reach(RELATIVE, training, 0.25);
-}
-
-static void test_only_a_training_starts_with_longer_steps(void **state) {
-  (void)state;
-  check_reach(RELATIVE "plugin.start = 1.25\nplugin.fall = 1\n", true, 0.75);
-  check_reach(RELATIVE "plugin.start = 1.25\nplugin.fall = 0.4\n", true, 0.25);
-  check_reach(RELATIVE "plugin.start = 1.25\nplugin.fall = 1\n", false, 0.25);
 }
 
 static void test_random_is_uniform_over_the_places(void **state) {
@@ -1095,7 +1081,6 @@ int main(void) {
       cmocka_unit_test(test_the_gaussian_has_its_moments),
       cmocka_unit_test(test_a_tile_s_place_is_its_middle),
       cmocka_unit_test(test_a_relative_step_is_no_longer_than_its_reach),
-      cmocka_unit_test(test_only_a_training_starts_with_longer_steps),
       cmocka_unit_test(test_random_is_uniform_over_the_places),
       cmocka_unit_test(test_centre_looks_at_the_centre),
       cmocka_unit_test(test_sigma_follows_its_schedule),

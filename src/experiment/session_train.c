@@ -144,10 +144,11 @@ static FovStatus write_row(const FovSession *session, const FovProgress *row) {
                      (long long)row->update, 100 * row->valid_error, 100 * row->train_error);
 }
 
-/** What the best weights have least of: errors or, where glimpses cost something, the reward's
- * negative. */
+/** What the best weights have least of: errors or, where glimpses cost something or earlier answers
+ * than the last earn something, the reward's negative. */
 static double loss_of(const FovSession *session, const FovProgress *row) {
-  return session->training.task.stop->cost ? -row->valid_reward : row->valid_error;
+  const FovTask *task = &session->training.task;
+  return task->stop->cost || task->env->spec.last ? -row->valid_reward : row->valid_error;
 }
 
 /** Writes weights and trace of an evaluation. is_best: none was better before. */

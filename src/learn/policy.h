@@ -31,9 +31,8 @@ typedef struct FovPolicyInput {
   int width, height;       /**< W, H of the image, pixels */
   real bounds[2];          /**< places run from −bounds to bounds; (1, 1): the whole image */
   double progress;         /**< share of the training that is done, 0 … 1 */
-  bool training;      /**< schedules of the rules apply; an evaluation uses their last values */
-  bool deterministic; /**< the most likely choice instead of a sample */
-  int lanes;          /**< n */
+  bool deterministic;      /**< the most likely choice instead of a sample */
+  int lanes;               /**< n */
 } FovPolicyInput;
 
 /** What it chose; the arrays are the caller's, to be written. */

@@ -8,36 +8,23 @@
 #include "tensor/ops.h"
 
 typedef struct Options {
-  double reach, sigma, start, fall, cost;
+  double reach, sigma, cost;
 } Options;
 
 static const FovOption options[] = {
     FOV_REAL(Options, reach, "0.5", 1e-3, 4,
              "longest step; the places to look at are 2 wide and high"),
     FOV_REAL(Options, sigma, "0.3", 1e-3, 10, "standard deviation, in units of the reach"),
-    FOV_REAL(Options, start, "0", 0, 4, "longest step at the start of the training; 0: the reach"),
-    FOV_REAL(Options, fall, "0.5", 0.001, 1,
-             "share of the training over which it changes to the reach"),
     FOV_REAL(Options, cost, "0", 0, 100, "c: a step costs c |a| of the reward"),
     FOV_OPTIONS_END,
 };
 
-static double reach_at(const Options *o, double progress) {
-  double fallen = progress < o->fall ? progress / o->fall : 1;
-  return o->start > 0 ? o->start + fallen * (o->reach - o->start) : o->reach;
-}
-
-static int figures(FovFigure list[FOV_POLICY_FIGURES], const void *values, double progress) {
-  list[0] = (FovFigure){"reach", reach_at(values, progress)};
-  return ((const Options *)values)->start > 0;
-}
-
 /** to = from + reach · bounds ∘ a / max(1, ‖a‖) */
 static void take_step(real to[2], const real from[2], const real a[2], const real bounds[2],
-                      double reach) {
+                      const Options *o) {
   real length = (real)sqrt(a[0] * a[0] + a[1] * a[1]);
   for (int j = 0; j < 2; j++)
-    to[j] = from[j] + (real)reach * bounds[j] * a[j] / (length > 1 ? length : 1);
+    to[j] = from[j] + (real)o->reach * bounds[j] * a[j] / (length > 1 ? length : 1);
 }
 
 static void build(void *layout, FovParams *params, const void *values, int inputs) {
@@ -51,13 +38,12 @@ static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput 
   const FovNormalLayout *l = layout;
   FovVar *p = tape->params, *mean = fov_linear(tape, input->h, &p[l->w], &p[l->bias], FOV_LINEAR);
   const real sigma[2] = {(real)o->sigma, (real)o->sigma};
-  double reach = input->training ? reach_at(o, input->progress) : o->reach;
-  real spread = input->deterministic ? 0 : (real)(reach * o->sigma);
+  real spread = input->deterministic ? 0 : (real)(o->reach * o->sigma);
   fov_normal_draw(output, tape, input, mean, sigma);
   for (int b = 0; b < input->lanes; b++) {
     const real *mean_b = mean->value + (size_t)b * mean->stride, *from = input->places + 2 * b;
-    take_step(output->places + 2 * b, from, output->choices[b].sample, input->bounds, reach);
-    take_step(output->columns[FOV_NORMAL_MEAN] + 2 * b, from, mean_b, input->bounds, reach);
+    take_step(output->places + 2 * b, from, output->choices[b].sample, input->bounds, o);
+    take_step(output->columns[FOV_NORMAL_MEAN] + 2 * b, from, mean_b, input->bounds, o);
     const real *a = output->choices[b].sample;
     output->costs[b] = (real)(o->cost * hypot((double)a[0], (double)a[1]));
     for (int j = 0; j < 2; j++)
@@ -72,6 +58,5 @@ const FovPolicy fov_policy_relative = {
                .options_size = sizeof(Options)},
     .head = {.layout_size = sizeof(FovNormalLayout), .build = build},
     .columns = fov_normal_columns,
-    .figures = figures,
     .choose = choose,
 };

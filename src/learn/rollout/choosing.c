@@ -206,7 +206,6 @@ void fov_play_choose_place(FovTimeStep *step, Play *play) {
                           .width = shown->width,
                           .height = shown->height,
                           .progress = play->plan->progress,
-                          .training = play->plan->training,
                           .deterministic = play->plan->deterministic,
                           .lanes = n};
   fov_task_bounds(input.bounds, task);
