@@ -775,8 +775,8 @@ static real *gradient_with_share(const FovAttention *attention, double share, si
   return gradient;
 }
 
-/** Of two windows only the second depends on a state that has a gradient: the gradient of every
- * parameter is a linear function of the share. */
+/** The first window is placed by h_0 = 0, a constant. So with two glimpses the gradient of every
+ * parameter is linear in the share. */
 static void check_share(const FovAttention *attention) {
   if (!shares_gradient(attention)) return;
   size_t count;

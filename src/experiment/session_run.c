@@ -125,9 +125,7 @@ static FovStatus check(FovSession *session, const FovSafetensors *file) {
   FOV_TRY(fov_checkpoint_config(&config, file));
   FOV_TRY(compare_config(session, config, fov_safetensors_path(file)));
   session->outdated = strcmp(config, session->config) != 0;
-  FOV_TRY(fov_checkpoint_check_data(file, session->train_env.spec.digest));
-  // That of the checkpoint: versions that did not standardise wrote the same settings.
-  return fov_checkpoint_standard(&session->experiment.standard, file);
+  return fov_checkpoint_check_data(file, session->train_env.spec.digest);
 }
 
 /** Reports a checkpoint without a digest. */
@@ -142,6 +140,8 @@ static FovStatus load_state(FovSession *session, const FovSafetensors *file) {
   FovTrainerState *state = fov_trainer_state(session->trainer);
   FOV_TRY(check(session, file));
   FOV_TRY(fov_checkpoint_load(state, &session->best, &session->experiment.agent.params, file));
+  // Versions that did not standardise images wrote the same settings.
+  FOV_TRY(fov_checkpoint_standard(&session->experiment.standard, file));
   note_unchecked(session, file);
   if (state->update > fov_trainer_updates_planned(session->trainer))
     return fov_fail(

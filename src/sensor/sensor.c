@@ -20,8 +20,8 @@ const FovOption fov_sensor_options[] = {
              "see the whole image, wherever it looks; side, scales and gain are not used"),
     FOV_CHOICE(
         FovSensor, standardise, "auto", standardises,
-        "subtract the mean brightness of the training images, divide by its deviation; auto: "
-        "with env = images"),
+        "subtract the mean brightness of the training images and divide by its standard deviation; "
+        "auto: with images and circle_square"),
     FOV_OPTIONS_END,
 };
 

@@ -15,36 +15,32 @@ static void check(const FovImage *image) {
             image->channels);
 }
 
-/** to = table[bytes], by channel. */
-FOV_KERNEL static void look_up(float *restrict to, const uint8_t *restrict bytes, size_t pixels,
-                               int channels, float table[][256]) {
-  for (size_t i = 0; i < pixels; i++)
-    for (int c = 0; c < channels; c++) to[i * channels + c] = table[c][bytes[i * channels + c]];
-}
+/** Defines to = (brightness − mean) · factor, by channel, for pixels of one type, of which `unit`
+ * is a brightness of 1. */
+#define DEFINE_STANDARDISE(name, Pixel, unit)                                                      \
+  FOV_KERNEL static void name(float *restrict to, const Pixel *restrict from, size_t pixels,       \
+                              int channels, const float *mean, const float *factor) {              \
+    for (size_t i = 0; i < pixels; i++)                                                            \
+      for (int c = 0; c < channels; c++)                                                           \
+        to[i * channels + c] = (from[i * channels + c] / unit - mean[c]) * factor[c];              \
+  }
 
-FOV_KERNEL static void standardise_floats(float *restrict to, const float *restrict from,
-                                          size_t pixels, int channels, const float *mean,
-                                          const float *factor) {
-  for (size_t i = 0; i < pixels; i++)
-    for (int c = 0; c < channels; c++)
-      to[i * channels + c] = (from[i * channels + c] - mean[c]) * factor[c];
-}
+DEFINE_STANDARDISE(standardise_bytes, uint8_t, 255.0f)
+DEFINE_STANDARDISE(standardise_floats, float, 1.0f)
 
 void fov_standardise(float *to, const FovImage *image, const FovStandard *standard) {
   check(image);
   FOV_CHECK(image->channels == standard->channels, "%d channels, and statistics of %d",
             image->channels, standard->channels);
-  float table[FOV_STANDARD_CHANNELS][256], mean[FOV_STANDARD_CHANNELS];
-  float factor[FOV_STANDARD_CHANNELS];
+  float mean[FOV_STANDARD_CHANNELS], factor[FOV_STANDARD_CHANNELS];
   for (int c = 0; c < image->channels; c++) {
     mean[c] = (float)standard->mean[c];
     factor[c] = (float)(1 / standard->deviation[c]);
-    for (int p = 0; p < 256; p++) table[c][p] = ((float)(p / 255.0) - mean[c]) * factor[c];
   }
   if (image->floats)
     standardise_floats(to, image->floats, count_pixels(image), image->channels, mean, factor);
   else
-    look_up(to, image->bytes, count_pixels(image), image->channels, table);
+    standardise_bytes(to, image->bytes, count_pixels(image), image->channels, mean, factor);
 }
 
 void fov_standard_add(FovStandardSums *sums, const FovImage *image) {

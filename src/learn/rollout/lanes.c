@@ -5,7 +5,7 @@
 static void make_room(Play *play, int i) {
   FovImage *image = &play->images[i];
   size_t numbers = (size_t)image->height * (size_t)image->width * (size_t)image->channels;
-  image->floats = play->shown[i] = FOV_NEW(play->tape->arena, float, numbers);
+  image->floats = FOV_NEW(play->tape->arena, float, numbers);
   image->bytes = NULL;
 }
 
@@ -14,7 +14,7 @@ void fov_play_show(Play *play) {
   FovPhase before = fov_profile_enter(FOV_PHASE_SENSOR);
   for (int i = 0; i < play->count; i++) {
     FovImage image = fov_lane_image(&play->env[i], &play->task->env->spec);
-    fov_standardise(play->shown[i], &image, play->task->standard);
+    fov_standardise((float *)play->images[i].floats, &image, play->task->standard);
   }
   fov_profile_enter(before);
 }
@@ -57,7 +57,6 @@ static void move_lane(Play *play, int to, int from) {
   play->lanes[to] = play->lanes[from];
   play->env[to] = play->env[from];
   play->images[to] = play->images[from];
-  play->shown[to] = play->shown[from];
   play->env_rng[to] = play->env_rng[from];
   play->policy_rng[to] = play->policy_rng[from];
   play->looked[to] = play->looked[from];

@@ -1,5 +1,14 @@
 #include "learn/rollout/rollout.h"
 
+/** A number for a case that no case of another split has; bits 40 to 49 are free. */
+static uint64_t name_case(FovSplit split, int64_t index) {
+  return (uint64_t)split << 50 | (uint64_t)index;
+}
+
+FovRng fov_case_rng(uint64_t seed, FovSplit split, int64_t index) {
+  return fov_rng_stream(seed, FOV_STREAM_FIXED_ENV, name_case(split, index));
+}
+
 FovPlan fov_plan_cases(FovArena *arena, int64_t first, int lanes, uint64_t seed, FovSplit split,
                        int repeat) {
   FOV_CHECK(first + lanes <= 1ll << 40 && repeat >= 0 && repeat < 1024, "case %lld, repeat %d",
@@ -8,9 +17,9 @@ FovPlan fov_plan_cases(FovArena *arena, int64_t first, int lanes, uint64_t seed,
   FovRng *env_rng = FOV_NEW(arena, FovRng, lanes), *policy_rng = FOV_NEW(arena, FovRng, lanes);
   for (int b = 0; b < lanes; b++) {
     cases[b] = first + b;
-    uint64_t index = (uint64_t)split << 50 | (uint64_t)cases[b];
-    env_rng[b] = fov_rng_stream(seed, FOV_STREAM_FIXED_ENV, index);
-    policy_rng[b] = fov_rng_stream(seed, FOV_STREAM_FIXED_POLICY, index | (uint64_t)repeat << 40);
+    env_rng[b] = fov_case_rng(seed, split, cases[b]);
+    policy_rng[b] = fov_rng_stream(seed, FOV_STREAM_FIXED_POLICY,
+                                   name_case(split, cases[b]) | (uint64_t)repeat << 40);
   }
   return (FovPlan){.lanes = lanes, .cases = cases, .env_rng = env_rng, .policy_rng = policy_rng};
 }

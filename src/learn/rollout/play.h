@@ -24,7 +24,6 @@ typedef struct Play {
   int *lanes;
   FovEnvLane *env;
   FovImage *images; // as the agent is shown them
-  float **shown;    // [n]: the pixels of standardised images
   FovRng *env_rng, *policy_rng;
   int *looked;       // glimpses since the last action
   real *earned;      // in all, from the environment

@@ -86,6 +86,9 @@ typedef struct FovRollout {
   bool *wrong;             /**< [B]: an answer was; in a control task, the goal was missed */
 } FovRollout;
 
+/** The environment's generator of a case of a fixed set: the same in every rollout of it. */
+FovRng fov_case_rng(uint64_t seed, FovSplit split, int64_t index);
+
 /** Where an episode starts that does not choose its first place. */
 FovChoice fov_first_choice(FovFirst first, FovRng *rng);
 
