@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "learn/objective/policy_gradient.h"
 #include "toy_play.h"
 
 #ifdef FOV_DOUBLE // In single precision the steps are so long that they cross the kinks of ReLUs.
@@ -214,12 +215,26 @@ static void test_the_gradient_of_sampled_tiles_is_the_surrogate_s(void **state) 
   check_numbers(SAMPLED "score = location\nenv = toy_game\nstop = learned\n", surrogate);
 }
 
-/* ---- the marginal likelihood ---- */
+/* ---- all sequences of choices ---- */
 
-/** π(l) p(y | l) of each lane, added to `likelihoods`; l: the sequence of choices whose digits to
- * the base N are `sequence`, the last choice first. */
-static void add_likelihoods(double *likelihoods, const Toy *toy, const real *values, int sequence,
-                            int N) {
+enum { MOST_CASES = 8 };
+
+/** Settings with one more, in memory that the next call writes again. */
+static const char *with(const char *settings, const char *more) {
+  static char all[1024];
+  snprintf(all, sizeof all, "%s%s", settings, more);
+  return all;
+}
+
+/** What a sequence of choices gives each lane. */
+typedef struct Given {
+  double prior[MOST_CASES], log_p[MOST_CASES], reward[MOST_CASES]; // π(l), log p(y | l), R
+} Given;
+
+/** l: the sequence of choices whose digits to the base N are `sequence`, the last choice first. */
+static Given play_sequence(const Toy *toy, const real *values, int sequence) {
+  int N = fov_task_choices(&toy->task);
+  Given given = {{0}, {0}, {0}};
   FovArena arena = {0};
   FovTape tape;
   FovRollout r;
@@ -238,35 +253,52 @@ static void add_likelihoods(double *likelihoods, const Toy *toy, const real *val
   plan.forced = &(FovChoices){.places = places};
   fov_rollout_run(&r, &tape, &toy->task, &plan);
   for (int b = 0; b < n; b++) {
-    double log_p = (double)r.log_probabilities[b * TOY_ACTIONS + r.at[T].labels[b]];
+    given.log_p[b] = (double)r.log_probabilities[b * TOY_ACTIONS + r.at[T].labels[b]];
+    given.reward[b] = (double)r.returns[b];
     for (int t = 0; t < T; t++)
-      if (r.at[t].log_look) log_p += (double)r.at[t].log_look->value[b];
-    likelihoods[b] += exp(log_p);
+      if (r.at[t].log_look) given.prior[b] += (double)r.at[t].log_look->value[b];
+    given.prior[b] = exp(given.prior[b]);
   }
   fov_arena_finish(&arena);
+  return given;
 }
 
-/** −log Σ_l π(l) p(y | l), the mean over the cases. */
-static double marginal_loss(const Toy *toy, const real *values, const FovChoices *first) {
+/** −log Σ_l π(l) p(y | l), or −Σ_l π(l) R(l) for objective = exact; the mean over the cases. */
+static double enumerated_loss(const Toy *toy, const real *values, const FovChoices *first) {
   (void)first;
-  enum { MOST_CASES = 8 };
   int copies = toy->training.options.copies, cases = toy->training.options.batch / copies;
-  double likelihoods[MOST_CASES] = {0}, loss = 0;
+  bool returns = strcmp(toy->training.objective->plugin.name, "exact") == 0;
+  double sums[MOST_CASES] = {0}, loss = 0;
   assert_in_range(cases, 1, MOST_CASES);
-  for (int sequence = 0; sequence < copies; sequence++)
-    add_likelihoods(likelihoods, toy, values, sequence, fov_task_choices(&toy->task));
-  for (int b = 0; b < cases; b++) loss -= log(likelihoods[b]) / cases;
+  for (int sequence = 0; sequence < copies; sequence++) {
+    Given given = play_sequence(toy, values, sequence);
+    for (int b = 0; b < cases; b++)
+      sums[b] += given.prior[b] * (returns ? given.reward[b] : exp(given.log_p[b]));
+  }
+  for (int b = 0; b < cases; b++) loss -= (returns ? sums[b] : log(sums[b])) / cases;
   return loss;
 }
 
-#define MARGINAL TOY_PLAIN "objective = marginal\nbaseline = none\npolicy.entropy = 0\n"
-#define SITES MARGINAL "attention = sampled\npolicy = sites\n"
-#define GAZES MARGINAL "policy = tiles\npolicy.side = 2\n"
+/** −Σ_l π(l) log p(y | l), with the prior of other values. */
+static double expected_answer_loss(const Toy *toy, const real *values, const real *prior_values) {
+  int copies = toy->training.options.copies, cases = toy->training.options.batch / copies;
+  double loss = 0;
+  for (int sequence = 0; sequence < copies; sequence++) {
+    Given prior = play_sequence(toy, prior_values, sequence);
+    Given given = play_sequence(toy, values, sequence);
+    for (int b = 0; b < cases; b++) loss -= prior.prior[b] * given.log_p[b] / cases;
+  }
+  return loss;
+}
+
+#define ENUMERATED TOY_PLAIN "baseline = none\npolicy.entropy = 0\nreward = correct\n"
+#define SITES ENUMERATED "attention = sampled\npolicy = sites\n"
+#define GAZES ENUMERATED "policy = tiles\npolicy.side = 2\n"
 #define COPIES(copies, batch)                                                                      \
   "train.copies = " #copies "\ntrain.shard = " #batch "\ntrain.batch = " #batch "\n"
 
 /** With one choice and two. */
-static const char *const marginals[] = {
+static const char *const enumerated[] = {
     SITES "tiles.side = 3\nglimpses = 1\nfirst = learned\n" COPIES(9, 18),
     SITES "tiles.side = 3\nglimpses = 2\nfirst = random\nscore = additive\n" COPIES(9, 18),
     SITES "tiles.side = 2\nglimpses = 2\nfirst = learned\ncore = gru\n" COPIES(16, 32),
@@ -277,21 +309,62 @@ static const char *const marginals[] = {
 
 static void test_the_gradient_of_the_marginal_likelihood_is_exact(void **state) {
   (void)state;
-  for (size_t k = 0; k < sizeof marginals / sizeof *marginals; k++)
-    check_numbers(marginals[k], marginal_loss);
+  for (size_t k = 0; k < sizeof enumerated / sizeof *enumerated; k++)
+    check_numbers(with(enumerated[k], "objective = marginal\n"), enumerated_loss);
+}
+
+/** The gradient without the policy's is that of the mean loss of the answers; the rest is −dE[R].
+ * The reward is 0 or 1. */
+static void check_expected_reward(const char *settings) {
+  Toy toy;
+  toy_create(&toy, with(settings, "objective = exact\n"));
+  const FovParams *params = &toy.experiment.agent.params;
+  FovPolicyGradientOptions *options = (FovPolicyGradientOptions *)toy.training.objective_options;
+  real *values = toy_lively_values(&toy), *gradient[2];
+  for (int whole = 0; whole < 2; whole++) {
+    options->policy = whole;
+    FovTrainer *trainer = toy_trainer(&toy, 1);
+    gradient[whole] = toy_copy(&toy, values);
+    toy_gradient(gradient[whole], trainer, &toy, values, false);
+    fov_trainer_destroy(trainer);
+  }
+  const double h = 1e-6;
+  real *moved = toy_copy(&toy, values);
+  for (size_t at = 0; at < params->size; at += 5) {
+    double policy[2], answer[2];
+    for (int side = 0; side < 2; side++) {
+      moved[at] = values[at] + (real)(side ? h : -h);
+      policy[side] = enumerated_loss(&toy, moved, NULL);
+      answer[side] = expected_answer_loss(&toy, moved, values);
+    }
+    moved[at] = values[at];
+    const char *name = fov_params_name_at(params, at);
+    assert_near(gradient[1][at] - gradient[0][at], (policy[1] - policy[0]) / (2 * h), 1e-6,
+                "%s: %s, reward", settings, name);
+    assert_near(gradient[0][at], (answer[1] - answer[0]) / (2 * h), 1e-6, "%s: %s, answer",
+                settings, name);
+  }
+  free(moved), free(values), free(gradient[0]), free(gradient[1]);
+  toy_finish(&toy);
+}
+
+static void test_the_exact_gradient_is_that_of_the_expected_reward(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof enumerated / sizeof *enumerated; k++)
+    check_expected_reward(enumerated[k]);
 }
 
 static void test_the_marginal_likelihood_is_logged(void **state) {
   (void)state;
-  for (size_t k = 0; k < sizeof marginals / sizeof *marginals; k++) {
+  for (size_t k = 0; k < sizeof enumerated / sizeof *enumerated; k++) {
     Toy toy;
-    toy_create(&toy, marginals[k]);
+    toy_create(&toy, with(enumerated[k], "objective = marginal\n"));
     FovTrainer *trainer = toy_trainer(&toy, 1);
     real *values = toy_lively_values(&toy), *gradient = toy_copy(&toy, values);
     toy_gradient(gradient, trainer, &toy, values, false);
     const FovSums *sums = &fov_trainer_state(trainer)->sums;
-    assert_near(sums->losses[1] / (double)sums->episodes, marginal_loss(&toy, values, NULL), 1e-9,
-                "%s", marginals[k]);
+    assert_near(sums->losses[1] / (double)sums->episodes, enumerated_loss(&toy, values, NULL), 1e-9,
+                "%s", enumerated[k]);
     free(values), free(gradient);
     fov_trainer_destroy(trainer);
     toy_finish(&toy);
@@ -514,6 +587,7 @@ int main(void) {
       cmocka_unit_test(test_the_gradient_of_lanes_that_stop_early_is_the_surrogate_s),
       cmocka_unit_test(test_the_gradient_of_the_marginal_likelihood_is_exact),
       cmocka_unit_test(test_the_marginal_likelihood_is_logged),
+      cmocka_unit_test(test_the_exact_gradient_is_that_of_the_expected_reward),
       cmocka_unit_test(test_the_gradient_of_sampled_tiles_is_the_surrogate_s),
 #endif
       cmocka_unit_test(test_the_gradients_of_lanes_add_up),

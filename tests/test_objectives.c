@@ -31,9 +31,10 @@ typedef struct Made {
   FovTask task;
   FovTimeStep at[MOST_STEPS];
   FovRollout rollout;
+  const FovRollout *before; // that it repeats
   int lanes[MOST_LANES];
   uint8_t events[MOST_LANES];
-  real returns[MOST_STEPS * MOST_LANES];
+  real returns[MOST_STEPS * MOST_LANES], greedy[MOST_STEPS * MOST_LANES];
 } Made;
 
 static void begin_made(Made *m, int rows, int cols, const real *values) {
@@ -73,8 +74,12 @@ static void add_gradients(Made *m, double *losses, const FovSlot *slot, const Fo
                           int copies, double average_return) {
   const FovObjective *objective = (const FovObjective *)slot->plugin;
   m->task.baseline = baseline;
+  FovRollout greedy = m->rollout;
+  greedy.returns = m->greedy;
   const FovObjectiveInput input = {.task = &m->task,
                                    .rollout = &m->rollout,
+                                   .before = m->before,
+                                   .deterministic = baseline->deterministic ? &greedy : NULL,
                                    .average_return = average_return,
                                    .batch = m->rollout.lanes,
                                    .copies = copies};
@@ -114,6 +119,12 @@ static double expected_return(int s, int t) {
   return t == 1 ? second : first + second;
 }
 
+/** What the means of both choices earn from choice t on. */
+static double greedy_return(int s, int t) {
+  double first = offset[s] + a[s][0] * (double)w[s] + a[s][1] * (double)w[2 + s];
+  return (t ? 0 : first) + 2 * (beyond(1 - s) > 0);
+}
+
 /** −dE[R]/dw with equally likely states: the mean of an objective's gradients must equal it. */
 static double exact_gradient(int j, int s) {
   return -(a[s][j] + (j == 0 ? 2 * phi(beyond(s)) / sigma[0] : 0)) / 2;
@@ -140,6 +151,7 @@ static void choose_and_earn(Made *m, int t, FovRng *rng, double known) {
     double first = offset[s] + a[s][0] * (double)l[0] + a[s][1] * (double)l[1];
     m->returns[t * LANES + b] = (real)(t ? 2 * ((double)l[0] > c) : first);
     expected[b] = (real)(expected_return(s, t) - known);
+    m->greedy[t * LANES + b] = (real)greedy_return(s, t);
   }
   m->at[t].baseline = column_of(m, expected, LANES);
 }
@@ -191,11 +203,16 @@ static Moments measure(const FovObjective *objective, const FovBaseline *baselin
   return moments;
 }
 
+/** Whether an objective weighs choices by rewards and a baseline. */
+static bool is_policy_gradient(const FovObjective *objective) {
+  return !objective->enumerates && !objective->likelihood;
+}
+
 /** With any baseline the mean of the gradients is the gradient of the mean, to 99.9 %. */
 static void test_every_objective_is_unbiased_with_every_baseline(void **state) {
   (void)state;
   for (const FovObjective *const *o = fov_objectives; *o; o++)
-    for (const FovBaseline *const *p = fov_baselines; *p && !(*o)->enumerates; p++) {
+    for (const FovBaseline *const *p = fov_baselines; *p && is_policy_gradient(*o); p++) {
       Moments m = measure(*o, *p);
       for (int i = 0; i < WEIGHTS; i++) {
         double error = sqrt(m.variance[i] / UPDATES), exact = exact_gradient(i / 2, i % 2);
@@ -209,7 +226,7 @@ static void test_every_objective_is_unbiased_with_every_baseline(void **state) {
 static void test_every_baseline_lowers_the_variance(void **state) {
   (void)state;
   for (const FovObjective *const *o = fov_objectives; *o; o++) {
-    if ((*o)->enumerates) continue; // no baseline
+    if (!is_policy_gradient(*o)) continue; // no baseline
     const void *none = plugin_find(PLUGINS(fov_baselines), "none");
     double without = measure(*o, none).total_variance;
     for (const FovBaseline *const *p = fov_baselines; *p; p++) {
@@ -293,6 +310,47 @@ static void test_gae_of_the_whole_return_is_reinforce(void **state) {
   weigh(gae, "plugin = gae\nplugin.lambda = 1");
   weigh(reinforce, "plugin = reinforce");
   for (int i = 0; i < GAE_SIZE; i++) assert_close(gae[i], reinforce[i], 1e-6);
+}
+
+/** Four choices of log π = −1, −2, −3, −4 whose probabilities have changed by the ratios 1.5, 0.5,
+ * 1.5 and 0.5; advantages 2, −1, −1 and 2. */
+static void test_ppo_on_numbers_worked_by_hand(void **state) {
+  (void)state;
+  enum { LANES_OF_PPO = 4 };
+  const double ratio[] = {1.5, 0.5, 1.5, 0.5}, expected[] = {0, 0, 1.5, -1};
+  real before_log_p[LANES_OF_PPO];
+  FovSlot slot = plugin_choose(PLUGINS(fov_objectives), "plugin = ppo\nplugin.clip = 0.2\n");
+  double losses[FOV_OBJECTIVE_LOSSES] = {0}, kl = 0;
+  Made m;
+  begin_made(&m, 1, 1, (real[]){1});
+  begin_rollout(&m, 1, LANES_OF_PPO);
+  memcpy(m.returns, (real[]){3, 1, 1, 3}, LANES_OF_PPO * sizeof(real));
+  for (int b = 0; b < LANES_OF_PPO; b++) {
+    before_log_p[b] = (real)(-1 - b - log(ratio[b]));
+    kl += ratio[b] - 1 - log(ratio[b]);
+  }
+  FovTimeStep then = m.at[0];
+  then.log_look = column_of(&m, before_log_p, LANES_OF_PPO);
+  then.baseline = column_of(&m, (real[]){1, 2, 2, 1}, LANES_OF_PPO);
+  real returns[] = {3, 1, 1, 3};
+  const FovRollout before = {
+      .time_steps = 1, .lanes = LANES_OF_PPO, .at = &then, .returns = returns};
+  memset(m.returns, 0, sizeof m.returns); // those of the repetition do not count
+  m.before = &before;
+  m.at[0].log_look = learned_column(&m, LANES_OF_PPO);
+  m.at[0].baseline = learned_column(&m, LANES_OF_PPO); // −1, −2, −3, −4
+  add_gradients(&m, losses, &slot, plugin_find(PLUGINS(fov_baselines), "learned"), 1, 0);
+  for (int b = 0; b < LANES_OF_PPO; b++) {
+    assert_close(LANES_OF_PPO * gradient_at(m.at[0].log_look, b), expected[b], 1e-6);
+    assert_close(losses[3], kl, 1e-5);
+    assert_close(losses[4], 2, 1e-6);
+  }
+  fov_tape_backward(&m.tape);
+  for (int b = 0; b < LANES_OF_PPO; b++)
+    assert_close(LANES_OF_PPO * gradient_at(m.at[0].baseline, b), -1 - b - (double)returns[b],
+                 1e-5);
+  finish_made(&m);
+  free(slot.values);
 }
 
 /* ---- losses of the baseline ---- */
@@ -387,8 +445,7 @@ static double quarter(const void *options) {
   return 0.25;
 }
 
-/** Their posterior is the weight of choices and answers; prior, less the last choice, of entropies.
- */
+/** The posterior of the sequences is the weight of choices and answers, the prior of entropies. */
 static void test_the_marginal_likelihood_on_numbers_worked_by_hand(void **state) {
   (void)state;
   FovSlot slot = plugin_choose(PLUGINS(fov_objectives), "plugin = marginal\n");
@@ -407,6 +464,10 @@ static void test_the_marginal_likelihood_on_numbers_worked_by_hand(void **state)
       fov_concat(&m.tape, (FovVar *[]){right, fov_constant(&m.tape, CASE_LANES, 1)}, 2);
   for (int b = 0; b < CASE_LANES; b++) m.at[2].logits->value[b * m.at[2].logits->stride + 1] = 0;
   m.at[2].labels = labels;
+  m.env.spec.answer = FOV_ANSWER_CLASS;
+  uint8_t answered[CASE_LANES];
+  memset(answered, FOV_EVENT_ACT, sizeof answered);
+  m.at[2].events = answered;
   add_gradients(&m, losses, &slot, plugin_find(PLUGINS(fov_baselines), "none"), SEQUENCES, 0);
   fov_tape_backward(&m.tape);
   for (int b = 0; b < CASE_LANES; b++) {
@@ -416,13 +477,108 @@ static void test_the_marginal_likelihood_on_numbers_worked_by_hand(void **state)
     assert_close(gradient_at(m.at[0].log_look, b), -posterior / CASES, 1e-6);
     assert_close(gradient_at(m.at[1].log_look, b), -posterior / CASES, 1e-6);
     assert_close(gradient_at(right, b), posterior * (answer_p[j] - 1) / CASES, 1e-6);
-    assert_close(gradient_at(m.at[0].look_entropy, b), -0.25 / SEQUENCES / CASES, 1e-6);
-    assert_close(gradient_at(m.at[1].look_entropy, b), -0.25 * first_p[j] / 2 / CASES, 1e-6);
+    for (int t = 0; t < 2; t++)
+      assert_close(gradient_at(m.at[t].look_entropy, b), -0.25 * prior / CASES, 1e-6);
   }
   assert_close(losses[0], SEQUENCES * answer, 1e-5);
   assert_close(losses[1], -CASE_LANES * log(likelihood), 1e-5);
   finish_made(&m);
   free(slot.values);
+}
+
+/* ---- bounds on the likelihood ---- */
+
+/** Two copies of an image choose one of three places each, with probabilities p; the answer is then
+ * right with probability q. */
+enum { PLACES = 3, TWO = 2 };
+static const double place_p[PLACES] = {0.5, 0.3, 0.2}, place_q[PLACES] = {0.9, 0.2, 0.6};
+
+/** The objective's gradients of one pair of choices: of the logits of places, and of those of right
+ * answers, [TWO]. */
+static void play_pair(Made *m, double losses[FOV_OBJECTIVE_LOSSES], double answers[TWO],
+                      const char *settings, const int chosen[TWO]) {
+  FovSlot slot = plugin_choose(PLUGINS(fov_objectives), settings);
+  static uint8_t answered[TWO] = {FOV_EVENT_ACT, FOV_EVENT_ACT};
+  static int labels[TWO] = {0, 0};
+  real logits[TWO];
+  begin_rollout(m, 2, TWO);
+  FovVar *scores =
+      fov_linear(&m->tape, column_of(m, (real[]){1, 1}, TWO), &m->tape.params[0], NULL, FOV_LINEAR);
+  m->at[0].log_look = fov_categorical_log_prob(&m->tape, scores, chosen);
+  for (int k = 0; k < TWO; k++) logits[k] = (real)logit(place_q[chosen[k]]);
+  FovVar *right = fov_input(&m->tape, TWO, 1);
+  for (int k = 0; k < TWO; k++) fov_value_row(right, k)[0] = logits[k];
+  FovVar *parts[] = {right, fov_zeros(&m->tape, TWO, 1)};
+  m->at[1] = (FovTimeStep){.count = TWO,
+                           .lanes = m->lanes,
+                           .events = answered,
+                           .labels = labels,
+                           .logits = fov_concat(&m->tape, parts, 2)};
+  m->env.spec.answer = FOV_ANSWER_CLASS;
+  add_gradients(m, losses, &slot, plugin_find(PLUGINS(fov_baselines), "none"), TWO, 0);
+  fov_tape_backward(&m->tape);
+  for (int k = 0; k < TWO; k++) answers[k] = gradient_at(right, k);
+  free(slot.values);
+}
+
+static void begin_pairs(Made *m) {
+  real logits[PLACES];
+  for (int i = 0; i < PLACES; i++) logits[i] = (real)log(place_p[i]);
+  begin_made(m, PLACES, 1, logits);
+}
+
+/** E[log (q_a + q_b) / 2] over both choices, with probabilities p. */
+static double expected_bound(const double p[PLACES]) {
+  double bound = 0;
+  for (int i = 0; i < PLACES; i++)
+    for (int b = 0; b < PLACES; b++) bound += p[i] * p[b] * log((place_q[i] + place_q[b]) / 2);
+  return bound;
+}
+
+/** The gradient of the bound by the logits of places: p_i (dE/dp_i − Σ_j p_j dE/dp_j). */
+static void bound_gradient(double gradient[PLACES]) {
+  double slope[PLACES] = {0}, mean = 0;
+  for (int i = 0; i < PLACES; i++)
+    for (int b = 0; b < PLACES; b++)
+      slope[i] += 2 * place_p[b] * log((place_q[i] + place_q[b]) / 2);
+  for (int i = 0; i < PLACES; i++) mean += place_p[i] * slope[i];
+  for (int i = 0; i < PLACES; i++) gradient[i] = place_p[i] * (slope[i] - mean);
+}
+
+/** Exactly: the mean over all pairs of choices. */
+static void test_the_gradient_of_vimco_is_that_of_its_bound(void **state) {
+  (void)state;
+  double sum[PLACES] = {0}, exact[PLACES], bound = 0;
+  Made m;
+  begin_pairs(&m);
+  for (int pair = 0; pair < PLACES * PLACES; pair++) {
+    double losses[FOV_OBJECTIVE_LOSSES] = {0}, answers[TWO];
+    const int chosen[TWO] = {pair / PLACES, pair % PLACES};
+    play_pair(&m, losses, answers, "plugin = vimco\n", chosen);
+    double p = place_p[chosen[0]] * place_p[chosen[1]];
+    for (int i = 0; i < PLACES; i++) sum[i] += p * (double)m.gradient[i];
+    bound -= p * losses[2] / TWO;
+  }
+  bound_gradient(exact);
+  for (int i = 0; i < PLACES; i++) assert_close(sum[i], -exact[i], 1e-6);
+  assert_close(bound, expected_bound(place_p), 1e-6);
+  finish_made(&m);
+}
+
+/** q = 0.9 and 0.6: weights 0.6 and 0.4 of the answers, and of the choices less a half. */
+static void test_wake_sleep_on_numbers_worked_by_hand(void **state) {
+  (void)state;
+  double losses[FOV_OBJECTIVE_LOSSES] = {0}, answers[TWO];
+  const int chosen[TWO] = {0, 2};
+  Made m;
+  begin_pairs(&m);
+  play_pair(&m, losses, answers, "plugin = wake_sleep\nplugin.policy = 3\n", chosen);
+  assert_close(gradient_at(m.at[0].log_look, 0), -3 * 0.1, 1e-6);
+  assert_close(gradient_at(m.at[0].log_look, 1), 3 * 0.1, 1e-6);
+  assert_close(answers[0], 0.6 * (0.9 - 1), 1e-6);
+  assert_close(answers[1], 0.4 * (0.6 - 1), 1e-6);
+  assert_close(losses[2], -2 * log(0.75), 1e-6);
+  finish_made(&m);
 }
 
 /* ---- entropies ---- */
@@ -500,6 +656,9 @@ int main(void) {
       cmocka_unit_test(test_gae_on_numbers_worked_by_hand),
       cmocka_unit_test(test_gae_of_the_whole_return_is_reinforce),
       cmocka_unit_test(test_the_marginal_likelihood_on_numbers_worked_by_hand),
+      cmocka_unit_test(test_the_gradient_of_vimco_is_that_of_its_bound),
+      cmocka_unit_test(test_wake_sleep_on_numbers_worked_by_hand),
+      cmocka_unit_test(test_ppo_on_numbers_worked_by_hand),
       cmocka_unit_test(test_the_baseline_learns_only_where_a_choice_was_made),
       cmocka_unit_test(test_the_baseline_of_answers_predicts_what_is_missing),
       cmocka_unit_test(test_the_entropy_of_moves_and_stops_is_raised),

@@ -41,6 +41,13 @@ static void test_threads_do_not_change_a_bit(void **state) {
   check_threads(TOY_TWO_LAYERS "core = lstm\nfirst = learned\n");
   check_threads("objective = marginal\nbaseline = none\nattention = sampled\npolicy = sites\n"
                 "tiles.side = 2\nglimpses = 1\nfirst = learned\ntrain.copies = 4\n");
+  check_threads("objective = exact\nbaseline = none\npolicy = tiles\npolicy.side = 2\n"
+                "glimpses = 2\ntrain.copies = 4\n");
+  check_threads("objective = vimco\nbaseline = none\ntrain.copies = 4\n");
+  check_threads("objective = wake_sleep\nbaseline = none\ntrain.copies = 2\n");
+  check_threads("objective = ppo\nobjective.parts = 3\nstop = learned\nglimpses = 6\n");
+  check_threads("env = toy_game\nobjective = ppo\noptimiser = muon\ntrain.shard = 24\n");
+  check_threads("env = toy_turns\nbaseline = self_critical\nstop = learned\nfirst = random\n");
   check_threads("train.shard = 1\n");
   check_threads("train.shard = 24\noptimiser = muon\n");
   check_threads("train.shard = 256\nstop = learned\nglimpses = 6\n");
@@ -298,10 +305,31 @@ static void test_choices_that_cannot_be_enumerated_are_refused(void **state) {
   assert_create_refuses(MARGINAL "policy = tiles\nglimpses = 1\n",
                         "expected a choice: set first = learned, or more glimpses, found glimpses "
                         "= 1");
-  assert_create_refuses(MARGINAL "policy = tiles\n", "expected baseline = none, found baseline = "
-                                                     "learned");
+  assert_create_refuses(MARGINAL "policy = tiles\npolicy.side = 2\ntrain.copies = 16\n",
+                        "objective = marginal: expected baseline = none, found baseline = learned");
   assert_create_refuses(MARGINAL ONE_TILE "baseline = none\ntrain.answer = every\n",
                         "expected train.answer = last, found train.answer = every");
+}
+
+static void test_copies_without_a_likelihood_are_refused(void **state) {
+  (void)state;
+  assert_create_refuses("objective = vimco\nbaseline = none\n",
+                        "objective = vimco needs train.copies of 2 or more, found 1");
+  assert_create_refuses("objective = vimco\ntrain.copies = 2\n",
+                        "objective = vimco: expected baseline = none, found baseline = learned");
+  assert_create_refuses(
+      "objective = wake_sleep\nbaseline = none\ntrain.copies = 2\nstop = learned\n",
+      "objective = wake_sleep: expected stop = never, found stop = learned");
+  assert_create_refuses("objective = vimco\nbaseline = none\ntrain.copies = 2\nenv = toy_turns\n",
+                        "expected an environment that asks for it, found env = toy_turns");
+  assert_create_refuses("objective = vimco\nbaseline = none\ntrain.copies = 2\nenv = toy_game\n",
+                        "objective = vimco needs the likelihood of one label");
+}
+
+static void test_more_parts_than_shards_are_refused(void **state) {
+  (void)state;
+  assert_create_refuses("objective = ppo\nobjective.parts = 2\n",
+                        "objective.parts = 2: expected at most the 1 shards of a batch");
 }
 
 static void test_lanes_that_are_not_the_sequences_of_choices_are_refused(void **state) {
@@ -333,10 +361,12 @@ static void test_a_reward_on_labels_is_refused_for_a_game(void **state) {
                         "reward = log_probability needs labels, and env = toy_game has none");
 }
 
-static void test_a_number_that_is_not_finite_stops_before_the_step(void **state) {
-  (void)state;
+static void check_not_finite(const char *objective) {
   Toy toy;
-  toy_create(&toy, "policy = random\nstop_gradient = both\n");
+  char settings[128];
+  snprintf(settings, sizeof settings, "policy = random\nstop_gradient = both\nobjective = %s\n",
+           objective);
+  toy_create(&toy, settings);
   FovTrainer *trainer = toy_trainer(&toy, 1), *well = toy_trainer(&toy, 1);
   toy_train(trainer, 2), toy_train(well, 2);
   real *poisoned = &fov_trainer_state(trainer)->value[toy_param(&toy, "baseline.bias")->offset];
@@ -349,6 +379,44 @@ static void test_a_number_that_is_not_finite_stops_before_the_step(void **state)
   toy_train(trainer, 1), toy_train(well, 1);
   assert_same_state(&toy, trainer, well);
   fov_trainer_destroy(trainer), fov_trainer_destroy(well);
+  toy_finish(&toy);
+}
+
+static void test_a_number_that_is_not_finite_stops_before_the_step(void **state) {
+  (void)state;
+  check_not_finite("reinforce");
+  check_not_finite("ppo");
+}
+
+/** With one step a batch, what is repeated has not changed: not a bit of log π. */
+static void test_the_first_pass_repeats_what_was_played(void **state) {
+  (void)state;
+  const char *const shards[] = {"64", "24"};
+  for (int i = 0; i < 2; i++) {
+    Toy toy;
+    char settings[128];
+    snprintf(settings, sizeof settings,
+             "objective = ppo\nobjective.passes = 1\nstop = learned\ntrain.shard = %s\n",
+             shards[i]);
+    toy_create(&toy, settings);
+    FovTrainer *trainer = toy_trainer(&toy, 1);
+    toy_train(trainer, 3);
+    assert_true(fov_trainer_state(trainer)->sums.losses[3] == 0);
+    fov_trainer_destroy(trainer);
+    toy_finish(&toy);
+  }
+}
+
+/** The second pass fails; the steps of the first are undone. */
+static void test_a_pass_that_fails_undoes_the_passes_before(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, TOY_DESCENT "objective = ppo\ntrain.clip = 0\n");
+  toy.training.options.rate = 1e30;
+  FovTrainer *trainer = toy_trainer(&toy, 1), *untouched = toy_trainer(&toy, 1);
+  assert_int_equal(fov_trainer_update(trainer), FOV_ERR_NUMBER);
+  assert_same_state(&toy, trainer, untouched);
+  fov_trainer_destroy(trainer), fov_trainer_destroy(untouched);
   toy_finish(&toy);
 }
 
@@ -384,8 +452,12 @@ static void play_shards(real *gradients[], FovSums sums[], const FovTrainer *tra
     gradients[s] = fov_params_block(params);
     assert_non_null(gradients[s]);
     FovPlan plan = fov_train_plan(trainer, &arena, s);
-    fov_train_play(&sums[s], gradients[s], trainer->state.value, trainer->transposed, &arena,
-                   &toy->training, &plan, trainer->state.average_return);
+    const FovShardInput input = {.training = &toy->training,
+                                 .values = trainer->state.value,
+                                 .transposed = trainer->transposed,
+                                 .average_return = trainer->state.average_return,
+                                 .batch = toy->training.options.batch};
+    fov_train_play(&sums[s], gradients[s], &arena, &plan, &input);
     fov_arena_finish(&arena);
   }
 }
@@ -455,9 +527,13 @@ int main(void) {
       cmocka_unit_test(test_copies_that_do_not_fit_are_refused),
       cmocka_unit_test(test_a_baseline_without_the_answers_it_starts_from_is_refused),
       cmocka_unit_test(test_choices_that_cannot_be_enumerated_are_refused),
+      cmocka_unit_test(test_copies_without_a_likelihood_are_refused),
+      cmocka_unit_test(test_more_parts_than_shards_are_refused),
       cmocka_unit_test(test_lanes_that_are_not_the_sequences_of_choices_are_refused),
       cmocka_unit_test(test_a_reward_on_labels_is_refused_for_a_game),
       cmocka_unit_test(test_a_number_that_is_not_finite_stops_before_the_step),
+      cmocka_unit_test(test_the_first_pass_repeats_what_was_played),
+      cmocka_unit_test(test_a_pass_that_fails_undoes_the_passes_before),
       cmocka_unit_test(test_a_rate_too_high_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

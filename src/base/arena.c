@@ -1,6 +1,7 @@
 #include "base/arena.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -18,6 +19,10 @@ static FovArenaBlock *create_block(size_t size) {
   FovArenaBlock *block = aligned_alloc(ALIGNMENT, sizeof *block + size);
   if (block) *block = (FovArenaBlock){.next = NULL, .size = size};
   return block;
+}
+
+void *fov_arena_zeros(FovArena *arena, size_t size) {
+  return memset(fov_arena_alloc(arena, size), 0, size);
 }
 
 bool fov_arena_reserve(FovArena *arena, size_t size) {

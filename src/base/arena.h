@@ -20,6 +20,9 @@ typedef struct FovArena {
  * if the system has no memory left. */
 void *fov_arena_alloc(FovArena *arena, size_t size);
 
+/** The same, filled with zeros. */
+void *fov_arena_zeros(FovArena *arena, size_t size);
+
 /** Gives an empty arena one block of at least `size` bytes; false, and it stays empty, if the
  * system does not have that much. */
 bool fov_arena_reserve(FovArena *arena, size_t size);
@@ -32,5 +35,9 @@ void fov_arena_finish(FovArena *arena);
 
 /** `count` objects of `type` from an arena. */
 #define FOV_NEW(arena, type, count) ((type *)fov_arena_alloc(arena, (size_t)(count) * sizeof(type)))
+
+/** The same, filled with zeros. */
+#define FOV_NEW_ZEROS(arena, type, count)                                                          \
+  ((type *)fov_arena_zeros(arena, (size_t)(count) * sizeof(type)))
 
 #endif

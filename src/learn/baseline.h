@@ -15,9 +15,11 @@
 typedef struct FovBaselineInput {
   const real *returns;   /**< [M, B]: R_t, what is earned from time step t on */
   const real *predicted; /**< [M, B]: of R_t, by the head; R_t itself where nothing was chosen */
-  real average;          /**< moving average of the mean return over earlier updates */
-  int time_steps, lanes; /**< M, B */
-  int copies;            /**< K: lanes side by side that show the same image */
+  const real *deterministic; /**< [M, B]: R_t of the lane's deterministic episode; NULL: not asked
+                                  for */
+  real average;              /**< moving average of the mean return over earlier updates */
+  int time_steps, lanes;     /**< M, B */
+  int copies;                /**< K: lanes side by side that show the same image */
 } FovBaselineInput;
 
 typedef struct FovBaseline {
@@ -25,10 +27,11 @@ typedef struct FovBaseline {
   FovHead head;     /**< with one, it learns to predict R_t from h_t */
   bool from_answer; /**< its head predicts what is missing from R_t if an answer at t earns what it
                          would now: needs labels, and answers that are trained at every t */
+  bool deterministic; /**< it needs a deterministic episode of every lane, from the same start */
   /** The prediction of a baseline with a head: [n, 1] from h [n, D]. */
   FovVar *(*predict)(FovTape *tape, FovVar *h, const void *layout);
   int least_copies; /**< K that it needs */
-  /** b: [M, B], written. */
+  /** b: [M, B], written; NULL: nothing is subtracted. */
   void (*values)(real *b, const FovBaselineInput *input);
 } FovBaseline;
 

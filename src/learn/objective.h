@@ -16,8 +16,12 @@ enum { FOV_OBJECTIVE_LOSSES = 8 };
 typedef struct FovObjectiveInput {
   const FovTask *task;
   const FovRollout *rollout;
+  const FovRollout *before; /**< the rollout that this one repeats, with the parameters of before
+                                 the update; NULL: none, this is the first */
+  const FovRollout
+      *deterministic;    /**< of the same lanes and starts; NULL: the baseline needs none */
   double average_return; /**< over earlier updates */
-  int batch;             /**< episodes of the update, in all shards */
+  int batch;             /**< episodes of the optimiser's step, in all shards */
   int copies;            /**< K: lanes side by side that show the same image */
   bool every; /**< an answer is trained after every glimpse, not only where it is given */
 } FovObjectiveInput;
@@ -27,6 +31,12 @@ typedef struct FovObjective {
   bool predicts;   /**< it takes b_t for a prediction, which only a learned baseline is */
   bool enumerates; /**< it sums over every sequence of choices of a case: the case's K lanes play
                         one each, in the order of their numbers */
+  bool likelihood; /**< it weighs the K lanes of a case by the likelihood of their answers, which
+                        they give together: no rewards, and no baseline */
+  /** How often a batch is gone through. Then the lanes play first, and each pass repeats their
+   * choices and steps once for each of `parts` parts of the shards. NULL: one step, while they
+   * play. */
+  int (*passes)(int *parts, const void *options);
   const char *const *losses; /**< names of what it logs, NULL-terminated; at most
                                   FOV_OBJECTIVE_LOSSES */
   /** Adds the gradients of the shard's rollout, and the sums over its episodes to losses, in the

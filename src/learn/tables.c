@@ -7,8 +7,9 @@ extern const FovStopRule fov_stop_never, fov_stop_learned, fov_stop_confident;
 extern const FovReward fov_reward_correct, fov_reward_probability, fov_reward_log_probability,
     fov_reward_cross_entropy;
 extern const FovBaseline fov_baseline_learned, fov_baseline_answer, fov_baseline_average,
-    fov_baseline_leave_one_out, fov_baseline_none;
-extern const FovObjective fov_objective_reinforce, fov_objective_gae, fov_objective_marginal;
+    fov_baseline_leave_one_out, fov_baseline_self_critical, fov_baseline_none;
+extern const FovObjective fov_objective_reinforce, fov_objective_gae, fov_objective_exact,
+    fov_objective_marginal, fov_objective_ppo, fov_objective_vimco, fov_objective_wake_sleep;
 extern const FovOptimiser fov_optimiser_adam, fov_optimiser_adamw, fov_optimiser_muon,
     fov_optimiser_sgd;
 
@@ -27,12 +28,17 @@ const FovReward *const fov_rewards[] = {&fov_reward_correct, &fov_reward_probabi
                                         &fov_reward_log_probability, &fov_reward_cross_entropy,
                                         NULL};
 
-const FovBaseline *const fov_baselines[] = {&fov_baseline_learned, &fov_baseline_answer,
-                                            &fov_baseline_average, &fov_baseline_leave_one_out,
-                                            &fov_baseline_none,    NULL};
+const FovBaseline *const fov_baselines[] = {&fov_baseline_learned,
+                                            &fov_baseline_answer,
+                                            &fov_baseline_average,
+                                            &fov_baseline_leave_one_out,
+                                            &fov_baseline_self_critical,
+                                            &fov_baseline_none,
+                                            NULL};
 
-const FovObjective *const fov_objectives[] = {&fov_objective_reinforce, &fov_objective_gae,
-                                              &fov_objective_marginal, NULL};
+const FovObjective *const fov_objectives[] = {
+    &fov_objective_reinforce, &fov_objective_gae,   &fov_objective_ppo,        &fov_objective_exact,
+    &fov_objective_marginal,  &fov_objective_vimco, &fov_objective_wake_sleep, NULL};
 
 const FovOptimiser *const fov_optimisers[] = {&fov_optimiser_adam, &fov_optimiser_adamw,
                                               &fov_optimiser_muon, &fov_optimiser_sgd, NULL};

@@ -18,13 +18,7 @@ static const FovOption options[] = {
 static void weigh(real *weights, const real *returns, const real *b, int time_steps, int lanes,
                   const void *values) {
   real lambda = (real)((const Options *)values)->lambda;
-  // A_t = δ_t + λ A_{t+1}, δ_t = r_t + b_{t+1} − b_t; the weight is −A_t.
-  for (int i = time_steps * lanes - 1; i >= 0; i--) {
-    bool last = i >= (time_steps - 1) * lanes;
-    real reward = returns[i] - (last ? 0 : returns[i + lanes]);
-    real change = reward + (last ? 0 : b[i + lanes]) - b[i];
-    weights[i] = (last ? 0 : lambda * weights[i + lanes]) - change;
-  }
+  fov_weigh_advantages(weights, returns, b, time_steps, lanes, lambda);
 }
 
 static void backward(FovTape *tape, double *losses, const FovObjectiveInput *input,

@@ -9,65 +9,46 @@
  * case play one sequence each: a case costs as much as N^T episodes of another objective, except
  * that attention over tiles looks at the tiles of a case once.
  */
-#include "learn/objective.h"
-#include "tensor/ops.h"
+#include "learn/objective/copies.h"
 
 enum { ANSWER, MARGINAL };
 
 static const char *const losses_of[] = {[ANSWER] = "answer", [MARGINAL] = "marginal", NULL};
 
-/** log_p less the logarithm of its sum over the case's lanes, [B]. */
-static real *normalise(FovTape *tape, real *log_p, const FovObjectiveInput *input) {
-  int B = input->rollout->lanes, K = input->copies;
-  real *normalised = FOV_NEW(tape->arena, real, B);
-  fov_log_softmax(normalised, (FovMatrix){log_p, B / K, K, K});
-  return normalised;
+/** log π(l_j) p(y | l_j), [B]. */
+static real *log_joint(FovTape *tape, const FovRollout *rollout, const real *prior) {
+  FovTimeStep *last = &rollout->at[rollout->time_steps - 1];
+  const real *log_p = fov_step_log_p(last, tape->arena);
+  real *joint = FOV_NEW(tape->arena, real, rollout->lanes);
+  for (int i = 0; i < rollout->lanes; i++)
+    joint[i] = prior[i] + log_p[i * last->logits->cols + last->labels[i]];
+  return joint;
 }
 
-/** Adds weight · Σ_i exp(log_share_i) y_i to the loss. */
-static void add_mean(FovTape *tape, FovVar *y, const real *log_share, double weight) {
-  real *grad = FOV_NEW(tape->arena, real, y->rows);
-  for (int i = 0; i < y->rows; i++) grad[i] = (real)weight * fov_exp(log_share[i]);
-  fov_tape_add_grad(tape, y, grad);
-}
-
-/** Returns log π of each lane's sequence, [B]. Raises the policy's entropy before each choice, in
- * the mean over what was chosen before. */
-static real *log_prior(FovTape *tape, const FovObjectiveInput *input, double weight) {
-  const FovRollout *rollout = input->rollout;
-  const FovTask *task = input->task;
-  double entropy = task->policy->entropy ? task->policy->entropy(task->policy_options) : 0;
-  size_t bytes = (size_t)rollout->lanes * sizeof(real);
-  real *prior = memset(fov_arena_alloc(tape->arena, bytes), 0, bytes);
-  for (int t = 0; t < rollout->time_steps; t++) {
-    const FovTimeStep *step = &rollout->at[t];
-    if (!step->log_look) continue;
-    if (step->look_entropy && entropy > 0)
-      add_mean(tape, step->look_entropy, normalise(tape, prior, input), -weight * entropy);
-    for (int i = 0; i < rollout->lanes; i++) prior[i] += step->log_look->value[i];
-  }
-  return prior;
+/** The mean over lanes of what is weighed so is a mean over cases of the distribution's mean. */
+static real *weigh(FovTape *tape, const real *log_p, const FovObjectiveInput *input) {
+  int B = input->rollout->lanes;
+  real *weights = FOV_NEW(tape->arena, real, B);
+  fov_copies_weigh(weights, tape->arena, log_p, B, input->copies);
+  return fov_every_step(tape, weights, input->rollout);
 }
 
 static void backward(FovTape *tape, double *losses, const FovObjectiveInput *input,
                      const void *options) {
+  static const FovPolicyGradientOptions whole = {.policy = 1};
   (void)options;
   const FovRollout *rollout = input->rollout;
-  const FovTimeStep *last = &rollout->at[rollout->time_steps - 1];
-  int B = rollout->lanes, K = input->copies;
-  FOV_CHECK(B % K == 0 && last->count == B, "%d lanes of %d, %d copies", last->count, B, K);
-  double weight = (double)K / input->batch;
-  real *prior = log_prior(tape, input, weight), *joint = FOV_NEW(tape->arena, real, B);
-  FovVar *answer = fov_cross_entropy(tape, NULL, last->logits, last->labels);
-  for (int i = 0; i < B; i++) joint[i] = prior[i] - answer->value[i];
-  const real *posterior = normalise(tape, joint, input);
-  for (int t = 0; t < rollout->time_steps; t++)
-    if (rollout->at[t].log_look) add_mean(tape, rollout->at[t].log_look, posterior, -weight);
-  add_mean(tape, answer, posterior, weight);
-  for (int i = 0; i < B; i++) {
-    losses[ANSWER] += K * (double)(fov_exp(prior[i]) * answer->value[i]);
-    losses[MARGINAL] += (double)(posterior[i] - joint[i]);
-  }
+  int B = rollout->lanes, K = input->copies, size = rollout->time_steps * B;
+  const real *prior = fov_log_prior(tape, rollout), *joint = log_joint(tape, rollout, prior);
+  const real *posteriors = weigh(tape, joint, input);
+  real *choices = FOV_NEW(tape->arena, real, size);
+  double parts[FOV_LOSSES] = {0};
+  for (int i = 0; i < size; i++) choices[i] = -posteriors[i];
+  const FovLossWeights weights = {
+      .answers = posteriors, .entropies = weigh(tape, prior, input), .looks = choices};
+  fov_weighted_losses_add(tape, parts, input, &weights, &whole);
+  losses[ANSWER] += parts[FOV_LOSS_ANSWER];
+  for (int b = 0; b < B; b += K) losses[MARGINAL] -= K * (double)fov_log_sum(joint + b, K);
 }
 
 const FovObjective fov_objective_marginal = {

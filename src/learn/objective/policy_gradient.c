@@ -2,13 +2,19 @@
 
 #include "tensor/ops.h"
 
-enum { ANSWER, BASELINE, POLICY };
+const char *const fov_policy_gradient_losses[] = {[FOV_LOSS_ANSWER] = "answer",
+                                                  [FOV_LOSS_BASELINE] = "baseline",
+                                                  [FOV_LOSS_POLICY] = "policy",
+                                                  NULL};
 
-const char *const fov_policy_gradient_losses[] = {
-    [ANSWER] = "answer", [BASELINE] = "baseline", [POLICY] = "policy", NULL};
+/** weights: [M, B], or NULL for 1. */
+static real weight_of(const real *weights, const FovObjectiveInput *input, int t, int lane) {
+  return weights ? weights[t * input->rollout->lanes + lane] : 1;
+}
 
 /** Cross-entropy of the true labels: the supervised part of the hybrid loss of Mnih et al. 2014. */
-static void add_answer_loss(FovTape *tape, double *sum, const FovObjectiveInput *input) {
+static void add_answer_loss(FovTape *tape, double *sum, const FovObjectiveInput *input,
+                            const FovLossWeights *weights) {
   const FovTask *task = input->task;
   double weight = 1.0 / input->batch / (input->every ? task->options.glimpses : 1);
   if (task->env->spec.answer != FOV_ANSWER_CLASS) return;
@@ -19,8 +25,10 @@ static void add_answer_loss(FovTape *tape, double *sum, const FovObjectiveInput 
     FovVar *loss = fov_cross_entropy(tape, NULL, step->logits, step->labels);
     for (int i = 0; i < step->count; i++) {
       bool answered = step->events[i] & FOV_EVENT_ACT;
-      grad[i] = (real)(input->every || answered ? weight : 0);
-      if (answered) *sum += loss->value[i];
+      int lane = step->lanes[i];
+      grad[i] = (real)(input->every || answered ? weight : 0) *
+                weight_of(weights->answers, input, t, lane);
+      if (answered) *sum += weight_of(weights->entropies, input, t, lane) * loss->value[i];
     }
     fov_tape_add_grad(tape, loss, grad);
   }
@@ -35,9 +43,14 @@ static bool has_chosen(const FovTimeStep *step, int i) {
   return step->events[i] & choices;
 }
 
+/** What returns and baselines are computed from: what is repeated, or the rollout itself. */
+static const FovRollout *source_of(const FovObjectiveInput *input) {
+  return input->before ? input->before : input->rollout;
+}
+
 /** What the baseline adds to its head's predictions, [M, B]. */
 static real *offsets_of(FovArena *arena, const FovObjectiveInput *input) {
-  const FovRollout *rollout = input->rollout;
+  const FovRollout *rollout = source_of(input);
   int M = rollout->time_steps, B = rollout->lanes;
   real *offsets = FOV_NEW(arena, real, (size_t)M * B), average = (real)input->average_return;
   for (int t = 0; t < M; t++) {
@@ -54,6 +67,7 @@ static real *offsets_of(FovArena *arena, const FovObjectiveInput *input) {
 static void add_baseline_loss(FovTape *tape, double *sum, const FovObjectiveInput *input,
                               const real *offsets, double weight) {
   const FovRollout *rollout = input->rollout;
+  const real *returns = source_of(input)->returns;
   double total = 0, predicted = 0;
   for (int t = 0; t < rollout->time_steps; t++) {
     const FovTimeStep *step = &rollout->at[t];
@@ -63,7 +77,7 @@ static void add_baseline_loss(FovTape *tape, double *sum, const FovObjectiveInpu
     for (int i = 0; i < n; i++) {
       grad[i] = has_chosen(step, i) ? (real)(weight / input->batch) : 0;
       int at = t * rollout->lanes + step->lanes[i];
-      target[i] = rollout->returns[at] - offsets[at];
+      target[i] = returns[at] - offsets[at];
     }
     FovVar *loss = fov_squared_error(tape, step->baseline, target);
     fov_tape_add_grad(tape, loss, grad);
@@ -91,28 +105,40 @@ static real *gather_predictions(FovArena *arena, const FovRollout *rollout, cons
   return predicted;
 }
 
+/** The returns of the deterministic episodes, [M, B]; 0 where these are over. NULL: there are none.
+ */
+static real *deterministic_returns(FovArena *arena, const FovObjectiveInput *input,
+                                   int time_steps) {
+  const FovRollout *played = input->deterministic;
+  if (!played) return NULL;
+  int B = played->lanes, count = played->time_steps < time_steps ? played->time_steps : time_steps;
+  real *returns = FOV_NEW_ZEROS(arena, real, (size_t)time_steps * B);
+  return memcpy(returns, played->returns, (size_t)count * B * sizeof *returns);
+}
+
 static real *baselines_of(FovArena *arena, const FovObjectiveInput *input, const real *offsets) {
-  const FovRollout *rollout = input->rollout;
-  real *b = FOV_NEW(arena, real, (size_t)rollout->time_steps * rollout->lanes);
+  const FovRollout *rollout = source_of(input);
+  real *b = FOV_NEW_ZEROS(arena, real, (size_t)rollout->time_steps * rollout->lanes);
   const FovBaselineInput known = {.returns = rollout->returns,
                                   .predicted = gather_predictions(arena, rollout, offsets),
+                                  .deterministic =
+                                      deterministic_returns(arena, input, rollout->time_steps),
                                   .average = (real)input->average_return,
                                   .time_steps = rollout->time_steps,
                                   .lanes = rollout->lanes,
                                   .copies = input->copies};
-  input->task->baseline->values(b, &known);
+  if (input->task->baseline->values) input->task->baseline->values(b, &known);
   return b;
 }
 
 /**
- * Adds dL/d log π where the lanes made such a choice; weights: [B]; log_prob may be NULL.
+ * Adds dL/d log π where the lanes made such a choice; weights: [B].
  *
  * The entropy H = −E[log π] has the gradient −E[∇log π · log π], estimated from the one sample that
  * was drawn (Williams and Peng 1991).
  */
 static void add_choice_loss(FovTape *tape, double *sum, FovVar *log_prob, const FovTimeStep *step,
                             FovEvent event, const real *weights, double entropy) {
-  if (!log_prob) return;
   real *grad = FOV_NEW(tape->arena, real, step->count);
   for (int i = 0; i < step->count; i++) {
     real weight = weights[step->lanes[i]];
@@ -124,36 +150,80 @@ static void add_choice_loss(FovTape *tape, double *sum, FovVar *log_prob, const 
 }
 
 /** Raises the entropy that the policy gives exactly, by its own weight. */
-static void add_entropy(FovTape *tape, const FovTimeStep *step, double weight) {
+static void add_entropy(FovTape *tape, const FovObjectiveInput *input, int t, const real *weights) {
+  const FovTask *task = input->task;
+  const FovTimeStep *step = &input->rollout->at[t];
+  double weight =
+      task->policy->entropy ? task->policy->entropy(task->policy_options) / input->batch : 0;
   if (!step->look_entropy || weight == 0) return;
   real *grad = FOV_NEW(tape->arena, real, step->count);
   for (int i = 0; i < step->count; i++)
-    grad[i] = step->events[i] & FOV_EVENT_LOOK ? (real)-weight : 0;
+    grad[i] = step->events[i] & FOV_EVENT_LOOK
+                  ? (real)-weight * weight_of(weights, input, t, step->lanes[i])
+                  : 0;
   fov_tape_add_grad(tape, step->look_entropy, grad);
+}
+
+/** weights · factor of one time step, [B]. */
+static real *scale(FovArena *arena, const real *weights, int lanes, real factor) {
+  real *scaled = FOV_NEW(arena, real, lanes);
+  for (int b = 0; b < lanes; b++) scaled[b] = weights[b] * factor;
+  return scaled;
+}
+
+void fov_weighted_losses_add(FovTape *tape, double *losses, const FovObjectiveInput *input,
+                             const FovLossWeights *weights, const void *options) {
+  const FovPolicyGradientOptions *o = options;
+  const FovRollout *rollout = input->rollout;
+  int B = rollout->lanes;
+  double entropy = o->entropy / input->batch, policy = 0;
+  real factor = (real)(o->policy / input->batch);
+  add_answer_loss(tape, &losses[FOV_LOSS_ANSWER], input, weights);
+  for (int t = 0; t < rollout->time_steps; t++) {
+    const FovTimeStep *step = &rollout->at[t];
+    const struct {
+      FovVar *log_prob;
+      const real *weights;
+      FovEvent event;
+    } choices[] = {{step->log_look, weights->looks, FOV_EVENT_LOOK},
+                   {step->log_act, weights->acts, FOV_EVENT_ACT},
+                   {step->log_stop, weights->stops, FOV_EVENT_DECIDE}};
+    for (int c = 0; c < 3; c++)
+      if (choices[c].log_prob && choices[c].weights)
+        add_choice_loss(tape, &policy, choices[c].log_prob, step, choices[c].event,
+                        scale(tape->arena, choices[c].weights + t * B, B, factor),
+                        c > 0 ? entropy : 0);
+    add_entropy(tape, input, t, weights->entropies);
+  }
+  losses[FOV_LOSS_POLICY] += policy * input->batch;
+}
+
+real *fov_baseline_add(FovTape *tape, double *losses, const FovObjectiveInput *input,
+                       FovChoiceWeights *weigh, const void *options) {
+  const FovRollout *source = source_of(input);
+  int M = source->time_steps, B = source->lanes;
+  const real *offsets = offsets_of(tape->arena, input);
+  double weight = ((const FovPolicyGradientOptions *)options)->baseline;
+  add_baseline_loss(tape, &losses[FOV_LOSS_BASELINE], input, offsets, weight);
+  real *b = baselines_of(tape->arena, input, offsets), *choices = FOV_NEW(tape->arena, real, M * B);
+  weigh(choices, source->returns, b, M, B, options);
+  return choices;
 }
 
 void fov_policy_gradient_add(FovTape *tape, double *losses, const FovObjectiveInput *input,
                              FovChoiceWeights *weigh, const void *options) {
-  const FovPolicyGradientOptions *o = options;
-  const FovRollout *rollout = input->rollout;
-  const FovTask *task = input->task;
-  int M = rollout->time_steps, B = rollout->lanes;
-  double entropy = o->entropy / input->batch, policy = 0;
-  double look_entropy =
-      task->policy->entropy ? task->policy->entropy(task->policy_options) / input->batch : 0;
-  add_answer_loss(tape, &losses[ANSWER], input);
-  const real *offsets = offsets_of(tape->arena, input);
-  add_baseline_loss(tape, &losses[BASELINE], input, offsets, o->baseline);
-  real *b = baselines_of(tape->arena, input, offsets), *weights = FOV_NEW(tape->arena, real, M * B);
-  weigh(weights, rollout->returns, b, M, B, options);
-  for (int i = 0; i < M * B; i++) weights[i] *= (real)(o->policy / input->batch);
-  for (int t = 0; t < M; t++) {
-    const FovTimeStep *step = &rollout->at[t];
-    const real *w = weights + t * B;
-    add_choice_loss(tape, &policy, step->log_look, step, FOV_EVENT_LOOK, w, 0);
-    add_choice_loss(tape, &policy, step->log_act, step, FOV_EVENT_ACT, w, entropy);
-    add_choice_loss(tape, &policy, step->log_stop, step, FOV_EVENT_DECIDE, w, entropy);
-    add_entropy(tape, step, look_entropy);
+  const real *choices = fov_baseline_add(tape, losses, input, weigh, options);
+  const FovLossWeights weights = {.looks = choices, .acts = choices, .stops = choices};
+  fov_weighted_losses_add(tape, losses, input, &weights, options);
+}
+
+void fov_weigh_advantages(real *weights, const real *returns, const real *b, int time_steps,
+                          int lanes, real lambda) {
+  // A_t = δ_t + λ A_{t+1}, δ_t = r_t + b_{t+1} − b_t; the weight is −A_t.
+  for (int i = time_steps * lanes - 1; i >= 0; i--) {
+    bool last = i >= (time_steps - 1) * lanes;
+    real reward = returns[i] - (last ? 0 : returns[i + lanes]);
+    real change = reward + (last ? 0 : b[i + lanes]) - b[i];
+    weights[i] = (last ? 0 : lambda * weights[i + lanes]) - change;
   }
-  losses[POLICY] += policy * input->batch;
 }

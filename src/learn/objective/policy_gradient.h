@@ -1,23 +1,29 @@
-/** What the objectives that weigh log π share: the losses of answer, baseline and choices. */
+/** What the objectives share: the losses of answer, baseline and choices. */
 #ifndef FOV_LEARN_OBJECTIVE_POLICY_GRADIENT_H
 #define FOV_LEARN_OBJECTIVE_POLICY_GRADIENT_H
 
 #include "learn/objective.h"
 
-/** First in the options of every such objective. */
+/** First in the options of every objective that has such losses. */
 typedef struct FovPolicyGradientOptions {
   double policy;   /**< weight of the policy's loss */
   double entropy;  /**< weight of the entropy of moves and of stopping, which is raised */
   double baseline; /**< weight of the baseline's loss */
 } FovPolicyGradientOptions;
 
+#define FOV_POLICY_WEIGHT                                                                          \
+  FOV_REAL(FovPolicyGradientOptions, policy, "1", 0, 1e6, "weight of the policy's loss")
+
 #define FOV_POLICY_GRADIENT_OPTIONS                                                                \
-  FOV_REAL(FovPolicyGradientOptions, policy, "1", 0, 1e6, "weight of the policy's loss"),          \
+  FOV_POLICY_WEIGHT,                                                                               \
       FOV_REAL(FovPolicyGradientOptions, entropy, "0", 0, 1000,                                    \
                "weight of an entropy bonus for moves and stop decisions"),                         \
       FOV_REAL(FovPolicyGradientOptions, baseline, "1", 0, 1e6, "weight of the baseline's loss")
 
-/** The losses that fov_policy_gradient_add logs: answer, baseline, policy. */
+/** The losses that the functions below add to, first in the losses of an objective. */
+enum { FOV_LOSS_ANSWER, FOV_LOSS_BASELINE, FOV_LOSS_POLICY, FOV_LOSSES };
+
+/** Their names: answer, baseline, policy. */
 extern const char *const fov_policy_gradient_losses[];
 
 /** From returns and baselines, [M, B] both, to dL/d log π of each choice, [M, B]. */
@@ -27,5 +33,26 @@ typedef void FovChoiceWeights(real *weights, const real *returns, const real *b,
 /** Adds the gradients of the three losses. weights: what distinguishes the objectives. */
 void fov_policy_gradient_add(FovTape *tape, double *losses, const FovObjectiveInput *input,
                              FovChoiceWeights *weights, const void *options);
+
+/** Adds the gradient of the baseline's loss, and returns the weights of the choices, [M, B]. */
+real *fov_baseline_add(FovTape *tape, double *losses, const FovObjectiveInput *input,
+                       FovChoiceWeights *weigh, const void *options);
+
+/** weights = −A_t, generalised advantages: see gae.c. All [M, B]. */
+void fov_weigh_advantages(real *weights, const real *returns, const real *b, int time_steps,
+                          int lanes, real lambda);
+
+/** Weights of the parts of a loss, [M, B] each. */
+typedef struct FovLossWeights {
+  const real *answers;   /**< of each answer's cross-entropy; NULL: 1 */
+  const real *entropies; /**< of the policy's entropy before each choice, and of what is logged of
+                              the answers; NULL: 1 */
+  /** dL/d log π of each place, move and decision to stop; NULL: such choices have no loss */
+  const real *looks, *acts, *stops;
+} FovLossWeights;
+
+/** Adds the gradients of answers, entropies and choices. */
+void fov_weighted_losses_add(FovTape *tape, double *losses, const FovObjectiveInput *input,
+                             const FovLossWeights *weights, const void *options);
 
 #endif

@@ -65,11 +65,8 @@ static FovStatus check_lanes(const FovTraining *training) {
 }
 
 FovStatus fov_train_check_enumeration(const FovTraining *training) {
-  const FovBaseline *baseline = training->task.baseline;
   if (!training->objective->enumerates) return FOV_OK;
   FOV_TRY(check_episode(training));
-  if (strcmp(baseline->plugin.name, "none") != 0)
-    return refuse(training, "baseline = none", "baseline", baseline->plugin.name);
   if (training->options.answer != FOV_TRAIN_ANSWER_LAST)
     return refuse(training, "train.answer = last", "train.answer", "every");
   return check_lanes(training);

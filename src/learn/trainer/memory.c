@@ -10,15 +10,45 @@ typedef struct Trial {
   real *gradient;
 } Trial;
 
+/** A plan of full rollouts. */
+static FovPlan plan_full(FovArena *arena, const FovTraining *training, int lanes) {
+  FovPlan plan = fov_plan_full(arena, &training->task, lanes);
+  plan.every = training->options.answer == FOV_TRAIN_ANSWER_EVERY;
+  plan.copies = training->options.copies;
+  fov_train_enumerate(&plan, arena, training);
+  return plan;
+}
+
 /** A shard of full rollouts with its backward pass. */
 static void try_shard(void *context, FovArena *arena, int lanes) {
   const Trial *trial = context;
   FovSums sums = {0};
-  FovPlan plan = fov_plan_full(arena, &trial->training->task, lanes);
-  plan.every = trial->training->options.answer == FOV_TRAIN_ANSWER_EVERY;
-  plan.copies = trial->training->options.copies;
-  fov_train_enumerate(&plan, arena, trial->training);
-  fov_train_play(&sums, trial->gradient, trial->values, NULL, arena, trial->training, &plan, 0);
+  FovPlan plan = plan_full(arena, trial->training, lanes);
+  const FovShardInput input = {
+      .training = trial->training, .values = trial->values, .batch = lanes};
+  fov_train_play(&sums, trial->gradient, arena, &plan, &input);
+}
+
+/** The same without gradients. */
+static void try_kept(void *context, FovArena *arena, int lanes) {
+  const Trial *trial = context;
+  const FovTask *task = &trial->training->task;
+  FovTape tape;
+  FovRollout rollout;
+  FovPlan plan = plan_full(arena, trial->training, lanes);
+  fov_tape_begin(&tape, arena, &task->agent->params, trial->values, NULL);
+  fov_rollout_run(&rollout, &tape, task, &plan);
+}
+
+double fov_train_kept_bytes(const FovTraining *training) {
+  const FovTrainOptions *o = &training->options;
+  int parts;
+  if (fov_train_passes(&parts, training) == 0) return 0;
+  Trial trial = {.training = training, .values = fov_params_block(&training->task.agent->params)};
+  double bytes =
+      trial.values ? fov_shard_measure(&training->task, o->copies, o->shard, try_kept, &trial) : 0;
+  free((void *)trial.values);
+  return bytes;
 }
 
 /** What an arena holds: a shard, or what the optimiser needs for a parameter. */
@@ -35,14 +65,16 @@ static double arena_bytes(const FovTraining *training, const real *values, real 
   return bytes;
 }
 
-/** Bytes of the blocks: values, two moments and average, perhaps values transposed; then the
- * gradients of this rank's shards, and what arrives of others. */
+/** Bytes of the blocks: values, two moments and average, perhaps kept twice, perhaps values
+ * transposed; then the gradients of this rank's shards, and what arrives of others. */
 static double block_bytes(int *arenas, const FovTraining *training) {
   FovDivision division;
   int rank = training->ranks ? training->ranks->rank : 0;
   fov_train_divide(&division, training);
   size_t shards = division.shards[rank + 1] - division.shards[rank];
-  size_t blocks = 4 + fov_train_transposes(&training->options) + shards;
+  int parts;
+  size_t state = fov_train_passes(&parts, training) > 0 ? 2 * FOV_STATE_BLOCKS : FOV_STATE_BLOCKS;
+  size_t blocks = state + fov_train_transposes(&training->options) + shards;
   // A rank without a shard needs an arena to step and to evaluate in.
   *arenas = shards > 0 ? (int)shards : 1;
   return (double)(blocks * training->task.agent->params.size +
@@ -56,7 +88,8 @@ FovStatus fov_training_memory(double *blocks, double *shards, const FovTraining 
   *blocks = block_bytes(&count, training);
   FOV_TRY(fov_memory_check(*blocks, "this training"));
   real *values = fov_params_block(params), *gradient = fov_params_block(params);
-  if (values && gradient) *shards = count * arena_bytes(training, values, gradient);
+  if (values && gradient)
+    *shards = count * (arena_bytes(training, values, gradient) + fov_train_kept_bytes(training));
   free(values);
   free(gradient);
   return values && gradient

@@ -27,27 +27,53 @@ FovPlan fov_train_plan(const FovTrainer *trainer, FovArena *arena, int shard) {
   return plan;
 }
 
-void fov_train_play(FovSums *sums, real *gradient, const real *values, const real *transposed,
-                    FovArena *arena, const FovTraining *training, const FovPlan *plan,
-                    double average_return) {
+/** An episode of every lane with the likeliest choices, from the same start; advances no generator
+ * of the plan. */
+static FovRollout *play_deterministic(FovArena *arena, const FovPlan *plan,
+                                      const FovShardInput *input) {
+  const FovTask *task = &input->training->task;
+  size_t bytes = (size_t)plan->lanes * sizeof(FovRng);
+  FovRollout *rollout = FOV_NEW(arena, FovRollout, 1);
+  FovPlan same = *plan;
+  FovTape tape;
+  same.env_rng = memcpy(fov_arena_alloc(arena, bytes), plan->env_rng, bytes);
+  same.policy_rng = memcpy(fov_arena_alloc(arena, bytes), plan->policy_rng, bytes);
+  same.deterministic = true;
+  same.predict = same.every = false;
+  fov_tape_begin(&tape, arena, &task->agent->params, input->values, NULL);
+  fov_rollout_run(rollout, &tape, task, &same);
+  return rollout;
+}
+
+static void add_outcomes(FovSums *sums, const FovRollout *rollout) {
+  sums->episodes += rollout->lanes;
+  for (int b = 0; b < rollout->lanes; b++) {
+    sums->wrong += rollout->wrong[b];
+    sums->glimpses += rollout->glimpses[b];
+    sums->reward += rollout->returns[b];
+  }
+}
+
+void fov_train_play(FovSums *sums, real *gradient, FovArena *arena, const FovPlan *plan,
+                    const FovShardInput *input) {
+  const FovTraining *training = input->training;
   const FovTask *task = &training->task;
   FovTape tape;
   FovRollout rollout;
-  fov_tape_begin(&tape, arena, &task->agent->params, values, gradient);
-  if (transposed) fov_tape_add_transposed(&tape, &task->agent->params, transposed);
+  const FovRollout *deterministic =
+      task->baseline->deterministic ? play_deterministic(arena, plan, input) : NULL;
+  fov_tape_begin(&tape, arena, &task->agent->params, input->values, gradient);
+  if (input->transposed) fov_tape_add_transposed(&tape, &task->agent->params, input->transposed);
   fov_rollout_run(&rollout, &tape, task, plan);
-  const FovObjectiveInput input = {.task = task,
-                                   .rollout = &rollout,
-                                   .average_return = average_return,
-                                   .batch = training->options.batch,
-                                   .copies = training->options.copies,
-                                   .every = plan->every};
-  training->objective->backward(&tape, sums->losses, &input, training->objective_options);
+  const FovObjectiveInput seen = {.task = task,
+                                  .rollout = &rollout,
+                                  .before = input->before,
+                                  .deterministic = deterministic,
+                                  .average_return = input->average_return,
+                                  .batch = input->batch,
+                                  .copies = training->options.copies,
+                                  .every = plan->every};
+  training->objective->backward(&tape, sums->losses, &seen, training->objective_options);
   fov_tape_backward(&tape);
-  sums->episodes += rollout.lanes;
-  for (int b = 0; b < rollout.lanes; b++) {
-    sums->wrong += rollout.wrong[b];
-    sums->glimpses += rollout.glimpses[b];
-    sums->reward += rollout.returns[b];
-  }
+  add_outcomes(sums, &rollout);
 }

@@ -25,9 +25,9 @@ static void step_range(FovTrainer *trainer, size_t start, size_t count, FovOptim
   step.count = count;
   step.scale = trainer->scale;
   step.rate = trainer->rate;
-  step.update = state->update + 1;
+  step.update = trainer->step;
   trainer->training.optimiser->step(&step, trainer->training.optimiser_options);
-  double decay = decay_after(state->update, trainer->training.options.average);
+  double decay = decay_after(trainer->step - 1, trainer->training.options.average);
   average_block(state->average + start, state->value + start, (real)(1 - decay), count);
   fov_profile_enter(before);
 }

@@ -9,34 +9,6 @@
 
 /* ---- creating ---- */
 
-static FovStatus check_options(const FovTraining *training) {
-  const FovTrainOptions *o = &training->options;
-  const FovBaseline *baseline = training->task.baseline;
-  FOV_TRY(fov_task_check(&training->task));
-  FOV_TRY(fov_train_check_enumeration(training));
-  if (o->batch % o->copies != 0 || o->shard % o->copies != 0)
-    return fov_fail(FOV_ERR_USAGE,
-                    "train.copies = %d: expected a number that divides train.batch = %d and "
-                    "train.shard = %d",
-                    o->copies, o->batch, o->shard);
-  if (o->copies < baseline->least_copies)
-    return fov_fail(FOV_ERR_USAGE, "baseline = %s needs train.copies of %d or more, found %d",
-                    baseline->plugin.name, baseline->least_copies, o->copies);
-  if (training->objective->predicts && !baseline->head.build)
-    return fov_fail(FOV_ERR_USAGE, "objective = %s needs baseline = learned or answer, found %s",
-                    training->objective->plugin.name, baseline->plugin.name);
-  if (baseline->from_answer && training->task.env->spec.answer != FOV_ANSWER_CLASS)
-    return fov_fail(FOV_ERR_USAGE,
-                    "baseline = %s needs labels, which a control task does not have; set baseline "
-                    "= learned",
-                    baseline->plugin.name);
-  if (baseline->from_answer && o->answer != FOV_TRAIN_ANSWER_EVERY)
-    return fov_fail(FOV_ERR_USAGE,
-                    "baseline = %s needs an answer after every glimpse; set train.answer = every",
-                    baseline->plugin.name);
-  return FOV_OK;
-}
-
 static bool allocate_blocks(FovTrainer *trainer) {
   const FovParams *params = &trainer->training.task.agent->params;
   FovTrainerState *state = &trainer->state;
@@ -54,12 +26,13 @@ static int arenas_of(const FovTrainer *trainer) {
   return trainer->own_shards > 1 ? trainer->own_shards : 1;
 }
 
-/** Reserves the arenas: `shard` bytes for each shard, `evaluation` for each worker. Lanes that
- * leave early make updates of different sizes: room for the largest is taken at once. */
-static FovStatus allocate(FovTrainer *trainer, double shard, double evaluation) {
+/** Reserves the arenas: `shard` bytes for each shard and `kept` for its rollout, `evaluation` for
+ * each worker. Lanes that leave early make updates of different sizes: room for the largest is
+ * taken at once. */
+static FovStatus allocate(FovTrainer *trainer, double shard, double kept, double evaluation) {
   int shards = arenas_of(trainer), threads = trainer->threads;
   FOV_TRY(fov_workspace_create(&trainer->workspace, threads > shards ? threads : shards));
-  bool complete = allocate_blocks(trainer);
+  bool complete = allocate_blocks(trainer) && fov_train_allocate_kept(trainer, kept);
   for (int i = 0; complete && i < trainer->workspace.count; i++) {
     double bytes = fmax(i < shards ? shard : 0, i < threads ? evaluation : 0);
     complete = bytes == 0 || fov_arena_reserve(&trainer->workspace.arenas[i], (size_t)bytes);
@@ -69,7 +42,7 @@ static FovStatus allocate(FovTrainer *trainer, double shard, double evaluation) 
                              "no memory for %d gradients of %zu numbers and %.1f GiB of episodes; "
                              "make train.batch, env.size or the network smaller",
                              shards, trainer->training.task.agent->params.size,
-                             fmax(shards * shard, threads * evaluation) / 0x1p30);
+                             fmax(shards * (shard + kept), threads * evaluation) / 0x1p30);
 }
 
 /** Bytes of an arena in which evaluations between the updates are played: 0 if those of a shard are
@@ -93,7 +66,7 @@ static void take_part(FovTrainer *trainer) {
 FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, int threads) {
   double blocks, shards, evaluation;
   *trainer = NULL;
-  FOV_TRY(check_options(training));
+  FOV_TRY(fov_train_check(training));
   FOV_TRY(fov_training_memory(&blocks, &shards, training));
   FOV_TRY(measure_evaluation(&evaluation, training));
   FOV_TRY(fov_memory_check(blocks + fmax(shards, threads * evaluation), "this training"));
@@ -104,8 +77,10 @@ FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, 
   t->threads = threads;
   t->shards = fov_train_shards(&training->options);
   t->chunks = (int)((params->size + FOV_CHUNK - 1) / FOV_CHUNK);
+  t->passes = fov_train_passes(&t->parts, training);
   take_part(t);
-  FovStatus status = allocate(t, shards / arenas_of(t), evaluation);
+  double kept = fov_train_kept_bytes(training);
+  FovStatus status = allocate(t, shards / arenas_of(t) - kept, kept, evaluation);
   if (status != FOV_OK) {
     fov_trainer_destroy(t);
     return status;
@@ -121,6 +96,7 @@ void fov_trainer_destroy(FovTrainer *trainer) {
   FovTrainerState *state = &trainer->state;
   fov_workspace_finish(&trainer->workspace);
   fov_train_free_sums(trainer);
+  fov_train_free_kept(trainer);
   void *owned[] = {state->value, state->first, state->second, state->average, trainer->transposed};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   free(trainer);
@@ -128,21 +104,39 @@ void fov_trainer_destroy(FovTrainer *trainer) {
 
 /* ---- an update: plan, play, objective, reduce, step ---- */
 
+/** Episodes of the next step: of the shards of its part. */
+static int episodes_of_step(const FovTrainer *trainer) {
+  const FovTrainOptions *o = &trainer->training.options;
+  int episodes = 0;
+  for (int s = trainer->part; s < trainer->shards; s += trainer->parts) {
+    int left = o->batch - s * o->shard;
+    episodes += left < o->shard ? left : o->shard;
+  }
+  return episodes;
+}
+
 /** The memory is the shard's, not the worker's: it has its final size after the first update,
- * whichever worker plays the shard. */
+ * whichever worker plays the shard. A shard of another part has a gradient of zeros. */
 static void train_shard(void *context, int task, int worker) {
   (void)worker;
   FovTrainer *trainer = context;
   int shard = trainer->first_shard + task;
   FovArena *arena = &trainer->workspace.arenas[task];
-  real *gradient = trainer->shard_gradients[shard];
-  FovSums *sums = &trainer->shard_sums[shard];
-  *sums = (FovSums){0};
-  memset(gradient, 0, trainer->training.task.agent->params.size * sizeof(real));
+  const FovShardInput input = {.training = &trainer->training,
+                               .values = trainer->state.value,
+                               .transposed = trainer->transposed,
+                               .before = trainer->before ? &trainer->before[task] : NULL,
+                               .average_return = trainer->state.average_return,
+                               .batch = episodes_of_step(trainer)};
+  trainer->shard_sums[shard] = (FovSums){0};
+  memset(trainer->shard_gradients[shard], 0,
+         trainer->training.task.agent->params.size * sizeof(real));
+  if (shard % trainer->parts != trainer->part) return;
   fov_arena_rewind(arena);
   FovPlan plan = fov_train_plan(trainer, arena, shard);
-  fov_train_play(sums, gradient, trainer->state.value, trainer->transposed, arena,
-                 &trainer->training, &plan, trainer->state.average_return);
+  if (input.before) plan.forced = &input.before->choices;
+  fov_train_play(&trainer->shard_sums[shard], trainer->shard_gradients[shard], arena, &plan,
+                 &input);
 }
 
 /** Copies one parameter. */
@@ -184,27 +178,65 @@ static bool is_finite(const FovSums *sums, double norm) {
   return isfinite(norm);
 }
 
+static void transpose_all(FovTrainer *trainer) {
+  if (trainer->transposed)
+    fov_team_run(trainer->threads, trainer->training.task.agent->params.count, transpose, trainer);
+}
+
+/** A step on the shards of a part. sums: of its episodes; the norm is that of the gradient. */
+static FovStatus make_step(FovTrainer *trainer, FovSums *sums) {
+  double clip = trainer->training.options.clip;
+  transpose_all(trainer);
+  fov_team_run(trainer->threads, trainer->own_shards, train_shard, trainer);
+  double norm = sqrt(fov_train_reduce(trainer, sums));
+  if (!is_finite(sums, norm)) return refuse_number(trainer);
+  trainer->scale = (real)(clip > 0 && norm > clip ? clip / norm : 1);
+  fov_train_step(trainer);
+  trainer->step++;
+  sums->gradient_norm = norm;
+  return FOV_OK;
+}
+
+/** All steps of the passes over a batch. sums: outcomes of its episodes; mean losses and norm. */
+static FovStatus make_passes(FovTrainer *trainer, FovSums *sums) {
+  int passes = trainer->passes, parts = trainer->parts;
+  *sums = (FovSums){0};
+  transpose_all(trainer);
+  fov_train_keep(trainer);
+  for (int step = 0; step < passes * parts; step++) {
+    FovSums more;
+    trainer->part = step % parts;
+    FOV_TRY(make_step(trainer, &more));
+    for (int i = 0; i < FOV_OBJECTIVE_LOSSES; i++) more.losses[i] /= passes;
+    more.gradient_norm /= passes * parts;
+    if (step >= parts) more.episodes = more.wrong = more.glimpses = 0, more.reward = 0;
+    fov_sums_add(sums, &more);
+  }
+  return FOV_OK;
+}
+
+/** Steps of all updates so far. */
+static int64_t steps_done(const FovTrainer *trainer) {
+  int steps = trainer->passes > 0 ? trainer->passes * trainer->parts : 1;
+  return trainer->state.update * steps;
+}
+
 /** Weight of the newest mean return in the moving-average baseline. */
 static const double newest = 0.05;
 
 FovStatus fov_trainer_update(FovTrainer *trainer) {
   FovTrainerState *state = &trainer->state;
-  double clip = trainer->training.options.clip;
   FovSums sums;
-  if (trainer->transposed)
-    fov_team_run(trainer->threads, trainer->training.task.agent->params.count, transpose, trainer);
-  fov_team_run(trainer->threads, trainer->own_shards, train_shard, trainer);
-  double norm = sqrt(fov_train_reduce(trainer, &sums));
-  if (!is_finite(&sums, norm)) return refuse_number(trainer);
-
-  trainer->scale = (real)(clip > 0 && norm > clip ? clip / norm : 1);
   trainer->rate = (real)fov_trainer_rate(trainer);
-  fov_train_step(trainer);
+  trainer->step = steps_done(trainer) + 1;
+  fov_train_keep_state(trainer);
+  FovStatus status = trainer->passes > 0 ? make_passes(trainer, &sums) : make_step(trainer, &sums);
+  if (status != FOV_OK) fov_train_restore_state(trainer);
+  FOV_TRY(status);
 
   double mean_return = sums.reward / (double)sums.episodes;
   state->average_return += (state->update ? newest : 1) * (mean_return - state->average_return);
   sums.updates = 1;
-  sums.gradient_norm = norm;
   fov_sums_add(&state->sums, &sums);
   state->update++;
   return FOV_OK;

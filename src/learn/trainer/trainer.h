@@ -65,6 +65,8 @@ typedef struct FovSums {
   double losses[FOV_OBJECTIVE_LOSSES]; /**< as the objective names them */
 } FovSums;
 
+enum { FOV_STATE_BLOCKS = 4 };
+
 /** All that changes from update to update: what a checkpoint keeps. */
 typedef struct FovTrainerState {
   int64_t update;        /**< done so far */

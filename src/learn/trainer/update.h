@@ -55,6 +55,12 @@ struct FovTrainer {
   FovSums *shard_sums;   /**< [shards] */
   double *chunk_squares; /**< [chunks] */
   real scale, rate;      /**< of the next step */
+  int64_t step;          /**< number of the next step: 1 for the first */
+  int passes, parts;     /**< see fov_train_passes */
+  int part;              /**< shards part, part + parts, … make the next step */
+  FovWorkspace kept;     /**< [own_shards]: arenas of the rollouts that are repeated */
+  FovRollout *before;    /**< [own_shards]: these; NULL: none is repeated */
+  real *kept_blocks[FOV_STATE_BLOCKS]; /**< of the state before the update */
 };
 
 /** Allocates and fills what an update needs of the gradients: blocks, partials and messages. False
@@ -78,11 +84,40 @@ FovStatus fov_train_check_enumeration(const FovTraining *training);
  * enumerates. */
 void fov_train_enumerate(FovPlan *plan, FovArena *arena, const FovTraining *training);
 
-/** Plays a plan, adds the objective's gradients to a block and its figures to sums. values,
- * transposed: the parameters, and their transposed copies or NULL. */
-void fov_train_play(FovSums *sums, real *gradient, const real *values, const real *transposed,
-                    FovArena *arena, const FovTraining *training, const FovPlan *plan,
-                    double average_return);
+/** What a shard's gradient is computed with. */
+typedef struct FovShardInput {
+  const FovTraining *training;
+  const real *values, *transposed; /**< the parameters; transposed copies, or NULL */
+  const FovRollout *before;        /**< that the plan forces the lanes to repeat; NULL: none */
+  double average_return;
+  int batch; /**< episodes of the optimiser's step, in all shards */
+} FovShardInput;
+
+/** Plays a plan, adds the objective's gradients to a block and its figures to sums. */
+void fov_train_play(FovSums *sums, real *gradient, FovArena *arena, const FovPlan *plan,
+                    const FovShardInput *input);
+
+/** Fails unless environment, objective, baseline and options fit together. */
+FovStatus fov_train_check(const FovTraining *training);
+
+/* Passes over a batch, of an objective that repeats what was played; see passes.c. */
+
+/** The passes of an objective and the steps of each; 0 and 1: it repeats nothing. */
+int fov_train_passes(int *parts, const FovTraining *training);
+
+/** Bytes of a rollout that is kept for one shard; 0: none is. */
+double fov_train_kept_bytes(const FovTraining *training);
+
+/** Allocates what is kept from pass to pass. False if memory is short. */
+bool fov_train_allocate_kept(FovTrainer *trainer, double bytes);
+void fov_train_free_kept(FovTrainer *trainer);
+
+/** Plays all shards of this rank without gradients, and keeps the rollouts. */
+void fov_train_keep(FovTrainer *trainer);
+
+/** Keeps the state, or goes back to the one that was kept. */
+void fov_train_keep_state(FovTrainer *trainer);
+void fov_train_restore_state(FovTrainer *trainer);
 
 /** Adds up the shards' gradients, into the first of the partials, and their sums; returns the sum
  * of squares of the whole gradient. Collective. */

@@ -1,0 +1,77 @@
+/** What of a training fits together. */
+#include "learn/trainer/update.h"
+
+/** Copies of an image are the lanes of one shard, and as many as the baseline needs. */
+static FovStatus check_copies(const FovTraining *training) {
+  const FovTrainOptions *o = &training->options;
+  const FovBaseline *baseline = training->task.baseline;
+  if (o->batch % o->copies != 0 || o->shard % o->copies != 0)
+    return fov_fail(FOV_ERR_USAGE,
+                    "train.copies = %d: expected a number that divides train.batch = %d and "
+                    "train.shard = %d",
+                    o->copies, o->batch, o->shard);
+  if (o->copies < baseline->least_copies)
+    return fov_fail(FOV_ERR_USAGE, "baseline = %s needs train.copies of %d or more, found %d",
+                    baseline->plugin.name, baseline->least_copies, o->copies);
+  return FOV_OK;
+}
+
+static FovStatus check_baseline(const FovTraining *training) {
+  const FovBaseline *baseline = training->task.baseline;
+  const FovObjective *objective = training->objective;
+  if (objective->predicts && !baseline->head.build)
+    return fov_fail(FOV_ERR_USAGE, "objective = %s needs baseline = learned or answer, found %s",
+                    objective->plugin.name, baseline->plugin.name);
+  if ((objective->enumerates || objective->likelihood) && baseline->values)
+    return fov_fail(FOV_ERR_USAGE, "objective = %s: expected baseline = none, found baseline = %s",
+                    objective->plugin.name, baseline->plugin.name);
+  if (baseline->from_answer && training->task.env->spec.answer != FOV_ANSWER_CLASS)
+    return fov_fail(FOV_ERR_USAGE,
+                    "baseline = %s needs labels, which a control task does not have; set baseline "
+                    "= learned",
+                    baseline->plugin.name);
+  if (baseline->from_answer && training->options.answer != FOV_TRAIN_ANSWER_EVERY)
+    return fov_fail(FOV_ERR_USAGE,
+                    "baseline = %s needs an answer after every glimpse; set train.answer = every",
+                    baseline->plugin.name);
+  return FOV_OK;
+}
+
+/** Fails unless the copies of a case give their answers together, and to one question. */
+static FovStatus check_likelihood(const FovTraining *training) {
+  const FovTask *task = &training->task;
+  const FovEnvSpec *spec = &task->env->spec;
+  const char *objective = training->objective->plugin.name;
+  if (!training->objective->likelihood) return FOV_OK;
+  if (spec->answer != FOV_ANSWER_CLASS || (spec->steps > 1 && !spec->last))
+    return fov_fail(FOV_ERR_USAGE,
+                    "objective = %s needs the likelihood of one label: expected an environment "
+                    "that asks for it, found env = %s",
+                    objective, task->env->type->plugin.name);
+  if (task->stop->decide)
+    return fov_fail(FOV_ERR_USAGE, "objective = %s: expected stop = never, found stop = %s",
+                    objective, task->stop->plugin.name);
+  if (training->options.copies < 2)
+    return fov_fail(FOV_ERR_USAGE, "objective = %s needs train.copies of 2 or more, found 1",
+                    objective);
+  return FOV_OK;
+}
+
+static FovStatus check_parts(const FovTraining *training) {
+  int parts, shards = fov_train_shards(&training->options);
+  fov_train_passes(&parts, training);
+  if (parts <= shards) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "objective.parts = %d: expected at most the %d shards of a batch; lower "
+                  "train.shard or objective.parts",
+                  parts, shards);
+}
+
+FovStatus fov_train_check(const FovTraining *training) {
+  FOV_TRY(fov_task_check(&training->task));
+  FOV_TRY(fov_train_check_enumeration(training));
+  FOV_TRY(check_copies(training));
+  FOV_TRY(check_baseline(training));
+  FOV_TRY(check_likelihood(training));
+  return check_parts(training);
+}
