@@ -696,6 +696,7 @@ static void check_differences(const FovAttention *attention) {
     char settings[SETTINGS];
     settings_for(settings, attention, worlds[world]);
     if (shares_gradient(attention)) strcat(settings, "attention.gradient = 1\n");
+    if (attention->through) strcat(settings, "first = learned\n"); // every tile is a choice
     toy_create(&toy, settings);
     real *values = toy_lively_values(&toy);
     real *gradient = fov_params_block(&toy.experiment.agent.params);

@@ -14,6 +14,7 @@
 
 #include "check.h"
 #include "model/sites.h"
+#include "plugin.h"
 #include "toy_play.h"
 
 /* ---- a coarse view ---- */
@@ -157,6 +158,7 @@ static void test_a_tile_that_is_looked_at_alone_has_the_same_value(void **state)
       check_alone("sampled", "straight_through", more);
       check_alone("straight_through", "straight_through", more);
       check_alone("gumbel", "gumbel", more);
+      check_alone("reinmax", "reinmax", more);
     }
 }
 
@@ -215,11 +217,89 @@ static void test_keys_change_with_the_image(void **state) {
   }
 }
 
+/* ---- gradients of a choice ---- */
+
+/** f(g) = Σ_d (curve_d g_d²/2 + slope_d g_d) of the value v_i of one of four tiles. */
+enum { SITES = 4, DEPTH = 3 };
+static const double site_values[SITES][DEPTH] = {
+    {0.3, -1, 0.5}, {1.2, 0.4, -0.7}, {-0.6, 0.9, 1.1}, {0.1, 0.2, -1.3}};
+static const double site_scores[SITES] = {0.4, -0.3, 0.9, 0};
+static const double slopes[DEPTH] = {0.7, -0.4, 1.3}, curves[DEPTH] = {1.5, 0.8, -1.1};
+
+static double site_p(int i) {
+  double sum = 0;
+  for (int j = 0; j < SITES; j++) sum += exp(site_scores[j]);
+  return exp(site_scores[i]) / sum;
+}
+
+static double loss_of_site(int i, double curved) {
+  double loss = 0;
+  for (int d = 0; d < DEPTH; d++)
+    loss += curved * curves[d] * pow(site_values[i][d], 2) / 2 + slopes[d] * site_values[i][d];
+  return loss;
+}
+
+/** The tiles' values of one lane, as known from the images. */
+static FovSitesState known_sites(FovTape *tape, FovVar *scores) {
+  FovSitesState state = {.values = fov_constant(tape, SITES, DEPTH),
+                         .rho = fov_zeros(tape, SITES, 1),
+                         .places = fov_zeros(tape, SITES, 2),
+                         .scores = scores};
+  for (int i = 0; i < SITES; i++)
+    for (int d = 0; d < DEPTH; d++) fov_value_row(state.values, i)[d] = (real)site_values[i][d];
+  return state;
+}
+
+/** Adds p_i times the gradient of the scores if tile i is drawn. */
+static void add_choice(double sum[SITES], const FovAttention *attention, int i, double curved) {
+  FovArena arena = {0};
+  FovTape tape;
+  FovParams none = {0};
+  FovReadout readout = {0};
+  real grad[DEPTH];
+  const FovSites sites = {.side = 2, .count = SITES, .heads = 1, .width = DEPTH};
+  fov_tape_begin(&tape, &arena, &none, NULL, NULL);
+  FovVar *scores = fov_input(&tape, 1, SITES);
+  for (int j = 0; j < SITES; j++) scores->value[j] = (real)site_scores[j];
+  FovSitesState state = known_sites(&tape, scores);
+  FovView view = {.location = fov_constant(&tape, 1, 2), .lanes = 1, .deterministic = true};
+  fov_tile_middle(view.location->value, i, sites.side);
+  attention->read(&readout, &state, &sites, &tape, &view);
+  for (int d = 0; d < DEPTH; d++)
+    grad[d] = (real)(curved * curves[d] * (double)readout.g->value[d] + slopes[d]);
+  fov_tape_add_grad(&tape, readout.g, grad);
+  fov_tape_backward(&tape);
+  for (int j = 0; j < SITES; j++) sum[j] += site_p(i) * (double)scores->grad[j];
+  fov_arena_finish(&arena);
+}
+
+/** The largest error of the mean gradient: exactly, over all choices. */
+static double bias_of(const char *name, double curved) {
+  double sum[SITES] = {0}, mean = 0, worst = 0;
+  const FovAttention *attention = plugin_find(PLUGINS(fov_attentions), name);
+  for (int i = 0; i < SITES; i++) add_choice(sum, attention, i, curved);
+  for (int i = 0; i < SITES; i++) mean += site_p(i) * loss_of_site(i, curved);
+  for (int i = 0; i < SITES; i++)
+    worst = fmax(worst, fabs(sum[i] - site_p(i) * (loss_of_site(i, curved) - mean)));
+  return worst;
+}
+
+static void
+test_straight_through_is_exact_for_linear_losses_and_reinmax_for_quadratic_ones(void **state) {
+  (void)state;
+  assert_true(bias_of("straight_through", 0) < 1e-6);
+  assert_true(bias_of("straight_through", 1) > 0.02);
+  assert_true(bias_of("reinmax", 0) < 1e-6);
+  assert_true(bias_of("reinmax", 1) < 1e-6);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_tile_has_its_cells_and_those_around_it),
       cmocka_unit_test(test_a_tile_that_is_looked_at_alone_has_the_same_value),
       cmocka_unit_test(test_keys_change_with_the_image),
+      cmocka_unit_test(
+          test_straight_through_is_exact_for_linear_losses_and_reinmax_for_quadratic_ones),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
