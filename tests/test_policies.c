@@ -459,9 +459,10 @@ static const char *check_deterministic(const Subject *s) {
   return wrong;
 }
 
-/** An entropy is the mean of −log π. */
+/** An entropy is the mean of −log π, and is given where it has a weight. */
 static const char *check_entropy(const Subject *s) {
   const char *wrong = NULL;
+  bool weighed = s->policy->entropy && s->policy->entropy(s->options) > 0;
   for (int state = 0; state < STATES; state++) {
     Chosen c;
     double sum = 0, squares = 0;
@@ -471,6 +472,8 @@ static const char *check_entropy(const Subject *s) {
       double x = -(double)log_prob->value[i * log_prob->stride];
       sum += x, squares += x * x;
     }
+    if ((entropy != NULL) != weighed)
+      wrong = "an entropy without a weight, or a weight without one";
     if (entropy && !is_mean(sum, squares, SAMPLES, (double)entropy->value[0]))
       wrong = "the entropy is not the mean of −log π";
     finish(&c);
@@ -565,7 +568,11 @@ static const char *check_policy(FovSlot slot, const FovPolicy *made, Check *chec
 /** Options other than the defaults. */
 static const char *const variants[] = {"plugin = gaussian\nplugin.mean = tanh\nplugin.sigma = 2\n",
                                        "plugin = tiles\nplugin.side = 3\n",
-                                       "plugin = relative\nplugin.sigma = 1.5\n"};
+                                       "plugin = relative\nplugin.sigma = 1.5\n",
+                                       "plugin = gaussian\nplugin.adaptive = yes\n"
+                                       "plugin.entropy = 0.1\n",
+                                       "plugin = relative\nplugin.adaptive = yes\n"
+                                       "plugin.entropy = 0.1\n"};
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
 static void check_every_policy(Check *check) {

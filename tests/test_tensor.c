@@ -338,6 +338,12 @@ static void cross_entropy(FovVar *y[], FovTape *tape, FovVar *x[], const void *c
   y[1] = fov_cross_entropy(tape, NULL, x[0], (int[]){2, 1, 0});
 }
 
+static void normal(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_normal_log_prob(tape, x[0], x[1], (real[]){0.1, 0.4, -0.9, 1.3, 0.7, -0.2});
+  y[1] = fov_normal_log_prob(tape, x[0], x[0], (real[]){1, 0.2, 0.3, -0.4, 0.5, 0.6});
+}
+
 static void gaussian(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
   real sample[] = {0.1, -0.7, 1.3, 0.4, -2, 0.9};
@@ -654,6 +660,7 @@ static const Case cases[] = {
     {"fov_cross_entropy", "two labels a row", cross_entropy, 0, {{3, 4}}},
     {"fov_cross_entropy", "64 classes", cross_entropy, 0, {{3, 64}}},
     {"fov_gaussian_log_prob", "two sigmas", gaussian, 0, {{3, 2}}},
+    {"fov_normal_log_prob", "sigmas of rows", normal, 0, {{3, 2}, {3, 2}}},
     {"fov_categorical_log_prob", "two actions a row", categorical, 0, {{3, 4}}},
     {"fov_categorical_log_prob", "64 actions", categorical, 0, {{3, 64}}},
     {"fov_gather", "some", gather, 0, {{3, 4}}},

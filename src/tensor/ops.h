@@ -213,6 +213,12 @@ FovVar *fov_softmax_entropy(FovTape *tape, FovVar *logits);
  */
 FovVar *fov_gaussian_log_prob(FovTape *tape, FovVar *mean, const real *sample, const real *sigma);
 
+/**
+ * The same with a σ of each row: log Normal(sample; mean, diag(exp(2 log_sigma))).
+ * mean, log_sigma: [B, D]; sample: [B, D], a constant. Result: [B, 1].
+ */
+FovVar *fov_normal_log_prob(FovTape *tape, FovVar *mean, FovVar *log_sigma, const real *sample);
+
 /** (x − target)² / 2. x: [B, 1]; target: [B], a constant. Result: [B, 1]. */
 FovVar *fov_squared_error(FovTape *tape, FovVar *x, const real *target);
 

@@ -93,6 +93,8 @@ FovVar *fov_softmax_entropy(FovTape *tape, FovVar *logits) {
   return y;
 }
 
+#define LOG_ROOT_TWO_PI 0.91893853320467274178 // log √(2π)
+
 typedef struct Gaussian {
   FovVar *mean, *y;
   const real *sample, *sigma;
@@ -124,7 +126,7 @@ FovVar *fov_gaussian_log_prob(FovTape *tape, FovVar *mean, const real *sample, c
     y->value[b] = 0;
     for (int j = 0; j < cols; j++, i++) {
       real z = (sample[i] - value_at(mean, b, j)) / sigma[j];
-      y->value[b] -= z * z / 2 + (real)(log(sigma[j]) + 0.91893853320467274178); // log √(2π)
+      y->value[b] -= z * z / 2 + (real)(log(sigma[j]) + LOG_ROOT_TWO_PI);
     }
   }
   Gaussian *op = FOV_NEW(tape->arena, Gaussian, 1);
@@ -133,6 +135,46 @@ FovVar *fov_gaussian_log_prob(FovTape *tape, FovVar *mean, const real *sample, c
                    .sample = keep(tape, sample, (size_t)rows * cols),
                    .sigma = keep(tape, sigma, (size_t)cols)};
   fov_note(tape, y, NULL, gaussian_backward, op);
+  return y;
+}
+
+typedef struct Normal {
+  FovVar *mean, *log_sigma, *y;
+  const real *sample;
+} Normal;
+
+static void normal_backward(FovTape *tape, void *saved) {
+  Normal *op = saved;
+  if (op->mean->wants_grad) fov_grad(tape, op->mean);
+  if (op->log_sigma->wants_grad) fov_grad(tape, op->log_sigma);
+  for (int b = 0, i = 0; b < op->mean->rows; b++)
+    for (int j = 0; j < op->mean->cols; j++, i++) {
+      real dy = op->y->grad[b], inverse = fov_exp(-value_at(op->log_sigma, b, j));
+      real z = (op->sample[i] - value_at(op->mean, b, j)) * inverse;
+      if (op->mean->wants_grad) fov_grad_row(op->mean, b)[j] += dy * z * inverse;
+      if (op->log_sigma->wants_grad) fov_grad_row(op->log_sigma, b)[j] += dy * (z * z - 1);
+    }
+}
+
+FovVar *fov_normal_log_prob(FovTape *tape, FovVar *mean, FovVar *log_sigma, const real *sample) {
+  int rows = mean->rows, cols = mean->cols;
+  FOV_CHECK(log_sigma->rows == rows && log_sigma->cols == cols, "log sigma [%d, %d] of [%d, %d]",
+            log_sigma->rows, log_sigma->cols, rows, cols);
+  FovVar *y = fov_result(tape, rows, 1, mean->wants_grad || log_sigma->wants_grad);
+  for (int b = 0, i = 0; b < rows; b++) {
+    y->value[b] = 0;
+    for (int j = 0; j < cols; j++, i++) {
+      real log_s = value_at(log_sigma, b, j);
+      real z = (sample[i] - value_at(mean, b, j)) * fov_exp(-log_s);
+      y->value[b] -= z * z / 2 + log_s + (real)LOG_ROOT_TWO_PI;
+    }
+  }
+  Normal *op = FOV_NEW(tape->arena, Normal, 1);
+  *op = (Normal){.mean = mean,
+                 .log_sigma = log_sigma,
+                 .y = y,
+                 .sample = keep(tape, sample, (size_t)rows * cols)};
+  fov_note(tape, y, NULL, normal_backward, op);
   return y;
 }
 

@@ -3,6 +3,7 @@
 #include "tensor/ops.h"
 
 typedef struct Options {
+  FovNormalOptions normal; // comes first
   int mean;
   double sigma, sigma_end, sigma_fall;
 } Options;
@@ -15,6 +16,7 @@ static const FovOption options[] = {
     FOV_REAL(Options, sigma, "4", 0.01, 1000, "standard deviation at the start, in pixels"),
     FOV_REAL(Options, sigma_end, "0", 0, 1000, "at the end, reached linearly; 0: the same"),
     FOV_REAL(Options, sigma_fall, "1", 0.001, 1, "share of the training in which it is reached"),
+    FOV_NORMAL_OPTIONS,
     FOV_OPTIONS_END,
 };
 
@@ -30,8 +32,7 @@ static int figures(FovFigure list[FOV_POLICY_FIGURES], const void *values, doubl
 }
 
 static void build(void *layout, FovParams *params, const void *values, int inputs) {
-  (void)values;
-  fov_normal_add(layout, params, "location.w", "location.bias", inputs);
+  fov_normal_add(layout, params, values, "location", inputs);
 }
 
 static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
@@ -42,12 +43,12 @@ static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput 
                             o->mean == TANH ? FOV_TANH : FOV_LINEAR);
   double pixels = sigma_at(o, input->progress);
   const real sigma[2] = {(real)(2 * pixels / input->width), (real)(2 * pixels / input->height)};
-  fov_normal_draw(output, tape, input, mean, sigma);
+  const real *sigmas = fov_normal_draw(output, tape, input, l, &o->normal, mean, sigma);
   for (int i = 0; i < 2 * input->lanes; i++) {
     int b = i / 2, j = i % 2;
     output->places[i] = output->choices[b].sample[j];
     output->columns[FOV_NORMAL_MEAN][i] = mean->value[(size_t)b * mean->stride + j];
-    output->columns[FOV_NORMAL_SIGMA][i] = input->deterministic ? 0 : sigma[j];
+    output->columns[FOV_NORMAL_SIGMA][i] = sigmas[i];
   }
 }
 
@@ -58,6 +59,7 @@ const FovPolicy fov_policy_gaussian = {
                .options_size = sizeof(Options)},
     .head = {.layout_size = sizeof(FovNormalLayout), .build = build},
     .columns = fov_normal_columns,
+    .entropy = fov_normal_entropy,
     .figures = figures,
     .choose = choose,
 };

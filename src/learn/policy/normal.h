@@ -4,23 +4,40 @@
 
 #include "learn/policy.h"
 
-/** The head: mean = Linear(h). */
+/** First in the options of every such policy. */
+typedef struct FovNormalOptions {
+  bool adaptive;  /**< σ depends on the state, too */
+  double entropy; /**< weight of an entropy bonus */
+} FovNormalOptions;
+
+#define FOV_NORMAL_OPTIONS                                                                         \
+  FOV_BOOL(FovNormalOptions, adaptive, "no",                                                       \
+           "sigma is learned for each state, from a seventh to seven times the one given"),        \
+      FOV_REAL(FovNormalOptions, entropy, "0", 0, 1000,                                            \
+               "weight of an entropy bonus, if sigma is learned")
+
+/** The head: mean = Linear(h); adaptive: σ = σ_0 exp(2 tanh(Linear(h))), for each axis. */
 typedef struct FovNormalLayout {
-  int w, bias;
+  int w, bias, sigma_w, sigma_bias;
 } FovNormalLayout;
 
-/** Adds the head's parameters, small at the start: the first means are near 0. w, bias: their
- * names, which differ where the mean has another meaning. */
-void fov_normal_add(FovNormalLayout *layout, FovParams *params, const char *w, const char *bias,
-                    int inputs);
+/** Adds the head's parameters, small at the start: the first means are near 0, the first σ near
+ * σ_0. prefix: of their names, which differ where the mean has another meaning. */
+void fov_normal_add(FovNormalLayout *layout, FovParams *params, const FovNormalOptions *options,
+                    const char *prefix, int inputs);
 
 /** The columns "mean" and "sigma", in units of location; sigma is 0 for deterministic choices. */
 enum { FOV_NORMAL_MEAN, FOV_NORMAL_SIGMA };
 int fov_normal_columns(FovColumn columns[FOV_COLUMNS], const void *options);
 
-/** Draws a ~ Normal(mean, diag(sigma²)) for every lane, or takes the mean if that is asked for, or
- * repeats what is forced; writes choices and log π. mean: [n, 2]. */
-void fov_normal_draw(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
-                     FovVar *mean, const real sigma[2]);
+/** FovPolicy.entropy, for options that begin with FovNormalOptions. */
+double fov_normal_entropy(const void *options);
+
+/** Draws a ~ Normal(mean, diag(σ²)) for every lane, or takes the mean if that is asked for, or
+ * repeats what is forced; writes choices, log π and, if it is wanted, the entropy. mean: [n, 2];
+ * sigma: σ_0. Returns σ of each lane, [n, 2]: zeros if the choices are deterministic. */
+const real *fov_normal_draw(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
+                            const FovNormalLayout *layout, const FovNormalOptions *options,
+                            FovVar *mean, const real sigma[2]);
 
 #endif

@@ -8,6 +8,7 @@
 #include "tensor/ops.h"
 
 typedef struct Options {
+  FovNormalOptions normal; // comes first
   double reach, sigma, cost;
 } Options;
 
@@ -15,6 +16,7 @@ static const FovOption options[] = {
     FOV_REAL(Options, reach, "0.5", 1e-3, 4,
              "longest step; the places to look at are 2 wide and high"),
     FOV_REAL(Options, sigma, "0.3", 1e-3, 10, "standard deviation, in units of the reach"),
+    FOV_NORMAL_OPTIONS,
     FOV_REAL(Options, cost, "0", 0, 100, "c: a step costs c |a| of the reward"),
     FOV_OPTIONS_END,
 };
@@ -28,8 +30,7 @@ static void take_step(real to[2], const real from[2], const real a[2], const rea
 }
 
 static void build(void *layout, FovParams *params, const void *values, int inputs) {
-  (void)values;
-  fov_normal_add(layout, params, "step.w", "step.bias", inputs);
+  fov_normal_add(layout, params, values, "step", inputs);
 }
 
 static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
@@ -38,8 +39,7 @@ static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput 
   const FovNormalLayout *l = layout;
   FovVar *p = tape->params, *mean = fov_linear(tape, input->h, &p[l->w], &p[l->bias], FOV_LINEAR);
   const real sigma[2] = {(real)o->sigma, (real)o->sigma};
-  real spread = input->deterministic ? 0 : (real)(o->reach * o->sigma);
-  fov_normal_draw(output, tape, input, mean, sigma);
+  const real *sigmas = fov_normal_draw(output, tape, input, l, &o->normal, mean, sigma);
   for (int b = 0; b < input->lanes; b++) {
     const real *mean_b = mean->value + (size_t)b * mean->stride, *from = input->places + 2 * b;
     take_step(output->places + 2 * b, from, output->choices[b].sample, input->bounds, o);
@@ -47,7 +47,8 @@ static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput 
     const real *a = output->choices[b].sample;
     output->costs[b] = (real)(o->cost * hypot((double)a[0], (double)a[1]));
     for (int j = 0; j < 2; j++)
-      output->columns[FOV_NORMAL_SIGMA][2 * b + j] = spread * input->bounds[j];
+      output->columns[FOV_NORMAL_SIGMA][2 * b + j] =
+          (real)(o->reach * (double)sigmas[2 * b + j]) * input->bounds[j];
   }
 }
 
@@ -58,5 +59,6 @@ const FovPolicy fov_policy_relative = {
                .options_size = sizeof(Options)},
     .head = {.layout_size = sizeof(FovNormalLayout), .build = build},
     .columns = fov_normal_columns,
+    .entropy = fov_normal_entropy,
     .choose = choose,
 };

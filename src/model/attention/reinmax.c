@@ -1,0 +1,56 @@
+/**
+ * Hard attention with the ReinMax gradient (Liu et al. 2023, "Bridging discrete and
+ * backpropagation", algorithm 2): one tile D is read, drawn by policy = sites from π = softmax(e).
+ * The backward pass is that of
+ *
+ *     2 softmax(e + c) − π/2,  c = log((D + π)/2) − e, a constant
+ *
+ * which is exact on average where the loss is a quadratic function of the read-out; that of
+ * straight_through, where it is linear.
+ */
+#include "model/sites.h"
+
+static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
+                       const FovAttentionParts *parts) {
+  FOV_TRY(fov_sites_build(layout, width, params, options, parts));
+  return fov_sites_check_hard(layout, "reinmax");
+}
+
+/** c, [n, N]. */
+static FovVar *shift(FovTape *tape, const FovVar *e, const FovVar *weights, const int *index) {
+  FovVar *c = fov_constant(tape, e->rows, e->cols);
+  for (int b = 0; b < e->rows; b++)
+    for (int i = 0; i < e->cols; i++) {
+      real middle = ((real)(i == index[b]) + fov_value_row(weights, b)[i]) / 2;
+      // A weight that has vanished stays finite.
+      fov_value_row(c, b)[i] = (real)log(fmax((double)middle, 1e-30)) - fov_value_row(e, b)[i];
+    }
+  return c;
+}
+
+static FovVar *scale(FovTape *tape, FovVar *x, real factor) {
+  FovVar *factors = fov_constant(tape, x->rows, x->cols);
+  for (int b = 0; b < x->rows; b++)
+    for (int i = 0; i < x->cols; i++) fov_value_row(factors, b)[i] = factor;
+  return fov_multiply(tape, x, factors);
+}
+
+static void read(FovReadout *readout, void *state, const void *layout, FovTape *tape,
+                 const FovView *view) {
+  FovVar *e = fov_sites_take_scores(state, layout, tape, view), *weights = fov_softmax(tape, e, 1);
+  const int *index = fov_sites_at(tape, layout, view);
+  FovVar *middle = fov_softmax(tape, fov_add(tape, e, shift(tape, e, weights, index)), 1);
+  FovVar *soft = fov_add(tape, scale(tape, middle, 2), scale(tape, weights, (real)-0.5));
+  fov_sites_pick_through(readout, state, layout, tape, weights, soft, view);
+}
+
+const FovAttention fov_attention_reinmax = {
+    .plugin = {.name = "reinmax",
+               .help = "one tile, with a gradient of second order (Liu et al. 2023)"},
+    FOV_ATTENTION_OVER_SITES,
+    .layout_size = sizeof(FovSites),
+    .through = true,
+    .build = build,
+    .scores = fov_sites_scores,
+    .read = read,
+};
