@@ -13,7 +13,8 @@
 
 typedef struct Request {
   const char *plot;
-  int threads, repeats, largest;
+  int threads, repeats, largest, cases;
+  int64_t samples;
   bool json;
 } Request;
 
@@ -23,7 +24,9 @@ static const FovOption options[] = {
     FOV_INT(Request, repeats, "5", 1, FOV_MAX_REPEATS, "measurements of each figure"),
     FOV_INT(Request, largest, "2048", FOV_BENCH_SMALLEST, FOV_BENCH_LARGEST,
             "bench size: side of the largest image, pixels"),
-    FOV_TEXT(Request, plot, "bench size: draw the figures to a .png, .svg or .pdf"),
+    FOV_LONG(Request, samples, "1000", 2, 1e9, "bench gradient: samples of each estimator"),
+    FOV_INT(Request, cases, "16", 1, 64, "bench gradient: images, the same in every sample"),
+    FOV_TEXT(Request, plot, "bench size, gradient: draw the figures to a .png, .svg or .pdf"),
     FOV_BOOL(Request, json, "no",
              "print JSON: figures as [lowest, median, highest], in units without prefix"),
     FOV_OPTIONS_END,
@@ -56,7 +59,7 @@ static const struct {
 /** What to measure, from the request and the words. */
 typedef struct Bench {
   const Request *request;
-  bool size;                     /**< bench size, and nothing else of this */
+  bool size, gradient;           /**< bench size or gradient, and nothing else of this */
   bool wanted[FOV_BENCH_PHASES]; /**< the named phase, or all */
   const char *file;              /**< an experiment; NULL: the tasks above */
   const char *const *changes;
@@ -68,12 +71,13 @@ typedef struct Bench {
 static bool take_phase(Bench *bench, const char *word) {
   bool named = false;
   bench->size = word && strcmp(word, "size") == 0;
+  bench->gradient = word && strcmp(word, "gradient") == 0;
   for (int i = 0; i < FOV_BENCH_PHASES; i++) {
     bench->wanted[i] = word && strcmp(word, phases[i].name) == 0;
     named = named || bench->wanted[i];
   }
   for (int i = 0; i < FOV_BENCH_PHASES && !named; i++) bench->wanted[i] = true;
-  return named || bench->size;
+  return named || bench->size || bench->gradient;
 }
 
 /** The words: what to measure, an experiment, settings. */
@@ -85,14 +89,16 @@ static FovStatus read_words(Bench *bench, const FovArguments *arguments) {
   if (fov_ranks_count(fov_cli_ranks()) > 1 && !(named && bench->wanted[FOV_BENCH_TRAIN]))
     return fov_fail(FOV_ERR_USAGE, "several ranks measure fovea bench train only");
   if (count > 0 && !strchr(words[0], '=')) bench->file = *words++, count--;
-  if (bench->file && !fov_file_exists(bench->file))
+  if (bench->gradient && !bench->file)
+    return fov_fail(FOV_ERR_USAGE, "bench gradient: expected a run or a checkpoint");
+  if (bench->file && !bench->gradient && !fov_file_exists(bench->file))
     return fov_fail(FOV_ERR_USAGE,
-                    "%s: expected gemm, glimpse, env, train, size or an experiment file",
+                    "%s: expected gemm, glimpse, env, train, size, gradient or an experiment file",
                     bench->file);
   if (bench->size && bench->file)
     return fov_fail(FOV_ERR_USAGE, "bench size: expected key=value, found %s", bench->file);
-  if (bench->request->plot && !bench->size)
-    return fov_fail(FOV_ERR_USAGE, "--plot draws what fovea bench size measures");
+  if (bench->request->plot && !bench->size && !bench->gradient)
+    return fov_fail(FOV_ERR_USAGE, "--plot draws what fovea bench size or gradient measures");
   if (bench->request->plot) FOV_TRY(fov_draw_check(bench->request->plot));
   bench->changes = words;
   bench->change_count = count;
@@ -165,6 +171,14 @@ static FovStatus measure_all(const Bench *bench) {
   if (bench->size)
     return fov_bench_size(bench->json, request->plot, bench->changes, bench->change_count,
                           request->largest, request->repeats);
+  if (bench->gradient)
+    return fov_bench_gradient(bench->json, &(FovBenchGradient){.source = bench->file,
+                                                               .changes = bench->changes,
+                                                               .count = bench->change_count,
+                                                               .cases = request->cases,
+                                                               .samples = request->samples,
+                                                               .threads = bench->threads,
+                                                               .plot = request->plot});
   if (bench->file) return measure_settings(bench, bench->file, NULL, NULL, bench->wanted);
   for (int i = 0; i < TASKS; i++) FOV_TRY(measure_task(bench, i));
   return FOV_OK;
@@ -209,7 +223,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
 const FovCommand fov_command_bench = {
     .name = "bench",
     .help = "measure the speed of training and of its phases",
-    .synopsis = "[gemm|glimpse|env|train|size] [EXPERIMENT] [key=value ...]",
+    .synopsis = "[gemm|glimpse|env|train|size|gradient] [EXPERIMENT|RUN] [key=value ...]",
     .about = "gemm     matrix products at the shapes of a training\n"
              "glimpse  taking glimpses\n"
              "env      drawing images\n"
@@ -218,13 +232,18 @@ const FovCommand fov_command_bench = {
              "         Started by mpirun: all ranks together, and the bytes that they send\n"
              "size     one episode on images of 28 x 28 to 2048 x 2048 pixels, with glimpses and\n"
              "         with a convolutional network on the whole image; takes 4 GiB of memory\n"
+             "gradient estimators of the policy's gradient at a checkpoint: variance and\n"
+             "         signal-to-noise ratio of one episode, cosine and relative bias against\n"
+             "         the exact gradient where all choices can be enumerated, p-value of no bias\n"
              "\n"
-             "Without a name: all except size. Without EXPERIMENT: three tasks, two cores each.\n"
+             "Without a name: all except size and gradient. Without EXPERIMENT: three tasks, two "
+             "cores each.\n"
              "key=value changes a setting, as in fovea train.\n",
     .examples = "  fovea bench\n"
                 "  fovea bench train experiments/cluttered-60 core=gru\n"
                 "  mpirun -n 2 fovea bench train experiments/cluttered-60 --threads 1\n"
-                "  fovea bench size --plot size.svg\n",
+                "  fovea bench size --plot size.svg\n"
+                "  fovea bench gradient runs/tiles glimpses=2 --samples 10000 --plot bias.svg\n",
     .options = options,
     .size = sizeof(Request),
     .ranked = true,

@@ -5,8 +5,16 @@
 
 enum { WIDTH = 720, HEIGHT = 420, DENSITY = 2, LEFT = 76, RIGHT = 24, TOP = 56, BOTTOM = 64 };
 
-/** The axis from the smallest to the largest value of all lines, with a margin. */
-static FovAxis axis_of(const FovDrawLine *lines, int count, bool vertical) {
+/** Room for the names, to the right of the lines' ends. */
+static double names_width(cairo_t *cr, const FovDrawLine *lines, int count) {
+  double widest = 0;
+  for (int l = 0; l < count; l++) widest = fmax(widest, fov_text_width(cr, lines[l].name));
+  return fmin(widest, WIDTH / 3.0);
+}
+
+/** The axis from the smallest to the largest value of all lines, with a margin. right: of the
+ * lines. */
+static FovAxis axis_of(const FovDrawLine *lines, int count, bool vertical, double right) {
   FovAxis axis = {.lo = INFINITY, .hi = 0, .log = true};
   for (int l = 0; l < count; l++)
     for (int i = 0; i < lines[l].count; i++) {
@@ -18,7 +26,7 @@ static FovAxis axis_of(const FovDrawLine *lines, int count, bool vertical) {
   axis.lo /= room;
   axis.hi *= room;
   axis.from = vertical ? HEIGHT - BOTTOM : LEFT;
-  axis.to = vertical ? TOP : WIDTH - RIGHT;
+  axis.to = vertical ? TOP : WIDTH - right;
   return axis;
 }
 
@@ -34,7 +42,7 @@ static void draw_x_ticks(cairo_t *cr, const FovAxis *axis, const FovDrawLine *li
   }
 }
 
-/** A line and its dots; its name stands at its end, above it. */
+/** A line and its dots. */
 static void draw_line(cairo_t *cr, const FovDrawLine *line, int number, const FovAxis *x,
                       const FovAxis *y) {
   fov_set_colour(cr, fov_theme_light.series[number % FOV_SERIES], 1);
@@ -46,10 +54,30 @@ static void draw_line(cairo_t *cr, const FovDrawLine *line, int number, const Fo
     cairo_arc(cr, fov_axis_at(x, line->x[i]), fov_axis_at(y, line->y[i]), 4, 0, 2 * M_PI);
     cairo_fill(cr);
   }
+}
+
+/** The line whose end is the lowest of those not named yet; −1: all are. */
+static int lowest(const FovDrawLine *lines, int count, const bool *named) {
+  int found = -1;
+  for (int l = 0; l < count; l++)
+    if (!named[l] &&
+        (found < 0 || lines[l].y[lines[l].count - 1] < lines[found].y[lines[found].count - 1]))
+      found = l;
+  return found;
+}
+
+/** Draws the names of all lines at their ends, each above the one below it. */
+static void draw_names(cairo_t *cr, const FovDrawLine *lines, int count, const FovAxis *y) {
+  enum { MOST = 64, ROW = 16 };
+  bool named[MOST] = {false};
+  double below = HEIGHT;
+  for (int l; (l = lowest(lines, count < MOST ? count : MOST, named)) >= 0; named[l] = true) {
+    const FovDrawLine *line = &lines[l];
+    below = fmin(fov_axis_at(y, line->y[line->count - 1]), below - ROW);
+    fov_set_colour(cr, fov_theme_light.series[l % FOV_SERIES], 1);
+    fov_text(cr, WIDTH - RIGHT, below, FOV_ALIGN_RIGHT, "%s", line->name);
+  }
   fov_set_colour(cr, fov_theme_light.ink, 1);
-  int last = line->count - 1;
-  fov_text(cr, WIDTH - RIGHT, fov_axis_at(y, line->y[last]) - 12, FOV_ALIGN_RIGHT, "%s",
-           line->name);
 }
 
 FovStatus fov_draw_check(const char *path) {
@@ -64,12 +92,14 @@ FovStatus fov_draw_lines(const char *path, const FovDrawLine *lines, int count, 
   FovCanvas canvas = {0};
   FOV_TRY(fov_canvas_begin(&canvas, path, WIDTH, HEIGHT, DENSITY));
   cairo_t *cr = canvas.cr;
-  FovAxis x = axis_of(lines, count, false), y = axis_of(lines, count, true);
   fov_fill_box(cr, (FovBox){0, 0, WIDTH, HEIGHT}, fov_theme_light.paper);
   fov_set_font(cr, 13, false);
+  double right = RIGHT + names_width(cr, lines, count);
+  FovAxis x = axis_of(lines, count, false, right), y = axis_of(lines, count, true, right);
   fov_draw_value_ticks(cr, &y, (FovBox){LEFT, TOP, WIDTH - RIGHT - LEFT, HEIGHT - BOTTOM - TOP});
   draw_x_ticks(cr, &x, &lines[0]);
   for (int l = 0; l < count; l++) draw_line(cr, &lines[l], l, &x, &y);
+  draw_names(cr, lines, count, &y);
   fov_text(cr, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - BOTTOM + 46, FOV_ALIGN_CENTRE, "%s", x_label);
   fov_set_font(cr, 13, true);
   fov_text(cr, LEFT, TOP - 22, FOV_ALIGN_LEFT, "%s", y_label);

@@ -8,8 +8,7 @@ static int count_choices(const FovTask *task) {
   return task->options.glimpses - (task->options.first != FOV_FIRST_LEARNED);
 }
 
-/** N^T, or a number above FOV_MAX_SHARD. */
-static int count_sequences(const FovTask *task) {
+int fov_train_sequences(const FovTask *task) {
   int N = fov_task_choices(task), sequences = 1;
   for (int i = count_choices(task); i > 0 && sequences <= FOV_MAX_SHARD; i--) sequences *= N;
   return sequences;
@@ -47,7 +46,7 @@ static FovStatus check_lanes(const FovTraining *training) {
   const FovTask *task = &training->task;
   const FovTrainOptions *o = &training->options;
   const char *objective = training->objective->plugin.name;
-  int sequences = count_sequences(task);
+  int sequences = fov_train_sequences(task);
   if (sequences > FOV_MAX_SHARD)
     return fov_fail(FOV_ERR_USAGE,
                     "objective = %s: expected at most %d sequences of choices, found %d choices of "

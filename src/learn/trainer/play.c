@@ -72,7 +72,7 @@ void fov_train_play(FovSums *sums, real *gradient, FovArena *arena, const FovPla
                                   .average_return = input->average_return,
                                   .batch = input->batch,
                                   .copies = training->options.copies,
-                                  .every = plan->every};
+                                  .every = training->options.answer == FOV_TRAIN_ANSWER_EVERY};
   training->objective->backward(&tape, sums->losses, &seen, training->objective_options);
   fov_tape_backward(&tape);
   add_outcomes(sums, &rollout);

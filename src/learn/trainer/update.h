@@ -80,6 +80,10 @@ FovPlan fov_train_plan(const FovTrainer *trainer, FovArena *arena, int shard);
  * and has its lane: N^T copies of a case for T choices of one of N places. */
 FovStatus fov_train_check_enumeration(const FovTraining *training);
 
+/** N^T: the sequences of T choices of one of N places, or a number above FOV_MAX_SHARD; 0: they
+ * cannot be enumerated. */
+int fov_train_sequences(const FovTask *task);
+
 /** Forces lane j of each case's N^T copies to the sequence of choices j, for an objective that
  * enumerates. */
 void fov_train_enumerate(FovPlan *plan, FovArena *arena, const FovTraining *training);

@@ -1,0 +1,161 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/bench.h"
+#include "draw.h"
+#include "experiment/gradient/gradient.h"
+
+/* ---- text ---- */
+
+static void print_title(const FovGradientResult *result, const FovBenchGradient *request) {
+  printf("\n%s, update %lld\n", result->path, (long long)result->update);
+  printf("gradient of %s on %d images, %lld samples of each estimator\n",
+         result->classes ? "E[-log p(y | l)]" : "-E[R]", request->cases,
+         (long long)request->samples);
+  if (result->sequences > 0)
+    printf("reference: exact, over %d sequences of choices\n", result->sequences);
+  else
+    printf("reference: the mean of %lld samples of REINFORCE, leave_one_out, K = 8\n",
+           (long long)result->reference_samples);
+}
+
+/** A figure, or a dash. */
+static void print_figure(double value, int width, int digits) {
+  if (isnan(value))
+    printf(" %*s", width, "-");
+  else
+    printf(" %*.*g", width, digits, value);
+}
+
+static void print_row(const FovEstimator *e, const FovGradientFigures *f, bool whole) {
+  printf("  %-26s", e->name);
+  for (const char *c = e->name; *c; c++) // printf counts bytes, not characters
+    if ((*c & 0xc0) == 0x80) putchar(' ');
+  print_figure(f->variance, 10, 3);
+  print_figure(f->snr, 9, 3);
+  print_figure(f->cosine, 7, 3);
+  print_figure(f->bias, 8, 2);
+  print_figure(f->p, 8, 2);
+  if (whole) print_figure(1e3 * e->seconds, 9, 3);
+  putchar('\n');
+}
+
+/** group: −1 for all parameters. */
+static void print_table(const FovGradientResult *result, int group) {
+  printf("\n%-28s %10s %9s %7s %8s %8s", group < 0 ? "all parameters" : result->groups[group],
+         "variance", "snr", "cosine", "bias", "p");
+  printf(group < 0 ? " %9s\n" : "\n", "ms");
+  for (int i = 0; i < result->count; i++) {
+    const FovEstimator *e = &result->estimators[i];
+    if (!*e->reason) print_row(e, group < 0 ? &e->all : &e->groups[group], group < 0);
+  }
+}
+
+static void print(const FovGradientResult *result, const FovBenchGradient *request) {
+  print_title(result, request);
+  for (int group = -1; group < result->group_count; group++) print_table(result, group);
+  for (int i = 0; i < result->count; i++)
+    if (*result->estimators[i].reason)
+      printf("%s%s: %s\n", i == 0 ? "\n" : "", result->estimators[i].name,
+             result->estimators[i].reason);
+}
+
+/* ---- JSON ---- */
+
+/** A number, or null. */
+static json_t *number(double value) {
+  return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *figures_json(const FovGradientFigures *f) {
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "norm", number(f->norm), "variance",
+                   number(f->variance), "bias", number(f->bias), "cosine", number(f->cosine), "snr",
+                   number(f->snr), "p", number(f->p));
+}
+
+static json_t *estimator_json(const FovEstimator *e, const FovGradientResult *result) {
+  if (*e->reason) return json_pack("{s:s, s:s}", "name", e->name, "undefined", e->reason);
+  json_t *groups = json_object();
+  for (int g = 0; g < result->group_count; g++)
+    json_object_set_new(groups, result->groups[g], figures_json(&e->groups[g]));
+  return json_pack("{s:s, s:s, s:i, s:I, s:f, s:o, s:o}", "name", e->name, "reference",
+                   e->likelihood ? "likelihood" : "expectation", "episodes", e->lanes, "samples",
+                   (json_int_t)e->samples, "seconds_per_episode", e->seconds, "all",
+                   figures_json(&e->all), "groups", groups);
+}
+
+static void add_json(json_t *json, const FovGradientResult *result,
+                     const FovBenchGradient *request) {
+  json_t *list = json_array();
+  for (int i = 0; i < result->count; i++)
+    json_array_append_new(list, estimator_json(&result->estimators[i], result));
+  json_array_append_new(json,
+                        json_pack("{s:s, s:I, s:i, s:i, s:I, s:o}", "checkpoint", result->path,
+                                  "update", (json_int_t)result->update, "images", request->cases,
+                                  "sequences", result->sequences, "reference_samples",
+                                  (json_int_t)result->reference_samples, "estimators", list));
+}
+
+/* ---- figure ---- */
+
+enum { POINTS = 7 }; // 1, 10 … 10^6 episodes
+
+/** The group of parameters that choose: the policy's head, or the attention's queries. */
+static int choosing_group(const FovGradientResult *result) {
+  static const char *const names[] = {"location", "step", "tiles"};
+  for (int g = 0; g < result->group_count; g++)
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+      if (strcmp(result->groups[g], names[i]) == 0) return g;
+  return -1;
+}
+
+/** The root of the mean squared error of a mean of n episodes, over |g|: √(bias² + variance/n). A
+ * bias that may be chance (p > 0.05) counts as 0. */
+static double error_after(const FovGradientFigures *f, double n) {
+  double bias = f->p > 0.05 ? 0 : f->bias;
+  return sqrt(bias * bias + f->variance / n / (f->norm * f->norm));
+}
+
+static FovStatus draw(const char *path, const FovGradientResult *result) {
+  double x[POINTS], (*y)[POINTS] = calloc((size_t)result->count, sizeof *y);
+  FovDrawLine *lines = calloc((size_t)result->count, sizeof *lines);
+  int count = 0, group = choosing_group(result);
+  FovStatus status = FOV_OK;
+  for (int i = 0; i < POINTS; i++) x[i] = pow(10, i);
+  for (int e = 0; y && lines && e < result->count; e++) {
+    const FovEstimator *estimator = &result->estimators[e];
+    const FovGradientFigures *f = group < 0 ? &estimator->all : &estimator->groups[group];
+    if (*estimator->reason || !(f->variance > 0) || isnan(f->norm)) continue;
+    for (int i = 0; i < POINTS; i++) y[count][i] = error_after(f, x[i]);
+    lines[count] = (FovDrawLine){estimator->name, x, y[count], POINTS};
+    count++;
+  }
+  if (!y || !lines)
+    status = fov_fail(FOV_ERR_MEMORY, "no memory for the figure");
+  else if (count == 0)
+    status = fov_fail(FOV_ERR_USAGE, "%s: no estimator has a reference to draw", path);
+  else
+    status =
+        fov_draw_lines(path, lines, count, "episodes of an update",
+                       "Error of the gradient of the policy's parameters, relative to its length");
+  free(y), free(lines);
+  return status;
+}
+
+FovStatus fov_bench_gradient(json_t *json, const FovBenchGradient *request) {
+  FovGradientResult result;
+  const FovGradientRequest wanted = {.source = request->source,
+                                     .changes = request->changes,
+                                     .change_count = request->count,
+                                     .cases = request->cases,
+                                     .samples = request->samples,
+                                     .threads = request->threads};
+  FovStatus status = fov_gradient_measure(&result, &wanted);
+  if (status == FOV_OK && json) add_json(json, &result, request);
+  if (status == FOV_OK && !json) print(&result, request);
+  if (status == FOV_OK && request->plot) status = draw(request->plot, &result);
+  fov_gradient_finish(&result);
+  return status;
+}

@@ -1,0 +1,145 @@
+#include "experiment/gradient/gradient.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiment/gradient/estimators.h"
+#include "experiment/gradient/figures.h"
+#include "learn/trainer/update.h"
+
+/** What the estimators share. */
+typedef struct Comparison {
+  const FovGradientRequest *request;
+  FovGradientResult *result;
+  FovGradientParams compared;
+  FovGradientSums references[2]; /**< of expected loss and likelihood; without a sum: none */
+  double average_return;
+} Comparison;
+
+/** Samples a kind of estimator. subject: stays loaded. */
+static FovStatus sample(FovGradientSums *sums, FovEstimatorSubject *subject,
+                        const Comparison *comparison, const FovEstimatorKind *kind, int64_t samples,
+                        uint64_t seed) {
+  const FovGradientRequest *request = comparison->request;
+  FOV_TRY(fov_estimator_load(subject, request, kind));
+  const FovSampling sampling = {.training = &subject->training,
+                                .values = subject->trained.values,
+                                .compared = &comparison->compared,
+                                .average_return = comparison->average_return,
+                                .cases = request->cases,
+                                .samples = samples,
+                                .seed = seed,
+                                .threads = request->threads};
+  return fov_gradient_sample(sums, &sampling);
+}
+
+/** The parameters of plain REINFORCE, which has no baseline, and their groups. */
+static FovStatus find_params(Comparison *comparison, const FovTrained *trained) {
+  FovGradientResult *result = comparison->result;
+  const FovGradientParams *compared = &comparison->compared;
+  FOV_TRY(fov_gradient_params_create(&comparison->compared, &trained->experiment.agent.params));
+  result->group_count = compared->group_count;
+  memcpy(result->groups, compared->groups, sizeof result->groups);
+  return FOV_OK;
+}
+
+/** Finds the checkpoint, its groups and its references. */
+static FovStatus prepare(Comparison *comparison) {
+  FovGradientResult *result = comparison->result;
+  FovEstimatorSubject subject;
+  FovStatus status = fov_estimator_load(&subject, comparison->request, &fov_estimator_kinds[0]);
+  if (status == FOV_OK) {
+    snprintf(result->path, sizeof result->path, "%s", subject.trained.path);
+    result->update = subject.trained.update;
+    result->classes = subject.trained.env.spec.answer == FOV_ANSWER_CLASS;
+    status = find_params(comparison, &subject.trained);
+    if (status == FOV_OK && comparison->request->cases > subject.trained.env.spec.cases)
+      status = fov_fail(FOV_ERR_USAGE, "--cases %d: expected at most the %lld training cases",
+                        comparison->request->cases, (long long)subject.trained.env.spec.cases);
+  }
+  fov_estimator_finish(&subject);
+  return status;
+}
+
+/** Whether an estimator is left out, not an error. */
+static bool is_undefined(FovStatus status) {
+  return status == FOV_ERR_USAGE || status == FOV_ERR_FORMAT;
+}
+
+/** The exact gradients, if all sequences of choices can be enumerated. */
+static FovStatus find_exact(Comparison *comparison) {
+  for (int i = 0; i < 2; i++) {
+    FovEstimatorSubject subject;
+    FovStatus status =
+        sample(&comparison->references[i], &subject, comparison, &fov_exact_kinds[i], 1, 0);
+    comparison->result->sequences = subject.training.options.copies;
+    fov_estimator_finish(&subject);
+    if (is_undefined(status)) comparison->result->sequences = 0;
+    if (status != FOV_OK) return status;
+  }
+  return FOV_OK;
+}
+
+/** The references: exact, or the mean of many samples of choices that no estimator draws. */
+static FovStatus find_references(Comparison *comparison) {
+  enum { TIMES = 4 };
+  const FovGradientRequest *request = comparison->request;
+  FovStatus status = find_exact(comparison);
+  if (!is_undefined(status)) return status;
+  FovEstimatorSubject subject;
+  comparison->result->reference_samples = TIMES * request->samples;
+  status = sample(&comparison->references[0], &subject, comparison, &fov_sampled_kind,
+                  TIMES * request->samples, request->seed + 1);
+  fov_estimator_finish(&subject);
+  return status;
+}
+
+static FovStatus measure(FovEstimator *estimator, Comparison *comparison,
+                         const FovEstimatorKind *kind) {
+  FovEstimatorSubject subject;
+  FovGradientSums sums = {0};
+  const FovGradientSums *reference = &comparison->references[kind->likelihood];
+  *estimator = (FovEstimator){.name = kind->name, .likelihood = kind->likelihood};
+  FovStatus status = sample(&sums, &subject, comparison, kind, comparison->request->samples,
+                            comparison->request->seed);
+  if (status == FOV_OK) {
+    fov_gradient_figures(estimator, &sums, reference->sum ? reference : NULL,
+                         &comparison->compared);
+    if (kind == fov_estimator_kinds)
+      comparison->average_return = sums.reward / (double)sums.samples;
+  } else if (is_undefined(status)) {
+    snprintf(estimator->reason, sizeof estimator->reason, "%s", fov_error_message());
+    status = FOV_OK;
+  }
+  fov_gradient_sums_finish(&sums);
+  fov_estimator_finish(&subject);
+  return status;
+}
+
+static FovStatus measure_all(Comparison *comparison) {
+  FovGradientResult *result = comparison->result;
+  while (fov_estimator_kinds[result->count].name) result->count++;
+  result->estimators = calloc((size_t)result->count, sizeof *result->estimators);
+  if (!result->estimators) return fov_fail(FOV_ERR_MEMORY, "no memory for figures");
+  for (int i = 0; i < result->count; i++)
+    FOV_TRY(measure(&result->estimators[i], comparison, &fov_estimator_kinds[i]));
+  return FOV_OK;
+}
+
+FovStatus fov_gradient_measure(FovGradientResult *result, const FovGradientRequest *request) {
+  Comparison comparison = {.request = request, .result = result};
+  *result = (FovGradientResult){.count = 0};
+  FovStatus status = prepare(&comparison);
+  if (status == FOV_OK) status = find_references(&comparison);
+  if (status == FOV_OK) status = measure_all(&comparison);
+  for (int i = 0; i < 2; i++) fov_gradient_sums_finish(&comparison.references[i]);
+  fov_gradient_params_finish(&comparison.compared);
+  return status;
+}
+
+void fov_gradient_finish(FovGradientResult *result) {
+  free(result->estimators);
+  *result = (FovGradientResult){.count = 0};
+}
