@@ -223,21 +223,22 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
 const FovCommand fov_command_bench = {
     .name = "bench",
     .help = "measure the speed of training and of its phases",
-    .synopsis = "[gemm|glimpse|env|train|size|gradient] [EXPERIMENT|RUN] [key=value ...]",
-    .about = "gemm     matrix products at the shapes of a training\n"
-             "glimpse  taking glimpses\n"
-             "env      drawing images\n"
-             "train    whole updates, against the limit: the fastest matrix product, measured\n"
-             "         in the same second; then beside as many busy processes as threads.\n"
-             "         Started by mpirun: all ranks together, and the bytes that they send\n"
-             "size     one episode on images of 28 x 28 to 2048 x 2048 pixels, with glimpses and\n"
-             "         with a convolutional network on the whole image; takes 4 GiB of memory\n"
-             "gradient estimators of the policy's gradient at a checkpoint: variance and\n"
-             "         signal-to-noise ratio of one episode, cosine and relative bias against\n"
-             "         the exact gradient where all choices can be enumerated, p-value of no bias\n"
+    .synopsis = "[PHASE|size|gradient] [EXPERIMENT|RUN] [key=value ...]",
+    .about = "The phases of a training:\n"
+             "gemm      matrix products at the shapes of a training\n"
+             "glimpse   taking glimpses\n"
+             "env       drawing images\n"
+             "train     whole updates, against the limit: the fastest matrix product, measured\n"
+             "          in the same second; then beside as many busy processes as threads.\n"
+             "          Started by mpirun: all ranks together, and the bytes that they send\n"
              "\n"
-             "Without a name: all except size and gradient. Without EXPERIMENT: three tasks, two "
-             "cores each.\n"
+             "size      one episode on images of 28 x 28 to 2048 x 2048 pixels, with glimpses and\n"
+             "          with a convolutional network on the whole image; takes 4 GiB of memory\n"
+             "gradient  estimators of the policy's gradient at a checkpoint: variance and\n"
+             "          signal-to-noise ratio of one episode; cosine, relative bias and its\n"
+             "          p-value, against the exact gradient if choices can be enumerated\n"
+             "\n"
+             "Without a name: all phases. Without EXPERIMENT: three tasks, two cores each.\n"
              "key=value changes a setting, as in fovea train.\n",
     .examples = "  fovea bench\n"
                 "  fovea bench train experiments/cluttered-60 core=gru\n"
