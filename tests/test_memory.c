@@ -193,7 +193,7 @@ static void measure(double bytes[2], const char *settings) {
  * keys of values; if the gradient flows through all values, then only in playing. */
 static void test_tiles_that_are_not_read_take_no_memory(void **state) {
   (void)state;
-  const char *const hard[] = {"sampled", "straight_through", "gumbel", "reinmax"};
+  const char *const hard[] = {"sampled", "straight_through", "gumbel", "reinmax", "rebar"};
   const char *const lazy[] = {"tiles.keys = coarse\ntiles.cells = 1\n", "score = location\n"};
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 2; j++) {

@@ -344,6 +344,11 @@ static void normal(FovVar *y[], FovTape *tape, FovVar *x[], const void *context)
   y[1] = fov_normal_log_prob(tape, x[0], x[0], (real[]){1, 0.2, 0.3, -0.4, 0.5, 0.6});
 }
 
+static void log_probabilities(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_log_probabilities(tape, x[0]);
+}
+
 static void gaussian(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
   real sample[] = {0.1, -0.7, 1.3, 0.4, -2, 0.9};
@@ -659,6 +664,7 @@ static const Case cases[] = {
     {"fov_gru_cell", "twice, x as h, without h_prev", gru_twice, 0, {{3, 6}}},
     {"fov_cross_entropy", "two labels a row", cross_entropy, 0, {{3, 4}}},
     {"fov_cross_entropy", "64 classes", cross_entropy, 0, {{3, 64}}},
+    {"fov_log_probabilities", "", log_probabilities, 0, {{3, 4}}},
     {"fov_gaussian_log_prob", "two sigmas", gaussian, 0, {{3, 2}}},
     {"fov_normal_log_prob", "sigmas of rows", normal, 0, {{3, 2}, {3, 2}}},
     {"fov_categorical_log_prob", "two actions a row", categorical, 0, {{3, 4}}},

@@ -326,6 +326,14 @@ static void test_copies_without_a_likelihood_are_refused(void **state) {
                         "objective = vimco needs the likelihood of one label");
 }
 
+static void test_relaxed_choices_without_labels_are_refused(void **state) {
+  (void)state;
+  assert_create_refuses("attention = rebar\nenv = toy_game\n" TOY_SITES,
+                        "attention = rebar needs labels, which env = toy_game does not have");
+  assert_create_refuses("attention = rebar\nobjective = ppo\n" TOY_SITES,
+                        "expected objective = reinforce or gae, found objective = ppo");
+}
+
 static void test_more_parts_than_shards_are_refused(void **state) {
   (void)state;
   assert_create_refuses("objective = ppo\nobjective.parts = 2\n",
@@ -528,6 +536,7 @@ int main(void) {
       cmocka_unit_test(test_a_baseline_without_the_answers_it_starts_from_is_refused),
       cmocka_unit_test(test_choices_that_cannot_be_enumerated_are_refused),
       cmocka_unit_test(test_copies_without_a_likelihood_are_refused),
+      cmocka_unit_test(test_relaxed_choices_without_labels_are_refused),
       cmocka_unit_test(test_more_parts_than_shards_are_refused),
       cmocka_unit_test(test_lanes_that_are_not_the_sequences_of_choices_are_refused),
       cmocka_unit_test(test_a_reward_on_labels_is_refused_for_a_game),

@@ -30,7 +30,7 @@ static void print_figure(double value, int width, int digits) {
 }
 
 static void print_row(const FovEstimator *e, const FovGradientFigures *f, bool whole) {
-  printf("  %-26s", e->name);
+  printf("  %-28s", e->name);
   for (const char *c = e->name; *c; c++) // printf counts bytes, not characters
     if ((*c & 0xc0) == 0x80) putchar(' ');
   print_figure(f->variance, 10, 3);
@@ -44,7 +44,7 @@ static void print_row(const FovEstimator *e, const FovGradientFigures *f, bool w
 
 /** group: −1 for all parameters. */
 static void print_table(const FovGradientResult *result, int group) {
-  printf("\n%-28s %10s %9s %7s %8s %8s", group < 0 ? "all parameters" : result->groups[group],
+  printf("\n%-30s %10s %9s %7s %8s %8s", group < 0 ? "all parameters" : result->groups[group],
          "variance", "snr", "cosine", "bias", "p");
   printf(group < 0 ? " %9s\n" : "\n", "ms");
   for (int i = 0; i < result->count; i++) {

@@ -235,6 +235,35 @@ static FovVar *core_input(const FovAgent *agent, FovTape *tape, FovVar *g, real 
   return fov_concat(tape, parts, 2);
 }
 
+/** The parameters as constants: a tape with them gives gradients to other vars only. */
+static FovVar *freeze(FovTape *tape) {
+  FovVar *frozen = FOV_NEW(tape->arena, FovVar, tape->count);
+  for (int i = 0; i < tape->count; i++) {
+    frozen[i] = tape->params[i];
+    frozen[i].wants_grad = false;
+    frozen[i].param = -1;
+    frozen[i].series = NULL;
+  }
+  return frozen;
+}
+
+/** The logits of the answer that a read-out would give; the state stays as it is. */
+static FovVar *answer_at_once(const FovAgent *agent, const FovAgentState *state, FovTape *tape,
+                              FovVar *g, real time) {
+  FovAgentState after = *state;
+  FovVar *params = tape->params;
+  int steps = tape->steps;
+  tape->params = freeze(tape);
+  tape->steps = 1; // its results are used once
+  for (int i = 0; i < FOV_STATE_VARS; i++)
+    if (after.core.vars[i]) after.core.vars[i] = fov_stop_gradient(tape, after.core.vars[i]);
+  agent->core->step(&after.core, agent->core_layout, tape, core_input(agent, tape, g, time));
+  FovVar *logits = fov_agent_logits(agent, tape, &after);
+  tape->params = params;
+  tape->steps = steps;
+  return logits;
+}
+
 void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *agent, FovTape *tape,
                    const FovView *view) {
   FOV_CHECK(view->lanes == state->lanes, "a view of %d lanes, a state of %d", view->lanes,
@@ -242,6 +271,8 @@ void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *ag
   FovView seen = *view;
   if (agent->attention->connect) seen.state = asking(state, agent, tape);
   agent->attention->read(readout, state->attention, agent->attention_layout, tape, &seen);
+  for (int i = 0; i < 2 && readout->relaxed[i]; i++)
+    readout->relaxed[i] = answer_at_once(agent, state, tape, readout->relaxed[i], view->time);
   FovVar *input = core_input(agent, tape, readout->g, view->time);
   agent->core->step(&state->core, agent->core_layout, tape, input);
   if (!agent->gaze_layout) return;

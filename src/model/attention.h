@@ -55,6 +55,10 @@ typedef struct FovReadout {
   FovVar *g;   /**< [n, width]: for the core */
   FovVar *rho; /**< [n, S·G·G·C]: the glimpse that g was made of, for the record */
   FovVar *columns[FOV_COLUMNS]; /**< [n, width]: what it declares to record */
+  /** [n, width]: read-outs of two relaxed choices instead of the one that was made, for a control
+   * variate; NULL: none. fov_agent_see replaces them by the logits of answers [n, A] given at once.
+   */
+  FovVar *relaxed[2];
 } FovReadout;
 
 typedef struct FovAttention {
@@ -63,6 +67,7 @@ typedef struct FovAttention {
   size_t state_size;  /**< bytes of what it remembers of an episode */
   bool reads_all; /**< it reads by its own weights, or at a place of its own: no policy chooses */
   bool through;   /**< the gradient of a choice flows through the read-out: REINFORCE has none */
+  bool relaxes;   /**< in training it reads relaxed choices, too, which need labels */
   int least_glimpses; /**< of an episode, so that where it reads can move */
   /** Adds the attention's parameters. Writes the layout, const afterwards, and the width of g. */
   FovStatus (*build)(void *layout, int *width, FovParams *params, const void *options,

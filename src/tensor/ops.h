@@ -203,6 +203,9 @@ FovVar *fov_cross_entropy(FovTape *tape, real *log_probabilities, FovVar *logits
  * Result: [B, 1]. */
 FovVar *fov_categorical_log_prob(FovTape *tape, FovVar *logits, const int *actions);
 
+/** log softmax of every row. x: [B, D]. Result: [B, D]. */
+FovVar *fov_log_probabilities(FovTape *tape, FovVar *x);
+
 /** Entropy of a softmax, in nats: −Σ_a p_a log p_a, where p = softmax(logits). logits: [B, A].
  * Result: [B, 1]. */
 FovVar *fov_softmax_entropy(FovTape *tape, FovVar *logits);

@@ -12,6 +12,33 @@ void fov_log_softmax(real *log_probabilities, FovMatrix matrix) {
   }
 }
 
+typedef struct LogProbabilities {
+  FovVar *x, *y;
+} LogProbabilities;
+
+static void log_probabilities_backward(FovTape *tape, void *saved) {
+  LogProbabilities *op = saved;
+  fov_grad(tape, op->x);
+  for (int b = 0; b < op->x->rows; b++) {
+    real *dx = fov_grad_row(op->x, b), *dy = fov_grad_row(op->y, b), *y = fov_value_row(op->y, b);
+    real sum = 0;
+    for (int j = 0; j < op->x->cols; j++) sum += dy[j];
+    for (int j = 0; j < op->x->cols; j++) dx[j] += dy[j] - sum * fov_exp(y[j]);
+  }
+}
+
+FovVar *fov_log_probabilities(FovTape *tape, FovVar *x) {
+  FovVar *y = fov_result(tape, x->rows, x->cols, x->wants_grad);
+  real *log_p = FOV_NEW(tape->arena, real, (size_t)x->rows * x->cols);
+  fov_log_softmax(log_p, fov_values(x));
+  for (int b = 0; b < x->rows; b++)
+    memcpy(fov_value_row(y, b), log_p + (size_t)b * x->cols, (size_t)x->cols * sizeof *log_p);
+  LogProbabilities *op = FOV_NEW(tape->arena, LogProbabilities, 1);
+  *op = (LogProbabilities){.x = x, .y = y};
+  fov_note(tape, y, NULL, log_probabilities_backward, op);
+  return y;
+}
+
 typedef struct Categorical {
   FovVar *logits, *y;
   const real *log_probabilities;

@@ -16,7 +16,7 @@ typedef enum FovEstimatorNeed {
 
 typedef struct FovEstimatorKind {
   const char *name;
-  const char *settings[4]; /**< objective first; up to a NULL */
+  const char *settings[5]; /**< objective first; up to a NULL */
   FovEstimatorNeed need;
   bool likelihood; /**< its reference is that of the likelihood */
 } FovEstimatorKind;

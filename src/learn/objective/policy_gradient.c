@@ -1,5 +1,6 @@
 #include "learn/objective/policy_gradient.h"
 
+#include "learn/objective/control.h"
 #include "tensor/ops.h"
 
 const char *const fov_policy_gradient_losses[] = {[FOV_LOSS_ANSWER] = "answer",
@@ -212,7 +213,8 @@ real *fov_baseline_add(FovTape *tape, double *losses, const FovObjectiveInput *i
 
 void fov_policy_gradient_add(FovTape *tape, double *losses, const FovObjectiveInput *input,
                              FovChoiceWeights *weigh, const void *options) {
-  const real *choices = fov_baseline_add(tape, losses, input, weigh, options);
+  real *choices = fov_baseline_add(tape, losses, input, weigh, options);
+  fov_control_add(tape, choices, input, ((const FovPolicyGradientOptions *)options)->policy);
   const FovLossWeights weights = {.looks = choices, .acts = choices, .stops = choices};
   fov_weighted_losses_add(tape, losses, input, &weights, options);
 }

@@ -25,6 +25,7 @@ void fov_play_see(FovTimeStep *step, Play *play) {
   fov_agent_see(&readout, &play->state, play->task->agent, play->tape, &view);
   step->rho = readout.rho;
   memcpy(step->read, readout.columns, sizeof step->read);
+  memcpy(step->relaxed, readout.relaxed, sizeof step->relaxed);
   for (int i = 0; i < n; i++) {
     play->looked[i]++;
     play->rollout->glimpses[step->lanes[i]]++;

@@ -49,6 +49,8 @@ typedef struct FovTimeStep {
   FovVar *location;          /**< [n, 2]: its place */
   FovVar *read[FOV_COLUMNS]; /**< [n, width]: what the attention records of it */
   const void **frames;       /**< [n]: the observation; unless the plan keeps them, the last one */
+  FovVar *relaxed[2];        /**< [n, A]: logits after relaxed choices instead of the glimpse's;
+                                  NULL: none */
   FovVar *logits;            /**< [n, A]: of answer or action */
   real *log_p;               /**< [n, A]: fov_step_log_p; NULL: not computed yet */
   FovVar *baseline;     /**< [n, 1]: the return expected from here on, if something is chosen */

@@ -57,6 +57,24 @@ static FovStatus check_likelihood(const FovTraining *training) {
   return FOV_OK;
 }
 
+/** Relaxed choices are answered at once, and the answers judged; only objectives that weigh choices
+ * by rewards use them. */
+static FovStatus check_relaxed(const FovTraining *training) {
+  const FovTask *task = &training->task;
+  const FovAttention *attention = task->agent->attention;
+  const FovObjective *objective = training->objective;
+  if (!attention->relaxes) return FOV_OK;
+  if (task->env->spec.answer != FOV_ANSWER_CLASS)
+    return fov_fail(FOV_ERR_USAGE, "attention = %s needs labels, which env = %s does not have",
+                    attention->plugin.name, task->env->type->plugin.name);
+  if (objective->enumerates || objective->likelihood || objective->passes)
+    return fov_fail(FOV_ERR_USAGE,
+                    "attention = %s: expected objective = reinforce or gae, found objective = %s; "
+                    "set attention = sampled",
+                    attention->plugin.name, objective->plugin.name);
+  return FOV_OK;
+}
+
 static FovStatus check_parts(const FovTraining *training) {
   int parts, shards = fov_train_shards(&training->options);
   fov_train_passes(&parts, training);
@@ -73,5 +91,6 @@ FovStatus fov_train_check(const FovTraining *training) {
   FOV_TRY(check_copies(training));
   FOV_TRY(check_baseline(training));
   FOV_TRY(check_likelihood(training));
+  FOV_TRY(check_relaxed(training));
   return check_parts(training);
 }
