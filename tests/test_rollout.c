@@ -441,6 +441,31 @@ static void test_agents_are_shown_standardised_images(void **state) {
   check_standardised("env = toy_game\nglimpses = 2\n");
 }
 
+/** An agent whose place is hidden answers the same wherever it looks at an image that it sees
+ * whole; one that is told its place does not. */
+static void test_a_hidden_place_has_no_effect(void **state) {
+  (void)state;
+  for (int hidden = 0; hidden < 2; hidden++) {
+    Toy toy;
+    ToyPlay first, other;
+    char settings[128];
+    snprintf(settings, sizeof settings, "sensor.whole = yes\npolicy = random\nglimpse.where = %d\n",
+             hidden ? 0 : 8);
+    toy_create(&toy, settings);
+    real *values = toy_lively_values(&toy);
+    toy_play(&first, &toy, values, 16);
+    toy_play_begin(&other, &toy, values, NULL, 0, 16);
+    for (int b = 0; b < 16; b++) fov_rng_u32(&other.plan.policy_rng[b]);
+    toy_play_run(&other, &toy);
+    const FovVar *a = first.rollout.at[3].logits, *b = other.rollout.at[3].logits;
+    bool same = !memcmp(a->value, b->value, (size_t)a->rows * a->stride * sizeof(real));
+    assert_int_equal(same, hidden);
+    toy_play_finish(&first), toy_play_finish(&other);
+    free(values);
+    toy_finish(&toy);
+  }
+}
+
 /** log π of an action is the logits' log-softmax; a deterministic rollout takes the likeliest
  * action and has no log π. */
 static void test_actions_are_sampled_from_the_logits(void **state) {
@@ -752,6 +777,7 @@ int main(void) {
       cmocka_unit_test(test_labels_are_answered_in_turn),
       cmocka_unit_test(test_context_and_second_layer_affect_answers_only_through_the_gaze),
       cmocka_unit_test(test_agents_are_shown_standardised_images),
+      cmocka_unit_test(test_a_hidden_place_has_no_effect),
       cmocka_unit_test(test_a_game_follows_its_actions),
       cmocka_unit_test(test_actions_are_sampled_from_the_logits),
       cmocka_unit_test(test_a_lane_is_the_same_alone),
