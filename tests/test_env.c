@@ -251,10 +251,20 @@ static FovRng case_rng(int64_t index) {
   return fov_rng_stream(11, FOV_STREAM_ENV, (uint64_t)index);
 }
 
+/** Looks at a fixed place, before the first step (−1) or after step `step`, if the environment
+ * depends on it; every ninth place is a corner. */
+static FovStatus try_look(const FovEnv *env, Pen *pen, int64_t index, int step, FovRng *rng) {
+  int64_t number = index * 5 + step + 1;
+  float place[2] = {(float)(number % 9) / 4 - 1, (float)(number * 2 % 9) / 4 - 1};
+  if (!env->type->look || fov_env_over(&pen->lane)) return FOV_OK;
+  return fov_env_try_look(env, &pen->lane, place, rng);
+}
+
 static void reset(const FovEnv *env, Pen *pen, int64_t index, FovRng *rng) {
   *rng = case_rng(index);
   expect(fov_env_try_reset(env, &pen->lane, index, rng) == FOV_OK, "reset: %s",
          fov_error_message());
+  expect(try_look(env, pen, index, -1, rng) == FOV_OK, "look: %s", fov_error_message());
 }
 
 /** A fixed answer for every step. */
@@ -267,7 +277,8 @@ static FovAnswer some_answer(const FovEnv *env, Pen *pen, int64_t index, int ste
 
 static FovStatus try_step(const FovEnv *env, Pen *pen, int64_t index, int step, FovRng *rng) {
   FovAnswer answer = some_answer(env, pen, index, step);
-  return fov_env_try_step(env, &pen->lane, &answer, rng);
+  FOV_TRY(fov_env_try_step(env, &pen->lane, &answer, rng));
+  return try_look(env, pen, index, step, rng);
 }
 
 static void step_some(const FovEnv *env, Pen *pen, int64_t index, int step, FovRng *rng) {
@@ -392,8 +403,8 @@ static void every_episode_ends(const FovEnvType *type) {
   }
 }
 
-/** A step writes the observation only if the spec declares it, and never the cue; an observation
- * that is declared to change does change. */
+/** A step or a look writes the observation only if the spec declares it, and never the cue; an
+ * observation that is declared to change does change. */
 static void an_observation_changes_only_if_declared(const FovEnvType *type) {
   const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
   Pen *pen = make_pen(env, 0), *before = make_pen(env, 0);
@@ -523,6 +534,7 @@ static void play_one(void *context, int lane, int worker) {
   int64_t index = lane % env->spec.cases;
   *rng = case_rng(index);
   FovStatus status = fov_env_try_reset(env, &pen->lane, index, rng);
+  if (status == FOV_OK) status = try_look(env, pen, index, -1, rng);
   for (int step = 0; status == FOV_OK && !ended(pen); step++) {
     status = try_step(env, pen, index, step, rng);
     crowd->earned[lane] += (step + 1) * (double)pen->lane.reward;
@@ -767,6 +779,10 @@ static void answer_vector_with(float number) {
                &endless_rng);
 }
 
+static void look_beyond(void) {
+  fov_env_look(&endless, &endless_lane, (float[]){0, 1.5f}, &endless_rng);
+}
+
 static void answer_with_nan(void) {
   answer_vector_with(NAN);
 }
@@ -815,6 +831,7 @@ static void a_callers_bugs_abort(void **state) {
   assert_false(aborts(step_beyond));
   assert_true(aborts(act_beyond));
   assert_true(aborts(reset_beyond));
+  assert_true(aborts(look_beyond));
   assert_true(aborts(forget_the_label));
   assert_true(aborts(answer_with_a_vector));
   assert_true(aborts(answer_with_nan));
