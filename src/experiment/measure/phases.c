@@ -35,13 +35,12 @@ static void loop_sensor(void *context, int task, int worker) {
   (void)worker;
   PhaseLoop *loop = context;
   const FovEnvSpec *spec = &loop->subject->env.spec;
-  const FovObservation *shown = &spec->observation;
   FovArena *arena = &loop->arenas[task];
   FovEnvLane lane = fov_env_lane(arena, spec);
   draw_case(&loop->subject->env, &lane, (uint64_t)task);
   FovImage image = fov_lane_image(&lane, spec);
   FovGlimpseShape shape =
-      fov_sensor_glimpse(&loop->sensor, shown->height, shown->width, shown->channels);
+      fov_sensor_glimpse(&loop->sensor, image.height, image.width, image.channels);
   real *glimpse = FOV_NEW(arena, real, fov_glimpse_features(shape));
   FovRng rng = fov_rng_stream(0, FOV_STREAM_POLICY, (uint64_t)task);
   double start = fov_now(), seconds;
