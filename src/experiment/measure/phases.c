@@ -80,6 +80,7 @@ FovStatus fov_measure_sensor(FovRepeats *rate, const FovSubject *subject, int sc
                              int repeats) {
   PhaseLoop loop = {.subject = subject, .sensor = subject->experiment.sensor};
   loop.sensor.scales = scales;
-  loop.sensor.whole = false;
+  // A vector has no patches.
+  loop.sensor.whole = subject->env.spec.observation.kind == FOV_OBSERVATION_VECTOR;
   return rate_phase(rate, &loop, loop_sensor, threads, repeats);
 }
