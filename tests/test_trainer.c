@@ -37,6 +37,8 @@ static void test_threads_do_not_change_a_bit(void **state) {
   check_threads("env = toy_game\nobjective = gae\n");
   check_threads("optimiser = muon\nencoder.width = 40\nglimpse.width = 48\n");
   check_threads("env = toy_turns\n");
+  check_threads("env = toy_find\n");
+  check_threads("env = toy_walk\nglimpses = 1\nobjective = gae\n");
   check_threads("stop = learned\nglimpses = 6\n");
   check_threads(TOY_TWO_LAYERS "core = lstm\nfirst = learned\n");
   check_threads("objective = marginal\nbaseline = none\nattention = sampled\npolicy = sites\n"
