@@ -91,6 +91,7 @@ static FovStatus check_spec(const FovEnvSpec *spec, const char *name) {
   FOV_TRY(check_number(spec->actions, 1, FOV_MAX_ACTIONS, name, "actions"));
   FOV_TRY(check_number(spec->steps, 1, FOV_MAX_STEPS, name, "steps"));
   FOV_TRY(check_number((double)spec->cases, 1, 0x1p53, name, "cases"));
+  for (int j = 0; j < 2; j++) FOV_TRY(check_number((double)spec->place[j], 0, 1, name, "place"));
   if (isfinite(spec->goal)) return FOV_OK;
   return fov_fail(FOV_ERR_NUMBER, "env = %s: goal: expected a finite return, found %g", name,
                   (double)spec->goal);
@@ -184,6 +185,12 @@ static FovStatus check_lane(const FovEnv *env, const FovEnvLane *lane) {
 
 /* ---- playing ---- */
 
+float fov_vector_loss(const float *y, const float *target, int A) {
+  float squares = 0;
+  for (int i = 0; i < A; i++) squares += (y[i] - target[i]) * (y[i] - target[i]);
+  return FOV_VECTOR_LOSS * squares / (float)A;
+}
+
 FovStatus fov_env_try_reset(const FovEnv *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
   FOV_CHECK(index >= 0 && index < env->spec.cases, "%s: case %lld of %lld", env->type->plugin.name,
             (long long)index, (long long)env->spec.cases);
@@ -218,6 +225,22 @@ FovStatus fov_env_try_step(const FovEnv *env, FovEnvLane *lane, const FovAnswer 
   lane->taken++;
   lane->truncated = !lane->terminated && lane->taken == env->spec.steps;
   return check_lane(env, lane);
+}
+
+FovStatus fov_env_try_look(const FovEnv *env, FovEnvLane *lane, const float place[2], FovRng *rng) {
+  const char *name = env->type->plugin.name;
+  FOV_CHECK(!fov_env_over(lane), "%s: the episode is over: reset the lane first", name);
+  for (int j = 0; j < 2; j++)
+    FOV_CHECK(fabsf(place[j]) <= 1, "%s: a place at %g", name, (double)place[j]);
+  env->type->look(env->impl, lane, place, rng);
+  if (lane->terminated && lane->taken == 0)
+    return fov_fail(FOV_ERR_NUMBER, "env = %s: look: ends an episode before its first step", name);
+  return check_lane(env, lane);
+}
+
+void fov_env_look(const FovEnv *env, FovEnvLane *lane, const float place[2], FovRng *rng) {
+  FovStatus status = fov_env_try_look(env, lane, place, rng);
+  FOV_CHECK(status == FOV_OK, "%s", fov_error_message());
 }
 
 void fov_env_reset(const FovEnv *env, FovEnvLane *lane, int64_t index, FovRng *rng) {

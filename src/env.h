@@ -75,6 +75,14 @@ typedef struct FovAnswer {
   const float *vector; /**< [A], finite; NULL for a class or a move */
 } FovAnswer;
 
+enum { FOV_VECTOR_LOSS = 3 };
+
+/** The loss of an answered vector y, 3/A · ‖y − target‖², three times the mean squared error: what
+ * an agent learns from, and what a world may subtract from the reward. Answering 0 to targets that
+ * are uniform in [−1, 1]^A costs 1 on average (as in ap_gym, Schneider et al. 2026). y, target: [A]
+ */
+float fov_vector_loss(const float *y, const float *target, int A);
+
 /* ---- an environment ---- */
 
 /**
@@ -92,11 +100,15 @@ typedef struct FovEnvSpec {
   int steps;                /**< N: 1 … FOV_MAX_STEPS */
   bool last;                /**< of classes: an episode is right if its last answer is; else all */
   float goal;               /**< of moves and vectors: a return below counts as an error */
-  bool changes;             /**< a step changes the observation too; otherwise only a reset does */
+  bool changes;             /**< a step or a look changes the observation; else only a reset does */
   int64_t cases;            /**< distinct cases of this split (digits); an epoch */
   int64_t division[3];      /**< pictures in each FovSplit, for printing; 0: none, or not known */
   uint64_t digest;          /**< of the data behind the cases: another digest is other data */
   size_t state_size;        /**< bytes of private state a lane needs; may be 0 */
+
+  /** Of a vector [2] that is a place: x and y, 0 … 1, of the location in the image that (1, 1)
+   * stands for; (0, 0): it is no place. */
+  float place[2];
 } FovEnvSpec;
 
 /** One lane's memory, owned by the caller; the environment writes through it. */
@@ -126,6 +138,10 @@ typedef struct FovEnvType {
   /** Judges `answer`, which is in range, and moves on: writes reward, terminated and the next label
    * or target. */
   void (*step)(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng);
+  /** Writes what is to be seen at `place`, (x, y) in [−1, 1], where the next glimpse of an episode
+   * that goes on is taken: observation and target; may end the episode there, if it has been
+   * stepped. NULL: what is shown does not depend on the place. */
+  void (*look)(const void *env, FovEnvLane *lane, const float place[2], FovRng *rng);
 } FovEnvType;
 
 /** An environment of some type, with its promise. */
@@ -169,12 +185,18 @@ void fov_env_reset(const FovEnv *env, FovEnvLane *lane, int64_t index, FovRng *r
  * contract (see fov_env_try_step). */
 void fov_env_step(const FovEnv *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng);
 
+/** Shows a lane whose episode has not ended what is at a place, of an environment that has `look`.
+ * Aborts if it has ended, if the place is not in [−1, 1], or if the environment breaks its contract
+ * (see fov_env_try_look). */
+void fov_env_look(const FovEnv *env, FovEnvLane *lane, const float place[2], FovRng *rng);
+
 /** The same, but an environment that breaks its contract is a status, FOV_ERR_NUMBER, whose message
  * names the environment: a label out of range, or a reward, target or observation that is not
- * finite, or a token out of range. */
+ * finite, or a token out of range, or an episode that a look ends before its first step. */
 FovStatus fov_env_try_reset(const FovEnv *env, FovEnvLane *lane, int64_t index, FovRng *rng);
 FovStatus fov_env_try_step(const FovEnv *env, FovEnvLane *lane, const FovAnswer *answer,
                            FovRng *rng);
+FovStatus fov_env_try_look(const FovEnv *env, FovEnvLane *lane, const float place[2], FovRng *rng);
 
 /** Whether the lane's episode is over. */
 static inline bool fov_env_over(const FovEnvLane *lane) {

@@ -207,6 +207,31 @@ static void step_with_counter(const void *env, FovEnvLane *lane, const FovAnswer
   *(int *)lane->state = steps++;
 }
 
+/* ---- bugs of a look ---- */
+
+static void look_to_end(const void *env, FovEnvLane *lane, const float place[2], FovRng *rng) {
+  (void)env, (void)place, (void)rng;
+  lane->terminated = true;
+}
+
+static void look_redrawing(const void *env, FovEnvLane *lane, const float place[2], FovRng *rng) {
+  (void)env, (void)place;
+  draw(lane, lane->label, rng);
+}
+
+static void look_with_counter(const void *env, FovEnvLane *lane, const float place[2],
+                              FovRng *rng) {
+  static int looks;
+  (void)env, (void)place, (void)rng;
+  *(int *)lane->state = looks++;
+}
+
+static void step_once_more(const void *env, FovEnvLane *lane, const FovAnswer *answer,
+                           FovRng *rng) {
+  step(env, lane, answer, rng);
+  lane->terminated = lane->taken > 0;
+}
+
 /* ---- the list ---- */
 
 #define BROKEN(bug, found_by, message, a, b, c, d)                                                 \
@@ -219,7 +244,22 @@ static void step_with_counter(const void *env, FovEnvLane *lane, const FovAnswer
     .clause = #found_by, .words = (message)                                                        \
   }
 
+/** The same with a look, and two steps. */
+#define LOOKING(bug, found_by, message, how)                                                       \
+  {                                                                                                \
+    .type = {.plugin = {bug, "has a planted bug", NULL, 0},                                        \
+             .create = create,                                                                     \
+             .destroy = free,                                                                      \
+             .reset = reset,                                                                       \
+             .step = step_once_more,                                                               \
+             .look = (how)},                                                                       \
+    .clause = #found_by, .words = (message)                                                        \
+  }
+
 const BrokenEnv broken_envs[] = {
+    LOOKING("ends-at-once", a_reset_is_a_pure_function, "ends an episode before", look_to_end),
+    LOOKING("look-redraws", an_observation_changes_only_if_declared, "changes", look_redrawing),
+    LOOKING("counts-looks", a_reset_is_a_pure_function, "the state differs", look_with_counter),
     BROKEN("incomplete", is_complete, "step", create, free, reset, NULL),
     BROKEN("no-steps", has_a_valid_spec, "steps: expected 1 to 65536, found 0",
            create_without_steps, free, reset, step),

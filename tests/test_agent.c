@@ -52,6 +52,27 @@ static void test_a_context_without_a_state_to_start_is_refused(void **state) {
                        "context; choose another core or set context.side = 0");
 }
 
+static void test_what_cannot_look_at_a_vector_is_refused(void **state) {
+  (void)state;
+  static const char *const settings[] = {TOY_TWO_LAYERS, "sensor.standardise = yes\n", TOY_SOFT};
+  static const char *const messages[] = {
+      "context.side = 3: expected images of 1 or 3 channels, found 4; set context.side = 0",
+      "sensor.standardise = yes: expected an environment of images, found env = toy_walk",
+      "tiles.side = 3: expected at most as many tiles as pixels, found images of 1 x 1"};
+  for (int i = 0; i < 3; i++) {
+    Toy toy;
+    toy_create(&toy, "env = toy_walk\n");
+    FovExperiment *experiment = &toy.experiment;
+    assert_int_equal(fov_settings_parse(experiment->settings, settings[i], "the test"), FOV_OK);
+    assert_int_equal(fov_experiment_resolve(experiment), FOV_OK);
+    FovStatus status = fov_experiment_standardise(experiment, &toy.env);
+    if (status == FOV_OK) status = fov_experiment_build(experiment, &toy.env.spec);
+    assert_int_equal(status, FOV_ERR_USAGE);
+    assert_message(messages[i]);
+    toy_finish(&toy);
+  }
+}
+
 static void test_a_score_without_keys_is_refused_for_a_memory_that_grows(void **state) {
   (void)state;
   assert_agent_refuses("core = attention\nscore = location\n", 20, 20,
@@ -198,6 +219,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_images_that_do_not_fit_the_encoder_are_refused),
       cmocka_unit_test(test_a_context_without_a_state_to_start_is_refused),
+      cmocka_unit_test(test_what_cannot_look_at_a_vector_is_refused),
       cmocka_unit_test(test_a_score_without_keys_is_refused_for_a_memory_that_grows),
       cmocka_unit_test(test_tiles_that_do_not_fit_are_refused),
       cmocka_unit_test(test_a_window_of_the_whole_image_is_refused),

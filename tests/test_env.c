@@ -251,10 +251,20 @@ static FovRng case_rng(int64_t index) {
   return fov_rng_stream(11, FOV_STREAM_ENV, (uint64_t)index);
 }
 
+/** Looks at a fixed place, before the first step (−1) or after step `step`, if the environment
+ * depends on it; every ninth place is a corner. */
+static FovStatus try_look(const FovEnv *env, Pen *pen, int64_t index, int step, FovRng *rng) {
+  int64_t number = index * 5 + step + 1;
+  float place[2] = {(float)(number % 9) / 4 - 1, (float)(number * 2 % 9) / 4 - 1};
+  if (!env->type->look || fov_env_over(&pen->lane)) return FOV_OK;
+  return fov_env_try_look(env, &pen->lane, place, rng);
+}
+
 static void reset(const FovEnv *env, Pen *pen, int64_t index, FovRng *rng) {
   *rng = case_rng(index);
   expect(fov_env_try_reset(env, &pen->lane, index, rng) == FOV_OK, "reset: %s",
          fov_error_message());
+  expect(try_look(env, pen, index, -1, rng) == FOV_OK, "look: %s", fov_error_message());
 }
 
 /** A fixed answer for every step. */
@@ -267,7 +277,8 @@ static FovAnswer some_answer(const FovEnv *env, Pen *pen, int64_t index, int ste
 
 static FovStatus try_step(const FovEnv *env, Pen *pen, int64_t index, int step, FovRng *rng) {
   FovAnswer answer = some_answer(env, pen, index, step);
-  return fov_env_try_step(env, &pen->lane, &answer, rng);
+  FOV_TRY(fov_env_try_step(env, &pen->lane, &answer, rng));
+  return try_look(env, pen, index, step, rng);
 }
 
 static void step_some(const FovEnv *env, Pen *pen, int64_t index, int step, FovRng *rng) {
@@ -392,8 +403,8 @@ static void every_episode_ends(const FovEnvType *type) {
   }
 }
 
-/** A step writes the observation only if the spec declares it, and never the cue; an observation
- * that is declared to change does change. */
+/** A step or a look writes the observation only if the spec declares it, and never the cue; an
+ * observation that is declared to change does change. */
 static void an_observation_changes_only_if_declared(const FovEnvType *type) {
   const FovEnv *env = create_or_give_up(type, FOV_SPLIT_TRAIN);
   Pen *pen = make_pen(env, 0), *before = make_pen(env, 0);
@@ -523,6 +534,7 @@ static void play_one(void *context, int lane, int worker) {
   int64_t index = lane % env->spec.cases;
   *rng = case_rng(index);
   FovStatus status = fov_env_try_reset(env, &pen->lane, index, rng);
+  if (status == FOV_OK) status = try_look(env, pen, index, -1, rng);
   for (int step = 0; status == FOV_OK && !ended(pen); step++) {
     status = try_step(env, pen, index, step, rng);
     crowd->earned[lane] += (step + 1) * (double)pen->lane.reward;
@@ -663,23 +675,26 @@ static void the_table_finds_environments_by_name(void **state) {
 
 /* ---- observations and answers that agents support ---- */
 
-static void refuses_observations_and_answers_that_no_agent_supports(void **state) {
+/** Observations and cues alike; NULL: supported. */
+static void refuses_observations_that_no_agent_supports(void **state) {
   (void)state;
   static const char *const messages[] = {
-      "env = spectrum: expected an image of 1 or 3 channels, found an image of 6 x 6 x 5 floats",
-      "env = largest: expected an image of 1 or 3 channels, found a vector of 4 numbers",
-      "env = remember: expected an image of 1 or 3 channels, found 3 tokens of a vocabulary of 7",
-      "env = find: expected a class or a move as the answer, found a vector of 2 numbers"};
+      "expected an image of 1 or 3 channels or a vector, found an image of 6 x 6 x 5 floats", NULL,
+      "expected an image of 1 or 3 channels or a vector, found 3 tokens of a vocabulary of 7",
+      NULL};
   for (int i = 0; kind_envs[i]; i++) {
     FovEnv env;
     const char *name = kind_envs[i]->plugin.name;
     assert_int_equal(fov_env_create(&env, kind_envs[i], NULL, FOV_SPLIT_TRAIN), FOV_OK);
-    assert_int_equal(fov_spec_check(&env.spec, name), FOV_ERR_USAGE);
-    assert_string_equal(fov_error_message(), messages[i]);
-    env.spec.observation = fov_byte_image(2, 2, 1);
-    env.spec.answer = FOV_ANSWER_CLASS;
-    assert_int_equal(fov_spec_check(&env.spec, name), i == 3 ? FOV_ERR_USAGE : FOV_OK);
-    if (i == 3) assert_non_null(strstr(fov_error_message(), "env = find: expected no cue"));
+    for (int cue = 0; cue < 2; cue++) {
+      char message[256];
+      snprintf(message, sizeof message, "env = %s: %s: %s", name, cue ? "cue" : "observation",
+               messages[i] ? messages[i] : "");
+      assert_int_equal(fov_spec_check(&env.spec, name), messages[i] ? FOV_ERR_USAGE : FOV_OK);
+      if (messages[i]) assert_string_equal(fov_error_message(), message);
+      env.spec.cue = env.spec.observation;
+      env.spec.observation = fov_byte_image(2, 2, 1);
+    }
     fov_env_finish(&env);
   }
 }
@@ -767,6 +782,10 @@ static void answer_vector_with(float number) {
                &endless_rng);
 }
 
+static void look_beyond(void) {
+  fov_env_look(&endless, &endless_lane, (float[]){0, 1.5f}, &endless_rng);
+}
+
 static void answer_with_nan(void) {
   answer_vector_with(NAN);
 }
@@ -815,6 +834,7 @@ static void a_callers_bugs_abort(void **state) {
   assert_false(aborts(step_beyond));
   assert_true(aborts(act_beyond));
   assert_true(aborts(reset_beyond));
+  assert_true(aborts(look_beyond));
   assert_true(aborts(forget_the_label));
   assert_true(aborts(answer_with_a_vector));
   assert_true(aborts(answer_with_nan));
@@ -826,7 +846,7 @@ int main(void) {
   struct CMUnitTest tests[CLAUSES + 7] = {
       cmocka_unit_test(planted_bugs_are_caught),
       cmocka_unit_test(the_table_finds_environments_by_name),
-      cmocka_unit_test(refuses_observations_and_answers_that_no_agent_supports),
+      cmocka_unit_test(refuses_observations_that_no_agent_supports),
       cmocka_unit_test(a_lane_has_all_its_arrays),
       cmocka_unit_test(an_endless_episode_is_truncated),
       cmocka_unit_test(an_end_at_the_last_step_is_not_a_truncation),

@@ -167,6 +167,47 @@ static void test_each_rollout_of_a_game_is_a_case(void **state) {
   toy_finish(&toy);
 }
 
+/** Distances are root mean squared over all vectors, and over the last of each episode; each
+ * rollout is a case. */
+static void check_vectors(const char *settings) {
+  enum { CASES = 40 };
+  Toy toy;
+  toy_create(&toy, settings);
+  real *values = toy_lively_values(&toy);
+  for (int rollouts = 1; rollouts <= 3; rollouts += 2) {
+    double all = 0, last = 0, reward = 0, answers = 0;
+    int wrong = 0;
+    for (int m = 0; m < rollouts; m++) {
+      ToyPlay p;
+      play_repeat(&p, &toy, values, m, rollouts == 1);
+      const FovRollout *r = &p.rollout;
+      for (int b = 0; b < CASES; b++) {
+        for (int k = 0; k < r->taken[b]; k++) all += (double)r->squares[b * r->turns + k];
+        last += (double)r->squares[b * r->turns + r->taken[b] - 1];
+        reward += (double)r->returns[b], answers += r->taken[b], wrong += r->wrong[b];
+      }
+      toy_play_finish(&p);
+    }
+    FovEvalResult result = toy_evaluate(&toy, values, rollouts, 2);
+    double episodes = CASES * rollouts;
+    assert_int_equal(result.cases, episodes);
+    assert_int_equal(result.wrong, wrong);
+    assert_int_equal(result.answers + result.wrong_answers, 0);
+    assert_close(result.reward / reward * episodes, 1, 1e-5);
+    assert_close(result.distance / sqrt(all / answers), 1, 1e-5);
+    assert_close(result.last_distance / sqrt(last / episodes), 1, 1e-5);
+    assert_true(answers > episodes && result.distance != result.last_distance);
+  }
+  free(values);
+  toy_finish(&toy);
+}
+
+static void test_vectors_are_measured_by_their_distance(void **state) {
+  (void)state;
+  check_vectors("env = toy_find\nglimpses = 2\nenv.cases = 40\n");
+  check_vectors("env = toy_walk\nglimpses = 1\nenv.cases = 40\npolicy = random\n");
+}
+
 /* ---- the plan of fixed cases ---- */
 
 static int compare_draws(const void *a, const void *b) {
@@ -234,6 +275,7 @@ int main(void) {
       cmocka_unit_test(test_several_rollouts_are_averaged),
       cmocka_unit_test(test_several_answers_are_one_case),
       cmocka_unit_test(test_each_rollout_of_a_game_is_a_case),
+      cmocka_unit_test(test_vectors_are_measured_by_their_distance),
       cmocka_unit_test(test_no_two_splits_share_a_draw),
       cmocka_unit_test(test_every_rollout_of_every_case_has_its_own_policy_draws),
   };

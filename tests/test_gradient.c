@@ -118,6 +118,14 @@ static FovPlan plan_of(FovArena *arena, const Toy *toy) {
   return (FovPlan){.lanes = lanes, .cases = which, .env_rng = env_rng, .policy_rng = policy_rng};
 }
 
+/** The loss of the answer of lane i: cross-entropy, or three times the mean squared error. */
+static double answer_loss(const FovTimeStep *m, int i) {
+  const real *l = fov_value_row(m->logits, i);
+  if (!m->targets) return log(exp(l[0]) + exp(l[1]) + exp(l[2])) - l[m->labels[i]];
+  double x = l[0] - m->targets[2 * i], y = l[1] - m->targets[2 * i + 1];
+  return 3 * (x * x + y * y) / 2;
+}
+
 /** −R log π of the choices of lane i at time step t, and the loss of its answer. */
 static double loss_at(const FovRollout *r, int t, int i, bool control) {
   const FovTimeStep *m = &r->at[t];
@@ -125,10 +133,7 @@ static double loss_at(const FovRollout *r, int t, int i, bool control) {
   if (m->log_look && m->events[i] & FOV_EVENT_LOOK) loss -= R * m->log_look->value[i];
   if (m->log_stop && m->events[i] & FOV_EVENT_DECIDE) loss -= R * m->log_stop->value[i];
   if (m->log_act && m->events[i] & FOV_EVENT_ACT) loss -= R * m->log_act->value[i];
-  if (!control && m->events[i] & FOV_EVENT_ACT) {
-    const real *l = m->logits->value + i * m->logits->stride;
-    loss += log(exp(l[0]) + exp(l[1]) + exp(l[2])) - l[m->labels[i]];
-  }
+  if (!control && m->events[i] & FOV_EVENT_ACT) loss += answer_loss(m, i);
   return loss;
 }
 
@@ -168,6 +173,9 @@ static void check_numbers(const char *settings, Loss *loss_at_values) {
   const FovParams *params = &toy.experiment.agent.params;
   FovTrainer *trainer = toy_trainer(&toy, 1);
   real *values = toy_lively_values(&toy), *gradient = toy_copy(&toy, values);
+  // Squares of large numbers would make the differences inexact.
+  bool vectors = toy.env.spec.answer == FOV_ANSWER_VECTOR;
+  for (size_t i = 0; vectors && i < params->size; i++) values[i] *= 0.7;
   toy_gradient(gradient, trainer, &toy, values, false);
   const FovRollout first = play_first(&arena, &toy, values, NULL);
   const double h = 1e-6;
@@ -202,6 +210,17 @@ static void test_the_gradient_of_lanes_that_stop_early_is_the_surrogate_s(void *
   check_numbers(EARLY
                 "env = toy\nglimpses = 6\ncore = none\nstop = confident\nstop.threshold=0.7\n",
                 surrogate);
+}
+
+/** Also through the cue's encoder and the layer that joins its code, and with a hidden place. */
+static void test_the_gradient_of_vectors_and_cues_is_the_surrogate_s(void **state) {
+  (void)state;
+  check_numbers(EARLY "env = toy_find\nglimpses = 2\ncore = gru\ntime = yes\n", surrogate);
+  check_numbers(EARLY "env = toy_find\nglimpses = 1\nencoder = conv\n" TOY_SMALL_FILTERS,
+                surrogate);
+  check_numbers(TILES "env = toy_find\nlayers = 2\n", surrogate);
+  check_numbers(EARLY "env = toy_walk\nglimpses = 1\ncore = gru\nglimpse.where = 0\n", surrogate);
+  check_numbers(EARLY "env = toy_walk\nglimpses = 2\nfirst = random\n", surrogate);
 }
 
 static void test_the_gradient_of_sampled_tiles_is_the_surrogate_s(void **state) {
@@ -588,6 +607,7 @@ int main(void) {
       cmocka_unit_test(test_the_gradient_of_the_marginal_likelihood_is_exact),
       cmocka_unit_test(test_the_marginal_likelihood_is_logged),
       cmocka_unit_test(test_the_exact_gradient_is_that_of_the_expected_reward),
+      cmocka_unit_test(test_the_gradient_of_vectors_and_cues_is_the_surrogate_s),
       cmocka_unit_test(test_the_gradient_of_sampled_tiles_is_the_surrogate_s),
 #endif
       cmocka_unit_test(test_the_gradients_of_lanes_add_up),

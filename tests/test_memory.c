@@ -24,6 +24,8 @@ static void test_nothing_is_allocated_after_the_first_update(void **state) {
                             TOY_MANY "env = toy_turns\n",
                             TOY_MANY "env = toy_game\nobjective = gae\n",
                             TOY_MANY "stop = learned\nglimpses = 6\n",
+                            TOY_MANY "env = toy_find\n",
+                            TOY_MANY "env = toy_walk\nglimpses = 1\n",
                             TOY_MANY "objective = marginal\nbaseline = none\npolicy = tiles\n"
                                      "policy.side = 2\nglimpses = 2\ntrain.copies = 4\n",
                             TOY_MANY "attention = sampled\n" TOY_SITES TOY_COARSE,

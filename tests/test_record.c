@@ -648,6 +648,68 @@ static void test_a_trace_of_a_game_records_the_rollout(void **state) {
   toy_finish(&toy);
 }
 
+/** The retina of a glimpse, of which the cue is no part. */
+static void check_patch(const FovTrace *trace, const FovSensor *sensor, int i) {
+  real glimpse[16];
+  const FovImage image = {.bytes = trace->images + i / trace->glimpses * TOY_SIDE * TOY_SIDE,
+                          .height = TOY_SIDE,
+                          .width = TOY_SIDE,
+                          .channels = 1};
+  if (i % trace->glimpses >= trace->lengths[i / trace->glimpses]) return;
+  fov_sensor_look(glimpse, sensor, &image, trace->locations[2 * i], trace->locations[2 * i + 1]);
+  for (int j = 0; j < 16; j++)
+    assert_int_equal(trace->retina[16 * i + j], lround(255. * (double)glimpse[j]));
+}
+
+/** Where the answer is a place, the one that was answered and the true one are recorded as
+ * locations; of a toy_walk, also what was shown at each. */
+static void test_a_trace_records_answered_places(void **state) {
+  (void)state;
+  enum { EPISODES = 20 };
+  Toy toy;
+  toy_create(&toy, "env = toy_find\nglimpses = 2\nenv.cases = 90\n");
+  FovTrace trace = record(&toy, EPISODES, false);
+  const float *answer = fov_trace_column(&trace, "answer.place", 2);
+  const float *target = fov_trace_column(&trace, "answer.target", 2);
+  assert_true(trace.control && answer && target);
+  for (int i = 0; i < EPISODES * trace.glimpses; i++) {
+    int e = i / trace.glimpses, t = i % trace.glimpses;
+    bool answered = t < trace.lengths[e] && t % 2 == 1;
+    check_patch(&trace, &toy.experiment.sensor, i);
+    assert_int_equal(!isnan(answer[2 * i]), answered);
+    assert_int_equal(!isnan(target[2 * i + 1]), answered);
+    if (!answered) continue;
+    // (1, 1) stands for the location (0.5, 0.5).
+    assert_close(target[2 * i], (e % 5 - 2) / 2.5 / 2, 1e-6);
+    assert_close(target[2 * i + 1], (e % 3 - 1) / 2., 1e-6);
+    double x = ((double)answer[2 * i] - target[2 * i]) / 0.5;
+    double y = ((double)answer[2 * i + 1] - target[2 * i + 1]) / 0.5, square = x * x + y * y;
+    assert_close((double)trace.rewards[i] / (1 + square), -1.5 * square / (1 + square), 1e-5);
+  }
+  fov_trace_finish(&trace);
+  toy_finish(&toy);
+}
+
+static void test_a_trace_of_vectors_records_each_as_a_pixel(void **state) {
+  (void)state;
+  enum { EPISODES = 20 };
+  Toy toy;
+  toy_create(&toy, "env = toy_walk\nglimpses = 1\npolicy = random\nenv.cases = 90\n");
+  FovTrace trace = record(&toy, EPISODES, false);
+  assert_true(trace.height == 1 && trace.width == 1 && trace.channels == TOY_SEEN);
+  assert_true(trace.whole && trace.side == 1 && trace.frames == TOY_WALK);
+  for (int i = 0; i < EPISODES * TOY_WALK; i++) {
+    if (i % TOY_WALK >= trace.lengths[i / TOY_WALK]) continue;
+    const uint8_t *seen = trace.images + i * TOY_SEEN;
+    assert_memory_equal(seen, trace.retina + i * TOY_SEEN, TOY_SEEN);
+    double x = 255 * fmax(0, trace.locations[2 * i]);
+    assert_true(seen[0] >= x - 1 && seen[0] <= x + 255 * 0.125 + 1);
+    assert_int_equal(seen[2], i % TOY_WALK ? 255 : 0); // the answers so far, cut at 1
+  }
+  fov_trace_finish(&trace);
+  toy_finish(&toy);
+}
+
 /** A run's trace has the episodes that fit into `room` bytes, but at least one. */
 static void test_the_size_of_a_trace_is_bounded(void **state) {
   (void)state;
@@ -1158,6 +1220,8 @@ int main(void) {
       TEST(test_a_trace_records_the_rollout),
       TEST(test_a_trace_of_standardised_images_shows_brightness),
       TEST(test_a_trace_of_a_game_records_the_rollout),
+      TEST(test_a_trace_records_answered_places),
+      TEST(test_a_trace_of_vectors_records_each_as_a_pixel),
       TEST(test_the_size_of_a_trace_is_bounded),
       TEST(test_values_without_a_choice_are_nan),
       TEST(test_the_weights_of_attention_are_recorded),

@@ -250,7 +250,7 @@ static void test_a_context_chooses_the_first_glimpse(void **state) {
     for (int j = 0; j < 2; j++)
       assert_close(p.rollout.at[0].columns[MEAN][2 * b + j], mean[j], 1e-5);
     assert_close(p.rollout.at[0].baseline->value[b], baseline[0], 1e-5);
-    FovAgentState begun = fov_agent_begin(&toy.experiment.agent, &p.tape, &image, 1, 1);
+    FovAgentState begun = fov_agent_begin(&toy.experiment.agent, &p.tape, &image, NULL, 1, 1);
     for (int v = 0; v < FOV_STATE_VARS; v++) {
       assert_null(begun.core.vars[v]);
       assert_int_equal(begun.gaze.vars[v] != NULL, v < toy.experiment.agent.core->starts);
@@ -441,6 +441,138 @@ static void test_agents_are_shown_standardised_images(void **state) {
   check_standardised("env = toy_game\nglimpses = 2\n");
 }
 
+/** What a vector earns, how far it is from the right one, and whether the goal is met; it is no
+ * action, and has no probability. */
+static void test_vectors_are_answered_and_judged(void **state) {
+  (void)state;
+  enum { LANES = 24, GOAL = -400 };
+  Toy toy;
+  ToyPlay p;
+  toy_create(&toy, "env = toy_find\nglimpses = 2\n");
+  toy.env.spec.goal = GOAL;
+  real *values = toy_lively_values(&toy);
+  toy_play(&p, &toy, values, LANES);
+  FovRollout *r = &p.rollout;
+  double earned[LANES] = {0};
+  int turns[LANES] = {0}, missed = 0;
+  assert_null(r->log_probabilities);
+  for (int t = 1; t < r->time_steps; t++)
+    for (int i = 0; i < r->at[t].count; i++) {
+      FovTimeStep *step = &r->at[t];
+      int b = step->lanes[i];
+      const real *y = fov_value_row(step->logits, i), *target = step->targets + 2 * i;
+      double square = pow((double)(y[0] - target[0]), 2) + pow((double)(y[1] - target[1]), 2);
+      assert_null(fov_step_log_p(step, &p.arena));
+      assert_close(target[0], (b % 5 - 2) / 2.5, 1e-6);
+      assert_close(target[1], b % 3 - 1, 1e-6);
+      assert_int_equal(step->actions[i], -1);
+      assert_int_equal(step->labels[i], -1);
+      assert_int_equal(!!(step->events[i] & FOV_EVENT_ACT), t % 2 == 0);
+      if (t % 2) continue;
+      assert_close(r->rewards[t * LANES + b] / (1 + square), -1.5 * square / (1 + square), 1e-5);
+      assert_close(r->squares[2 * b + turns[b]++] / (1 + square), square / (1 + square), 1e-5);
+      earned[b] -= 1.5 * square;
+    }
+  for (int b = 0; b < LANES; b++) {
+    assert_int_equal(turns[b], 1 + b % 2);
+    assert_int_equal(r->taken[b], 1 + b % 2);
+    assert_int_equal(r->wrong[b], earned[b] < GOAL);
+    missed += r->wrong[b];
+  }
+  assert_in_range(missed, 1, LANES - 1);
+  toy_play_finish(&p);
+  free(values);
+  toy_finish(&toy);
+}
+
+/** A glimpse is what the world shows at its place, and a place beyond the edge is the last. */
+static void test_a_world_is_asked_what_is_at_a_place(void **state) {
+  (void)state;
+  enum { LANES = 24 };
+  Toy toy;
+  ToyPlay p;
+  toy_create(&toy, "env = toy_walk\nglimpses = 1\nfirst = random\npolicy = random\n");
+  real *values = toy_lively_values(&toy);
+  toy_play(&p, &toy, values, LANES);
+  const FovRollout *r = &p.rollout;
+  int left = 0;
+  for (int t = 1; t < r->time_steps; t++)
+    for (int i = 0; i < r->at[t].count; i++) {
+      const FovTimeStep *step = &r->at[t];
+      const real *seen = fov_value_row(step->rho, i), *l = fov_value_row(step->location, i);
+      assert_int_equal(step->rho->cols, TOY_SEEN);
+      for (int j = 0; j < 2; j++) {
+        assert_true(seen[j] >= l[j] && seen[j] < l[j] + (real)0.125);
+        assert_close(step->targets[2 * i + j], l[1 - j], 1e-6);
+      }
+      assert_true(seen[2] == t - 1);
+      assert_true(t == 1 || fabs((double)l[0]) <= TOY_EDGE);
+      // The place after this answer is chosen, and seen if the lane goes on.
+      const real *next = r->choices.places[t * LANES + step->lanes[i]].sample;
+      bool goes_on = t + 1 < r->time_steps && toy_place_in(step + 1, step->lanes[i]) >= 0;
+      bool looks = step->events[i] & FOV_EVENT_LOOK;
+      assert_int_equal(looks, t < TOY_WALK);
+      if (looks) assert_int_equal(goes_on, fabs((double)next[0]) <= TOY_EDGE);
+      left += looks && !goes_on;
+    }
+  assert_in_range(left, LANES / 2, LANES);
+  toy_play_finish(&p);
+  free(values);
+  toy_finish(&toy);
+}
+
+/** An agent whose place is hidden answers the same wherever it looks at an image that it sees
+ * whole; one that is told its place does not. */
+static void test_a_hidden_place_has_no_effect(void **state) {
+  (void)state;
+  for (int hidden = 0; hidden < 2; hidden++) {
+    Toy toy;
+    ToyPlay first, other;
+    char settings[128];
+    snprintf(settings, sizeof settings, "sensor.whole = yes\npolicy = random\nglimpse.where = %d\n",
+             hidden ? 0 : 8);
+    toy_create(&toy, settings);
+    real *values = toy_lively_values(&toy);
+    toy_play(&first, &toy, values, 16);
+    toy_play_begin(&other, &toy, values, NULL, 0, 16);
+    for (int b = 0; b < 16; b++) fov_rng_u32(&other.plan.policy_rng[b]);
+    toy_play_run(&other, &toy);
+    const FovVar *a = first.rollout.at[3].logits, *b = other.rollout.at[3].logits;
+    bool same = !memcmp(a->value, b->value, (size_t)a->rows * a->stride * sizeof(real));
+    assert_int_equal(same, hidden);
+    toy_play_finish(&first), toy_play_finish(&other);
+    free(values);
+    toy_finish(&toy);
+  }
+}
+
+/** With weights that pass on the cue's first pixel alone, this is the answer: the cue's brightness,
+ * standardised as the images are. */
+static void test_agents_are_shown_the_cue(void **state) {
+  (void)state;
+  const FovStandard standard = {.channels = 1, .mean = {0.3}, .deviation = {0.2}};
+  static const char *const path[] = {"cue.encoder.w", "cue.what", "class.w"};
+  for (int standardised = 0; standardised < 2; standardised++) {
+    Toy toy;
+    ToyPlay p;
+    toy_create(&toy, "env = toy_find\nglimpses = 2\ncore = none\n");
+    if (standardised) toy.task.standard = &standard;
+    real *values = fov_params_block(&toy.experiment.agent.params);
+    for (int i = 0; i < 3; i++) values[toy_param(&toy, path[i])->offset] = 1;
+    toy_play(&p, &toy, values, 12);
+    assert_int_equal(p.rollout.time_steps, 5);
+    for (int t = 1; t < 5; t++)
+      for (int i = 0; i < p.rollout.at[t].count; i++) {
+        const real *y = fov_value_row(p.rollout.at[t].logits, i);
+        assert_close(y[0], standardised ? 0.7 / 0.2 : 1, 1e-5); // the first pixel is bright
+        assert_close(y[1], 0, 1e-6);
+      }
+    toy_play_finish(&p);
+    free(values);
+    toy_finish(&toy);
+  }
+}
+
 /** log π of an action is the logits' log-softmax; a deterministic rollout takes the likeliest
  * action and has no log π. */
 static void test_actions_are_sampled_from_the_logits(void **state) {
@@ -503,8 +635,10 @@ static void assert_same_lane(const FovTask *task, const FovRollout *r, int b,
     assert_int_equal(many->events[i], alone->events[0]);
     assert_int_equal(many->labels[i], alone->labels[0]);
     assert_int_equal(many->actions[i], alone->actions[0]);
-    assert_true(r->rewards[t * r->lanes + b] == one->rewards[t]);
-    assert_true(r->returns[t * r->lanes + b] == one->returns[t]);
+    // What a vector earns is rounded as its numbers are.
+    double rounding = alone->targets ? 1e-4 * (1 + fabs((double)one->returns[t])) : 0;
+    assert_close(r->rewards[t * r->lanes + b], one->rewards[t], rounding);
+    assert_close(r->returns[t * r->lanes + b], one->returns[t], rounding);
     assert_row(many->location, i, alone->location);
     assert_row(many->rho, i, alone->rho);
     assert_row(many->logits, i, alone->logits);
@@ -752,6 +886,10 @@ int main(void) {
       cmocka_unit_test(test_labels_are_answered_in_turn),
       cmocka_unit_test(test_context_and_second_layer_affect_answers_only_through_the_gaze),
       cmocka_unit_test(test_agents_are_shown_standardised_images),
+      cmocka_unit_test(test_vectors_are_answered_and_judged),
+      cmocka_unit_test(test_a_world_is_asked_what_is_at_a_place),
+      cmocka_unit_test(test_a_hidden_place_has_no_effect),
+      cmocka_unit_test(test_agents_are_shown_the_cue),
       cmocka_unit_test(test_a_game_follows_its_actions),
       cmocka_unit_test(test_actions_are_sampled_from_the_logits),
       cmocka_unit_test(test_a_lane_is_the_same_alone),

@@ -362,6 +362,12 @@ static void squared_error(FovVar *y[], FovTape *tape, FovVar *x[], const void *c
   y[1] = fov_squared_error(tape, x[0], (real[]){0, 1, 2});
 }
 
+static void squared_distance(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_squared_error(tape, x[0], (real[]){0.5, -1.5, 4, 0, 1, 2});
+  y[1] = fov_squared_error(tape, x[0], (real[]){0, 1, 2, -3, 0.25, 1});
+}
+
 static void categorical(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
   y[0] = fov_categorical_log_prob(tape, x[0], (int[]){0, 2, 3});
@@ -675,6 +681,7 @@ static const Case cases[] = {
     {"fov_gather", "twice", gather_twice, 0, {{3, 4}}},
     {"fov_gather", "64 wide", gather_twice, 0, {{3, 64}}},
     {"fov_squared_error", "two targets", squared_error, 0, {{3, 1}}},
+    {"fov_squared_error", "two columns", squared_distance, 0, {{3, 2}}},
     {"fov_gather_lanes", "two rows a lane, twice", gather_lanes, 0, {{6, 4}}},
     {"fov_gather_lanes", "64 wide", gather_lanes, 0, {{6, 64}}},
     {"fov_embedding", "one again and again", embedding, 0, {{3, 4}}},
@@ -1568,6 +1575,10 @@ static void squared_error_is_half_the_square(void **state) {
   x->value[0] = 3, x->value[1] = -1;
   FovVar *y = fov_squared_error(&tape, x, (real[]){1, 4});
   assert_true(y->value[0] == 2 && y->value[1] == 12.5);
+  FovVar *pairs = fov_constant(&tape, 2, 2);
+  for (int i = 0; i < 4; i++) fov_value_row(pairs, i / 2)[i % 2] = (real)i;
+  y = fov_squared_error(&tape, pairs, (real[]){2, 1, 0, 0});
+  assert_true(y->value[0] == 2 && y->value[1] == 6.5);
 }
 
 static void elementwise_operations_compute_their_equations(void **state) {

@@ -339,7 +339,7 @@ static void test_more_columns_than_fit_are_refused(void **state) {
   fov_trace_finish(&read);
   write_with(&trace, "3", columns, FOV_TRACE_COLUMNS + 1);
   assert_int_equal(fov_trace_read(&read, path), FOV_ERR_FORMAT);
-  assert_message("more than 8 columns policy.* and attention.*");
+  assert_message("more than 10 columns policy.*, attention.* and answer.*");
   fov_trace_finish(&trace);
 }
 

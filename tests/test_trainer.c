@@ -37,6 +37,8 @@ static void test_threads_do_not_change_a_bit(void **state) {
   check_threads("env = toy_game\nobjective = gae\n");
   check_threads("optimiser = muon\nencoder.width = 40\nglimpse.width = 48\n");
   check_threads("env = toy_turns\n");
+  check_threads("env = toy_find\n");
+  check_threads("env = toy_walk\nglimpses = 1\nobjective = gae\n");
   check_threads("stop = learned\nglimpses = 6\n");
   check_threads(TOY_TWO_LAYERS "core = lstm\nfirst = learned\n");
   check_threads("objective = marginal\nbaseline = none\nattention = sampled\npolicy = sites\n"
@@ -282,7 +284,20 @@ static void test_a_baseline_without_the_answers_it_starts_from_is_refused(void *
   assert_create_refuses("baseline = answer\n", "baseline = answer needs an answer after every "
                                                "glimpse; set train.answer = every");
   assert_create_refuses("baseline = answer\nenv = toy_game\ntrain.answer = every\n",
-                        "baseline = answer needs labels, which a control task does not have");
+                        "baseline = answer needs labels, which moves and vectors do not have");
+  assert_create_refuses("baseline = answer\nenv = toy_find\ntrain.answer = every\n",
+                        "baseline = answer needs labels, which moves and vectors do not have");
+}
+
+static void test_what_a_vector_does_not_have_is_refused(void **state) {
+  (void)state;
+  assert_create_refuses("env = toy_find\nreward = probability\n",
+                        "reward = probability needs labels, and env = toy_find has none");
+  assert_create_refuses("env = toy_find\nstop = confident\n",
+                        "stop = confident needs the probabilities of an answer, and env = toy_find "
+                        "asks for a vector, which has none");
+  assert_create_refuses("env = toy_find\nobjective = marginal\npolicy = tiles\n",
+                        "expected an environment that asks for one label, found env = toy_find");
 }
 
 #define MARGINAL "objective = marginal\n"
@@ -534,6 +549,7 @@ int main(void) {
       cmocka_unit_test(test_rate_and_progress_follow_the_updates),
       cmocka_unit_test(test_copies_that_do_not_fit_are_refused),
       cmocka_unit_test(test_a_baseline_without_the_answers_it_starts_from_is_refused),
+      cmocka_unit_test(test_what_a_vector_does_not_have_is_refused),
       cmocka_unit_test(test_choices_that_cannot_be_enumerated_are_refused),
       cmocka_unit_test(test_copies_without_a_likelihood_are_refused),
       cmocka_unit_test(test_relaxed_choices_without_labels_are_refused),

@@ -724,6 +724,66 @@ static void test_names_of_any_kind_draw(void **state) {
   fov_trace_finish(&trace);
 }
 
+/** Answers that are places: (−0.5, 0.5) moves to the right, (0.5, −0.5) is true; none at the last
+ * glimpse. */
+static FovTrace make_places(void) {
+  FovTrace trace = {.episodes = 1,
+                    .glimpses = GLIMPSES,
+                    .frames = 1,
+                    .height = SIZE,
+                    .width = SIZE,
+                    .channels = 1,
+                    .actions = 2,
+                    .side = SIDE,
+                    .scales = 1,
+                    .control = true};
+  fov_trace_add_column(&trace, "answer.place", 2);
+  fov_trace_add_column(&trace, "answer.target", 2);
+  assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
+  for (int t = 0; t < GLIMPSES - 1; t++) {
+    trace.column[0].values[2 * t] = -0.5f + 0.25f * (float)t;
+    trace.column[0].values[2 * t + 1] = 0.5f;
+    trace.column[1].values[2 * t] = 0.5f;
+    trace.column[1].values[2 * t + 1] = -0.5f;
+  }
+  trace.lengths[0] = GLIMPSES;
+  return trace;
+}
+
+/** The colour in the middle of a cross at a location. */
+static uint32_t mark_at(const FovScene *scene, double x, double y) {
+  cairo_surface_t *picture = draw(scene);
+  FovBox image = fov_scene_image(scene);
+  uint32_t rgb = pixel(picture, image.x + (x + 1) / 2 * image.w, image.y + (y + 1) / 2 * image.h);
+  cairo_surface_destroy(picture);
+  return rgb;
+}
+
+static void test_answered_places_are_marked_and_measured(void **state) {
+  (void)state;
+  FovTrace trace = make_places();
+  FovScene scene = make_scene(&trace);
+  uint32_t right = rgb_of(scene.theme->right), wrong = rgb_of(scene.theme->wrong);
+  char text[64], told[GLIMPSES][64] = {""};
+  for (scene.glimpse = 0; scene.glimpse < GLIMPSES; scene.glimpse++) {
+    bool answered = scene.glimpse < GLIMPSES - 1;
+    assert_int_equal(mark_at(&scene, 0.5, -0.5) == right, answered);
+    assert_int_equal(mark_at(&scene, -0.5 + 0.25 * scene.glimpse, 0.5) == wrong, answered);
+    assert_true(mark_at(&scene, 0.25, -0.5) != right);
+  }
+  scene.glimpse = 0;
+  FovBox bars = fov_layout(&scene).bars;
+  for (int i = 0; i < GLIMPSES; i++) {
+    double x = bars.x + 60 + (bars.w - 60) * (i + 0.5) / GLIMPSES;
+    assert_true(fov_scene_describe(text, sizeof text, &scene, x, bars.y + bars.h / 2));
+    snprintf(told[i], sizeof told[i], "%s", text);
+  }
+  assert_string_equal(told[0], "glimpse 1: distance 1.414");
+  assert_string_equal(told[1], "glimpse 2: distance 1.250");
+  assert_string_equal(told[2], "glimpse 3: no answer");
+  fov_trace_finish(&trace);
+}
+
 static void test_images_of_any_shape_draw_or_are_refused(void **state) {
   (void)state;
   for (int i = 0; i < 2; i++) {
@@ -893,6 +953,7 @@ int main(void) {
       cmocka_unit_test(test_heat_maps_of_all_glimpses_are_reachable),
       cmocka_unit_test(test_many_classes_show_the_likeliest),
       cmocka_unit_test(test_names_of_any_kind_draw),
+      cmocka_unit_test(test_answered_places_are_marked_and_measured),
       cmocka_unit_test(test_images_of_any_shape_draw_or_are_refused),
       cmocka_unit_test(test_every_size_draws),
       cmocka_unit_test(test_png_shows_the_last_glimpse),

@@ -1,5 +1,5 @@
 /** The rules of each environment: the physics of catch; the images and labels of pairs, sequence
- * and circle_square. */
+ * and circle_square; the patches of locate; the light of light_dark. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +16,7 @@
 #include "check.h"
 #include "config/config.h"
 #include "env.h"
+#include "sensor/sensor.h"
 
 /* ---- digits for tests: n is a box of 4 x 3 pixels of brightness 10 + 11 n ---- */
 
@@ -50,7 +51,8 @@ static FovStatus create(FovEnv *env, const char *settings) {
   FovConfig config = {.slots = &slot, .slot_count = 1};
   FovSettings *parsed;
   char text[1024];
-  bool digits = strncmp(settings, "env = c", 7) != 0; // neither catch nor circle_square
+  bool digits = strncmp(settings, "env = c", 7) != 0 &&         // neither catch nor circle_square
+                strncmp(settings, "env = light_dark", 16) != 0; // which show no digits
   snprintf(text, sizeof text,
            digits ? "%s\nenv.images = %s\nenv.labels = %s\nenv.divide = no\n" : "%s\n", settings,
            images, labels);
@@ -507,6 +509,158 @@ static void circles_and_squares_follow_their_definition(void **state) {
                1);
 }
 
+/** Plays episode `index` of locate with S x S pixels and patches of G x G: the cue is the glimpse
+ * of a sensor at the target, which is uniform, and an answer earns −3/2 of its squared distance. */
+static void check_location(const FovEnv *env, FovEnvLane *lane, int index, int S, int G,
+                           int steps) {
+  FovRng rng = fov_rng_stream(5, FOV_STREAM_ENV, (uint64_t)index), drawn = rng;
+  const FovSensor sensor = {.side = G, .scales = 1, .gain = 1, .bilinear = true, .inside = true};
+  real glimpse[MOST * MOST], bound = 1 - (real)G / (real)S;
+  fov_env_reset(env, lane, index % DIGITS, &rng);
+  for (int j = 0; j < 2; j++) assert_true(lane->target[j] == 2 * fov_rng_uniform(&drawn) - 1);
+  const FovImage image = {.bytes = lane->observation, .height = S, .width = S, .channels = 1};
+  fov_sensor_look(glimpse, &sensor, &image, lane->target[0] * bound, lane->target[1] * bound);
+  for (int i = 0; i < G * G; i++)
+    assert_near(((float *)lane->cue)[i], glimpse[i], 1e-5, "case %d, pixel %d", index, i);
+  for (int t = 0; t < steps; t++) {
+    float x = lane->target[0], y = lane->target[1], error = 0.25f * (float)t;
+    FovAnswer answer = {.action = -1, .vector = (float[]){x + error, y - 2 * error}};
+    fov_env_step(env, lane, &answer, &rng);
+    assert_near(lane->reward, -1.5 * 5 * (double)(error * error), 1e-4, "step %d", t);
+    assert_int_equal(lane->terminated, t == steps - 1);
+    assert_true(lane->target[0] == x && lane->target[1] == y);
+  }
+}
+
+static void check_locations(const char *settings, int S, int G, int steps) {
+  enum { EPISODES = 400 };
+  FovEnv env;
+  FovArena arena = {.first = NULL};
+  double bright = 0, square = 0;
+  assert_int_equal(create(&env, settings), FOV_OK);
+  FovEnvLane lane = fov_env_lane(&arena, &env.spec);
+  for (int j = 0; j < 2; j++) assert_near(env.spec.place[j], 1 - (double)G / S, 1e-6, "place");
+  // A patch is as wide as 2 G / (S − G) of the places.
+  assert_near(env.spec.goal, -1.5 * steps * pow(2. * G / (S - G), 2), 1e-4, "goal");
+  for (int index = 0; index < EPISODES; index++) {
+    check_location(&env, &lane, index, S, G, steps);
+    for (int i = 0; i < G * G; i++) bright += ((float *)lane.cue)[i] > 0;
+    square += (double)(lane.target[0] * lane.target[0]) / EPISODES;
+  }
+  assert_true(bright > 0);
+  assert_near(square, 1. / 3, 0.05, "mean square of a target");
+  fov_env_finish(&env);
+  fov_arena_finish(&arena);
+}
+
+static void patches_come_from_the_place_that_is_asked_for(void **state) {
+  (void)state;
+  check_locations("env = locate", 28, 5, 16);
+  check_locations("env = locate\nenv.size = 9\nenv.patch = 4\nenv.steps = 1", 9, 4, 1);
+  assert_refused("env = locate\nenv.size = 9\nenv.patch = 9",
+                 "env.patch = 9: expected less than the 9 pixels of an image");
+}
+
+/** The deviation of the brightness in a sensor's patch at a place of [−1, 1]². */
+static double detail_at(const FovImage *image, const FovSensor *sensor, const float place[2]) {
+  real glimpse[MOST * MOST], bound = 1 - (real)sensor->side / (real)image->width;
+  double sum = 0, squares = 0, count = sensor->side * sensor->side;
+  fov_sensor_look(glimpse, sensor, image, place[0] * bound, place[1] * bound);
+  for (int i = 0; i < count; i++) {
+    sum += (double)glimpse[i];
+    squares += (double)(glimpse[i] * glimpse[i]);
+  }
+  return sqrt(fmax(0, squares / count - sum / count * (sum / count)));
+}
+
+/** The target is the first place of the draws whose patch has enough detail; digit 0, whose
+ * brightness is 10 of 255, has none. */
+static void patches_without_detail_are_drawn_again(void **state) {
+  (void)state;
+  const FovSensor sensor = {.side = 5, .scales = 1, .gain = 1, .bilinear = true, .inside = true};
+  FovEnv env;
+  FovArena arena = {.first = NULL};
+  int again = 0;
+  assert_int_equal(create(&env, "env = locate\nenv.detail = 0.02"), FOV_OK);
+  FovEnvLane lane = fov_env_lane(&arena, &env.spec);
+  for (int index = 0; index < 60; index++) {
+    FovRng rng = fov_rng_stream(5, FOV_STREAM_ENV, (uint64_t)index), drawn = rng;
+    fov_env_reset(&env, &lane, index % DIGITS, &rng);
+    const FovImage image = {.bytes = lane.observation, .height = 28, .width = 28, .channels = 1};
+    bool blank = index % DIGITS == 0, fits = false;
+    for (int draws = 0; draws < 1000 && !fits; draws++) {
+      float place[2] = {2 * fov_rng_uniform(&drawn) - 1, 0};
+      place[1] = 2 * fov_rng_uniform(&drawn) - 1;
+      fits = detail_at(&image, &sensor, place) >= 0.02;
+      again += !fits && !blank;
+      if (fits || draws == 999) assert_memory_equal(place, lane.target, sizeof place);
+    }
+    if (fits == blank) fail_msg("digit %d: fits = %d", index % DIGITS, fits);
+  }
+  assert_true(again > 0);
+  fov_env_finish(&env);
+  fov_arena_finish(&arena);
+}
+
+/** What is seen at a place: the place and noise that the light takes away. */
+static void check_light(const FovEnv *env, FovEnvLane *lane, const float place[2], FovRng *rng) {
+  FovRng drawn = *rng;
+  double dx = (double)place[0], dy = (double)place[1] + 0.7;
+  double sigma = 0.3 * (1 - 0.04 / (dx * dx + dy * dy + 0.04));
+  fov_env_look(env, lane, place, rng);
+  for (int j = 0; j < 2; j++) {
+    double seen = (double)place[j] + sigma * (double)fov_rng_normal(&drawn);
+    assert_near(((float *)lane->observation)[j], fmin(2, fmax(-2, seen)), 1e-5, "number %d", j);
+    assert_true(lane->target[j] == place[j]);
+  }
+}
+
+static void positions_are_clear_near_the_light(void **state) {
+  (void)state;
+  enum { STEPS = 50, DRAWS = 20000 };
+  FovEnv env;
+  FovArena arena = {.first = NULL};
+  FovRng rng = fov_rng_stream(5, FOV_STREAM_ENV, 0);
+  int far = 0;
+  assert_int_equal(create(&env, "env = light_dark"), FOV_OK);
+  FovEnvLane lane = fov_env_lane(&arena, &env.spec);
+  const float *seen = lane.observation;
+  fov_env_reset(&env, &lane, 7, &rng);
+  check_light(&env, &lane, (float[]){0, -0.7f}, &rng);
+  assert_true(seen[0] == 0 && seen[1] == -0.7f);
+  check_light(&env, &lane, (float[]){0.3f, -0.6f}, &rng);
+  for (int i = 0; i < DRAWS; i++) {
+    check_light(&env, &lane, (float[]){-1, 1}, &rng);
+    assert_true(seen[0] >= -2 && seen[1] <= 2);
+    far += (seen[0] == -2) + (seen[1] == 2);
+  }
+  assert_in_range(far, 1, DRAWS / 100);
+  // A place on the edge ends an episode, but not its first glimpse.
+  assert_false(lane.terminated);
+  for (int t = 0; t < STEPS; t++) {
+    float place[2] = {-0.04f * (float)t / 2, 0.5f};
+    check_light(&env, &lane, place, &rng);
+    FovAnswer answer = {.action = -1, .vector = (float[]){place[0] + 0.5f, place[1] - 1}};
+    fov_env_step(&env, &lane, &answer, &rng);
+    assert_near(lane.reward, 1 - 1.5 * 1.25, 1e-5, "step %d", t);
+    assert_int_equal(lane.terminated, t == STEPS - 1);
+  }
+  for (int side = 0; side < 4; side++) {
+    float place[2] = {0, 0};
+    place[side / 2] = side % 2 ? 1 : -1;
+    fov_env_reset(&env, &lane, side, &rng);
+    check_light(&env, &lane, place, &rng);
+    fov_env_step(&env, &lane, &(FovAnswer){.action = -1, .vector = place}, &rng);
+    assert_true(lane.reward == 1 && !lane.terminated);
+    check_light(&env, &lane, (float[]){0.99f, -0.99f}, &rng);
+    assert_false(lane.terminated);
+    check_light(&env, &lane, place, &rng);
+    assert_true(lane.terminated);
+  }
+  fov_env_finish(&env);
+  fov_arena_finish(&arena);
+}
+
 static void catch_refuses_a_paddle_wider_than_its_screen(void **state) {
   (void)state;
   assert_refused("env = catch\nenv.size = 8\nenv.paddle = 9", "expected at most env.size = 8");
@@ -527,6 +681,9 @@ int main(void) {
       cmocka_unit_test(catch_has_distractors),
       cmocka_unit_test(catch_refuses_a_paddle_wider_than_its_screen),
       cmocka_unit_test(circles_and_squares_follow_their_definition),
+      cmocka_unit_test(patches_come_from_the_place_that_is_asked_for),
+      cmocka_unit_test(patches_without_detail_are_drawn_again),
+      cmocka_unit_test(positions_are_clear_near_the_light),
   };
   return cmocka_run_group_tests(tests, write_digits, remove_digits);
 }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <string.h>
 
 _Thread_local ToyReset toy_log[TOY_LOG];
@@ -40,12 +41,17 @@ static void draw_patch(uint8_t *image, int x, int pattern) {
         image[(CENTRE - PATCH / 2 + i) * TOY_SIDE + x - PATCH / 2 + j] = 255;
 }
 
-/** Sets the first pixel to the generator's first number, and logs the reset. */
-static void note_reset(FovEnvLane *lane, int64_t index, FovRng *rng) {
+/** Logs the reset, with the generator's first number, which it returns. */
+static uint32_t log_reset(int64_t index, FovRng *rng) {
   uint32_t draw = fov_rng_u32(rng);
-  fov_lane_pixels(lane)[0] = (uint8_t)draw;
   if (toy_resets < TOY_LOG) toy_log[toy_resets] = (ToyReset){.index = index, .draw = draw};
   toy_resets++;
+  return draw;
+}
+
+/** Logs the reset, and sets the first pixel to the generator's first number. */
+static void note_reset(FovEnvLane *lane, int64_t index, FovRng *rng) {
+  fov_lane_pixels(lane)[0] = (uint8_t)log_reset(index, rng);
 }
 
 /** The label is a pattern on the left or the right; a cue in the centre shows the side. */
@@ -158,6 +164,80 @@ static void step_game(const void *env, FovEnvLane *lane, const FovAnswer *answer
   draw_game(lane);
 }
 
+/* ---- vectors ---- */
+
+static FovStatus create_find(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
+  FovStatus status = create(env, spec, options, split);
+  spec->cue = fov_byte_image(PATCH, PATCH, 1);
+  spec->answer = FOV_ANSWER_VECTOR;
+  spec->actions = 2;
+  spec->steps = 2;
+  spec->goal = -1;
+  spec->place[0] = spec->place[1] = 0.5f;
+  spec->state_size = sizeof(Reader);
+  return status;
+}
+
+/** The numbers are the patch's column and pattern; cases with odd numbers ask twice. */
+static void reset_find(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
+  (void)env;
+  int x = CENTRE + 2 * (int)(index % 5 - 2), pattern = (int)(index % TOY_ACTIONS);
+  uint8_t *image = fov_lane_pixels(lane), *cue = lane->cue;
+  memset(image, 0, TOY_SIDE * TOY_SIDE);
+  draw_patch(image, x, pattern);
+  for (int i = 0; i < PATCH * PATCH; i++)
+    cue[i] = image[(CENTRE - PATCH / 2 + i / PATCH) * TOY_SIDE + x - PATCH / 2 + i % PATCH];
+  *(Reader *)lane->state = (Reader){.index = index};
+  lane->target[0] = (float)(x - CENTRE) / 5;
+  lane->target[1] = (float)(pattern - 1);
+  note_reset(lane, index, rng);
+}
+
+static void step_find(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
+  (void)env, (void)rng;
+  lane->reward = -fov_vector_loss(answer->vector, lane->target, 2);
+  lane->terminated = lane->taken == ((const Reader *)lane->state)->index % 2;
+}
+
+static FovStatus create_walk(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
+  FovStatus status = create(env, spec, options, split);
+  spec->observation = (FovObservation){.kind = FOV_OBSERVATION_VECTOR, .length = TOY_SEEN};
+  spec->answer = FOV_ANSWER_VECTOR;
+  spec->actions = 2;
+  spec->steps = TOY_WALK;
+  spec->goal = 1;
+  spec->place[0] = spec->place[1] = 1;
+  spec->changes = true;
+  return status;
+}
+
+static void reset_walk(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
+  (void)env;
+  float *seen = lane->observation;
+  log_reset(index, rng);
+  for (int j = 0; j < TOY_SEEN; j++) seen[j] = -1;
+  for (int j = 0; j < 2; j++) lane->target[j] = 0;
+}
+
+/** Shows x and y with a little noise, the answers so far and 0.5. */
+static void look_walk(const void *env, FovEnvLane *lane, const float place[2], FovRng *rng) {
+  (void)env;
+  float *seen = lane->observation;
+  for (int j = 0; j < 2; j++) {
+    seen[j] = place[j] + 0.125f * fov_rng_uniform(rng);
+    lane->target[j] = place[1 - j];
+  }
+  seen[2] = (float)lane->taken;
+  seen[3] = 0.5f;
+  lane->terminated = lane->taken > 0 && fabsf(place[0]) > (float)TOY_EDGE;
+}
+
+static void step_walk(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
+  (void)env, (void)rng;
+  lane->reward = 1 - fov_vector_loss(answer->vector, lane->target, 2);
+  lane->terminated = lane->taken + 1 == TOY_WALK;
+}
+
 #define TOY_WORLD(kind, label, text)                                                               \
   static const FovEnvType toy_##kind = {.plugin = {label, text, options_table, sizeof(Options)},   \
                                         .create = create_##kind,                                   \
@@ -167,8 +247,17 @@ static void step_game(const void *env, FovEnvLane *lane, const FovAnswer *answer
 
 TOY_WORLD(turns, "toy_turns", "patterns to name in turn");
 TOY_WORLD(game, "toy_game", "a patch to move to the middle");
+TOY_WORLD(find, "toy_find", "column and pattern of the patch that a cue shows");
 
-const FovEnvType *const fov_envs[] = {&toy_env, &toy_turns, &toy_game, NULL};
+static const FovEnvType toy_walk = {
+    .plugin = {"toy_walk", "a place to guess", options_table, sizeof(Options)},
+    .create = create_walk,
+    .destroy = destroy,
+    .reset = reset_walk,
+    .step = step_walk,
+    .look = look_walk};
+
+const FovEnvType *const fov_envs[] = {&toy_env, &toy_turns, &toy_game, &toy_find, &toy_walk, NULL};
 
 static const char base[] = "glimpses = 3\n"
                            "core.width = 12\n"

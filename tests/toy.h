@@ -1,7 +1,9 @@
 /** Toy environments and a training on one of them: exact results in little time.
  *
  * `toy` shows a pattern to name; `toy_turns` shows three patterns and asks for the first one to
- * three in turn; `toy_game` is a control task, a patch to move to the middle. */
+ * three in turn; `toy_game` is a control task, a patch to move to the middle; `toy_find` shows a
+ * patch and its pattern as a cue, and asks once or twice for two numbers; `toy_walk` shows a vector
+ * that depends on the place, asks for another one and ends where x is beyond ±TOY_EDGE. */
 #ifndef FOV_TESTS_TOY_H
 #define FOV_TESTS_TOY_H
 
@@ -39,6 +41,10 @@
 
 /** Four shards, the last of them short, and more numbers than one task steps. */
 #define TOY_MANY "train.batch = 200\ncore.width = 150\n"
+
+#define TOY_EDGE 0.6
+
+enum { TOY_WALK = 6, TOY_SEEN = 4 }; // steps of toy_walk, numbers that it shows
 
 enum { TOY_SIDE = 20, TOY_ACTIONS = 3, TOY_LOG = 1024, TOY_TURNS = 3, TOY_MOVES = 8 };
 

@@ -69,6 +69,9 @@ const char *const toy_ragged[TOY_RAGGED] = {
     "env = toy_turns\nglimpses = 3\nstop = learned\nfirst = learned\nattention = "
     "straight_through\nscore = location\n" TOY_SITES,
     "env = toy\nglimpses = 4\nstop = learned\nattention = sampled\n" TOY_SITES TOY_BLOCKS,
+    "env = toy_find\nglimpses = 2\ncore = gru\n",
+    "env = toy_walk\nglimpses = 1\nfirst = random\nglimpse.where = 0\npolicy = relative\n",
+    "env = toy_walk\nglimpses = 2\nstop = learned\npolicy = random\ncore = lstm\n",
 };
 
 /* ---- trainings ---- */

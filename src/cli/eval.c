@@ -17,8 +17,8 @@ typedef struct Request {
 static const FovOption options[] = {
     FOV_INT(Request, rollouts, "1", 1, 1000,
             "1: one deterministic rollout; N > 1: N sampled rollouts with averaged "
-            "log-probabilities; of a game, each rollout counts as a case, and the interval is over "
-            "games"),
+            "log-probabilities; of moves or vectors, each rollout counts as a case, and the "
+            "interval is over cases"),
     FOV_CHOICE(Request, split, "test", fov_split_names, "which cases"),
     FOV_TEXT(
         Request, images,
@@ -81,6 +81,10 @@ static FovStatus print_json(const FovTrained *trained, const FovTested *tested,
                 "input_numbers", tested->outcomes.input_numbers, "input_pixels",
                 tested->outcomes.input_pixels, "milliseconds", tested->milliseconds, "answers",
                 (json_int_t)result->answers, "wrong_answers", (json_int_t)result->wrong_answers);
+  if (root && trained->env.spec.answer == FOV_ANSWER_VECTOR) {
+    json_object_set_new(root, "distance", json_real(result->distance));
+    json_object_set_new(root, "last_distance", json_real(result->last_distance));
+  }
   char *text =
       root ? json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(root);
@@ -94,8 +98,8 @@ static FovStatus print_json(const FovTrained *trained, const FovTested *tested,
 
 static const char *describe_rollouts(const FovTrained *trained, int rollouts) {
   if (rollouts > 1)
-    return trained->env.spec.answer == FOV_ANSWER_MOVE ? "each sampled rollout a case"
-                                                       : "sampled rollouts averaged";
+    return trained->env.spec.answer == FOV_ANSWER_CLASS ? "sampled rollouts averaged"
+                                                        : "each sampled rollout a case";
   return trained->task.policy->head.build ? "one deterministic rollout" : "one rollout";
 }
 
@@ -126,6 +130,9 @@ static void print_text(const FovTrained *trained, const FovTested *tested, const
     printf("answers      %.2f %% wrong, of all %lld\n",
            100.0 * (double)result->wrong_answers / (double)result->answers,
            (long long)result->answers);
+  if (trained->env.spec.answer == FOV_ANSWER_VECTOR)
+    printf("distance     %.4f of the last answers, %.4f of all, root mean squared\n",
+           result->last_distance, result->distance);
   printf("reward       %.4f, mean of a rollout\n", result->reward);
   printf("glimpses     %.2f, mean of a rollout\n", result->glimpses);
   printf("cost         %.3f MFLOP, mean of a rollout's matrix products; %lld parameters\n",
@@ -165,11 +172,12 @@ static FovStatus check_save(const Request *request, const FovTrained *trained) {
   size_t count;
   const FovSetting *list = fov_settings_list(&count, trained->experiment.settings);
   bool changed = count > 0 && list[count - 1].origin == FOV_ORIGIN_COMMAND;
-  bool games = trained->env.spec.answer == FOV_ANSWER_MOVE && request->rollouts > 1;
-  if (!request->save || !(changed || games)) return FOV_OK;
+  bool many = trained->env.spec.answer != FOV_ANSWER_CLASS && request->rollouts > 1;
+  if (!request->save || !(changed || many)) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE, "--save: expected %s",
                   changed ? "no key=value: it keeps the outcomes of the agent as it was trained"
-                          : "--rollouts 1: several rollouts of a game have no common outcome");
+                          : "--rollouts 1: several rollouts of moves or vectors have no common "
+                            "outcome");
 }
 
 /** Gathers the settings: what the options stand for, then the user's. */

@@ -145,11 +145,19 @@ FovStatus fov_experiment_resolve(FovExperiment *experiment) {
   return fov_config_resolve(&experiment->config, experiment->settings);
 }
 
+/** A cue is seen whole; without one, all is 0. */
+static FovGlimpseShape cue_shape(const FovEnvSpec *spec) {
+  FovImage cue = fov_observed(&spec->cue, NULL);
+  if (spec->cue.kind == FOV_OBSERVATION_NONE) return (FovGlimpseShape){.scales = 0};
+  return fov_sensor_glimpse(&(FovSensor){.whole = true}, cue.height, cue.width, cue.channels);
+}
+
 static FovAgentParts parts_of(const FovExperiment *experiment, const FovEnvSpec *spec) {
   const FovPolicy *policy = CHOSEN(experiment, FOV_SLOT_POLICY);
   const FovStopRule *stop = CHOSEN(experiment, FOV_SLOT_STOP);
   const FovBaseline *baseline = CHOSEN(experiment, FOV_SLOT_BASELINE);
   const FovSlot *slots = experiment->slots;
+  FovImage shown = fov_observed(&spec->observation, NULL);
   FovAgentParts parts = {.options = experiment->agent_options,
                          .glimpse = experiment->glimpse,
                          .context = experiment->context,
@@ -163,10 +171,13 @@ static FovAgentParts parts_of(const FovExperiment *experiment, const FovEnvSpec 
                          .core_options = slots[FOV_SLOT_CORE].values,
                          .score = CHOSEN(experiment, FOV_SLOT_SCORE),
                          .score_options = slots[FOV_SLOT_SCORE].values,
-                         .height = spec->observation.height,
-                         .width = spec->observation.width,
-                         .channels = spec->observation.channels,
+                         .height = shown.height,
+                         .width = shown.width,
+                         .channels = shown.channels,
+                         .cue = cue_shape(spec),
                          .actions = spec->actions};
+  // A vector has no places to look at.
+  parts.sensor.whole = parts.sensor.whole || spec->observation.kind == FOV_OBSERVATION_VECTOR;
   parts.heads[FOV_READER_POLICY] = &policy->head;
   parts.heads[FOV_READER_STOP] = &stop->head;
   parts.heads[FOV_READER_BASELINE] = &baseline->head;

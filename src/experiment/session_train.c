@@ -97,6 +97,10 @@ static FovProgress make_row(const FovSession *session, const FovEvalResult *vali
   if (valid->answers > valid->cases)
     fov_progress_add(&row, "valid_answer_error",
                      (double)valid->wrong_answers / (double)valid->answers);
+  if (session->valid_env.spec.answer == FOV_ANSWER_VECTOR) {
+    fov_progress_add(&row, "valid_distance", valid->distance);
+    fov_progress_add(&row, "valid_last_distance", valid->last_distance);
+  }
   add_extras(&row, session);
   return row;
 }
@@ -144,11 +148,13 @@ static FovStatus write_row(const FovSession *session, const FovProgress *row) {
                      (long long)row->update, 100 * row->valid_error, 100 * row->train_error);
 }
 
-/** What the best weights have least of: errors or, where glimpses cost something or earlier answers
- * than the last earn something, the reward's negative. */
+/** What the best weights have least of: errors or, where glimpses cost something, earlier answers
+ * than the last earn something or answers are vectors, the reward's negative. */
 static double loss_of(const FovSession *session, const FovProgress *row) {
   const FovTask *task = &session->training.task;
-  return task->stop->cost || task->env->spec.last ? -row->valid_reward : row->valid_error;
+  bool vectors = task->env->spec.answer == FOV_ANSWER_VECTOR;
+  return task->stop->cost || task->env->spec.last || vectors ? -row->valid_reward
+                                                             : row->valid_error;
 }
 
 /** Writes weights and trace of an evaluation. is_best: none was better before. */

@@ -44,8 +44,8 @@ static FovStatus play(FovTested *tested, const FovEvalRequest *request, FovProfi
   return status;
 }
 
-/** Of games each rollout counts as a case. Rollouts of one game are not independent of each other,
- * so the interval counts games. */
+/** Of moves and vectors each rollout counts as a case. Rollouts of one case are not independent of
+ * each other, so the interval counts cases. */
 static void add_interval(FovTested *tested, int64_t cases) {
   int64_t repeats = tested->result.cases / cases;
   int64_t wrong = (tested->result.wrong + repeats / 2) / repeats;

@@ -14,8 +14,8 @@ typedef struct FovTested {
   FovOutcomes outcomes; /**< `wrong` is NULL where they are not wanted */
 } FovTested;
 
-/** Evaluates; outcomes: whether each case's outcome is wanted, which several rollouts of a game do
- * not have. Finished by fov_tested_finish, also after a failure. */
+/** Evaluates; outcomes: whether each case's outcome is wanted, which several rollouts of moves
+ * or vectors do not have. Finished by fov_tested_finish, also after a failure. */
 FovStatus fov_tested_run(FovTested *tested, const FovTrained *trained, int rollouts, int threads,
                          bool outcomes);
 void fov_tested_finish(FovTested *tested);

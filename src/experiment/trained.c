@@ -42,7 +42,8 @@ static FovStatus compare(const FovTrained *trained, const FovSafetensors *file) 
   const FovParam *first = &agent->params.list[0]; // its columns are pixels
   const FovBlob *sees = fov_safetensors_find(file, first->name);
   const FovBlob *answers = fov_safetensors_find(file, "class.w");
-  int channels = trained->env.spec.observation.channels, other = channels == 1 ? 3 : 1;
+  int channels = fov_observed(&trained->env.spec.observation, NULL).channels,
+      other = channels == 1 ? 3 : 1;
   if (sees && sees->dims == 2 && sees->shape[1] * channels == (int64_t)first->cols * other &&
       !changes_sensor(trained))
     return fov_fail(FOV_ERR_USAGE,
@@ -172,7 +173,8 @@ static FovStatus load(FovTrained *trained, const FovSafetensors *file, const cha
   trained->task = fov_experiment_task(experiment, &trained->env);
   FOV_TRY(fov_task_check(&trained->task));
   FOV_TRY(load_weights(trained, file));
-  return find_standard(experiment, file, trained->env.spec.observation.channels);
+  return find_standard(experiment, file,
+                       fov_observed(&trained->env.spec.observation, NULL).channels);
 }
 
 FovStatus fov_trained_load(FovTrained *trained, const char *source, const char *const *changes,

@@ -1,17 +1,24 @@
 #include "learn/evaluate.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/team.h"
 #include "learn/categorical.h"
 
+/** Sums over the episodes of a shard. */
+typedef struct Sums {
+  FovEvalResult result; /**< sums where it has means, and of squared distances */
+  int64_t vectors;      /**< that were answered */
+} Sums;
+
 typedef struct Evaluation {
   const FovEvalRequest *request;
   FovWorkspace *workspace;
-  FovEvalResult *shards; /**< sums, not means */
-  real *log_p;           /**< [cases, N, A]: summed over rollouts; NULL of a control task */
-  size_t first;          /**< of the shards that this rank plays */
+  Sums *shards;
+  real *log_p;  /**< [cases, N, A]: summed over rollouts; NULL unless answers are classes */
+  size_t first; /**< of the shards that this rank plays */
 } Evaluation;
 
 /** Numbers of one case's answers. */
@@ -35,8 +42,8 @@ static bool judge(FovEvalResult *sums, const FovRollout *rollout, const real *lo
   return task->env->spec.last ? last : wrong > 0;
 }
 
-/** log_p: of the shard's first case, or NULL of a control task, whose rollouts have been counted.
- * wrong: likewise, or NULL. */
+/** log_p: of the shard's first case, or NULL of moves and vectors, whose rollouts have been
+ * counted. wrong: likewise, or NULL. */
 static void count_answers(FovEvalResult *sums, uint8_t *wrong, const FovRollout *rollout,
                           const real *log_p, const FovTask *task) {
   for (int b = 0; b < rollout->lanes; b++) {
@@ -48,16 +55,25 @@ static void count_answers(FovEvalResult *sums, uint8_t *wrong, const FovRollout 
   if (log_p) sums->cases += rollout->lanes;
 }
 
-static void add_rollout(FovEvalResult *sums, real *log_p, const FovRollout *rollout,
-                        const FovTask *task) {
-  bool control = task->env->spec.answer == FOV_ANSWER_MOVE;
-  size_t numbers = control ? 0 : (size_t)rollout->lanes * answer_size(task);
+/** Adds the squared distances of lane b's vectors. */
+static void add_distances(Sums *sums, const FovRollout *rollout, int b) {
+  const real *squares = rollout->squares + (size_t)b * rollout->turns;
+  int taken = rollout->taken[b];
+  for (int turn = 0; turn < taken; turn++) sums->result.distance += squares[turn];
+  sums->result.last_distance += squares[taken - 1];
+  sums->vectors += taken;
+}
+
+static void add_rollout(Sums *sums, real *log_p, const FovRollout *rollout, const FovTask *task) {
+  FovEvalResult *result = &sums->result;
+  size_t numbers = log_p ? (size_t)rollout->lanes * answer_size(task) : 0;
   for (size_t i = 0; i < numbers; i++) log_p[i] += rollout->log_probabilities[i];
   for (int b = 0; b < rollout->lanes; b++) {
-    sums->reward += rollout->returns[b];
-    sums->glimpses += rollout->glimpses[b];
-    sums->wrong += control && rollout->wrong[b];
-    sums->cases += control;
+    result->reward += rollout->returns[b];
+    result->glimpses += rollout->glimpses[b];
+    result->wrong += !log_p && rollout->wrong[b];
+    result->cases += !log_p;
+    if (rollout->squares) add_distances(sums, rollout, b);
   }
 }
 
@@ -70,7 +86,7 @@ static void evaluate_shard(void *context, int number, int worker) {
   int64_t first = (int64_t)(shard * FOV_SHARD), left = request->cases - first;
   int lanes = left < FOV_SHARD ? (int)left : FOV_SHARD;
   real *log_p = evaluation->log_p ? evaluation->log_p + first * answer_size(task) : NULL;
-  FovEvalResult *sums = &evaluation->shards[shard];
+  Sums *sums = &evaluation->shards[shard];
   FovRollout rollout = {0};
   for (int m = 0; m < request->rollouts; m++) {
     FovTape tape;
@@ -82,23 +98,24 @@ static void evaluate_shard(void *context, int number, int worker) {
     fov_rollout_run(&rollout, &tape, task, &plan);
     add_rollout(sums, log_p, &rollout, task);
   }
-  count_answers(sums, request->wrong ? request->wrong + first : NULL, &rollout, log_p, task);
+  count_answers(&sums->result, request->wrong ? request->wrong + first : NULL, &rollout, log_p,
+                task);
 }
 
 /** Memory of all shards, once it is known to fit. */
 static FovStatus allocate(Evaluation *evaluation, int shards) {
   const FovEvalRequest *request = evaluation->request;
   const FovTask *task = request->task;
-  bool control = task->env->spec.answer == FOV_ANSWER_MOVE;
-  size_t answers = control ? 0 : (size_t)request->cases * answer_size(task);
+  bool classes = task->env->spec.answer == FOV_ANSWER_CLASS;
+  size_t answers = classes ? (size_t)request->cases * answer_size(task) : 0;
   double shard = 0, kept = (double)answers * sizeof(real);
   // A training evaluates again and again in memory that it has already.
   if (!fov_workspace_is_used(evaluation->workspace, request->threads))
     FOV_TRY(fov_shard_bytes(&shard, task, request->values));
   FOV_TRY(fov_memory_check(request->threads * shard + kept, "this evaluation"));
   evaluation->shards = calloc((size_t)shards, sizeof *evaluation->shards);
-  if (!control) evaluation->log_p = calloc(answers, sizeof *evaluation->log_p);
-  return evaluation->shards && (control || evaluation->log_p)
+  if (classes) evaluation->log_p = calloc(answers, sizeof *evaluation->log_p);
+  return evaluation->shards && (!classes || evaluation->log_p)
              ? FOV_OK
              : fov_fail(FOV_ERR_MEMORY, "no memory for %zu answers", answers);
 }
@@ -107,16 +124,23 @@ static FovEvalResult add_shards(const Evaluation *evaluation, int shards) {
   const FovEvalRequest *request = evaluation->request;
   double episodes = (double)request->cases * request->rollouts;
   FovEvalResult sum = {0};
+  int64_t vectors = 0;
   for (int s = 0; s < shards; s++) {
-    sum.cases += evaluation->shards[s].cases;
-    sum.wrong += evaluation->shards[s].wrong;
-    sum.answers += evaluation->shards[s].answers;
-    sum.wrong_answers += evaluation->shards[s].wrong_answers;
-    sum.reward += evaluation->shards[s].reward;
-    sum.glimpses += evaluation->shards[s].glimpses;
+    const FovEvalResult *shard = &evaluation->shards[s].result;
+    sum.cases += shard->cases;
+    sum.wrong += shard->wrong;
+    sum.answers += shard->answers;
+    sum.wrong_answers += shard->wrong_answers;
+    sum.reward += shard->reward;
+    sum.glimpses += shard->glimpses;
+    sum.distance += shard->distance;
+    sum.last_distance += shard->last_distance;
+    vectors += evaluation->shards[s].vectors;
   }
   sum.reward /= episodes;
   sum.glimpses /= episodes;
+  sum.distance = vectors ? sqrt(sum.distance / (double)vectors) : 0;
+  sum.last_distance = sqrt(sum.last_distance / episodes);
   return sum;
 }
 
@@ -145,8 +169,8 @@ FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *request,
   FOV_CHECK(request->threads <= workspace->count, "%d threads, %d arenas", request->threads,
             workspace->count);
   FOV_CHECK(!request->wrong || request->rollouts == 1 ||
-                request->task->env->spec.answer != FOV_ANSWER_MOVE,
-            "the outcomes of %d rollouts of a game", request->rollouts);
+                request->task->env->spec.answer == FOV_ANSWER_CLASS,
+            "the outcomes of %d rollouts of moves or vectors", request->rollouts);
   int shards = (int)((request->cases + FOV_SHARD - 1) / FOV_SHARD);
   Evaluation evaluation = {.request = request, .workspace = workspace};
   FovStatus status = fov_ranks_agree(request->ranks, allocate(&evaluation, shards));

@@ -6,12 +6,15 @@
 #include "learn/workspace.h"
 
 /** Several answers of a case count as one: wrong if any is, or the last if only this one counts.
- * Rollouts of a control task cannot be averaged: each counts as a case. */
+ * Rollouts of moves or vectors are not averaged: each counts as a case, which is wrong if its
+ * return is below the goal. */
 typedef struct FovEvalResult {
   int64_t cases, wrong;
-  int64_t answers, wrong_answers; /**< each by itself; 0 of a control task */
+  int64_t answers, wrong_answers; /**< each class by itself; 0 of moves and vectors */
   double reward;                  /**< mean return of an episode */
   double glimpses;                /**< mean of an episode */
+  double distance, last_distance; /**< √ of the mean ‖y − target‖² of all vectors, and of the last
+                                       of each episode; 0 of classes and moves */
 } FovEvalResult;
 
 typedef struct FovEvalRequest {
@@ -25,7 +28,7 @@ typedef struct FovEvalRequest {
   FovSplit split;     /**< which the environment was made for */
   int threads;
   uint8_t *wrong;  /**< [cases], filled with 1 for a case with a wrong answer, else 0; NULL: not
-                        wanted; of a control task only with one rollout */
+                        wanted; of moves and vectors only with one rollout */
   FovRanks *ranks; /**< which divide the cases, and all get the result; NULL: one */
 } FovEvalRequest;
 

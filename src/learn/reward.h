@@ -11,7 +11,7 @@
 
 typedef struct FovReward {
   FovPlugin plugin;
-  bool labelled; /**< it needs labels, which a control task does not have */
+  bool labelled; /**< it needs labels, which moves and vectors do not have */
   /** earned: what the environment gave. log_probabilities: [A], the agent's. */
   real (*value)(real earned, const real *log_probabilities, int label, int actions);
 } FovReward;

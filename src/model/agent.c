@@ -48,6 +48,23 @@ static FovStatus add_attention(FovAgent *agent, int *width, const FovAgentParts 
                                  parts->attention_options, &seen);
 }
 
+/** The cue's encoder, and the layer that joins its code and g_t [B, width]. */
+static FovStatus add_cue(FovAgent *agent, const FovAgentParts *parts, int width) {
+  FovParams *params = &agent->params;
+  int content;
+  if (parts->cue.scales == 0) return FOV_OK;
+  FOV_TRY(create_layout(&agent->cue_layout, parts->encoder->layout_size));
+  params->prefix = "cue.";
+  FovStatus status = parts->encoder->build(agent->cue_layout, &content, params,
+                                           parts->encoder_options, parts->cue);
+  params->prefix = NULL;
+  FOV_TRY(status);
+  agent->cue_w = fov_params_add(params, "cue.what", width, content, FOV_INIT_UNIFORM, 1);
+  agent->cue_glimpse = fov_params_add(params, "cue.glimpse", width, width, FOV_INIT_UNIFORM, 1);
+  agent->cue_bias = fov_params_add(params, "cue.bias", 1, width, FOV_INIT_ZERO, 0);
+  return FOV_OK;
+}
+
 /** The core, for g_t [B, inputs] and the time, and the gaze: of the same kind, named apart, fed by
  * the core. */
 static FovStatus add_cores(FovAgent *agent, const FovAgentParts *parts, int inputs) {
@@ -129,6 +146,11 @@ static FovStatus check_context(const FovAgentParts *parts) {
                     "context.side = %d: the context starts a second layer, found layers = %d; set "
                     "layers = 2 or context.side = 0",
                     side, layers);
+  if (side && parts->channels != 1 && parts->channels != 3)
+    return fov_fail(FOV_ERR_USAGE,
+                    "context.side = %d: expected images of 1 or 3 channels, found %d; set "
+                    "context.side = 0",
+                    side, parts->channels);
   if (side && !parts->core->starts)
     return fov_fail(FOV_ERR_USAGE,
                     "context.side = %d: core = %s has no state that could start from the context; "
@@ -144,6 +166,7 @@ static FovStatus add_parts(FovAgent *agent, const FovAgentParts *parts) {
   FOV_TRY(check_context(parts));
   agent->glimpse = fov_sensor_glimpse(&agent->sensor, parts->height, parts->width, parts->channels);
   FOV_TRY(add_attention(agent, &width, parts));
+  FOV_TRY(add_cue(agent, parts, width));
   FOV_TRY(add_cores(agent, parts, width));
   if (parts->attention->connect)
     FOV_TRY(parts->attention->connect(agent->attention_layout, &agent->params, agent->width));
@@ -155,6 +178,8 @@ FovStatus fov_agent_build(FovAgent *agent, const FovAgentParts *parts) {
   *agent = (FovAgent){.options = parts->options,
                       .context = parts->context,
                       .sensor = parts->sensor,
+                      .cue = parts->cue,
+                      .cue_encoder = parts->encoder,
                       .attention = parts->attention,
                       .core = parts->core,
                       .actions = parts->actions};
@@ -178,6 +203,7 @@ static void finish_core(const FovAgent *agent, void *layout) {
 void fov_agent_finish(FovAgent *agent) {
   if (agent->attention_layout) agent->attention->finish(agent->attention_layout);
   free(agent->attention_layout);
+  free(agent->cue_layout);
   finish_core(agent, agent->core_layout);
   finish_core(agent, agent->gaze_layout);
   for (int r = 0; r < FOV_READERS; r++) free(agent->heads[r]);
@@ -204,9 +230,20 @@ static FovVar *start_of(const FovAgent *agent, FovTape *tape, const FovImage *im
   return fov_linear(tape, hidden, &p[agent->start_w], &p[agent->start_bias], FOV_TANH);
 }
 
+/** The code of every lane's cue, which is seen whole; NULL: there is none. */
+static FovVar *code_of(const FovAgent *agent, FovTape *tape, const FovImage *cues, int lanes) {
+  if (!agent->cue_layout) return NULL;
+  FovVar *cue = fov_constant(tape, lanes, fov_glimpse_features(agent->cue));
+  FovPhase before = fov_profile_enter(FOV_PHASE_SENSOR);
+  for (int b = 0; b < lanes; b++)
+    fov_sensor_look(fov_value_row(cue, b), &(FovSensor){.whole = true}, &cues[b], 0, 0);
+  fov_profile_enter(before);
+  return agent->cue_encoder->encode(agent->cue_layout, tape, cue);
+}
+
 FovAgentState fov_agent_begin(const FovAgent *agent, FovTape *tape, const FovImage *images,
-                              int lanes, int glimpses) {
-  FovAgentState state = {.lanes = lanes};
+                              const FovImage *cues, int lanes, int glimpses) {
+  FovAgentState state = {.lanes = lanes, .cue = code_of(agent, tape, cues, lanes)};
   state.attention = fov_arena_alloc(tape->arena, agent->attention->state_size);
   agent->attention->begin(state.attention, agent->attention_layout, tape, lanes, glimpses);
   if (!agent->coarse) return state;
@@ -227,8 +264,13 @@ static FovVar *asking(const FovAgentState *state, const FovAgent *agent, FovTape
   return h ? h : fov_zeros(tape, state->lanes, agent->width);
 }
 
-/** g_t, and the time if the core reads it. */
-static FovVar *core_input(const FovAgent *agent, FovTape *tape, FovVar *g, real time) {
+/** g_t, joined with the cue if there is one, and the time if the core reads it. */
+static FovVar *core_input(const FovAgent *agent, FovTape *tape, const FovAgentState *state,
+                          FovVar *g, real time) {
+  FovVar *p = tape->params;
+  if (state->cue)
+    g = fov_linear2(tape, g, &p[agent->cue_glimpse], state->cue, &p[agent->cue_w],
+                    &p[agent->cue_bias], FOV_RELU);
   if (!agent->options.time) return g;
   FovVar *parts[2] = {g, fov_constant(tape, g->rows, 1)};
   for (int b = 0; b < g->rows; b++) fov_value_row(parts[1], b)[0] = time;
@@ -257,7 +299,9 @@ static FovVar *answer_at_once(const FovAgent *agent, const FovAgentState *state,
   tape->steps = 1; // its results are used once
   for (int i = 0; i < FOV_STATE_VARS; i++)
     if (after.core.vars[i]) after.core.vars[i] = fov_stop_gradient(tape, after.core.vars[i]);
-  agent->core->step(&after.core, agent->core_layout, tape, core_input(agent, tape, g, time));
+  if (after.cue) after.cue = fov_stop_gradient(tape, after.cue);
+  FovVar *input = core_input(agent, tape, &after, g, time);
+  agent->core->step(&after.core, agent->core_layout, tape, input);
   FovVar *logits = fov_agent_logits(agent, tape, &after);
   tape->params = params;
   tape->steps = steps;
@@ -273,7 +317,7 @@ void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *ag
   agent->attention->read(readout, state->attention, agent->attention_layout, tape, &seen);
   for (int i = 0; i < 2 && readout->relaxed[i]; i++)
     readout->relaxed[i] = answer_at_once(agent, state, tape, readout->relaxed[i], view->time);
-  FovVar *input = core_input(agent, tape, readout->g, view->time);
+  FovVar *input = core_input(agent, tape, state, readout->g, view->time);
   agent->core->step(&state->core, agent->core_layout, tape, input);
   if (!agent->gaze_layout) return;
   FovVar *h_t = state->core.vars[0];
@@ -288,6 +332,7 @@ void fov_agent_keep(FovAgentState *state, const FovAgent *agent, FovTape *tape, 
     if (*core) *core = fov_gather_lanes(tape, *core, state->lanes, lanes, count);
     if (*gaze) *gaze = fov_gather_lanes(tape, *gaze, state->lanes, lanes, count);
   }
+  if (state->cue) state->cue = fov_gather_lanes(tape, state->cue, state->lanes, lanes, count);
   if (state->attention && agent->attention->keep)
     agent->attention->keep(state->attention, tape, state->lanes, lanes, count);
   state->lanes = count;

@@ -5,7 +5,8 @@
  * second core of the same kind, the gaze. The answer and the decision to stop are read from the
  * core; where to look next and the return to expect, from the gaze. A context network may start the
  * gaze from a coarse view of the whole image; the answer then depends on it only through the places
- * that were looked at.
+ * that were looked at. A cue, such as a patch to find, has an encoder of the same kind as the
+ * glimpse's, with its own parameters; its code joins every g_t.
  *
  * An agent only describes: it is const once built. Its parameters are a block of numbers in the
  * layout of `params`, and one episode's state is on a tape.
@@ -69,6 +70,7 @@ typedef struct FovAgentParts {
   const FovHead *heads[FOV_READERS];     /**< except the answer's; NULL: none */
   const void *head_options[FOV_READERS]; /**< their plug-ins' structs */
   int height, width, channels;           /**< H, W, C of the images */
+  FovGlimpseShape cue;                   /**< of what is shown besides; all 0: nothing */
   int actions;                           /**< A: classes of the answer, or moves */
 } FovAgentParts;
 
@@ -78,15 +80,19 @@ typedef struct FovAgent {
   int coarse; /**< numbers of a coarse view, side·side·C; 0: no context */
   FovSensor sensor;
   FovGlimpseShape glimpse; /**< what the sensor gives */
+  FovGlimpseShape cue;     /**< all 0: there is none */
+  const FovEncoder *cue_encoder;
   const FovAttention *attention;
   const FovCore *core;
   void *attention_layout, *core_layout;
   void *gaze_layout;        /**< of the second core; NULL: there is none */
+  void *cue_layout;         /**< of the cue's encoder; NULL: there is no cue */
   void *heads[FOV_READERS]; /**< layouts of the heads; NULL: none */
   int width;                /**< D of h_t */
   int actions;              /**< A */
   FovParams params;
   int context_w, context_bias, start_w, start_bias; /**< numbers of parameters */
+  int cue_w, cue_glimpse, cue_bias;
 } FovAgent;
 
 /** Builds an agent; fails if its parts do not fit together. It refers to the plug-ins, which must
@@ -107,6 +113,7 @@ int fov_agent_columns(FovColumn columns[FOV_COLUMNS], const FovAgent *agent);
 /** What an agent remembers of an episode. */
 typedef struct FovAgentState {
   FovCoreState core, gaze; /**< gaze: of the second layer; unused if there is none */
+  FovVar *cue;             /**< [B, width]: the cue's code; NULL: there is none */
   void *attention;         /**< the attention's own */
   int lanes;               /**< B */
 } FovAgentState;
@@ -114,10 +121,11 @@ typedef struct FovAgentState {
 /**
  * The state before the first glimpse, which the heads may already read.
  *
- * images: [B], which a context network sees coarsely. glimpses: the most that will be taken.
+ * images: [B], which a context network sees coarsely. cues: [B]; NULL if there are none. glimpses:
+ * the most that will be taken.
  */
 FovAgentState fov_agent_begin(const FovAgent *agent, FovTape *tape, const FovImage *images,
-                              int lanes, int glimpses);
+                              const FovImage *cues, int lanes, int glimpses);
 
 /** Scores [n, N] of the sites that the next read-out may choose from, for the state that the policy
  * reads; NULL: the attention has no sites. view: without a place. */
@@ -125,7 +133,7 @@ FovVar *fov_agent_scores(FovAgentState *state, const FovAgent *agent, FovTape *t
                          const FovView *view);
 
 /** One time step: the attention reads g_t from the view, h_t = f_h(h_{t−1}, g_t); a second layer's
- * input is h_t. */
+ * input is h_t. With a cue, relu(Linear(g_t) + Linear(code)) replaces g_t. */
 void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *agent, FovTape *tape,
                    const FovView *view);
 

@@ -5,7 +5,8 @@
 #include "base/profile.h"
 
 const FovOption fov_glimpse_options[] = {
-    FOV_INT(FovGlimpseOptions, where, "128", 1, 8192, "units that encode the place of a glimpse"),
+    FOV_INT(FovGlimpseOptions, where, "128", 0, 8192,
+            "units that encode the place of a glimpse; 0: it is hidden from the agent"),
     FOV_INT(FovGlimpseOptions, width, "256", 1, 8192, "units of the glimpse vector g_t"),
     FOV_OPTIONS_END,
 };
@@ -17,10 +18,14 @@ FovStatus fov_glimpse_build(FovGlimpseNet *net, FovParams *params, const FovGlim
   if (!net->encoder_layout) return fov_fail(FOV_ERR_MEMORY, "no memory for an encoder");
   FOV_TRY(parts->encoder->build(net->encoder_layout, &content, params, parts->encoder_options,
                                 parts->shape));
-  net->where_w = fov_params_add(params, "where.w", where, 2, FOV_INIT_UNIFORM, 1);
-  net->where_bias = fov_params_add(params, "where.bias", 1, where, FOV_INIT_UNIFORM, 1);
+  net->hides_place = where == 0;
+  if (!net->hides_place) {
+    net->where_w = fov_params_add(params, "where.w", where, 2, FOV_INIT_UNIFORM, 1);
+    net->where_bias = fov_params_add(params, "where.bias", 1, where, FOV_INIT_UNIFORM, 1);
+  }
   net->content_w = fov_params_add(params, "glimpse.what", width, content, FOV_INIT_UNIFORM, 1);
-  net->place_w = fov_params_add(params, "glimpse.where", width, where, FOV_INIT_UNIFORM, 1);
+  if (!net->hides_place)
+    net->place_w = fov_params_add(params, "glimpse.where", width, where, FOV_INIT_UNIFORM, 1);
   net->bias = fov_params_add(params, "glimpse.bias", 1, width, FOV_INIT_ZERO, 0);
   return FOV_OK;
 }
@@ -46,6 +51,7 @@ void fov_glimpse_take(FovVar *rho, const FovGlimpseNet *net, const FovImage *ima
 
 FovVar *fov_glimpse_join(FovTape *tape, const FovGlimpseNet *net, FovVar *rho, FovVar *places) {
   FovVar *p = tape->params, *h_g = net->encoder->encode(net->encoder_layout, tape, rho);
+  if (net->hides_place) return fov_linear(tape, h_g, &p[net->content_w], &p[net->bias], FOV_RELU);
   FovVar *h_l = fov_linear(tape, places, &p[net->where_w], &p[net->where_bias], FOV_RELU);
   return fov_linear2(tape, h_g, &p[net->content_w], h_l, &p[net->place_w], &p[net->bias], FOV_RELU);
 }

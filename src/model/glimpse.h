@@ -1,6 +1,7 @@
 /**
  * The glimpse network of Mnih et al. 2014, section 3.1: joins the content of a glimpse and its
- * place l, h_l = relu(Linear(l)),  g = relu(Linear(h_g) + Linear(h_l)).
+ * place l, h_l = relu(Linear(l)),  g = relu(Linear(h_g) + Linear(h_l)); or g = relu(Linear(h_g)),
+ * so that the agent is not told where it looks.
  */
 #ifndef FOV_MODEL_GLIMPSE_H
 #define FOV_MODEL_GLIMPSE_H
@@ -9,7 +10,7 @@
 
 /** Widths of the glimpse network; that of h_g is the encoder's. */
 typedef struct FovGlimpseOptions {
-  int where; /**< units of h_l */
+  int where; /**< units of h_l; 0: the place is hidden */
   int width; /**< units of g */
 } FovGlimpseOptions;
 
@@ -30,6 +31,7 @@ typedef struct FovGlimpseNet {
   FovGlimpseShape shape;
   const FovEncoder *encoder;
   void *encoder_layout; /**< owned */
+  bool hides_place;
   int where_w, where_bias, content_w, place_w, bias;
 } FovGlimpseNet;
 

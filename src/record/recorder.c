@@ -7,7 +7,9 @@
 #include "base/team.h"
 #include "record/checkpoint.h"
 
-#define POLICY "policy." // before the names of the policy's columns, which come first
+// Before the names of the columns, which come in this order.
+#define POLICY "policy."
+#define ATTENTION "attention."
 
 enum { NUMBERS = 6 }; // of a glimpse: its place, baseline, reward, label and answer
 
@@ -49,23 +51,51 @@ static void copy_frame(FovTrace *trace, const void *image, bool floats, int epis
   for (size_t i = 0; i < pixels && floats; i++) to[i] = byte_of((double)((const float *)image)[i]);
 }
 
-/** Where the columns of the attention begin: after those of the policy. */
-static int attention_columns(const FovTrace *trace) {
-  int c = 0;
-  while (c < trace->columns && strncmp(trace->column[c].name, POLICY, strlen(POLICY)) == 0) c++;
+/** Where the columns after column `first` begin whose names have another prefix. */
+static int end_of_columns(const FovTrace *trace, int first, const char *prefix) {
+  int c = first;
+  while (c < trace->columns && strncmp(trace->column[c].name, prefix, strlen(prefix)) == 0) c++;
   return c;
 }
 
-/** What lane i saw and did at a step: glimpse t of the trace. */
+/** Where the columns of the attention begin: after those of the policy. */
+static int attention_columns(const FovTrace *trace) {
+  return end_of_columns(trace, 0, POLICY);
+}
+
+/** Whether answers are places, which have the last two columns. */
+static bool answers_places(const FovEnvSpec *spec) {
+  return spec->answer == FOV_ANSWER_VECTOR && spec->actions == 2 && spec->place[0] > 0 &&
+         spec->place[1] > 0;
+}
+
+/** The place that lane i answered and the true one, as locations. */
+static void copy_places(FovTrace *trace, const FovTimeStep *step, const FovEnvSpec *spec, size_t at,
+                        int i) {
+  if (!answers_places(spec) || !(step->events[i] & FOV_EVENT_ACT)) return;
+  const FovTraceColumn *columns = trace->column + trace->columns - 2;
+  for (int j = 0; j < 2; j++) {
+    columns[0].values[2 * at + j] = (float)fov_value_row(step->logits, i)[j] * spec->place[j];
+    columns[1].values[2 * at + j] = (float)step->targets[2 * i + j] * spec->place[j];
+  }
+}
+
+/** What lane i saw and did at a step: glimpse t of the trace. log_p: [n, A], of all lanes; NULL:
+ * answers are vectors. */
 static void copy_glimpse(FovTrace *trace, const FovTimeStep *step, const FovTask *task,
                          const real *log_p, real reward, int episode, int t, int i) {
   size_t at = (size_t)episode * trace->glimpses + t;
   copy_row(trace->locations + 2 * at, step->location, i);
   copy_retina(trace->retina + at * step->rho->cols, step->rho, task, i);
-  copy_probabilities(trace->probabilities + at * trace->actions, log_p, trace->actions);
-  copy_frame(trace, step->frames[i], task->env->spec.observation.floats, episode, t);
+  if (log_p)
+    copy_probabilities(trace->probabilities + at * trace->actions,
+                       log_p + (size_t)i * trace->actions, trace->actions);
+  const FovEnvSpec *spec = &task->env->spec;
+  copy_frame(trace, step->frames[i], fov_observed(&spec->observation, step->frames[i]).floats,
+             episode, t);
+  copy_places(trace, step, spec, at, i);
   int first = attention_columns(trace);
-  for (int c = first; c < trace->columns; c++)
+  for (int c = first; c < end_of_columns(trace, first, ATTENTION); c++)
     copy_row(trace->column[c].values + at * trace->column[c].width, step->read[c - first], i);
   trace->rewards[at] = (float)reward;
   trace->labels[at] = step->labels[i];
@@ -99,8 +129,7 @@ static void copy_rollout(FovTrace *trace, const FovTask *task, const FovRollout 
       int b = step->lanes[i], episode = episodes[b];
       if (episode < 0) continue;
       if (t > 0)
-        copy_glimpse(trace, step, task, log_p + (size_t)i * trace->actions,
-                     rollout->rewards[t * B + b], episode, t - 1, i);
+        copy_glimpse(trace, step, task, log_p, rollout->rewards[t * B + b], episode, t - 1, i);
       copy_choice(trace, step, fov_step_offset(step, task, log_p, (real)NAN, i), episode, t, i);
     }
   }
@@ -122,8 +151,9 @@ static double episode_bytes(const FovTask *task) {
   for (int c = fov_task_columns(columns, task); c-- > 0;) numbers += columns[c].width;
   for (int c = fov_agent_columns(columns, task->agent); c-- > 0;) numbers += columns[c].width;
   double glimpse = numbers * sizeof(float) + fov_glimpse_features(task->agent->glimpse);
-  const FovObservation *shown = &task->env->spec.observation;
-  double pixels = (double)shown->height * shown->width * shown->channels;
+  if (answers_places(&task->env->spec)) glimpse += 4 * sizeof(float);
+  FovImage shown = fov_observed(&task->env->spec.observation, NULL);
+  double pixels = (double)shown.height * shown.width * shown.channels;
   return count_frames(task) * pixels + fov_task_glimpses(task) * glimpse;
 }
 
@@ -228,7 +258,9 @@ static void add_columns(FovTrace *trace, const char *prefix, const FovColumn *co
 static void describe(FovTrace *trace, const FovRecordRequest *request) {
   FovColumn columns[FOV_COLUMNS];
   add_columns(trace, POLICY, columns, fov_task_columns(columns, request->task));
-  add_columns(trace, "attention.", columns, fov_agent_columns(columns, request->task->agent));
+  add_columns(trace, ATTENTION, columns, fov_agent_columns(columns, request->task->agent));
+  if (answers_places(&request->task->env->spec))
+    add_columns(trace, "answer.", (FovColumn[]){{"place", 2}, {"target", 2}}, 2);
   snprintf(trace->policy, sizeof trace->policy, "%s", request->task->policy->plugin.name);
   snprintf(trace->attention, sizeof trace->attention, "%s",
            request->task->agent->attention->plugin.name);
@@ -244,18 +276,19 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *request,
                            FovWorkspace *workspace) {
   const FovAgent *agent = request->task->agent;
   const FovEnvSpec *spec = &request->task->env->spec;
+  FovImage shown = fov_observed(&spec->observation, NULL);
   int T = fov_task_glimpses(request->task);
   *trace = (FovTrace){.episodes = all_episodes(request),
                       .glimpses = T,
                       .frames = spec->changes ? T : 1,
-                      .height = spec->observation.height,
-                      .width = spec->observation.width,
-                      .channels = spec->observation.channels,
+                      .height = shown.height,
+                      .width = shown.width,
+                      .channels = shown.channels,
                       .actions = agent->actions,
                       .side = agent->glimpse.side,
                       .scales = agent->glimpse.scales,
                       .whole = agent->sensor.whole,
-                      .control = spec->answer == FOV_ANSWER_MOVE,
+                      .control = spec->answer != FOV_ANSWER_CLASS,
                       .update = request->update};
   FOV_TRY(check_memory(request, workspace));
   describe(trace, request);

@@ -104,9 +104,9 @@ static FovBlob describe_column(const FovTrace *trace, const FovTraceColumn *colu
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/** What follows "policy." or "attention."; NULL if the name has another form. */
+/** What follows "policy.", "attention." or "answer."; NULL if the name has another form. */
 static const char *after_prefix(const char *name) {
-  static const char *const prefixes[] = {"policy.", "attention."};
+  static const char *const prefixes[] = {"policy.", "attention.", "answer."};
   for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
     if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) return name + strlen(prefixes[i]);
   return NULL;
@@ -404,8 +404,8 @@ static FovStatus declare_column(FovTrace *trace, const FovBlob *blob, const char
   if (!is_column_name(blob->name))
     return fov_fail(FOV_ERR_FORMAT, "%s: '%s': a bad name of a column", path, blob->name);
   if (trace->columns == FOV_TRACE_COLUMNS)
-    return fov_fail(FOV_ERR_FORMAT, "%s: more than %d columns policy.* and attention.*", path,
-                    FOV_TRACE_COLUMNS);
+    return fov_fail(FOV_ERR_FORMAT, "%s: more than %d columns policy.*, attention.* and answer.*",
+                    path, FOV_TRACE_COLUMNS);
   int64_t width = blob->dims == 3 ? blob->shape[2] : 0;
   if (width < 1 || width > FOV_COLUMN_WIDTH)
     return fov_fail(FOV_ERR_FORMAT,

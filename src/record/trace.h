@@ -10,9 +10,10 @@
 #include "base/error.h"
 #include "base/figure.h"
 
-enum { FOV_TRACE_COLUMNS = 2 * FOV_COLUMNS, FOV_TRACE_NAME = 48, FOV_TRACE_TEXT = 32 };
+enum { FOV_TRACE_COLUMNS = 2 * FOV_COLUMNS + 2, FOV_TRACE_NAME = 48, FOV_TRACE_TEXT = 32 };
 
-/** What the policy recorded of the choice of each glimpse, or the attention of the glimpse. */
+/** What the policy recorded of the choice of each glimpse, the attention of the glimpse, or the
+ * answer after it. */
 typedef struct FovTraceColumn {
   char name[FOV_TRACE_NAME]; /**< "policy.mean", "attention.tiles": see fov_trace_add_column */
   int width;                 /**< numbers per glimpse, 1 … FOV_COLUMN_WIDTH */
@@ -28,7 +29,9 @@ typedef struct FovTraceColumn {
  * deterministic), "policy.tiles" (K·K probabilities of a K × K grid over the image, by rows from
  * the top left), "attention.tiles" (the weights of such a grid, mean over heads), "attention.heads"
  * (the weights of each head) and "attention.window" (x, y of the middle, width and height of the
- * finest patch, in units of locations; patch s is 2^s times as wide and high).
+ * finest patch, in units of locations; patch s is 2^s times as wide and high). Where the answer is
+ * a place, "answer.place" is the one that was answered after the glimpse, and "answer.target" the
+ * true one (2 each, like locations).
  */
 typedef struct FovTrace {
   int episodes, glimpses;      /**< E, T */
@@ -37,11 +40,11 @@ typedef struct FovTrace {
   int actions;                 /**< A */
   int side, scales;            /**< G, S of the retina: patch s covers side·2^s pixels */
   bool whole;                  /**< the only patch is the whole image, wherever it looked */
-  bool control;                /**< actions have consequences; otherwise they are labels */
-  int64_t update;              /**< training updates of the agent */
-  char *names;                 /**< of the A actions, one per line; NULL: they have numbers only */
-  char weights[17];            /**< 16 hex digits: the digest of the agent's weights; "": unknown */
-  char policy[FOV_TRACE_TEXT]; /**< name of the policy that chose the locations; "": unknown */
+  bool control;     /**< answers are moves or vectors, judged by the return; else classes */
+  int64_t update;   /**< training updates of the agent */
+  char *names;      /**< of the A actions, one per line; NULL: they have numbers only */
+  char weights[17]; /**< 16 hex digits: the digest of the agent's weights; "": unknown */
+  char policy[FOV_TRACE_TEXT];    /**< name of the policy that chose the locations; "": unknown */
   char attention[FOV_TRACE_TEXT]; /**< name of the attention that read the glimpses; "": unknown */
   char split[FOV_TRACE_TEXT];     /**< of the data that the episodes come from; "": unknown */
   char seed[FOV_TRACE_TEXT];      /**< random seed of the recording, in decimal; "": unknown */
@@ -60,8 +63,8 @@ typedef struct FovTrace {
   FovTraceColumn column[FOV_TRACE_COLUMNS];
 } FovTrace;
 
-/** Declares a column, before fov_trace_allocate. name: "policy." or "attention.", a letter, then
- * letters, digits and '_', at most 31 of these, and not yet taken. */
+/** Declares a column, before fov_trace_allocate. name: "policy.", "attention." or "answer.", a
+ * letter, then letters, digits and '_', at most 31 of these, and not yet taken. */
 void fov_trace_add_column(FovTrace *trace, const char *name, int width);
 
 /** The column of that name, of any width; NULL if there is none. */

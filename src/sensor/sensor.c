@@ -21,7 +21,7 @@ const FovOption fov_sensor_options[] = {
     FOV_CHOICE(
         FovSensor, standardise, "auto", standardises,
         "subtract the mean brightness of the training images and divide by its standard deviation; "
-        "auto: with images and circle_square"),
+        "auto: with images, circle_square and locate"),
     FOV_OPTIONS_END,
 };
 
@@ -50,19 +50,21 @@ static void check_channels(int channels) {
 
 void fov_sensor_look(real *glimpse, const FovSensor *sensor, const FovImage *image, real x,
                      real y) {
-  check_channels(image->channels);
   fov_image_check(image);
-  if (sensor->whole)
+  if (sensor->whole) {
     fov_whole_look(glimpse, image);
-  else
+  } else {
+    check_channels(image->channels);
     fov_retina_look(glimpse, sensor, image, x, y);
+  }
 }
 
 void fov_sensor_look_back(real *image, const real *glimpse, const FovSensor *sensor, real x, real y,
                           int height, int width, int channels) {
-  check_channels(channels);
-  if (sensor->whole)
+  if (sensor->whole) {
     fov_whole_look_back(image, glimpse, height, width, channels);
-  else
+  } else {
+    check_channels(channels);
     fov_retina_look_back(image, glimpse, sensor, x, y, height, width, channels);
+  }
 }

@@ -62,7 +62,7 @@ FovGlimpseShape fov_sensor_glimpse(const FovSensor *sensor, int height, int widt
 int fov_glimpse_features(FovGlimpseShape glimpse);
 
 /**
- * Takes one glimpse.
+ * Takes one glimpse of an image of 1 or 3 channels, or of any number if it is seen whole.
  *
  * glimpse: [S, G, G, C], overwritten; bytes give 0 … gain^(S−1). x, y: any numbers; infinities and
  * NaN lie outside. Patches are centred on the pixel nearest to the location: patch s starts at

@@ -222,7 +222,7 @@ FovVar *fov_gaussian_log_prob(FovTape *tape, FovVar *mean, const real *sample, c
  */
 FovVar *fov_normal_log_prob(FovTape *tape, FovVar *mean, FovVar *log_sigma, const real *sample);
 
-/** (x − target)² / 2. x: [B, 1]; target: [B], a constant. Result: [B, 1]. */
+/** ‖x − target‖² / 2, of each row. x: [B, D]; target: [B, D], a constant. Result: [B, 1]. */
 FovVar *fov_squared_error(FovTape *tape, FovVar *x, const real *target);
 
 /** Row-wise log-softmax without a gradient. log_probabilities: [B, A], dense; logits: [B, A]. */

@@ -212,19 +212,25 @@ typedef struct SquaredError {
 
 static void squared_error_backward(FovTape *tape, void *saved) {
   SquaredError *op = saved;
+  int cols = op->x->cols;
   real *dx = fov_grad(tape, op->x);
-  for (int b = 0; b < op->x->rows; b++) dx[b] += op->y->grad[b] * (op->x->value[b] - op->target[b]);
+  for (int b = 0, i = 0; b < op->x->rows; b++, dx += op->x->stride)
+    for (int j = 0; j < cols; j++, i++)
+      dx[j] += op->y->grad[b] * (value_at(op->x, b, j) - op->target[i]);
 }
 
 FovVar *fov_squared_error(FovTape *tape, FovVar *x, const real *target) {
-  FOV_CHECK(x->cols == 1, "a column is expected, not [%d, %d]", x->rows, x->cols);
-  FovVar *y = fov_result(tape, x->rows, 1, x->wants_grad);
-  for (int b = 0; b < x->rows; b++) {
-    real difference = x->value[b] - target[b];
-    y->value[b] = difference * difference / 2;
+  int rows = x->rows, cols = x->cols;
+  FovVar *y = fov_result(tape, rows, 1, x->wants_grad);
+  for (int b = 0, i = 0; b < rows; b++) {
+    y->value[b] = 0;
+    for (int j = 0; j < cols; j++, i++) {
+      real difference = value_at(x, b, j) - target[i];
+      y->value[b] += difference * difference / 2;
+    }
   }
   SquaredError *op = FOV_NEW(tape->arena, SquaredError, 1);
-  *op = (SquaredError){.x = x, .y = y, .target = keep(tape, target, (size_t)x->rows)};
+  *op = (SquaredError){.x = x, .y = y, .target = keep(tape, target, (size_t)rows * cols)};
   fov_note(tape, y, NULL, squared_error_backward, op);
   return y;
 }

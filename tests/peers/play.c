@@ -4,8 +4,9 @@
  *     play N SETTINGS… CASE T PLACES…
  *
  * There are N settings key=value. PLACES are the first one's x and y and the actions of a relative
- * policy after each glimpse but the last: 2 T numbers. Prints the image; then for each glimpse its
- * place, the patch, log p of each class, and the reward of the answer after it, less the step's. */
+ * policy after each glimpse but the last: 2 T numbers. Prints the image and the cue; then for each
+ * glimpse its place, the patch, log p of each class, or the vector that is answered and the right
+ * one, and the reward of the answer after it, less the step's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,13 +38,34 @@ static void read_settings(FovExperiment *experiment) {
   require(fov_experiment_resolve(experiment));
 }
 
+static void print_numbers(const real *numbers, int count) {
+  for (int i = 0; i < count; i++) printf("%.17g ", (double)numbers[i]);
+}
+
 static void print_step(const FovRollout *rollout, FovArena *arena, int t, int actions) {
   FovTimeStep *step = &rollout->at[t];
-  const real *log_p = fov_step_log_p(step, arena);
-  for (int j = 0; j < 2; j++) printf("%.17g ", (double)step->location->value[j]);
-  for (int j = 0; j < step->rho->cols; j++) printf("%.17g ", (double)step->rho->value[j]);
-  for (int a = 0; a < actions; a++) printf("%.17g ", (double)log_p[a]);
-  printf("%.17g ", (double)rollout->rewards[t]);
+  print_numbers(step->location->value, 2);
+  print_numbers(step->rho->value, step->rho->cols);
+  print_numbers(step->targets ? step->logits->value : fov_step_log_p(step, arena), actions);
+  if (step->targets) print_numbers(step->targets, actions);
+  print_numbers(&rollout->rewards[t], 1);
+}
+
+static void print_image(const FovImage *image) {
+  int count = image->height * image->width * image->channels;
+  for (int i = 0; i < count; i++)
+    printf("%.9g ", image->floats ? (double)image->floats[i] : image->bytes[i] / 255.);
+}
+
+/** The case as it is shown after a reset. */
+static void print_case(const FovEnv *env, FovArena *arena, int64_t index) {
+  FovRng rng = fov_case_rng(0, FOV_SPLIT_TRAIN, index);
+  FovEnvLane lane = fov_env_lane(arena, &env->spec);
+  fov_env_reset(env, &lane, index, &rng);
+  FovImage image = fov_lane_image(&lane, &env->spec);
+  FovImage cue = fov_observed(&env->spec.cue, lane.cue);
+  print_image(&image);
+  if (env->spec.cue.kind != FOV_OBSERVATION_NONE) print_image(&cue);
 }
 
 /** Plays case `index`; places: [glimpses]. */
@@ -60,9 +82,7 @@ static void play(FovExperiment *experiment, const FovEnv *env, int64_t index, Fo
   FovPlan plan = fov_plan_cases(&arena, index, 1, 0, FOV_SPLIT_TRAIN, 0);
   plan.forced = &(FovChoices){.places = places};
   fov_rollout_run(&rollout, &tape, &task, &plan);
-  const float *image = rollout.at[0].frames[0];
-  for (int i = 0; i < env->spec.observation.height * env->spec.observation.width; i++)
-    printf("%.9g ", (double)image[i]);
+  print_case(env, &arena, index);
   for (int t = 1; t < rollout.time_steps; t++) print_step(&rollout, &arena, t, env->spec.actions);
   free(values);
   fov_arena_finish(&arena);

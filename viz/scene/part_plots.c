@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "viz/scene/episode.h"
+#include "viz/scene/part_answer.h"
 #include "viz/scene/reconstruction.h"
 
 /** The box inside a plot's axes: right of the numbers on the left, above those at the foot. */
@@ -351,6 +352,16 @@ static void draw_returns(cairo_t *cr, const FovScene *scene, const FovLayout *l)
   draw_series(cr, scene, plot, &axis, baseline_at, 0.24 * em);
 }
 
+/** Instead of probabilities: how far each answered place is from the true one. */
+static void draw_distances(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
+  FovBox box = l->bars, plot = plot_box(box, l->em, 1.4 * l->em);
+  FovAxis axis = value_axis(scene, plot, fov_answer_distance, fov_answer_distance);
+  fov_draw_heading(cr, &box, scene->theme, l->em, "Distance of the answer, half image widths");
+  draw_time_frame(cr, scene, plot, &axis, l->em);
+  fov_set_colour(cr, scene->theme->ink, 1);
+  draw_series(cr, scene, plot, &axis, fov_answer_distance, 0.24 * l->em);
+}
+
 static void draw_last(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   bool control = scene->trace->control;
   FovBox box = l->last, plot = plot_box(box, l->em, 1.4 * l->em);
@@ -364,7 +375,8 @@ static void draw_last(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
 }
 
 void fov_draw_plots(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
-  if (fov_shows(cr, l->bars)) draw_classes(cr, scene, l);
+  if (fov_shows(cr, l->bars))
+    fov_answers_places(scene->trace) ? draw_distances(cr, scene, l) : draw_classes(cr, scene, l);
   if (l->returns.h > 0 && fov_shows(cr, l->returns)) draw_returns(cr, scene, l);
   if (l->last.h > 0 && fov_shows(cr, l->last)) draw_last(cr, scene, l);
 }
@@ -383,6 +395,14 @@ static void tell_bar(char *text, size_t size, const FovScene *scene, const Bars 
   snprintf(text, size, "%s %s: %.4f", trace->control ? "action" : "class", name, (double)p);
 }
 
+static void tell_distance(char *text, size_t size, const FovScene *scene, int t) {
+  double distance = fov_answer_distance(scene, t);
+  if (isfinite(distance))
+    snprintf(text, size, "glimpse %d: distance %.3f", t + 1, distance);
+  else
+    snprintf(text, size, "glimpse %d: no answer", t + 1);
+}
+
 static void tell_last(char *text, size_t size, const FovScene *scene, int t) {
   if (scene->trace->control)
     snprintf(text, size, "glimpse %d: reward %g", t + 1, reward_at(scene, t));
@@ -394,7 +414,11 @@ bool fov_describe_plots(char *text, size_t size, const FovScene *scene, double x
   FovLayout l = fov_layout(scene);
   Bars bars = choose_bars(scene, &l);
   FovBox returns = plot_box(l.returns, l.em, 1.4 * l.em), last = plot_box(l.last, l.em, 1.4 * l.em);
-  if (fov_inside(bars.plot, x, y)) {
+  bool places = fov_answers_places(scene->trace);
+  FovBox upper = places ? plot_box(l.bars, l.em, 1.4 * l.em) : bars.plot;
+  if (fov_inside(upper, x, y) && places) {
+    tell_distance(text, size, scene, column_at(upper, x, fov_scene_length(scene)));
+  } else if (fov_inside(upper, x, y)) {
     tell_bar(text, size, scene, &bars, x);
   } else if (l.returns.h > 0 && fov_inside(returns, x, y)) {
     int t = column_at(returns, x, fov_scene_length(scene));

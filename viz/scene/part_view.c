@@ -7,6 +7,7 @@
 #include "viz/scene/attention.h"
 #include "viz/scene/cache.h"
 #include "viz/scene/episode.h"
+#include "viz/scene/part_answer.h"
 #include "viz/scene/part_policy.h"
 #include "viz/scene/pixels.h"
 #include "viz/scene/reconstruction.h"
@@ -190,6 +191,7 @@ void fov_draw_view(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   bool moves = !fov_reads_all(scene->trace);
   if (scene->overlays & FOV_OVERLAY_PATH && moves) draw_path(cr, scene, l);
   if (scene->overlays & FOV_OVERLAY_NUMBERS && moves) draw_numbers(cr, scene, l);
+  fov_draw_answer(cr, scene, l);
   cairo_restore(cr);
 }
 
@@ -218,6 +220,7 @@ void fov_draw_legend(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   fov_set_font(cr, 0.85 * em, false);
   bool moves = !fov_reads_all(scene->trace);
   if (scene->overlays & FOV_OVERLAY_PATH && moves) x = legend_path(cr, scene, x, y, em);
+  x = fov_draw_answer_legend(cr, scene, x, y, em);
   if (scene->overlays & FOV_OVERLAY_SQUARES && fov_has_window(scene->trace))
     fov_draw_window_legend(cr, scene, x, y, l->legend.x + l->legend.w, em);
   if (scene->overlays & FOV_OVERLAY_POLICY)

@@ -35,13 +35,12 @@ static void loop_sensor(void *context, int task, int worker) {
   (void)worker;
   PhaseLoop *loop = context;
   const FovEnvSpec *spec = &loop->subject->env.spec;
-  const FovObservation *shown = &spec->observation;
   FovArena *arena = &loop->arenas[task];
   FovEnvLane lane = fov_env_lane(arena, spec);
   draw_case(&loop->subject->env, &lane, (uint64_t)task);
   FovImage image = fov_lane_image(&lane, spec);
   FovGlimpseShape shape =
-      fov_sensor_glimpse(&loop->sensor, shown->height, shown->width, shown->channels);
+      fov_sensor_glimpse(&loop->sensor, image.height, image.width, image.channels);
   real *glimpse = FOV_NEW(arena, real, fov_glimpse_features(shape));
   FovRng rng = fov_rng_stream(0, FOV_STREAM_POLICY, (uint64_t)task);
   double start = fov_now(), seconds;
@@ -81,6 +80,7 @@ FovStatus fov_measure_sensor(FovRepeats *rate, const FovSubject *subject, int sc
                              int repeats) {
   PhaseLoop loop = {.subject = subject, .sensor = subject->experiment.sensor};
   loop.sensor.scales = scales;
-  loop.sensor.whole = false;
+  // A vector has no patches.
+  loop.sensor.whole = subject->env.spec.observation.kind == FOV_OBSERVATION_VECTOR;
   return rate_phase(rate, &loop, loop_sensor, threads, repeats);
 }

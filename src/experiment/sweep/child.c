@@ -28,11 +28,12 @@ static void on_signal(int number) {
   interrupted = 1;
 }
 
-/** Fails if the plan wants several rollouts of a game. */
+/** Fails if the plan wants several rollouts of moves or vectors. */
 static FovStatus check_rollouts(const FovSweepPlan *plan, const FovEnv *env) {
-  if (plan->options.rollouts == 1 || env->spec.answer != FOV_ANSWER_MOVE) return FOV_OK;
+  if (plan->options.rollouts == 1 || env->spec.answer == FOV_ANSWER_CLASS) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
-                  "--rollouts %d: expected 1: several rollouts of a game have no common outcome",
+                  "--rollouts %d: expected 1: several rollouts of moves or vectors have no common "
+                  "outcome",
                   plan->options.rollouts);
 }
 

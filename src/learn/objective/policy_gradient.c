@@ -13,23 +13,32 @@ static real weight_of(const real *weights, const FovObjectiveInput *input, int t
   return weights ? weights[t * input->rollout->lanes + lane] : 1;
 }
 
-/** Cross-entropy of the true labels: the supervised part of the hybrid loss of Mnih et al. 2014. */
+/** Cross-entropy of the true labels, the supervised part of the hybrid loss of Mnih et al. 2014, or
+ * half the squared distances of vectors to the true ones. */
+static FovVar *answer_loss(FovTape *tape, const FovTimeStep *step) {
+  if (step->targets) return fov_squared_error(tape, step->logits, step->targets);
+  return fov_cross_entropy(tape, NULL, step->logits, step->labels);
+}
+
+/** Adds the loss of the answers to every parameter's gradient. */
 static void add_answer_loss(FovTape *tape, double *sum, const FovObjectiveInput *input,
                             const FovLossWeights *weights) {
   const FovTask *task = input->task;
+  const FovEnvSpec *spec = &task->env->spec;
   double weight = 1.0 / input->batch / (input->every ? task->options.glimpses : 1);
-  if (task->env->spec.answer != FOV_ANSWER_CLASS) return;
+  double scale = spec->answer == FOV_ANSWER_VECTOR ? 2.0 * FOV_VECTOR_LOSS / spec->actions : 1;
+  if (spec->answer == FOV_ANSWER_MOVE) return;
   for (int t = 1; t < input->rollout->time_steps; t++) {
     const FovTimeStep *step = &input->rollout->at[t];
     if (!step->logits) continue;
     real *grad = FOV_NEW(tape->arena, real, step->count);
-    FovVar *loss = fov_cross_entropy(tape, NULL, step->logits, step->labels);
+    FovVar *loss = answer_loss(tape, step);
     for (int i = 0; i < step->count; i++) {
       bool answered = step->events[i] & FOV_EVENT_ACT;
       int lane = step->lanes[i];
-      grad[i] = (real)(input->every || answered ? weight : 0) *
+      grad[i] = (real)(input->every || answered ? weight * scale : 0) *
                 weight_of(weights->answers, input, t, lane);
-      if (answered) *sum += weight_of(weights->entropies, input, t, lane) * loss->value[i];
+      if (answered) *sum += scale * weight_of(weights->entropies, input, t, lane) * loss->value[i];
     }
     fov_tape_add_grad(tape, loss, grad);
   }

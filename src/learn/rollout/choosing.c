@@ -17,7 +17,7 @@ static FovVar *answer_logits(FovTimeStep *step, const Play *play) {
 
 const real *fov_step_log_p(FovTimeStep *step, FovArena *arena) {
   const FovVar *logits = step->logits;
-  if (!logits || step->log_p) return step->log_p;
+  if (!logits || step->targets || step->log_p) return step->log_p;
   step->log_p = FOV_NEW(arena, real, (size_t)logits->rows * logits->cols);
   fov_log_softmax(step->log_p, fov_values(logits));
   return step->log_p;
@@ -99,22 +99,42 @@ static int choose_action(const real *log_p, Play *play, int i, int lane, bool sa
   return sample ? fov_sample(log_p, A, &play->policy_rng[i]) : fov_likeliest(log_p, A);
 }
 
-/** A control task's actions are sampled, for REINFORCE; answers are learned from their labels. */
+/** A control task's actions are sampled, for REINFORCE; answers are learned from their labels. A
+ * vector, which has no log_p, is no action. */
 static void choose_actions(FovTimeStep *step, const real *log_p, const bool *due, Play *play) {
   int A = play->task->agent->actions, *sampled = FOV_NEW(play->tape->arena, int, step->count);
   bool sample = play->task->env->spec.answer == FOV_ANSWER_MOVE && !play->plan->deterministic;
-  for (int i = 0; i < step->count; i++, log_p += A) {
+  for (int i = 0; i < step->count; i++) {
     int lane = step->lanes[i];
     sampled[i] = 0;
     if (!due[i]) continue;
-    sampled[i] = choose_action(log_p, play, i, lane, sample);
-    step->actions[i] = play->rollout->choices.actions[row_of(play) + lane] = sampled[i];
     step->events[i] |= FOV_EVENT_ACT;
+    if (!log_p) continue;
+    sampled[i] = choose_action(log_p + (size_t)i * A, play, i, lane, sample);
+    step->actions[i] = play->rollout->choices.actions[row_of(play) + lane] = sampled[i];
   }
   if (sample) step->log_act = fov_categorical_log_prob(play->tape, step->logits, sampled);
 }
 
-/** Records what lane i answers in its turn and steps its environment. Returns the reward. */
+/** ‖y − target‖² */
+static real squared_distance(const float *y, const real *target, int A) {
+  real squares = 0;
+  for (int j = 0; j < A; j++) squares += ((real)y[j] - target[j]) * ((real)y[j] - target[j]);
+  return squares;
+}
+
+/** The vector that lane i answers, [A], in the arena. A number that is not finite is answered as 0;
+ * its loss is not finite, which ends a training. */
+static const float *answer_vector(const FovTimeStep *step, Play *play, int i) {
+  int A = step->logits->cols;
+  const real *y = fov_value_row(step->logits, i);
+  float *vector = FOV_NEW(play->tape->arena, float, A);
+  for (int j = 0; j < A; j++) vector[j] = isfinite((float)y[j]) ? (float)y[j] : 0;
+  return vector;
+}
+
+/** Records what lane i answers in its turn and steps its environment. Returns the reward. log_p:
+ * [A]; NULL: it answers with a vector. */
 static real step_lane(const FovTimeStep *step, const real *log_p, Play *play, int i) {
   const FovTask *task = play->task;
   FovRollout *rollout = play->rollout;
@@ -125,7 +145,10 @@ static real step_lane(const FovTimeStep *step, const real *log_p, Play *play, in
   rollout->answers[at] = action;
   if (rollout->log_probabilities)
     memcpy(rollout->log_probabilities + at * A, log_p, (size_t)A * sizeof(real));
-  fov_env_step(task->env, &play->env[i], &(FovAnswer){.action = action}, &play->env_rng[i]);
+  FovAnswer answer = {.action = action, .vector = log_p ? NULL : answer_vector(step, play, i)};
+  if (rollout->squares)
+    rollout->squares[at] = squared_distance(answer.vector, step->targets + (size_t)i * A, A);
+  fov_env_step(task->env, &play->env[i], &answer, &play->env_rng[i]);
   play->looked[i] = 0;
   play->earned[i] += play->env[i].reward;
   rollout->wrong[b] = rollout->log_probabilities
@@ -149,7 +172,8 @@ void fov_play_act(FovTimeStep *step, Play *play) {
   choose_actions(step, log_p, due, play);
   FovPhase before = fov_profile_enter(FOV_PHASE_ENV);
   for (int i = 0; i < n; i++)
-    if (due[i]) rewards[step->lanes[i]] += step_lane(step, log_p + (size_t)i * A, play, i);
+    if (due[i])
+      rewards[step->lanes[i]] += step_lane(step, log_p ? log_p + (size_t)i * A : NULL, play, i);
   fov_profile_enter(before);
 }
 
@@ -198,13 +222,13 @@ static FovVar *scores_of(Play *play, int n) {
 void fov_play_choose_place(FovTimeStep *step, Play *play) {
   const FovTask *task = play->task;
   const FovPolicy *policy = task->policy;
-  const FovObservation *shown = &task->env->spec.observation;
+  FovImage shown = fov_observed(&task->env->spec.observation, NULL);
   int n = step->count;
   FovPolicyInput input = {.places = play->places,
                           .forced = forced_places(step, play),
                           .rng = play->policy_rng,
-                          .width = shown->width,
-                          .height = shown->height,
+                          .width = shown.width,
+                          .height = shown.height,
                           .progress = play->plan->progress,
                           .deterministic = play->plan->deterministic,
                           .lanes = n};

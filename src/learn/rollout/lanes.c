@@ -9,6 +9,20 @@ static void make_room(Play *play, int i) {
   image->bytes = NULL;
 }
 
+/** The cue as the agent is shown it: standardised if the images are, and it has their channels. */
+static FovImage show_cue(const Play *play, int b) {
+  const FovEnvSpec *spec = &play->task->env->spec;
+  const FovStandard *standard = play->task->standard;
+  FovImage cue = fov_observed(&spec->cue, play->env[b].cue), shown = cue;
+  bool image = spec->cue.kind == FOV_OBSERVATION_IMAGE && cue.channels == standard->channels;
+  if (!fov_is_standardised(standard) || !image) return cue;
+  size_t numbers = (size_t)cue.height * (size_t)cue.width * (size_t)cue.channels;
+  float *floats = FOV_NEW(play->tape->arena, float, numbers);
+  fov_standardise(floats, &cue, standard);
+  shown.floats = floats, shown.bytes = NULL;
+  return shown;
+}
+
 void fov_play_show(Play *play) {
   if (!fov_is_standardised(play->task->standard)) return;
   FovPhase before = fov_profile_enter(FOV_PHASE_SENSOR);
@@ -29,6 +43,19 @@ void fov_play_start(Play *play) {
     play->images[b] = fov_lane_image(&play->env[b], &env->spec);
     if (fov_is_standardised(play->task->standard)) make_room(play, b);
     fov_env_reset(env, &play->env[b], play->plan->cases[b], &play->env_rng[b]);
+    play->cues[b] = show_cue(play, b);
+  }
+  fov_profile_enter(before);
+  fov_play_show(play);
+}
+
+void fov_play_look(Play *play) {
+  const FovEnv *env = play->task->env;
+  if (!env->type->look) return;
+  FovPhase before = fov_profile_enter(FOV_PHASE_ENV);
+  for (int i = 0; i < play->count; i++) {
+    const float place[2] = {(float)play->places[2 * i], (float)play->places[2 * i + 1]};
+    if (!fov_env_over(&play->env[i])) fov_env_look(env, &play->env[i], place, &play->env_rng[i]);
   }
   fov_profile_enter(before);
   fov_play_show(play);

@@ -24,6 +24,7 @@ typedef struct Play {
   int *lanes;
   FovEnvLane *env;
   FovImage *images; // as the agent is shown them
+  FovImage *cues;   // likewise; of lanes as they start
   FovRng *env_rng, *policy_rng;
   int *looked;       // glimpses since the last action
   real *earned;      // in all, from the environment
@@ -41,6 +42,9 @@ void *fov_play_zeros(FovArena *arena, size_t bytes);
 void fov_play_show(Play *play);
 /** Resets the environments of all lanes. */
 void fov_play_start(Play *play);
+/** Shows the lanes that still play what is at the places of their next glimpses, if the environment
+ * depends on them; some may end there. */
+void fov_play_look(Play *play);
 /** Lets the lanes that are done leave. */
 void fov_play_drop(Play *play);
 /** Whether some lane still plays. */

@@ -32,6 +32,8 @@ static FovRollout make_rollout(FovArena *arena, const FovTask *task, int lanes) 
   for (size_t i = 0; i < B * N; i++) rollout.labels[i] = rollout.answers[i] = -1;
   if (spec->answer == FOV_ANSWER_CLASS)
     rollout.log_probabilities = fov_play_zeros(arena, B * N * spec->actions * sizeof(real));
+  if (spec->answer == FOV_ANSWER_VECTOR)
+    rollout.squares = fov_play_zeros(arena, B * N * sizeof(real));
   return rollout;
 }
 
@@ -47,12 +49,24 @@ static Play make_play(FovRollout *rollout, FovTape *tape, const FovTask *task,
                 .lanes = FOV_NEW(arena, int, B),
                 .env = FOV_NEW(arena, FovEnvLane, B),
                 .images = FOV_NEW(arena, FovImage, B),
+                .cues = FOV_NEW(arena, FovImage, B),
                 .env_rng = plan->env_rng,
                 .policy_rng = plan->policy_rng,
                 .looked = fov_play_zeros(arena, (size_t)B * sizeof(int)),
                 .earned = fov_play_zeros(arena, (size_t)B * sizeof(real)),
                 .places = fov_play_zeros(arena, 2 * (size_t)B * sizeof(real)),
                 .locations = fov_constant(tape, fov_task_glimpses(task) * B, 2)};
+}
+
+/** [n, A]: the vectors that are due; NULL: answers are no vectors. */
+static real *gather_targets(const Play *play) {
+  const FovEnvSpec *spec = &play->task->env->spec;
+  int A = spec->actions;
+  if (spec->answer != FOV_ANSWER_VECTOR) return NULL;
+  real *targets = FOV_NEW(play->tape->arena, real, (size_t)play->count * A);
+  for (int i = 0; i < play->count; i++)
+    for (int j = 0; j < A; j++) targets[(size_t)i * A + j] = play->env[i].target[j];
+  return targets;
 }
 
 static FovTimeStep *begin_step(Play *play) {
@@ -63,6 +77,7 @@ static FovTimeStep *begin_step(Play *play) {
                         .lanes = memcpy(FOV_NEW(arena, int, n), play->lanes, n * sizeof(int)),
                         .frames = FOV_NEW(arena, const void *, n),
                         .labels = FOV_NEW(arena, int, n),
+                        .targets = gather_targets(play),
                         .actions = FOV_NEW(arena, int, n),
                         .events = fov_play_zeros(arena, (size_t)n)};
   for (int i = 0; i < n; i++) {
@@ -87,7 +102,10 @@ static void play_step(Play *play) {
   fov_play_act(step, play);
   if (play->task->env->spec.changes) fov_play_show(play);
   bool going_on = fov_play_goes_on(play);
-  if (going_on) fov_play_choose_place(step, play);
+  if (going_on) {
+    fov_play_choose_place(step, play);
+    fov_play_look(play);
+  }
   if (going_on || step->log_act || step->log_stop) predict(step, play);
   fov_play_drop(play);
 }
@@ -108,9 +126,10 @@ void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, co
   *rollout = make_rollout(tape->arena, task, plan->lanes);
   Play play = make_play(rollout, tape, task, plan);
   fov_play_start(&play);
-  play.state = fov_agent_begin(task->agent, tape, play.images, play.count, glimpses);
+  play.state = fov_agent_begin(task->agent, tape, play.images, play.cues, play.count, glimpses);
   FovTimeStep *first = begin_step(&play);
   fov_play_choose_first(first, &play);
+  fov_play_look(&play);
   if (task->options.first == FOV_FIRST_LEARNED) predict(first, &play);
   while (play.count > 0) play_step(&play);
   sum_returns(rollout);

@@ -51,7 +51,7 @@ typedef struct FovTimeStep {
   const void **frames;       /**< [n]: the observation; unless the plan keeps them, the last one */
   FovVar *relaxed[2];        /**< [n, A]: logits after relaxed choices instead of the glimpse's;
                                   NULL: none */
-  FovVar *logits;            /**< [n, A]: of answer or action */
+  FovVar *logits;            /**< [n, A]: of answer or action, or the vector that is answered */
   real *log_p;               /**< [n, A]: fov_step_log_p; NULL: not computed yet */
   FovVar *baseline;     /**< [n, 1]: the return expected from here on, if something is chosen */
   FovVar *log_look;     /**< [n, 1]: log π of the next place */
@@ -59,13 +59,14 @@ typedef struct FovTimeStep {
   FovVar *log_act;      /**< [n, 1]: log π of the action, if it was sampled */
   FovVar *log_stop;     /**< [n, 1]: log π of stopping or not */
   real *columns[FOV_COLUMNS]; /**< [n, width]: what the policy records of the next place */
-  int *labels;                /**< [n]: the label that was due; −1 in a control task */
+  int *labels;                /**< [n]: the label that was due; −1 if no class was */
+  real *targets;              /**< [n, A]: the vector that was due; NULL: answers are no vectors */
   int *actions;               /**< [n]: −1 where none was taken */
   uint8_t *events;            /**< [n]: FovEvent bits */
 } FovTimeStep;
 
 /** [n, A], dense: the log-softmax of the step's logits, computed once, in the arena of its rollout;
- * NULL: it has none. */
+ * NULL: it has none, or a vector, which has no probability. */
 const real *fov_step_log_p(FovTimeStep *step, FovArena *arena);
 
 /** What the task's baseline adds to its head's prediction for lane i: what an answer at this step
@@ -83,9 +84,10 @@ typedef struct FovRollout {
   int turns;     /**< N: the most actions of an episode */
   int *taken;    /**< [B]: actions */
   int *labels, *answers;   /**< [B, N]: of each turn; −1 where there was none */
-  real *log_probabilities; /**< [B, N, A]: of each turn's answer; NULL in a control task */
-  int *glimpses;           /**< [B]: taken */
-  bool *wrong;             /**< [B]: an answer was; in a control task, the goal was missed */
+  real *log_probabilities; /**< [B, N, A]: of each turn's answer; NULL unless it is a class */
+  real *squares; /**< [B, N]: ‖y − target‖² of each turn's vector; NULL: no vectors */
+  int *glimpses; /**< [B]: taken */
+  bool *wrong;   /**< [B]: an answer was; of moves and vectors, the goal was missed */
 } FovRollout;
 
 /** The environment's generator of a case of a fixed set: the same in every rollout of it. */

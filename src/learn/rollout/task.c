@@ -9,30 +9,35 @@ const FovOption fov_task_options[] = {
     FOV_OPTIONS_END,
 };
 
-FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env) {
-  const FovObservation *shown = &spec->observation;
+static FovStatus check_shown(const FovObservation *shown, const char *env, const char *what) {
   char found[FOV_DESCRIPTION];
+  bool image = shown->kind == FOV_OBSERVATION_IMAGE;
+  if (shown->kind == FOV_OBSERVATION_VECTOR) return FOV_OK;
+  if (image && (shown->channels == 1 || shown->channels == 3)) return FOV_OK;
   fov_observation_describe(found, shown);
-  if (shown->kind != FOV_OBSERVATION_IMAGE || (shown->channels != 1 && shown->channels != 3))
-    return fov_fail(FOV_ERR_USAGE, "env = %s: expected an image of 1 or 3 channels, found %s", env,
-                    found);
-  if (spec->answer == FOV_ANSWER_VECTOR)
-    return fov_fail(FOV_ERR_USAGE,
-                    "env = %s: expected a class or a move as the answer, found a vector of %d "
-                    "numbers",
-                    env, spec->actions);
-  if (spec->cue.kind == FOV_OBSERVATION_NONE) return FOV_OK;
-  fov_observation_describe(found, &spec->cue);
-  return fov_fail(FOV_ERR_USAGE, "env = %s: expected no cue, found %s", env, found);
+  return fov_fail(FOV_ERR_USAGE,
+                  "env = %s: %s: expected an image of 1 or 3 channels or a vector, found %s", env,
+                  what, found);
 }
 
-FovImage fov_lane_image(const FovEnvLane *lane, const FovEnvSpec *spec) {
-  const FovObservation *shown = &spec->observation;
-  return (FovImage){.bytes = shown->floats ? NULL : lane->observation,
-                    .floats = shown->floats ? lane->observation : NULL,
+FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env) {
+  FOV_TRY(check_shown(&spec->observation, env, "observation"));
+  if (spec->cue.kind == FOV_OBSERVATION_NONE) return FOV_OK;
+  return check_shown(&spec->cue, env, "cue");
+}
+
+FovImage fov_observed(const FovObservation *shown, const void *values) {
+  if (shown->kind == FOV_OBSERVATION_VECTOR)
+    return (FovImage){.floats = values, .height = 1, .width = 1, .channels = shown->length};
+  return (FovImage){.bytes = shown->floats ? NULL : values,
+                    .floats = shown->floats ? values : NULL,
                     .height = shown->height,
                     .width = shown->width,
                     .channels = shown->channels};
+}
+
+FovImage fov_lane_image(const FovEnvLane *lane, const FovEnvSpec *spec) {
+  return fov_observed(&spec->observation, lane->observation);
 }
 
 const char *fov_policy_for(const FovAttention *attention, const FovPolicy *policy) {
@@ -40,6 +45,21 @@ const char *fov_policy_for(const FovAttention *attention, const FovPolicy *polic
   if (attention->scores && !policy->sites) return "sites";
   if (!attention->scores && policy->sites) return "gaussian";
   return NULL;
+}
+
+/** Fails if reward or stop rule need what the answer does not have. */
+static FovStatus check_answer(const FovTask *task) {
+  FovAnswerKind answer = task->env->spec.answer;
+  const char *env = task->env->type->plugin.name;
+  if (answer != FOV_ANSWER_CLASS && task->reward->labelled)
+    return fov_fail(FOV_ERR_USAGE, "reward = %s needs labels, and env = %s has none",
+                    task->reward->plugin.name, env);
+  if (answer == FOV_ANSWER_VECTOR && task->stop->reads_answer)
+    return fov_fail(FOV_ERR_USAGE,
+                    "stop = %s needs the probabilities of an answer, and env = %s asks for a "
+                    "vector, which has none",
+                    task->stop->plugin.name, env);
+  return FOV_OK;
 }
 
 FovStatus fov_task_check(const FovTask *task) {
@@ -54,9 +74,7 @@ FovStatus fov_task_check(const FovTask *task) {
                     "attention = %s reads another place with every glimpse: expected glimpses = %d "
                     "or more, found %d",
                     attention->plugin.name, attention->least_glimpses, task->options.glimpses);
-  if (task->env->spec.answer != FOV_ANSWER_MOVE || !task->reward->labelled) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE, "reward = %s needs labels, and env = %s has none",
-                  task->reward->plugin.name, task->env->type->plugin.name);
+  return check_answer(task);
 }
 
 int fov_task_glimpses(const FovTask *task) {
@@ -65,8 +83,8 @@ int fov_task_glimpses(const FovTask *task) {
 
 void fov_task_bounds(real bounds[2], const FovTask *task) {
   const FovSensor *sensor = &task->agent->sensor;
-  const FovObservation *shown = &task->env->spec.observation;
-  const int extents[2] = {shown->width, shown->height};
+  FovImage shown = fov_observed(&task->env->spec.observation, NULL);
+  const int extents[2] = {shown.width, shown.height};
   for (int j = 0; j < 2; j++)
     bounds[j] =
         sensor->inside && !sensor->whole ? (real)fmax(0, 1 - (double)sensor->side / extents[j]) : 1;

@@ -40,9 +40,13 @@ typedef struct FovTask {
   const FovStandard *standard; /**< of the images that the agent is shown */
 } FovTask;
 
-/** Fails unless an agent can look at what the environment shows, an image of 1 or 3 channels, and
- * learn its answers, classes or moves. env: its name. */
+/** Fails unless an agent can look at what the environment shows, observation and cue: images of 1
+ * or 3 channels, or vectors. env: its name. */
 FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env);
+
+/** An observation or a cue as an image: a vector of D numbers is one pixel of D channels. values:
+ * NULL where only the shape is wanted. */
+FovImage fov_observed(const FovObservation *shown, const void *values);
 
 /** What a lane shows, as its environment has drawn it. */
 FovImage fov_lane_image(const FovEnvLane *lane, const FovEnvSpec *spec);
@@ -51,8 +55,8 @@ FovImage fov_lane_image(const FovEnvLane *lane, const FovEnvSpec *spec);
  * a place, chooses among sites, or needs no choice. NULL: the policy fits. */
 const char *fov_policy_for(const FovAttention *attention, const FovPolicy *policy);
 
-/** Fails as fov_spec_check does, if the policy does not fit the attention, or if the reward needs
- * labels and the environment has none. */
+/** Fails as fov_spec_check does, if the policy does not fit the attention, if the reward needs
+ * labels and the environment has none, or if the stop rule needs the probabilities of a vector. */
 FovStatus fov_task_check(const FovTask *task);
 
 /** The most glimpses of an episode: those before an action, times the actions. */

@@ -27,7 +27,7 @@ static FovStatus check_baseline(const FovTraining *training) {
                     objective->plugin.name, baseline->plugin.name);
   if (baseline->from_answer && training->task.env->spec.answer != FOV_ANSWER_CLASS)
     return fov_fail(FOV_ERR_USAGE,
-                    "baseline = %s needs labels, which a control task does not have; set baseline "
+                    "baseline = %s needs labels, which moves and vectors do not have; set baseline "
                     "= learned",
                     baseline->plugin.name);
   if (baseline->from_answer && training->options.answer != FOV_TRAIN_ANSWER_EVERY)

@@ -1,0 +1,147 @@
+/**
+ * locate: where in a picture is the patch that is shown besides? The same question is asked after
+ * every glimpse (Schneider et al. 2026; localisation in ap_gym, where MNIST is called MNISTSearch).
+ *
+ * The patch has `patch` × `patch` pixels around a place that is uniform in [−1, 1]², drawn with
+ * every reset: x, then y, after the clutter. At ±1 the patch's edge is on the picture's, as for the
+ * sensor with sensor.inside; between pixels it is bilinear. A patch whose brightness has a standard
+ * deviation below `detail` is drawn again, MOST_DRAWS times in all. The answer is the place. An
+ * answer y earns −3/2 ‖y − target‖²; the policy charges for the steps.
+ */
+#include <math.h>
+
+#include "envs/canvas.h"
+
+enum { MOST_DRAWS = 1000 };
+
+typedef struct Options {
+  FovCanvasOptions canvas;
+  int patch, steps;
+  double detail;
+} Options;
+
+typedef struct Locate {
+  FovCanvas canvas;
+  int patch, steps;
+  double detail;
+} Locate;
+
+static FovStatus check_patch(const FovCanvas *canvas, int patch) {
+  int least = canvas->height < canvas->width ? canvas->height : canvas->width;
+  if (patch < least) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "env.patch = %d: expected less than the %d pixels of an image",
+                  patch, least);
+}
+
+/** Describes what is asked. The goal: root mean squared, the answers are no farther from the place
+ * than a patch is wide, which is 2 patch / (side − patch) of the places. */
+static void describe(FovEnvSpec *spec, const Locate *world) {
+  const FovCanvas *canvas = &world->canvas;
+  float rest[2] = {(float)(canvas->width - world->patch), (float)(canvas->height - world->patch)};
+  float near = 2 * (float)world->patch / fminf(rest[0], rest[1]);
+  spec->cue = (FovObservation){.kind = FOV_OBSERVATION_IMAGE,
+                               .height = world->patch,
+                               .width = world->patch,
+                               .channels = canvas->channels,
+                               .floats = true};
+  spec->answer = FOV_ANSWER_VECTOR;
+  spec->actions = 2;
+  spec->names = NULL;
+  spec->steps = world->steps;
+  spec->goal = -(float)world->steps * FOV_VECTOR_LOSS * near * near / 2;
+  spec->place[0] = rest[0] / (float)canvas->width;
+  spec->place[1] = rest[1] / (float)canvas->height;
+}
+
+static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
+  const Options *o = options;
+  FOV_TRY(fov_canvas_create(env, sizeof(Locate), spec, &o->canvas, split));
+  Locate *world = *env;
+  world->patch = o->patch;
+  world->steps = o->steps;
+  world->detail = o->detail;
+  FovStatus status = check_patch(&world->canvas, o->patch);
+  if (status == FOV_OK) {
+    describe(spec, world);
+    return FOV_OK;
+  }
+  fov_canvas_destroy(world);
+  *env = NULL;
+  return status;
+}
+
+/** The brightness at pixel (x, y) and between it and its neighbours on the right and below,
+ * `across` and `down` of the way; channel c. */
+static float brightness(const FovCanvas *canvas, const uint8_t *image, int x, int y, int c,
+                        float across, float down) {
+  int right = x + 1 < canvas->width, below = y + 1 < canvas->height, C = canvas->channels;
+  const uint8_t *pixel = image + ((size_t)y * (size_t)canvas->width + (size_t)x) * (size_t)C + c;
+  const uint8_t *under = pixel + (size_t)below * (size_t)canvas->width * (size_t)C;
+  float upper = (1 - across) * pixel[0] + across * pixel[right * C];
+  float lower = (1 - across) * under[0] + across * under[right * C];
+  return ((1 - down) * upper + down * lower) / 255;
+}
+
+/** The patch at `place`, [patch, patch, C]. */
+static void cut(float *patch, const Locate *world, const uint8_t *image, const float place[2]) {
+  const FovCanvas *canvas = &world->canvas;
+  int side = world->patch;
+  double left = ((double)place[0] + 1) / 2 * (canvas->width - side);
+  double top = ((double)place[1] + 1) / 2 * (canvas->height - side);
+  int x = (int)left, y = (int)top;
+  float across = (float)(left - x), down = (float)(top - y);
+  for (int i = 0; i < side; i++)
+    for (int j = 0; j < side; j++)
+      for (int c = 0; c < canvas->channels; c++)
+        *patch++ = brightness(canvas, image, x + j, y + i, c, across, down);
+}
+
+static double deviation(const float *numbers, int count) {
+  double sum = 0, squares = 0;
+  for (int i = 0; i < count; i++) {
+    sum += (double)numbers[i];
+    squares += (double)numbers[i] * (double)numbers[i];
+  }
+  return sqrt(fmax(0, squares / count - sum / count * (sum / count)));
+}
+
+static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
+  const Locate *world = env;
+  const FovCanvas *canvas = &world->canvas;
+  uint8_t *image = fov_lane_pixels(lane);
+  fov_canvas_clear(canvas, image);
+  fov_canvas_clutter(canvas, image, rng);
+  fov_canvas_centre(canvas, image, fov_canvas_picture(canvas, index));
+  int numbers = world->patch * world->patch * canvas->channels, draws = 0;
+  do {
+    for (int j = 0; j < 2; j++) lane->target[j] = 2 * fov_rng_uniform(rng) - 1;
+    cut(lane->cue, world, image, lane->target);
+  } while (deviation(lane->cue, numbers) < world->detail && ++draws < MOST_DRAWS);
+}
+
+static void step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
+  (void)rng;
+  lane->reward = -fov_vector_loss(answer->vector, lane->target, 2);
+  lane->terminated = lane->taken + 1 == ((const Locate *)env)->steps;
+}
+
+static const FovOption options_table[] = {
+    FOV_CANVAS_OPTIONS,
+    FOV_INT(FovCanvasOptions, size, "28", 0, 4096,
+            "side of the canvas, pixels; 0: the images' own height and width"),
+    FOV_CANVAS_PIECES("0"),
+    FOV_INT(Options, patch, "5", 1, 64, "side of the patch to find, pixels"),
+    FOV_INT(Options, steps, "16", 1, 1024, "answers of an episode, one after every glimpse"),
+    FOV_REAL(Options, detail, "0", 0, 0.5,
+             "least standard deviation of the patch's brightness; 0: a patch may be blank"),
+    FOV_OPTIONS_END};
+
+const FovEnvType fov_env_locate = {
+    .plugin = {"locate", "the place of a patch of the image (Schneider et al. 2026)", options_table,
+               sizeof(Options)},
+    .standardise = true,
+    .create = create,
+    .destroy = fov_canvas_destroy,
+    .reset = reset,
+    .step = step,
+};
