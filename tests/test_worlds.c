@@ -50,7 +50,9 @@ static FovStatus create(FovEnv *env, const char *settings) {
   FovConfig config = {.slots = &slot, .slot_count = 1};
   FovSettings *parsed;
   char text[1024];
-  bool digits = strncmp(settings, "env = pairs", 11) == 0 || strncmp(settings, "env = seq", 9) == 0;
+  bool digits = strncmp(settings, "env = pairs", 11) == 0 ||
+                strncmp(settings, "env = seq", 9) == 0 ||
+                strncmp(settings, "env = images", 12) == 0;
   snprintf(text, sizeof text,
            digits ? "%s\nenv.images = %s\nenv.labels = %s\nenv.divide = no\n" : "%s\n", settings,
            images, labels);
@@ -507,6 +509,28 @@ static void circles_and_squares_follow_their_definition(void **state) {
                1);
 }
 
+/* ---- images ---- */
+
+static void images_may_be_asked_for_several_times(void **state) {
+  (void)state;
+  World *once = make_world("env = images"), *world = make_world("env = images\nenv.steps = 3");
+  assert_int_equal(once->env.spec.steps, 1);
+  assert_false(once->env.spec.last);
+  assert_int_equal(world->env.spec.steps, 3);
+  assert_true(world->env.spec.last);
+  start(once, 4), step(once, 4);
+  assert_true(once->lane.terminated && once->lane.reward == 1);
+  start(world, 4);
+  for (int t = 0; t < 3; t++) {
+    assert_false(world->lane.terminated);
+    assert_int_equal(world->lane.label, 4);
+    step(world, 3 + t);
+    assert_true(world->lane.reward == (t == 1));
+  }
+  assert_true(world->lane.terminated);
+  free_world(once), free_world(world);
+}
+
 /* ---- search ---- */
 
 enum { UP, RIGHT_WARD, DOWN, LEFT_WARD, DIRECTIONS };
@@ -686,6 +710,7 @@ int main(void) {
       cmocka_unit_test(catch_has_distractors),
       cmocka_unit_test(catch_refuses_a_paddle_wider_than_its_screen),
       cmocka_unit_test(circles_and_squares_follow_their_definition),
+      cmocka_unit_test(images_may_be_asked_for_several_times),
       cmocka_unit_test(searches_have_one_target),
       cmocka_unit_test(items_of_a_search_may_be_in_the_middle_of_their_tiles),
       cmocka_unit_test(searches_have_noise),
