@@ -42,6 +42,7 @@ static void test_threads_do_not_change_a_bit(void **state) {
   check_threads("objective = marginal\nbaseline = none\nattention = sampled\npolicy = sites\n"
                 "tiles.side = 2\nglimpses = 1\nfirst = learned\ntrain.copies = 4\n");
   check_threads("train.shard = 1\n");
+  check_threads("sensor.contrast = 0.3\nsensor.brightness = 0.2\n");
   check_threads("train.shard = 24\noptimiser = muon\n");
   check_threads("train.shard = 256\nstop = learned\nglimpses = 6\n");
 }
@@ -113,6 +114,21 @@ static void test_the_seed_determines_the_training(void **state) {
                           toy_block_bytes(&toy));
   fov_trainer_destroy(one), fov_trainer_destroy(same), fov_trainer_destroy(other);
   toy_finish(&toy);
+}
+
+/** With the same episodes and weights. */
+static void test_a_training_augments_its_images(void **state) {
+  (void)state;
+  Toy plain, augmented;
+  toy_create(&plain, ""), toy_create(&augmented, "sensor.brightness = 0.2\n");
+  FovTrainer *one = toy_trainer(&plain, 1), *other = toy_trainer(&augmented, 1);
+  assert_memory_equal(fov_trainer_state(one)->value, fov_trainer_state(other)->value,
+                      toy_block_bytes(&plain));
+  toy_train(one, 1), toy_train(other, 1);
+  assert_memory_not_equal(fov_trainer_state(one)->value, fov_trainer_state(other)->value,
+                          toy_block_bytes(&plain));
+  fov_trainer_destroy(one), fov_trainer_destroy(other);
+  toy_finish(&plain), toy_finish(&augmented);
 }
 
 static void test_every_case_comes_once_an_epoch(void **state) {
@@ -446,6 +462,7 @@ int main(void) {
       cmocka_unit_test(test_shards_of_another_size_differ_by_rounding_only),
       cmocka_unit_test(test_shards_are_summed_in_a_binary_tree),
       cmocka_unit_test(test_the_seed_determines_the_training),
+      cmocka_unit_test(test_a_training_augments_its_images),
       cmocka_unit_test(test_every_case_comes_once_an_epoch),
       cmocka_unit_test(test_the_average_follows_its_formula),
       cmocka_unit_test(test_without_an_average_the_parameters_are_evaluated),
