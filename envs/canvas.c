@@ -36,6 +36,7 @@ FovStatus fov_canvas_create(void **env, size_t bytes, FovEnvSpec *spec,
   FovCanvas *canvas = calloc(1, bytes);
   if (!canvas) return fov_fail(FOV_ERR_MEMORY, "no memory for an environment of pictures");
   canvas->pieces = options->pieces;
+  canvas->ground = options->ground;
   FovStatus status = fov_shared_pictures_take(&canvas->pictures, &options->pictures, split);
   if (status == FOV_OK) status = set_size(canvas, options->size);
   if (status == FOV_OK) status = check_pieces(canvas);
@@ -88,7 +89,8 @@ int fov_canvas_label(const FovCanvas *canvas, int64_t index) {
 }
 
 void fov_canvas_clear(const FovCanvas *canvas, uint8_t *image) {
-  memset(image, 0, (size_t)canvas->height * (size_t)canvas->width * (size_t)canvas->channels);
+  memset(image, canvas->ground,
+         (size_t)canvas->height * (size_t)canvas->width * (size_t)canvas->channels);
 }
 
 /** Adds rows of `length` bytes, `from_stride` apart, to rows `stride` apart, clamped at 255. */

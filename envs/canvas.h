@@ -10,6 +10,7 @@ typedef struct FovCanvasOptions {
   FovPicturesOptions pictures;
   int size;   /**< side of the canvas, pixels; 0: the pictures' own height and width */
   int pieces; /**< of clutter */
+  int ground; /**< brightness of the empty canvas, 0 … 255 */
 } FovCanvasOptions;
 
 /** Rows of an option table that all these environments have; each adds its own. */
@@ -24,7 +25,8 @@ typedef struct FovCanvasOptions {
                "validation part; no: every part has all pictures"),                                \
       FOV_INT(FovPicturesOptions, classes, "10", 2, 256,                                           \
               "classes of IDX files, whose labels are 0 to classes - 1; PNGs have as many as "     \
-              "folders")
+              "folders"),                                                                          \
+      FOV_INT(FovCanvasOptions, ground, "0", 0, 255, "brightness of the empty canvas, of 255")
 
 #define FOV_CANVAS_PIECES(fallback)                                                                \
   FOV_INT(FovCanvasOptions, pieces, fallback, 0, 1000, "pieces of clutter, 8 x 8 pixels each")
@@ -33,7 +35,7 @@ typedef struct FovCanvasOptions {
 typedef struct FovCanvas {
   const FovPictures *pictures; /**< of this split */
   int height, width, channels; /**< of the canvas */
-  int pieces;
+  int pieces, ground;
   char **names; /**< of answers that are no single picture's class; NULL: none; owned */
 } FovCanvas;
 
@@ -63,7 +65,7 @@ void fov_canvas_step(const void *env, FovEnvLane *lane, const FovAnswer *answer,
 FovCrop fov_canvas_picture(const FovCanvas *canvas, int64_t index);
 int fov_canvas_label(const FovCanvas *canvas, int64_t index);
 
-/** Makes the canvas black; image: [H, W, C]. */
+/** Empties the canvas: black, or env.ground; image: [H, W, C]. */
 void fov_canvas_clear(const FovCanvas *canvas, uint8_t *image);
 
 /** Adds a crop to the canvas, clamped at 255, its top left corner at column x, row y. */

@@ -2,6 +2,9 @@
  * images: one picture, in the middle of the canvas or anywhere, with or without clutter; and its
  * presets centred, translated and cluttered (Mnih et al. 2014, section 4.1).
  *
+ * With `steps` above 1 its class is asked for that often, and an episode is right if the last
+ * answer is, as in the worlds of active perception (Schneider et al. 2026).
+ *
  * A reset draws the clutter and then, if the picture may be anywhere, its x and y, uniformly from
  * all places that keep it inside. Nothing else is random.
  */
@@ -11,33 +14,33 @@ enum { CENTRE, ANYWHERE };
 
 typedef struct Options {
   FovCanvasOptions canvas;
-  int place;
+  int place, steps;
 } Options;
 
 typedef struct Images {
   FovCanvas canvas;
-  int place;
+  int place, steps;
 } Images;
-
-static FovStatus create_at(void **env, FovEnvSpec *spec, const FovCanvasOptions *options,
-                           FovSplit split, int place) {
-  FOV_TRY(fov_canvas_create(env, sizeof(Images), spec, options, split));
-  ((Images *)*env)->place = place;
-  return FOV_OK;
-}
 
 static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
   const Options *o = options;
-  return create_at(env, spec, &o->canvas, split, o->place);
+  FOV_TRY(fov_canvas_create(env, sizeof(Images), spec, &o->canvas, split));
+  Images *images = *env;
+  images->place = o->place;
+  images->steps = spec->steps = o->steps;
+  spec->last = o->steps > 1;
+  return FOV_OK;
 }
 
 static FovStatus create_centre(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
-  return create_at(env, spec, options, split, CENTRE);
+  const Options o = {.canvas = *(const FovCanvasOptions *)options, .place = CENTRE, .steps = 1};
+  return create(env, spec, &o, split);
 }
 
 static FovStatus create_anywhere(void **env, FovEnvSpec *spec, const void *options,
                                  FovSplit split) {
-  return create_at(env, spec, options, split, ANYWHERE);
+  const Options o = {.canvas = *(const FovCanvasOptions *)options, .place = ANYWHERE, .steps = 1};
+  return create(env, spec, &o, split);
 }
 
 static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
@@ -52,6 +55,11 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
     fov_canvas_scatter(canvas, image, picture, rng);
   else
     fov_canvas_centre(canvas, image, picture);
+}
+
+static void step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
+  fov_canvas_step(env, lane, answer, rng);
+  lane->terminated = lane->taken + 1 == ((const Images *)env)->steps;
 }
 
 #define SIDE(fallback, least, help) FOV_INT(FovCanvasOptions, size, fallback, least, 4096, help)
@@ -73,6 +81,7 @@ static const FovOption images_table[] = {
     SIDE("0", 0, "side of the canvas, pixels; 0: the pictures' height and width"),
     FOV_CHOICE(Options, place, "centre", places, "where the picture is on the canvas"),
     FOV_CANVAS_PIECES("0"),
+    FOV_INT(Options, steps, "1", 1, 1024, "answers of an episode, all with the picture's class"),
     FOV_OPTIONS_END};
 
 static const FovOption centred_table[] = {
@@ -95,7 +104,7 @@ static const FovOption cluttered_table[] = {FOV_CANVAS_OPTIONS,
                                      .create = how,                                                \
                                      .destroy = fov_canvas_destroy,                                \
                                      .reset = reset,                                               \
-                                     .step = fov_canvas_step}
+                                     .step = step}
 
 IMAGES(images, "your own pictures, PNG or IDX", images_table, Options, create, true);
 IMAGES(centred, "a digit in the middle of the image", centred_table, FovCanvasOptions,

@@ -113,6 +113,30 @@ static void test_a_window_of_the_whole_image_is_refused(void **state) {
                        "attention = spatial_transformer looks through a window");
 }
 
+/** Every attention but the gaze. */
+static void test_patches_inside_the_image_are_refused_without_a_place_to_look(void **state) {
+  (void)state;
+  int gazes = 0;
+  for (const FovAttention *const *attention = fov_attentions; *attention; attention++) {
+    const char *name = (*attention)->plugin.name;
+    char settings[128], message[192];
+    if (!strcmp(name, "gaze")) {
+      gazes++;
+      continue;
+    }
+    snprintf(settings, sizeof settings, "attention = %s\nsensor.inside = yes\n", name);
+    snprintf(message, sizeof message,
+             "sensor.inside = yes: expected attention = gaze, found attention = %s, on which it "
+             "has no effect; set sensor.inside = no",
+             name);
+    assert_agent_refuses(settings, 20, 20, message);
+  }
+  assert_int_equal(gazes, 1);
+  Toy toy;
+  toy_create(&toy, "sensor.inside = yes\n");
+  toy_finish(&toy);
+}
+
 static void test_tiles_that_cannot_attend_to_each_other_are_refused(void **state) {
   (void)state;
   assert_agent_refuses("attention = soft\ntiles.side = 1\n" TOY_BLOCKS, 20, 20,
@@ -224,6 +248,7 @@ int main(void) {
       cmocka_unit_test(test_tiles_that_do_not_fit_are_refused),
       cmocka_unit_test(test_a_window_of_the_whole_image_is_refused),
       cmocka_unit_test(test_one_glimpse_of_a_place_that_moves_is_refused),
+      cmocka_unit_test(test_patches_inside_the_image_are_refused_without_a_place_to_look),
       cmocka_unit_test(test_tiles_that_cannot_attend_to_each_other_are_refused),
       cmocka_unit_test(test_a_window_over_one_tile_is_refused),
       cmocka_unit_test(test_an_attention_that_is_chosen_later_brings_its_policy),

@@ -268,6 +268,26 @@ static void pieces_are_added_and_clamped(void **state) {
   assert_memory_equal(*image, ((uint8_t[]){10, 10, 110, 10, 10, 255, 255, 255}), 8);
 }
 
+/** Where there is no digit, the canvas has the ground's brightness; a digit is added to it. */
+static void the_ground_may_be_brighter(void **state) {
+  (void)state;
+  enum { SIDE = 12, GROUND = 25 };
+  FovEnv env;
+  FovCanvasOptions options = make_options(folder, SIDE);
+  options.ground = GROUND;
+  assert_int_equal(fov_env_create(&env, find("centred"), &options, FOV_SPLIT_TRAIN), FOV_OK);
+  uint8_t image[SIDE * SIDE];
+  FovEnvLane lane = {.observation = image};
+  FovRng rng = fov_rng_stream(1, FOV_STREAM_ENV, 0);
+  fov_env_reset(&env, &lane, 3, &rng);
+  for (int i = 0; i < SIDE * SIDE; i++) {
+    int y = i / SIDE - (SIDE - H) / 2, x = i % SIDE - (SIDE - W) / 2;
+    int digit = y >= 0 && y < H && x >= 0 && x < W ? pixel(3, y, x) : 0;
+    assert_int_equal(image[i], digit + GROUND < 255 ? digit + GROUND : 255);
+  }
+  fov_env_finish(&env);
+}
+
 /** The offset at which a canvas shows digit n whole and nothing else; −1 if there is none. */
 static int find_digit(const uint8_t *image, int height, int width, int n) {
   for (int place = 0; place < (height - H + 1) * (width - W + 1); place++) {
@@ -439,6 +459,7 @@ int main(void) {
       cmocka_unit_test(refuses_too_few_images_to_validate),
       cmocka_unit_test(centres_the_digit),
       cmocka_unit_test(pieces_are_added_and_clamped),
+      cmocka_unit_test(the_ground_may_be_brighter),
       cmocka_unit_test(translates_uniformly_inside_the_canvas),
       cmocka_unit_test(clutter_equals_its_definition),
       cmocka_unit_test(pairs_have_the_same_clutter),

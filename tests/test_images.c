@@ -19,7 +19,7 @@ enum { CENTRE, ANYWHERE };
 
 typedef struct Options {
   FovCanvasOptions canvas;
-  int place;
+  int place, steps;
 } Options;
 
 static char folder[512]; // a new one for each test
@@ -88,7 +88,7 @@ static const FovEnvType *find(const char *name) {
 }
 
 static Options options_for(const char *data) {
-  Options options = {.canvas.pictures.classes = 10};
+  Options options = {.canvas.pictures.classes = 10, .steps = 1};
   snprintf(options.canvas.pictures.data, FOV_STRING_SIZE, "%s", data);
   return options;
 }

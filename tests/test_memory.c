@@ -29,6 +29,7 @@ static void test_nothing_is_allocated_after_the_first_update(void **state) {
                             TOY_MANY "objective = marginal\nbaseline = none\npolicy = tiles\n"
                                      "policy.side = 2\nglimpses = 2\ntrain.copies = 4\n",
                             TOY_MANY "attention = sampled\n" TOY_SITES TOY_COARSE,
+                            TOY_MANY "sensor.contrast = 0.2\n",
                             TOY_MANY "optimiser = muon\n"};
   for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
     assert_allocates_once(networks[i]);
@@ -218,7 +219,7 @@ static void test_memory_of_attentions_is_measured_in_advance(void **state) {
   (void)state;
   const char *const worlds[] = {"toy", "toy_turns", "toy_game"};
   for (const FovAttention *const *attention = fov_attentions; *attention; attention++)
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < ((*attention)->relaxes ? 2 : 3); i++) { // a game has no labels
       char settings[256];
       snprintf(settings, sizeof settings,
                "train.batch = 64\nenv = %s\nstop = %s\nattention = %s\ntiles.side = 3\n"
@@ -246,6 +247,12 @@ static void test_memory_of_attention_over_tiles_is_measured_in_advance(void **st
 static void test_memory_of_windows_is_measured_in_advance(void **state) {
   (void)state;
   check_memory_of("train.batch = 64\n" TOY_WINDOW "spatial_transformer\n", 300, STAYING);
+}
+
+/** A training needs an image of floats for each lane, which an evaluation leaves unused. */
+static void test_memory_of_augmented_images_is_measured_in_advance(void **state) {
+  (void)state;
+  check_memory_of("train.batch = 64\nsensor.contrast = 0.2\n", 300, 0.15);
 }
 
 /** Copies of an image are played side by side: fewer numbers of lanes can be measured. */
@@ -397,6 +404,7 @@ int main(void) {
       cmocka_unit_test(test_memory_of_attentions_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_attention_over_tiles_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_windows_is_measured_in_advance),
+      cmocka_unit_test(test_memory_of_augmented_images_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_copies_is_measured_in_advance),
       cmocka_unit_test(test_memory_of_shards_of_any_size_is_measured_in_advance),
       cmocka_unit_test(test_evaluations_between_updates_allocate_no_arena),

@@ -984,6 +984,7 @@ static void test_a_relative_step_is_no_longer_than_its_reach(void **state) {
     double length = hypot((double)a[0], (double)a[1]);
     cut += length > 1;
     assert_close(c.output.costs[b], 2 * length, 1e-5);
+    assert_true(c.output.columns[2][b] == c.output.costs[b]);
     for (int j = 0; j < 2; j++) {
       double to = last_place(b, j) + 0.25 * bounds[j] * (double)a[j] / fmax(length, 1);
       assert_close(c.output.places[2 * b + j], to, 1e-5);
@@ -992,6 +993,18 @@ static void test_a_relative_step_is_no_longer_than_its_reach(void **state) {
   assert_in_range(cut, 5, LANES - 5);
   finish(&c);
   finish_subject(&s);
+}
+
+static void test_steps_that_cost_nothing_have_no_column_of_costs(void **state) {
+  (void)state;
+  FovColumn columns[FOV_COLUMNS];
+  Subject free = begin_subject("plugin = relative\n");
+  assert_int_equal(columns_of(columns, &free), 2);
+  finish_subject(&free);
+  Subject dear = begin_subject("plugin = relative\nplugin.cost = 2\n");
+  assert_int_equal(columns_of(columns, &dear), 3);
+  assert_string_equal(columns[2].name, "cost");
+  finish_subject(&dear);
 }
 
 static void test_random_is_uniform_over_the_places(void **state) {
@@ -1088,6 +1101,7 @@ int main(void) {
       cmocka_unit_test(test_the_gaussian_has_its_moments),
       cmocka_unit_test(test_a_tile_s_place_is_its_middle),
       cmocka_unit_test(test_a_relative_step_is_no_longer_than_its_reach),
+      cmocka_unit_test(test_steps_that_cost_nothing_have_no_column_of_costs),
       cmocka_unit_test(test_random_is_uniform_over_the_places),
       cmocka_unit_test(test_centre_looks_at_the_centre),
       cmocka_unit_test(test_sigma_follows_its_schedule),

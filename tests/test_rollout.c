@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "sensor/augment.h"
 #include "toy_play.h"
 
 enum { MEAN }; // the first column of the Gaussian policy
@@ -400,31 +401,42 @@ static void test_a_game_follows_its_actions(void **state) {
   toy_finish(&toy);
 }
 
-/** Every glimpse is one at the standardised image, as it is at that moment; the frames stay as they
- * are drawn. */
-static void check_standardised(const char *settings) {
+/** Every glimpse is one at the standardised, or augmented, image, as it is at that moment; the
+ * frames stay as they are drawn. augment: as in a training. */
+static void check_shown(const char *settings, bool standardise, bool augment) {
   enum { LANES = 24 };
   Toy toy;
   ToyPlay p;
   toy_create(&toy, settings);
+  const FovSensor *sensor = &toy.experiment.sensor;
   FovStandard standard = {.channels = 1, .mean = {0.3}, .deviation = {0.2}};
-  toy.task.standard = &standard;
+  if (standardise) toy.task.standard = &standard;
   real *values = toy_lively_values(&toy);
   toy_play_begin(&p, &toy, values, NULL, 0, LANES);
+  FovAugmentation augmentations[LANES];
+  for (int b = 0; b < LANES; b++)
+    augmentations[b] = fov_augmentation_draw(sensor, &p.plan.env_rng[b]);
+  p.plan.augment = augment;
   p.plan.frames = true;
   toy_play_run(&p, &toy);
   int checked = 0;
   for (int t = 1; t < p.rollout.time_steps; t++) {
     const FovTimeStep *step = &p.rollout.at[t];
     for (int i = 0; i < step->count; i++, checked++) {
-      float pixels[TOY_SIDE * TOY_SIDE];
+      float augmented[TOY_SIDE * TOY_SIDE], pixels[TOY_SIDE * TOY_SIDE];
       real glimpse[16];
       FovImage image = {
           .bytes = step->frames[i], .height = TOY_SIDE, .width = TOY_SIDE, .channels = 1};
-      fov_standardise(pixels, &image, &standard);
-      image.bytes = NULL, image.floats = pixels;
+      if (augment) {
+        fov_augment(augmented, &image, augmentations[step->lanes[i]]);
+        image.bytes = NULL, image.floats = augmented;
+      }
+      if (standardise) {
+        fov_standardise(pixels, &image, &standard);
+        image.bytes = NULL, image.floats = pixels;
+      }
       const real *l = step->location->value + 2 * i;
-      fov_sensor_look(glimpse, &toy.experiment.sensor, &image, l[0], l[1]);
+      fov_sensor_look(glimpse, sensor, &image, l[0], l[1]);
       assert_memory_equal(glimpse, fov_value_row(step->rho, i), sizeof glimpse);
     }
   }
@@ -434,11 +446,50 @@ static void check_standardised(const char *settings) {
   toy_finish(&toy);
 }
 
+static const char *const shown[] = {"", "env = toy_turns\nglimpses = 2\nstop = learned\n",
+                                    "env = toy_game\nglimpses = 2\n"};
+
 static void test_agents_are_shown_standardised_images(void **state) {
   (void)state;
-  check_standardised("");
-  check_standardised("env = toy_turns\nglimpses = 2\nstop = learned\n");
-  check_standardised("env = toy_game\nglimpses = 2\n");
+  for (int i = 0; i < 3; i++) check_shown(shown[i], true, false);
+}
+
+static void test_images_are_augmented_in_a_training_only(void **state) {
+  (void)state;
+  for (int i = 0; i < 3; i++)
+    for (int kind = 0; kind < 4; kind++) {
+      char settings[256];
+      snprintf(settings, sizeof settings, "%ssensor.contrast = 0.5\nsensor.brightness = 0.3\n",
+               shown[i]);
+      check_shown(settings, kind & 1, kind & 2);
+    }
+}
+
+/** The environment draws the same with and without augmentation. */
+static void test_augmentation_disturbs_no_other_draw(void **state) {
+  (void)state;
+  enum { LANES = 16, NUMBERS = 16 };
+  Toy toys[2];
+  ToyPlay p[2];
+  toy_create(&toys[0], "policy = random\n");
+  toy_create(&toys[1], "policy = random\nsensor.contrast = 0.3\nsensor.brightness = 0.3\n");
+  real *values = toy_lively_values(&toys[0]);
+  for (int k = 0; k < 2; k++) {
+    toy_play_begin(&p[k], &toys[k], values, NULL, 0, LANES);
+    p[k].plan.augment = true;
+    toy_play_run(&p[k], &toys[k]);
+  }
+  const FovTimeStep *one = &p[0].rollout.at[1], *other = &p[1].rollout.at[1];
+  int changed = 0;
+  for (int i = 0; i < LANES; i++) {
+    assert_memory_equal(one->frames[i], other->frames[i], TOY_SIDE * TOY_SIDE);
+    changed += memcmp(fov_value_row(one->rho, i), fov_value_row(other->rho, i),
+                      NUMBERS * sizeof(real)) != 0;
+  }
+  assert_in_range(changed, LANES / 2, LANES); // black stays black if the image becomes darker
+  assert_memory_equal(p[0].plan.env_rng, p[1].plan.env_rng, LANES * sizeof(FovRng));
+  for (int k = 0; k < 2; k++) toy_play_finish(&p[k]), toy_finish(&toys[k]);
+  free(values);
 }
 
 /** What a vector earns, how far it is from the right one, and whether the goal is met; it is no
@@ -890,6 +941,8 @@ int main(void) {
       cmocka_unit_test(test_a_world_is_asked_what_is_at_a_place),
       cmocka_unit_test(test_a_hidden_place_has_no_effect),
       cmocka_unit_test(test_agents_are_shown_the_cue),
+      cmocka_unit_test(test_images_are_augmented_in_a_training_only),
+      cmocka_unit_test(test_augmentation_disturbs_no_other_draw),
       cmocka_unit_test(test_a_game_follows_its_actions),
       cmocka_unit_test(test_actions_are_sampled_from_the_logits),
       cmocka_unit_test(test_a_lane_is_the_same_alone),

@@ -11,6 +11,7 @@
 
 #include "base/profile.h"
 #include "base/rng.h"
+#include "sensor/augment.h"
 #include "sensor/sensor.h"
 #include "sensor/standard.h"
 #include "sensor/window.h"
@@ -536,6 +537,58 @@ static void describe_slowly(double *mean, double *deviation, const Picture *pict
   *deviation = sqrt(squares / n);
 }
 
+static void check_augmented(int channels, double c, double b) {
+  static Picture picture;
+  static float floats[LARGEST], of_bytes[LARGEST], of_floats[LARGEST];
+  draw_picture(&picture, 17, 11, channels);
+  FovImage bytes = image_of(&picture), image = bytes;
+  FovAugmentation augmentation = {.contrast = (float)c, .brightness = (float)b};
+  image.bytes = NULL, image.floats = floats;
+  int numbers = bytes.height * bytes.width * channels;
+  for (int i = 0; i < numbers; i++) floats[i] = 2 * picture.bytes[i] / 255.0f - 0.5f;
+  fov_augment(of_bytes, &bytes, augmentation);
+  fov_augment(of_floats, &image, augmentation);
+  for (int i = 0; i < numbers; i++) {
+    double dark = (picture.bytes[i] / 255. - 0.5) * (1 + c) + 0.5 + b;
+    double wide = ((double)floats[i] - 0.5) * (1 + c) + 0.5 + b;
+    assert_near(of_bytes[i], fmin(fmax(dark, 0), 1), 1e-6, "number %d", i);
+    assert_near(of_floats[i], fmin(fmax(wide, 0), 1), 1e-6, "number %d of floats", i);
+  }
+}
+
+static void augmented_images_follow_their_definition(void **state) {
+  (void)state;
+  for (int channels = 1; channels <= 3; channels += 2) {
+    check_augmented(channels, 0, 0);
+    check_augmented(channels, 0.4, 0);
+    check_augmented(channels, -0.7, -0.2);
+    check_augmented(channels, 1, 0.3);
+  }
+}
+
+/** Contrast and brightness are uniform and independent, and the generator stays as it is. */
+static void augmentations_are_drawn_uniformly(void **state) {
+  (void)state;
+  enum { DRAWS = 20000 };
+  const FovSensor none = {.side = 1}, sensor = {.contrast = 0.5, .brightness = 0.25};
+  assert_false(fov_is_augmented(&none));
+  assert_true(fov_is_augmented(&sensor));
+  int cells[4][4] = {{0}};
+  for (uint64_t i = 0; i < DRAWS; i++) {
+    FovRng rng = fov_rng_stream(1, FOV_STREAM_ENV, i), before = rng;
+    FovAugmentation a = fov_augmentation_draw(&sensor, &rng);
+    FovAugmentation again = fov_augmentation_draw(&sensor, &rng);
+    assert_memory_equal(&rng, &before, sizeof rng);
+    assert_memory_equal(&a, &again, sizeof a);
+    assert_true(fabsf(a.contrast) <= 0.5f && fabsf(a.brightness) <= 0.25f);
+    int c = (int)((a.contrast + 0.5f) * 4), b = (int)((a.brightness + 0.25f) * 8);
+    cells[c > 3 ? 3 : c][b > 3 ? 3 : b]++;
+  }
+  double chi2 = 0, expected = DRAWS / 16.;
+  for (int i = 0; i < 16; i++) chi2 += pow(cells[i / 4][i % 4] - expected, 2) / expected;
+  assert_true(chi2 < 37.7); // 15 degrees of freedom: exceeded once in a thousand
+}
+
 static void standardised_images_follow_their_definition(void **state) {
   (void)state;
   static Picture pictures[2];
@@ -683,6 +736,8 @@ int main(void) {
       cmocka_unit_test(a_glimpse_and_its_adjoint_match),
       cmocka_unit_test(a_coarse_view_and_its_adjoint_match),
       cmocka_unit_test(standardised_images_follow_their_definition),
+      cmocka_unit_test(augmented_images_follow_their_definition),
+      cmocka_unit_test(augmentations_are_drawn_uniformly),
       cmocka_unit_test(deviations_are_never_zero),
       cmocka_unit_test(floats_are_seen_as_bytes_are),
       cmocka_unit_test(pixels_inside_the_image_are_counted),

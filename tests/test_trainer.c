@@ -51,6 +51,7 @@ static void test_threads_do_not_change_a_bit(void **state) {
   check_threads("env = toy_game\nobjective = ppo\noptimiser = muon\ntrain.shard = 24\n");
   check_threads("env = toy_turns\nbaseline = self_critical\nstop = learned\nfirst = random\n");
   check_threads("train.shard = 1\n");
+  check_threads("sensor.contrast = 0.3\nsensor.brightness = 0.2\n");
   check_threads("train.shard = 24\noptimiser = muon\n");
   check_threads("train.shard = 256\nstop = learned\nglimpses = 6\n");
 }
@@ -122,6 +123,21 @@ static void test_the_seed_determines_the_training(void **state) {
                           toy_block_bytes(&toy));
   fov_trainer_destroy(one), fov_trainer_destroy(same), fov_trainer_destroy(other);
   toy_finish(&toy);
+}
+
+/** With the same episodes and weights. */
+static void test_a_training_augments_its_images(void **state) {
+  (void)state;
+  Toy plain, augmented;
+  toy_create(&plain, ""), toy_create(&augmented, "sensor.brightness = 0.2\n");
+  FovTrainer *one = toy_trainer(&plain, 1), *other = toy_trainer(&augmented, 1);
+  assert_memory_equal(fov_trainer_state(one)->value, fov_trainer_state(other)->value,
+                      toy_block_bytes(&plain));
+  toy_train(one, 1), toy_train(other, 1);
+  assert_memory_not_equal(fov_trainer_state(one)->value, fov_trainer_state(other)->value,
+                          toy_block_bytes(&plain));
+  fov_trainer_destroy(one), fov_trainer_destroy(other);
+  toy_finish(&plain), toy_finish(&augmented);
 }
 
 static void test_every_case_comes_once_an_epoch(void **state) {
@@ -349,6 +365,14 @@ static void test_relaxed_choices_without_labels_are_refused(void **state) {
                         "expected objective = reinforce or gae, found objective = ppo");
 }
 
+static void test_augmentation_of_what_is_no_image_is_refused(void **state) {
+  (void)state;
+  static const char expected[] = "sensor.contrast, sensor.brightness: expected an environment of "
+                                 "images without a cue, found env = ";
+  assert_create_refuses("env = toy_walk\nsensor.contrast = 0.1\n", expected);
+  assert_create_refuses("env = toy_find\nsensor.brightness = 0.1\n", expected);
+}
+
 static void test_more_parts_than_shards_are_refused(void **state) {
   (void)state;
   assert_create_refuses("objective = ppo\nobjective.parts = 2\n",
@@ -541,6 +565,7 @@ int main(void) {
       cmocka_unit_test(test_shards_of_another_size_differ_by_rounding_only),
       cmocka_unit_test(test_shards_are_summed_in_a_binary_tree),
       cmocka_unit_test(test_the_seed_determines_the_training),
+      cmocka_unit_test(test_a_training_augments_its_images),
       cmocka_unit_test(test_every_case_comes_once_an_epoch),
       cmocka_unit_test(test_the_average_follows_its_formula),
       cmocka_unit_test(test_without_an_average_the_parameters_are_evaluated),
@@ -553,6 +578,7 @@ int main(void) {
       cmocka_unit_test(test_choices_that_cannot_be_enumerated_are_refused),
       cmocka_unit_test(test_copies_without_a_likelihood_are_refused),
       cmocka_unit_test(test_relaxed_choices_without_labels_are_refused),
+      cmocka_unit_test(test_augmentation_of_what_is_no_image_is_refused),
       cmocka_unit_test(test_more_parts_than_shards_are_refused),
       cmocka_unit_test(test_lanes_that_are_not_the_sequences_of_choices_are_refused),
       cmocka_unit_test(test_a_reward_on_labels_is_refused_for_a_game),

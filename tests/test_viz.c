@@ -516,6 +516,63 @@ static void test_policy_and_baseline_appear_only_if_there_are_any(void **state) 
 }
 
 /** A trace of one 3 × 3 distribution, or of 8 numbers, which are no square. */
+/** The first hint along a vertical line that starts with these words. */
+static const char *find_hint(const FovScene *scene, double x, const char *words) {
+  static char text[128];
+  for (double y = 0; y < scene->height; y += 4)
+    if (fov_scene_describe(text, sizeof text, scene, x, y) &&
+        strncmp(text, words, strlen(words)) == 0)
+      return text;
+  return "";
+}
+
+/** The step to glimpse t costs 0.00t. */
+static FovTrace make_costs(void) {
+  FovTrace trace = {.episodes = 1,
+                    .glimpses = GLIMPSES,
+                    .frames = 1,
+                    .height = SIZE,
+                    .width = SIZE,
+                    .channels = 1,
+                    .actions = CLASSES,
+                    .side = SIDE,
+                    .scales = SCALES};
+  fov_trace_add_column(&trace, "policy.cost", 1);
+  assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
+  for (int t = 0; t < GLIMPSES; t++) {
+    trace.column[0].values[t] = t > 0 ? 0.001f * (float)t : NAN;
+    trace.baselines[t] = 0.5f;
+  }
+  trace.lengths[0] = GLIMPSES;
+  return trace;
+}
+
+static void test_the_cost_of_a_step_is_shown_with_the_return(void **state) {
+  (void)state;
+  FovTrace costly = make_costs(), free = make_costs();
+  free.column[0].values[1] = free.column[0].values[2] = NAN;
+  FovScene with = make_scene(&costly), without = make_scene(&free);
+  assert_string_equal(find_hint(&with, 850, "glimpse 2"),
+                      "glimpse 2: baseline 0.500, return 0.000, next step costs 0.002");
+  assert_string_equal(find_hint(&without, 850, "glimpse 2"),
+                      "glimpse 2: baseline 0.500, return 0.000");
+  assert_string_equal(find_hint(&with, 940, "glimpse 3"), // the last one
+                      "glimpse 3: baseline 0.500, return 0.000");
+  costly.control = true;
+  assert_string_equal(find_hint(&with, 1120, "glimpse 2"),
+                      "glimpse 2: reward 0, next step costs 0.002");
+  costly.control = false;
+  for (with.glimpse = 0; with.glimpse < GLIMPSES; with.glimpse++) {
+    without.glimpse = with.glimpse;
+    cairo_surface_t *a = draw(&with), *b = draw(&without);
+    bool same = memcmp(cairo_image_surface_get_data(a), cairo_image_surface_get_data(b),
+                       (size_t)cairo_image_surface_get_stride(a) * (size_t)with.height) == 0;
+    assert_int_equal(same, with.glimpse == GLIMPSES - 1);
+    cairo_surface_destroy(a), cairo_surface_destroy(b);
+  }
+  fov_trace_finish(&costly), fov_trace_finish(&free);
+}
+
 static FovTrace make_tiles(int width) {
   FovTrace trace = make_trace(1);
   free(trace.column[0].values);
@@ -944,6 +1001,7 @@ int main(void) {
       cmocka_unit_test(test_squares_have_their_scales_colours),
       cmocka_unit_test(test_image_pixels_are_sharp_and_true),
       cmocka_unit_test(test_policy_and_baseline_appear_only_if_there_are_any),
+      cmocka_unit_test(test_the_cost_of_a_step_is_shown_with_the_return),
       cmocka_unit_test(test_tiles_are_tinted_by_probability),
       cmocka_unit_test(test_uniform_tiles_are_faint),
       cmocka_unit_test(test_a_wrong_answer_looks_different),

@@ -1,5 +1,5 @@
-/** The rules of each environment: the physics of catch; the images and labels of pairs, sequence
- * and circle_square; the patches of locate; the light of light_dark. */
+/** The rules of each environment: the physics of catch; the images and labels of pairs, sequence,
+ * circle_square and search; the patches of locate; the light of light_dark. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,8 +51,9 @@ static FovStatus create(FovEnv *env, const char *settings) {
   FovConfig config = {.slots = &slot, .slot_count = 1};
   FovSettings *parsed;
   char text[1024];
-  bool digits = strncmp(settings, "env = c", 7) != 0 &&         // neither catch nor circle_square
-                strncmp(settings, "env = light_dark", 16) != 0; // which show no digits
+  bool digits =
+      strncmp(settings, "env = pairs", 11) == 0 || strncmp(settings, "env = seq", 9) == 0 ||
+      strncmp(settings, "env = images", 12) == 0 || strncmp(settings, "env = locate", 12) == 0;
   snprintf(text, sizeof text,
            digits ? "%s\nenv.images = %s\nenv.labels = %s\nenv.divide = no\n" : "%s\n", settings,
            images, labels);
@@ -661,6 +662,187 @@ static void positions_are_clear_near_the_light(void **state) {
   fov_arena_finish(&arena);
 }
 
+/* ---- images ---- */
+
+static void images_may_be_asked_for_several_times(void **state) {
+  (void)state;
+  World *once = make_world("env = images"), *world = make_world("env = images\nenv.steps = 3");
+  assert_int_equal(once->env.spec.steps, 1);
+  assert_false(once->env.spec.last);
+  assert_int_equal(world->env.spec.steps, 3);
+  assert_true(world->env.spec.last);
+  start(once, 4), step(once, 4);
+  assert_true(once->lane.terminated && once->lane.reward == 1);
+  start(world, 4);
+  for (int t = 0; t < 3; t++) {
+    assert_false(world->lane.terminated);
+    assert_int_equal(world->lane.label, 4);
+    step(world, 3 + t);
+    assert_true(world->lane.reward == (t == 1));
+  }
+  assert_true(world->lane.terminated);
+  free_world(once), free_world(world);
+}
+
+/* ---- search ---- */
+
+enum { UP, RIGHT_WARD, DOWN, LEFT_WARD, DIRECTIONS };
+enum { TILES = 3, TILE = 20, STROKE = 2, ITEM = 3 * STROKE };
+
+/** What a tile shows. x, y: of the item's top left corner in the tile. */
+typedef struct Found {
+  bool is_t;
+  int direction, value, x, y;
+} Found;
+
+/** Nine blocks by rows, turned clockwise once. */
+static int turn(int blocks) {
+  int turned = 0;
+  for (int i = 0; i < 9; i++)
+    if (blocks >> i & 1) turned |= 1 << (i % 3 * 3 + 2 - i / 3);
+  return turned;
+}
+
+/** The direction of an item that is `upright` turned clockwise; −1: it is not. */
+static int direction_of(int blocks, int upright) {
+  for (int d = 0; d < DIRECTIONS; d++, upright = turn(upright))
+    if (blocks == upright) return d;
+  return -1;
+}
+
+/** The item of a tile without noise; every other pixel of the tile must be black. */
+static Found find_item(const World *world, int tile) {
+  enum { T_UP = 0722, L_UP = 0711 }; // ".#. .#. ###" and "#.. #.. ###", the lowest bit first
+  int left = tile % TILES * TILE, top = tile / TILES * TILE, lit = 0, blocks = 0;
+  Found item = {.x = TILE, .y = TILE};
+  for (int i = 0; i < TILE * TILE; i++) {
+    int x = i % TILE, y = i / TILE, value = pixel(world, top + y, left + x);
+    if (!value) continue;
+    if (lit++) assert_int_equal(value, item.value);
+    item.value = value;
+    item.x = x < item.x ? x : item.x, item.y = y < item.y ? y : item.y;
+  }
+  assert_int_equal(lit, 5 * STROKE * STROKE);
+  for (int i = 0; i < ITEM * ITEM; i++) {
+    int x = i % ITEM, y = i / ITEM;
+    if (pixel(world, top + item.y + y, left + item.x + x))
+      blocks |= 1 << (y / STROKE * 3 + x / STROKE);
+    else
+      lit++; // each block is lit as a whole: 4 blocks of black pixels
+  }
+  assert_int_equal(lit, ITEM * ITEM);
+  item.is_t = direction_of(blocks, T_UP) >= 0;
+  item.direction = direction_of(blocks, item.is_t ? T_UP : L_UP);
+  assert_true(item.direction >= 0);
+  return item;
+}
+
+/** Whether a search has such distractors; dim_t counts the dim T's. */
+static bool may_distract(const char *kind, const Found *item, int *dim_t) {
+  bool bright = item->value == 255;
+  *dim_t += item->is_t;
+  if (!bright) assert_int_equal(item->value, 51);
+  if (!strcmp(kind, "feature")) return !bright && !item->is_t;
+  if (!strcmp(kind, "shape")) return bright && !item->is_t;
+  return bright != item->is_t;
+}
+
+/** One target among distractors; its tile, all places and the distractors are uniform. */
+static void check_search(const char *kind) {
+  char settings[128];
+  int targets[TILES * TILES] = {0}, dim_t = 0, others = 0;
+  int turned[DIRECTIONS] = {0}, across[TILE - ITEM + 1] = {0}, down[TILE - ITEM + 1] = {0};
+  snprintf(settings, sizeof settings,
+           "env = search\nenv.size = 60\nenv.tiles = 3\nenv.stroke = 2\nenv.dim = 0.2\n"
+           "env.kind = %s",
+           kind);
+  World *world = make_world(settings);
+  for (int number = 0; number < 1800; number++) {
+    start(world, number);
+    assert_int_equal(world->lane.label, number % DIRECTIONS);
+    int odd = 0;
+    for (int tile = 0; tile < TILES * TILES; tile++) {
+      Found item = find_item(world, tile);
+      across[item.x]++, down[item.y]++;
+      if (item.is_t && item.value == 255) {
+        assert_int_equal(item.direction, world->lane.label);
+        targets[tile]++, odd++;
+        continue;
+      }
+      assert_true(may_distract(kind, &item, &dim_t));
+      turned[item.direction]++, others++;
+    }
+    assert_int_equal(odd, 1);
+  }
+  bool mixed = !strcmp(kind, "conjunction");
+  assert_near((double)dim_t / others, mixed ? 0.5 : 0, mixed ? 0.015 : 0, "dim T's");
+  assert_true(chi2_of(targets, TILES * TILES) < 26.1); // 8 degrees of freedom: once in a thousand
+  assert_true(chi2_of(turned, DIRECTIONS) < 16.3);     // 3
+  assert_true(chi2_of(across, TILE - ITEM + 1) < 36.1 && chi2_of(down, TILE - ITEM + 1) < 36.1);
+  free_world(world);
+}
+
+static void searches_have_one_target(void **state) {
+  (void)state;
+  check_search("feature"), check_search("conjunction"), check_search("shape");
+}
+
+static void items_of_a_search_may_be_in_the_middle_of_their_tiles(void **state) {
+  (void)state;
+  World *world = make_world("env = search\nenv.size = 60\nenv.tiles = 3\nenv.stroke = 2\n"
+                            "env.jitter = 0");
+  start(world, 0);
+  for (int tile = 0; tile < TILES * TILES; tile++) {
+    Found item = find_item(world, tile);
+    assert_true(item.x == (TILE - ITEM) / 2 && item.y == (TILE - ITEM) / 2);
+  }
+  free_world(world);
+}
+
+/** Noise changes nothing else: the same draws place the items before it. */
+static void searches_have_noise(void **state) {
+  (void)state;
+  enum { SIDE = 43, NOISE = 9 };
+  const char *clean = "env = search\nenv.size = 43\nenv.tiles = 3\nenv.dim = 0.9";
+  World *without = make_world(clean), *with = NULL;
+  with = make_world("env = search\nenv.size = 43\nenv.tiles = 3\nenv.dim = 0.9\nenv.noise = 9");
+  int seen[NOISE + 1] = {0};
+  for (int number = 0; number < 20; number++) {
+    start(without, number), start(with, number);
+    for (int i = 0; i < SIDE * SIDE; i++) {
+      int added = with->image[i] - without->image[i];
+      if (without->image[i] == 255) assert_int_equal(added, 0);
+      assert_in_range(added, 0, NOISE);
+      if (without->image[i] != 255) seen[added]++;
+    }
+  }
+  // 256 bytes on 10 numbers: 25 or 26 bytes each, so the shares differ by 4 %.
+  for (int i = 0; i <= NOISE; i++) assert_in_range(seen[i], 3300, 3900);
+  free_world(without), free_world(with);
+}
+
+static void a_search_may_have_several_answers(void **state) {
+  (void)state;
+  World *world = make_world("env = search\nenv.size = 60\nenv.steps = 3");
+  assert_true(world->env.spec.last);
+  assert_string_equal(world->env.spec.names[DOWN], "down");
+  start(world, 2);
+  for (int t = 0; t < 3; t++) {
+    assert_false(world->lane.terminated);
+    step(world, t);
+    assert_true(world->lane.reward == (t == 2));
+  }
+  assert_true(world->lane.terminated);
+  free_world(world);
+}
+
+static void a_search_refuses_items_larger_than_their_tiles(void **state) {
+  (void)state;
+  assert_refused("env = search\nenv.size = 59\nenv.tiles = 5\nenv.stroke = 4",
+                 "expected items that fit in a tile of 11 x 11 pixels, found items of 12 x 12");
+  free_world(make_world("env = search\nenv.size = 60\nenv.tiles = 5\nenv.stroke = 4"));
+}
+
 static void catch_refuses_a_paddle_wider_than_its_screen(void **state) {
   (void)state;
   assert_refused("env = catch\nenv.size = 8\nenv.paddle = 9", "expected at most env.size = 8");
@@ -684,6 +866,12 @@ int main(void) {
       cmocka_unit_test(patches_come_from_the_place_that_is_asked_for),
       cmocka_unit_test(patches_without_detail_are_drawn_again),
       cmocka_unit_test(positions_are_clear_near_the_light),
+      cmocka_unit_test(images_may_be_asked_for_several_times),
+      cmocka_unit_test(searches_have_one_target),
+      cmocka_unit_test(items_of_a_search_may_be_in_the_middle_of_their_tiles),
+      cmocka_unit_test(searches_have_noise),
+      cmocka_unit_test(a_search_may_have_several_answers),
+      cmocka_unit_test(a_search_refuses_items_larger_than_their_tiles),
   };
   return cmocka_run_group_tests(tests, write_digits, remove_digits);
 }

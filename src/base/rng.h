@@ -15,6 +15,7 @@ typedef enum FovStream {
   FOV_STREAM_FIXED_POLICY, /**< like POLICY, likewise; index = split, case and repeat */
   FOV_STREAM_SWEEP,        /**< settings that a sweep draws; index = configuration and setting */
   FOV_STREAM_BOOTSTRAP,    /**< resampling of results; index = draw */
+  FOV_STREAM_AUGMENT,      /**< augmentation; seed and index = the environment's generator */
 } FovStream;
 
 typedef struct FovRng {

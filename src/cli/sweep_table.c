@@ -107,7 +107,9 @@ static void print_ended(const FovSweepReport *report) {
   const FovSweepRun *run = report->ended;
   char label[LABEL];
   describe(label, report->plan, run->configuration);
-  if (isfinite(run->rollouts_error))
+  if (run->state == FOV_SWEEP_FINISHED && *run->reason)
+    fov_print(stdout, "%-10s test failed: %s\n", run->name, run->reason);
+  else if (isfinite(run->rollouts_error))
     fov_print(stdout, "%-10s test error %6.2f %%, with %d rollouts %.2f %%  %s\n", run->name,
               100 * run->test_error, report->plan->options.rollouts, 100 * run->rollouts_error,
               label);

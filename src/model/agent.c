@@ -159,11 +159,22 @@ static FovStatus check_context(const FovAgentParts *parts) {
   return FOV_OK;
 }
 
+/** Windows and tiles have places of their own, which do not depend on where a policy may look. */
+static FovStatus check_inside(const FovAgentParts *parts) {
+  const FovAttention *attention = parts->attention;
+  if (!parts->sensor.inside || (!attention->reads_all && !attention->scores)) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "sensor.inside = yes: expected attention = gaze, found attention = %s, on which "
+                  "it has no effect; set sensor.inside = no",
+                  attention->plugin.name);
+}
+
 static FovStatus add_parts(FovAgent *agent, const FovAgentParts *parts) {
   int width;
   FOV_TRY(check_size(parts, parts->sensor.whole, "sensor.whole", "no"));
   FOV_TRY(check_size(parts, parts->context.side, "context.side", "0"));
   FOV_TRY(check_context(parts));
+  FOV_TRY(check_inside(parts));
   agent->glimpse = fov_sensor_glimpse(&agent->sensor, parts->height, parts->width, parts->channels);
   FOV_TRY(add_attention(agent, &width, parts));
   FOV_TRY(add_cue(agent, parts, width));

@@ -26,7 +26,8 @@ typedef struct FovTraceColumn {
  *
  * Locations are the paper's: (x, y) in [−1, 1], (−1, −1) the top left corner of the image. Columns
  * that the viewer draws: "policy.mean" and "policy.sigma" (2 each, like locations; sigma 0 =
- * deterministic), "policy.tiles" (K·K probabilities of a K × K grid over the image, by rows from
+ * deterministic), "policy.cost" (what the step to the glimpse cost: part of the reward after the
+ * glimpse before), "policy.tiles" (K·K probabilities of a K × K grid over the image, by rows from
  * the top left), "attention.tiles" (the weights of such a grid, mean over heads), "attention.heads"
  * (the weights of each head) and "attention.window" (x, y of the middle, width and height of the
  * finest patch, in units of locations; patch s is 2^s times as wide and high). Where the answer is

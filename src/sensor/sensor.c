@@ -22,6 +22,12 @@ const FovOption fov_sensor_options[] = {
         FovSensor, standardise, "auto", standardises,
         "subtract the mean brightness of the training images and divide by its standard deviation; "
         "auto: with images, circle_square and locate"),
+    FOV_REAL(FovSensor, contrast, "0", 0, 1,
+             "training only: the contrast of each episode's images is multiplied by a number "
+             "drawn from 1 - contrast to 1 + contrast, about a brightness of 1/2"),
+    FOV_REAL(FovSensor, brightness, "0", 0, 1,
+             "training only: a number drawn from -brightness to brightness is added to them; "
+             "black is 0 and white 1"),
     FOV_OPTIONS_END,
 };
 

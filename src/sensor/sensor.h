@@ -27,7 +27,8 @@ typedef struct FovSensor {
   bool bilinear; /**< patches are centred between pixels, too, by bilinear interpolation */
   bool inside;   /**< glimpses are taken where the patch of the finest scale is inside the image */
   bool whole;    /**< the whole image, wherever it looks; side, scales and gain are not used */
-  int standardise; /**< FovStandardise */
+  int standardise;             /**< FovStandardise */
+  double contrast, brightness; /**< most that training changes of an image (augment.h): 0 … 1 */
 } FovSensor;
 
 /** Whether an agent is shown standardised images (standard.h). */

@@ -39,6 +39,12 @@ double fov_return(const FovTrace *trace, int episode, int glimpse) {
   return sum;
 }
 
+double fov_step_cost(const FovTrace *trace, int episode, int glimpse) {
+  const float *costs = fov_trace_column(trace, "policy.cost", 1);
+  if (!costs || glimpse == fov_last_glimpse(trace, episode)) return NAN;
+  return costs[fov_glimpse_index(trace, episode, glimpse + 1)];
+}
+
 double fov_entropy(const FovTrace *trace, int episode, int glimpse) {
   const float *p =
       trace->probabilities + fov_glimpse_index(trace, episode, glimpse) * trace->actions;

@@ -25,6 +25,10 @@ int fov_next_answer(const FovTrace *trace, int episode, int glimpse);
 /** The return from a glimpse on, undiscounted: what the baseline predicts. */
 double fov_return(const FovTrace *trace, int episode, int glimpse);
 
+/** What the step from a glimpse to the next one cost, which its reward contains; NaN: not recorded,
+ * or there is no next one. */
+double fov_step_cost(const FovTrace *trace, int episode, int glimpse);
+
 /** The name of an action, as UTF-8 without control characters; −1 is "none". */
 void fov_action_name(char text[FOV_ACTION_NAME], const FovTrace *trace, int action);
 

@@ -264,6 +264,10 @@ static double reward_at(const FovScene *scene, int t) {
   return scene->trace->rewards[fov_glimpse_index(scene->trace, scene->episode, t)];
 }
 
+static double cost_at(const FovScene *scene, int t) {
+  return fov_step_cost(scene->trace, scene->episode, t);
+}
+
 static double entropy_at(const FovScene *scene, int t) {
   return fov_entropy(scene->trace, scene->episode, t);
 }
@@ -338,6 +342,15 @@ static void draw_return_heading(cairo_t *cr, const FovScene *scene, FovBox box, 
   fov_set_font(cr, 0.85 * em, false);
 }
 
+/** Prints what the step after this glimpse cost, in the corner that returns mostly leave free. */
+static void draw_cost(cairo_t *cr, const FovScene *scene, FovBox plot, double em) {
+  double cost = cost_at(scene, scene->glimpse);
+  if (!isfinite(cost)) return;
+  fov_set_colour(cr, scene->theme->quiet, 1);
+  fov_text(cr, plot.x + 0.3 * em, plot.y + plot.h - 0.4 * em, FOV_ALIGN_LEFT, "step costs %.2g",
+           cost);
+}
+
 static void draw_returns(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   double em = l->em, dash[] = {0.4 * em, 0.25 * em};
   FovBox plot = plot_box(l->returns, em, 1.4 * em);
@@ -350,6 +363,7 @@ static void draw_returns(cairo_t *cr, const FovScene *scene, const FovLayout *l)
   cairo_set_dash(cr, NULL, 0, 0);
   fov_set_colour(cr, scene->theme->ink, 1);
   draw_series(cr, scene, plot, &axis, baseline_at, 0.24 * em);
+  draw_cost(cr, scene, plot, em);
 }
 
 /** Instead of probabilities: how far each answered place is from the true one. */
@@ -403,11 +417,20 @@ static void tell_distance(char *text, size_t size, const FovScene *scene, int t)
     snprintf(text, size, "glimpse %d: no answer", t + 1);
 }
 
+/** Appends what the step after glimpse t cost, if that is known. */
+static void tell_cost(char *text, size_t size, const FovScene *scene, int t) {
+  size_t length = strlen(text);
+  double cost = cost_at(scene, t);
+  if (isfinite(cost)) snprintf(text + length, size - length, ", next step costs %.2g", cost);
+}
+
 static void tell_last(char *text, size_t size, const FovScene *scene, int t) {
-  if (scene->trace->control)
-    snprintf(text, size, "glimpse %d: reward %g", t + 1, reward_at(scene, t));
-  else
+  if (!scene->trace->control) {
     snprintf(text, size, "glimpse %d: %.3f bits", t + 1, entropy_at(scene, t));
+    return;
+  }
+  snprintf(text, size, "glimpse %d: reward %g", t + 1, reward_at(scene, t));
+  tell_cost(text, size, scene, t);
 }
 
 bool fov_describe_plots(char *text, size_t size, const FovScene *scene, double x, double y) {
@@ -424,6 +447,7 @@ bool fov_describe_plots(char *text, size_t size, const FovScene *scene, double x
     int t = column_at(returns, x, fov_scene_length(scene));
     snprintf(text, size, "glimpse %d: baseline %.3f, return %.3f", t + 1, baseline_at(scene, t),
              return_at(scene, t));
+    tell_cost(text, size, scene, t);
   } else if (l.last.h > 0 && fov_inside(last, x, y)) {
     tell_last(text, size, scene, column_at(last, x, fov_scene_length(scene)));
   } else {

@@ -241,13 +241,13 @@ static void read_test(double *error, const FovSweepRun *run, const char *dir, in
 void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes, int rollouts) {
   FovOutcomes outcomes;
   if (read_outcomes(&outcomes, run, dir, FOV_SPLIT_VALID, 1)) {
+    if (run->state != FOV_SWEEP_FINISHED) *run->reason = '\0';
     run->state = FOV_SWEEP_FINISHED;
     run->valid_error = fov_outcomes_error(&outcomes);
     run->parameters = outcomes.parameters;
     run->mflop = outcomes.mflop;
     run->input_numbers = outcomes.input_numbers;
     run->input_pixels = outcomes.input_pixels;
-    *run->reason = '\0';
   } else if (read_divergence(run, dir)) {
     run->state = FOV_SWEEP_DIVERGED;
   }
@@ -255,6 +255,7 @@ void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes, int rol
   read_progress(run, dir, episodes);
   read_test(&run->test_error, run, dir, 1);
   if (rollouts > 1) read_test(&run->rollouts_error, run, dir, rollouts);
+  if (fov_sweep_is_tested(run, rollouts)) *run->reason = '\0';
 }
 
 /* ---- results.csv ---- */

@@ -160,7 +160,9 @@ static bool is_sound(FovSweepState state) {
 }
 
 static void log_end(const FovSweep *sweep, const FovSweepRun *run) {
-  if (is_sound(run->state))
+  if (is_sound(run->state) && *run->reason)
+    fov_run_log(&sweep->log, "%s: test failed: %s", run->name, run->reason);
+  else if (is_sound(run->state))
     fov_run_log(&sweep->log, "%s: validation error %.2f %%%s", run->name, 100 * run->valid_error,
                 isfinite(run->test_error)        ? ", tested"
                 : run->state == FOV_SWEEP_PAUSED ? ", paused"
@@ -174,11 +176,11 @@ static FovStatus end_job(FovSweep *sweep, FovSweepJob *job, FovStatus ended) {
   FovSweepRun *run = &sweep->runs[job->child.run - sweep->runs];
   const FovSweepSlot *slot = job->child.slot;
   bool paused = job->child.until < 1 && slot->progress >= job->child.until;
-  run->state = ended != FOV_ERR_INTERRUPT ? FOV_SWEEP_FAILED
+  bool tested = job->child.work == FOV_SWEEP_TEST; // a run without its test is finished, too
+  run->state = ended != FOV_ERR_INTERRUPT ? (tested ? FOV_SWEEP_FINISHED : FOV_SWEEP_FAILED)
                : paused                   ? FOV_SWEEP_PAUSED
                                           : FOV_SWEEP_WAITING;
-  snprintf(run->reason, sizeof run->reason, "%s",
-           run->state == FOV_SWEEP_FAILED ? slot->message : "");
+  snprintf(run->reason, sizeof run->reason, "%s", ended != FOV_ERR_INTERRUPT ? slot->message : "");
   if (ended == FOV_ERR_NUMBER) FOV_TRY(fov_sweep_note_divergence(run, sweep->request->dir));
   scan(sweep, run);
   if (sweep->halving && job->child.work == FOV_SWEEP_TRAIN && run->state != FOV_SWEEP_WAITING)
@@ -218,18 +220,13 @@ static void stop_all(FovSweep *sweep) {
 
 /* ---- what to do next ---- */
 
-/** Whether a run has all of its tests. */
-static bool is_tested(const FovSweep *sweep, const FovSweepRun *run) {
-  return isfinite(run->test_error) &&
-         (sweep->plan.options.rollouts == 1 || isfinite(run->rollouts_error));
-}
-
 /** Whether a run is to be trained, or tested, by whoever gets its claim. */
 static bool is_open(const FovSweep *sweep, int i) {
   const FovSweepRun *run = &sweep->runs[i];
   if (sweep->tried[i] || run->left_out) return false;
   if (!sweep->testing) return run->state == FOV_SWEEP_WAITING || run->state == FOV_SWEEP_FAILED;
-  return run->state == FOV_SWEEP_FINISHED && !is_tested(sweep, run) &&
+  return run->state == FOV_SWEEP_FINISHED &&
+         !fov_sweep_is_tested(run, sweep->plan.options.rollouts) &&
          run->configuration == sweep->tests[fov_sweep_row(&sweep->plan, run->configuration)];
 }
 
@@ -365,7 +362,7 @@ static int untested(const FovSweep *sweep) {
     int chosen = choose_of_row(sweep, r);
     for (int i = 0; i < sweep->count && chosen >= 0; i++)
       count += sweep->runs[i].configuration == chosen && !sweep->runs[i].left_out &&
-               !is_tested(sweep, &sweep->runs[i]);
+               !fov_sweep_is_tested(&sweep->runs[i], sweep->plan.options.rollouts);
   }
   return count;
 }

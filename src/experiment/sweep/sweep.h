@@ -12,6 +12,7 @@
 #ifndef FOV_EXPERIMENT_SWEEP_SWEEP_H
 #define FOV_EXPERIMENT_SWEEP_SWEEP_H
 
+#include <math.h>
 #include <signal.h>
 
 #include "experiment/sweep/plan.h"
@@ -43,8 +44,13 @@ typedef struct FovSweepRun {
   int64_t episodes, parameters;       /**< trained on; learned. 0: not known */
   double mflop;                       /**< of a rollout; NaN: not known */
   double input_numbers, input_pixels; /**< of a rollout (outcomes.h); NaN: not known */
-  char reason[FOV_SWEEP_REASON];      /**< DIVERGED, FAILED: one line */
+  char reason[FOV_SWEEP_REASON]; /**< DIVERGED, FAILED, or FINISHED with a failed test: one line */
 } FovSweepRun;
+
+/** Whether a run has all of its tests. rollouts: of the plan. */
+static inline bool fov_sweep_is_tested(const FovSweepRun *run, int rollouts) {
+  return isfinite(run->test_error) && (rollouts == 1 || isfinite(run->rollouts_error));
+}
 
 /** How a sweep stands. */
 typedef struct FovSweepReport {

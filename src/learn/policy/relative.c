@@ -21,6 +21,15 @@ static const FovOption options[] = {
     FOV_OPTIONS_END,
 };
 
+enum { COST = FOV_NORMAL_SIGMA + 1 };
+
+/** Those of the normal distribution; if steps cost something, "cost" too: c ‖a‖. */
+static int columns(FovColumn columns[FOV_COLUMNS], const void *values) {
+  int count = fov_normal_columns(columns, values);
+  if (((const Options *)values)->cost > 0) columns[count++] = (FovColumn){"cost", 1};
+  return count;
+}
+
 /** to = from + reach · bounds ∘ a / max(1, ‖a‖) */
 static void take_step(real to[2], const real from[2], const real a[2], const real bounds[2],
                       const Options *o) {
@@ -46,6 +55,7 @@ static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput 
     take_step(output->columns[FOV_NORMAL_MEAN] + 2 * b, from, mean_b, input->bounds, o);
     const real *a = output->choices[b].sample;
     output->costs[b] = (real)(o->cost * hypot((double)a[0], (double)a[1]));
+    if (o->cost > 0) output->columns[COST][b] = output->costs[b];
     for (int j = 0; j < 2; j++)
       output->columns[FOV_NORMAL_SIGMA][2 * b + j] =
           (real)(o->reach * (double)sigmas[2 * b + j]) * input->bounds[j];
@@ -58,7 +68,7 @@ const FovPolicy fov_policy_relative = {
                .options = options,
                .options_size = sizeof(Options)},
     .head = {.layout_size = sizeof(FovNormalLayout), .build = build},
-    .columns = fov_normal_columns,
+    .columns = columns,
     .entropy = fov_normal_entropy,
     .choose = choose,
 };

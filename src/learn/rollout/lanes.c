@@ -1,12 +1,47 @@
 #include "base/profile.h"
 #include "learn/rollout/play.h"
 
-/** Replaces the image that an agent is shown by room for a standardised one. */
-static void make_room(Play *play, int i) {
-  FovImage *image = &play->images[i];
-  size_t numbers = (size_t)image->height * (size_t)image->width * (size_t)image->channels;
-  image->floats = FOV_NEW(play->tape->arena, float, numbers);
+static float *new_floats(const Play *play, const FovImage *image) {
+  return FOV_NEW(play->tape->arena, float,
+                 (size_t)image->height *(size_t)image->width *(size_t)image->channels);
+}
+
+/** Whether agents are shown other images than the environment draws. */
+static bool changes_images(const Play *play) {
+  return play->augmentations || fov_is_standardised(play->task->standard);
+}
+
+/** Draws how the images of all lanes are augmented, before the environments draw. */
+static void draw_augmentations(Play *play) {
+  const FovSensor *sensor = &play->task->agent->sensor;
+  if (!play->plan->augment || !fov_is_augmented(sensor)) return;
+  play->augmentations = FOV_NEW(play->tape->arena, FovAugmentation, play->count);
+  for (int b = 0; b < play->count; b++)
+    play->augmentations[b] = fov_augmentation_draw(sensor, &play->env_rng[b]);
+}
+
+/** Gives lane b an image to be shown: its environment's, or room for a changed one. */
+static void make_image(Play *play, int b) {
+  FovImage *image = &play->images[b];
+  *image = fov_lane_image(&play->env[b], &play->task->env->spec);
+  if (!changes_images(play)) return;
   image->bytes = NULL;
+  image->floats = new_floats(play, image);
+}
+
+/** Shows lane i its image as it is now. */
+static void show(Play *play, int i) {
+  const FovStandard *standard = play->task->standard;
+  FovImage image = fov_lane_image(&play->env[i], &play->task->env->spec);
+  float *shown = (float *)play->images[i].floats;
+  bool standardised = fov_is_standardised(standard);
+  if (play->augmentations) {
+    float *augmented = standardised ? play->augmented : shown;
+    fov_augment(augmented, &image, play->augmentations[i]);
+    image.bytes = NULL;
+    image.floats = augmented;
+  }
+  if (standardised) fov_standardise(shown, &image, standard);
 }
 
 /** The cue as the agent is shown it: standardised if the images are, and it has their channels. */
@@ -24,12 +59,9 @@ static FovImage show_cue(const Play *play, int b) {
 }
 
 void fov_play_show(Play *play) {
-  if (!fov_is_standardised(play->task->standard)) return;
+  if (!changes_images(play)) return;
   FovPhase before = fov_profile_enter(FOV_PHASE_SENSOR);
-  for (int i = 0; i < play->count; i++) {
-    FovImage image = fov_lane_image(&play->env[i], &play->task->env->spec);
-    fov_standardise((float *)play->images[i].floats, &image, play->task->standard);
-  }
+  for (int i = 0; i < play->count; i++) show(play, i);
   fov_profile_enter(before);
 }
 
@@ -37,14 +69,15 @@ void fov_play_start(Play *play) {
   const FovEnv *env = play->task->env;
   FovArena *arena = play->tape->arena;
   FovPhase before = fov_profile_enter(FOV_PHASE_ENV);
+  draw_augmentations(play);
   for (int b = 0; b < play->count; b++) {
     play->lanes[b] = b;
     play->env[b] = fov_env_lane(arena, &env->spec);
-    play->images[b] = fov_lane_image(&play->env[b], &env->spec);
-    if (fov_is_standardised(play->task->standard)) make_room(play, b);
+    make_image(play, b);
     fov_env_reset(env, &play->env[b], play->plan->cases[b], &play->env_rng[b]);
     play->cues[b] = show_cue(play, b);
   }
+  if (play->augmentations) play->augmented = new_floats(play, &play->images[0]);
   fov_profile_enter(before);
   fov_play_show(play);
 }
@@ -84,6 +117,7 @@ static void move_lane(Play *play, int to, int from) {
   play->lanes[to] = play->lanes[from];
   play->env[to] = play->env[from];
   play->images[to] = play->images[from];
+  if (play->augmentations) play->augmentations[to] = play->augmentations[from];
   play->env_rng[to] = play->env_rng[from];
   play->policy_rng[to] = play->policy_rng[from];
   play->looked[to] = play->looked[from];

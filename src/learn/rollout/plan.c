@@ -30,6 +30,7 @@ FovPlan fov_plan_full(FovArena *arena, const FovTask *task, int lanes) {
   for (int b = 0; b < lanes; b++) cases[b] = b % task->env->spec.cases;
   plan.cases = cases;
   plan.predict = task->baseline->head.build;
+  plan.augment = true;
   plan.full = true;
   return plan;
 }

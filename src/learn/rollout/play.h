@@ -3,6 +3,7 @@
 #define FOV_LEARN_ROLLOUT_PLAY_H
 
 #include "learn/rollout/rollout.h"
+#include "sensor/augment.h"
 
 /**
  * The lanes that still play, side by side: arrays are [B], of which the first n are in use.
@@ -23,8 +24,10 @@ typedef struct Play {
   int count; // n
   int *lanes;
   FovEnvLane *env;
-  FovImage *images; // as the agent is shown them
-  FovImage *cues;   // likewise; of lanes as they start
+  FovImage *images;               // as the agent is shown them
+  FovImage *cues;                 // likewise; of lanes as they start
+  FovAugmentation *augmentations; // of each episode's images; NULL: none
+  float *augmented;               // room for an image before it is standardised
   FovRng *env_rng, *policy_rng;
   int *looked;       // glimpses since the last action
   real *earned;      // in all, from the environment
@@ -38,7 +41,7 @@ void *fov_play_zeros(FovArena *arena, size_t bytes);
 
 /* lanes.c */
 
-/** Standardises the images of all lanes as they are now, if the task asks for it. */
+/** Augments and standardises the images of all lanes as they are now, if that is asked for. */
 void fov_play_show(Play *play);
 /** Resets the environments of all lanes. */
 void fov_play_start(Play *play);

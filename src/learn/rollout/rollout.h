@@ -25,6 +25,7 @@ typedef struct FovPlan {
   bool predict;             /**< run the baseline's head */
   bool every;               /**< run the answer's head after every glimpse, needed or not */
   bool frames;              /**< keep the image of every time step, if it changes */
+  bool augment;             /**< change images as the sensor's options say: a training */
   bool full;                /**< to measure the most memory that a rollout takes: every lane takes
                                  all glimpses, starts its case again where an episode ends, and
                                  the state is copied at every step as if lanes left */

@@ -1,5 +1,7 @@
 #include "learn/rollout/task.h"
 
+#include "sensor/augment.h"
+
 static const char *const firsts[] = {"centre", "random", "learned", NULL};
 
 const FovOption fov_task_options[] = {
@@ -62,6 +64,18 @@ static FovStatus check_answer(const FovTask *task) {
   return FOV_OK;
 }
 
+/** Fails if images would be augmented that are none, or that a cue must look like. */
+static FovStatus check_augmentation(const FovTask *task) {
+  const FovEnvSpec *spec = &task->env->spec;
+  bool images = spec->observation.kind == FOV_OBSERVATION_IMAGE;
+  if (!fov_is_augmented(&task->agent->sensor) || (images && spec->cue.kind == FOV_OBSERVATION_NONE))
+    return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "sensor.contrast, sensor.brightness: expected an environment of images without a "
+                  "cue, found env = %s; set both to 0",
+                  task->env->type->plugin.name);
+}
+
 FovStatus fov_task_check(const FovTask *task) {
   FOV_TRY(fov_spec_check(&task->env->spec, task->env->type->plugin.name));
   const FovAttention *attention = task->agent->attention;
@@ -74,6 +88,7 @@ FovStatus fov_task_check(const FovTask *task) {
                     "attention = %s reads another place with every glimpse: expected glimpses = %d "
                     "or more, found %d",
                     attention->plugin.name, attention->least_glimpses, task->options.glimpses);
+  FOV_TRY(check_augmentation(task));
   return check_answer(task);
 }
 

@@ -85,6 +85,7 @@ static double block_bytes(int *arenas, const FovTraining *training) {
 FovStatus fov_training_memory(double *blocks, double *shards, const FovTraining *training) {
   const FovParams *params = &training->task.agent->params;
   int count;
+  FOV_TRY(fov_train_check(training));
   *blocks = block_bytes(&count, training);
   FOV_TRY(fov_memory_check(*blocks, "this training"));
   real *values = fov_params_block(params), *gradient = fov_params_block(params);

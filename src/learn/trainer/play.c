@@ -22,7 +22,8 @@ FovPlan fov_train_plan(const FovTrainer *trainer, FovArena *arena, int shard) {
                   .copies = o->copies,
                   .progress = fov_trainer_progress(trainer),
                   .predict = training->task.baseline->head.build,
-                  .every = o->answer == FOV_TRAIN_ANSWER_EVERY};
+                  .every = o->answer == FOV_TRAIN_ANSWER_EVERY,
+                  .augment = true};
   fov_train_enumerate(&plan, arena, training);
   return plan;
 }

@@ -66,7 +66,6 @@ static void take_part(FovTrainer *trainer) {
 FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, int threads) {
   double blocks, shards, evaluation;
   *trainer = NULL;
-  FOV_TRY(fov_train_check(training));
   FOV_TRY(fov_training_memory(&blocks, &shards, training));
   FOV_TRY(measure_evaluation(&evaluation, training));
   FOV_TRY(fov_memory_check(blocks + fmax(shards, threads * evaluation), "this training"));

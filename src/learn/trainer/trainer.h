@@ -77,13 +77,14 @@ typedef struct FovTrainerState {
 
 /** Bytes of a training without its data set and evaluations, on this rank: of its blocks, which are
  * as large as the parameters, and of its shards' arenas. An update after the first allocates
- * nothing. */
+ * nothing. Fails unless environment, objective, baseline and options fit together (copies divide
+ * the shard, the baseline has its copies). */
 FovStatus fov_training_memory(double *blocks, double *shards, const FovTraining *training);
 
 typedef struct FovTrainer FovTrainer;
 
-/** Checks the options against each other (copies divide the shard, the baseline has its copies) and
- * allocates; `training` is copied, what it points to must outlive the trainer. */
+/** Fails as fov_training_memory does, and allocates; `training` is copied, what it points to must
+ * outlive the trainer. */
 FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, int threads);
 void fov_trainer_destroy(FovTrainer *trainer);
 
