@@ -1,12 +1,16 @@
 /**
- * light_dark: where am I? A noisy position is all that is to be seen, and only near the light it is
- * exact (Schneider et al. 2026; LightDark in ap_gym). The question is asked after every glimpse.
+ * light_dark: where am I? The agent sees its position with noise, which vanishes near the light
+ * (Schneider et al. 2026; LightDark in ap_gym). The question is asked after every glimpse.
  *
  * At place p the brightness is b(p) = h² / (‖p − light‖² + h²) with light = (0, −0.7) and h = 0.2.
  * What is seen is p plus Gaussian noise of deviation 0.3 (1 − b), cut to [−2, 2]²; looking draws
- * its x, then its y. The answer is p. An answer y earns 1 − 3/2 ‖y − p‖², so that staying is worth
- * more than leaving; a place on the edge of [−1, 1]² or beyond ends the episode. The policy charges
- * for the steps. Cases differ in their draws only.
+ * its x, then its y. The answer is p. An answer y earns 1 − 3/2 ‖y − p‖², so that an agent
+ * does not gain by leaving; a place on the edge of [−1, 1]² or beyond ends the episode. The policy
+ * charges for the steps. Cases differ in their draws only.
+ *
+ * The agent must not choose its place: with policy = relative and first = random it does not know
+ * where it is. With policy = centre or gaussian its places, and so the answers, are nearly
+ * constant.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +44,7 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
   return FOV_OK;
 }
 
-/** Nothing is to be seen before the first look. */
+/** The observation is 0 until the first look. */
 static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
   (void)env, (void)index, (void)rng;
   float *seen = lane->observation;

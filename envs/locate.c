@@ -1,5 +1,5 @@
 /**
- * locate: where in a picture is the patch that is shown besides? The same question is asked after
+ * locate: where in a picture is the patch that the cue shows? The same question is asked after
  * every glimpse (Schneider et al. 2026; localisation in ap_gym, where MNIST is called MNISTSearch).
  *
  * The patch has `patch` × `patch` pixels around a place that is uniform in [−1, 1]², drawn with
@@ -28,13 +28,13 @@ typedef struct Locate {
 
 static FovStatus check_patch(const FovCanvas *canvas, int patch) {
   int least = canvas->height < canvas->width ? canvas->height : canvas->width;
-  if (patch < least) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE, "env.patch = %d: expected less than the %d pixels of an image",
-                  patch, least);
+  if (2 * patch <= least) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "env.patch = %d: expected at most %d, half of the image's side",
+                  patch, least / 2);
 }
 
-/** Describes what is asked. The goal: root mean squared, the answers are no farther from the place
- * than a patch is wide, which is 2 patch / (side − patch) of the places. */
+/** Describes what is asked. The goal: the root mean squared distance of the answers is at most the
+ * patch's width, 2 patch / (side − patch) in units of places. */
 static void describe(FovEnvSpec *spec, const Locate *world) {
   const FovCanvas *canvas = &world->canvas;
   float rest[2] = {(float)(canvas->width - world->patch), (float)(canvas->height - world->patch)};

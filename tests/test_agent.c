@@ -54,12 +54,15 @@ static void test_a_context_without_a_state_to_start_is_refused(void **state) {
 
 static void test_what_cannot_look_at_a_vector_is_refused(void **state) {
   (void)state;
-  static const char *const settings[] = {TOY_TWO_LAYERS, "sensor.standardise = yes\n", TOY_SOFT};
+  static const char *const settings[] = {TOY_TWO_LAYERS, "sensor.standardise = yes\n", TOY_SOFT,
+                                         "sensor.inside = yes\n"};
   static const char *const messages[] = {
       "context.side = 3: expected images of 1 or 3 channels, found 4; set context.side = 0",
       "sensor.standardise = yes: expected an environment of images, found env = toy_walk",
-      "tiles.side = 3: expected at most as many tiles as pixels, found images of 1 x 1"};
-  for (int i = 0; i < 3; i++) {
+      "attention = soft: expected an environment of images, found env = toy_walk, which shows a "
+      "vector; set attention = gaze",
+      "sensor.inside = yes: expected an environment of images, found env = toy_walk"};
+  for (int i = 0; i < 4; i++) {
     Toy toy;
     toy_create(&toy, "env = toy_walk\n");
     FovExperiment *experiment = &toy.experiment;

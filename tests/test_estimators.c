@@ -53,7 +53,8 @@ static void sample_toy(Sampled *s, FovGradientParams *compared, const char *sett
                                 .average_return = -1.1,
                                 .cases = CASES,
                                 .samples = episodes / CASES / o->copies,
-                                .seed = 5,
+                                .image_seed = 5,
+                                .choice_seed = 5,
                                 .threads = threads};
   assert_int_equal(fov_gradient_sample(&s->sums, &sampling), FOV_OK);
 }

@@ -352,9 +352,9 @@ static void test_copies_without_a_likelihood_are_refused(void **state) {
       "objective = wake_sleep\nbaseline = none\ntrain.copies = 2\nstop = learned\n",
       "objective = wake_sleep: expected stop = never, found stop = learned");
   assert_create_refuses("objective = vimco\nbaseline = none\ntrain.copies = 2\nenv = toy_turns\n",
-                        "expected an environment that asks for it, found env = toy_turns");
+                        "expected an environment that asks for one label, found env = toy_turns");
   assert_create_refuses("objective = vimco\nbaseline = none\ntrain.copies = 2\nenv = toy_game\n",
-                        "objective = vimco needs the likelihood of one label");
+                        "objective = vimco: expected an environment that asks for one label");
 }
 
 static void test_relaxed_choices_without_labels_are_refused(void **state) {
@@ -452,6 +452,24 @@ static void test_the_first_pass_repeats_what_was_played(void **state) {
     fov_trainer_destroy(trainer);
     toy_finish(&toy);
   }
+}
+
+/** What is computed from a kept rollout only when it is needed would be in memory of one pass. */
+static void test_kept_rollouts_have_their_probabilities(void **state) {
+  (void)state;
+  Toy toy;
+  int answers = 0;
+  toy_create(&toy, "objective = ppo\nbaseline = answer\ntrain.answer = every\nglimpses = 4\n");
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  fov_train_keep(trainer);
+  const FovRollout *kept = &trainer->before[0];
+  for (int t = 0; t < kept->time_steps; t++) {
+    answers += kept->at[t].logits != NULL;
+    assert_int_equal(kept->at[t].log_p != NULL, kept->at[t].logits != NULL);
+  }
+  assert_int_equal(answers, 4);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
 }
 
 /** The second pass fails; the steps of the first are undone. */
@@ -584,6 +602,7 @@ int main(void) {
       cmocka_unit_test(test_a_reward_on_labels_is_refused_for_a_game),
       cmocka_unit_test(test_a_number_that_is_not_finite_stops_before_the_step),
       cmocka_unit_test(test_the_first_pass_repeats_what_was_played),
+      cmocka_unit_test(test_kept_rollouts_have_their_probabilities),
       cmocka_unit_test(test_a_pass_that_fails_undoes_the_passes_before),
       cmocka_unit_test(test_a_rate_too_high_is_reported),
   };

@@ -558,8 +558,8 @@ static void patches_come_from_the_place_that_is_asked_for(void **state) {
   (void)state;
   check_locations("env = locate", 28, 5, 16);
   check_locations("env = locate\nenv.size = 9\nenv.patch = 4\nenv.steps = 1", 9, 4, 1);
-  assert_refused("env = locate\nenv.size = 9\nenv.patch = 9",
-                 "env.patch = 9: expected less than the 9 pixels of an image");
+  assert_refused("env = locate\nenv.size = 9\nenv.patch = 5",
+                 "env.patch = 5: expected at most 4, half of the image's side");
 }
 
 /** The deviation of the brightness in a sensor's patch at a place of [−1, 1]². */

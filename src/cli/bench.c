@@ -201,8 +201,9 @@ static void print_header(const Bench *bench) {
   int ranks = fov_ranks_count(fov_cli_ranks());
   printf("%s, ", fov_gemm_library());
   if (ranks > 1) printf("%d ranks of ", ranks);
-  printf("up to %d threads; medians of %d repeats (lowest-highest)\n", bench->threads,
-         bench->request->repeats);
+  printf("up to %d threads", bench->threads);
+  if (!bench->gradient) printf("; medians of %d repeats (lowest-highest)", bench->request->repeats);
+  putchar('\n');
 }
 
 static FovStatus run(const void *values, const FovArguments *arguments) {

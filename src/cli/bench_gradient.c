@@ -56,10 +56,10 @@ static void print_table(const FovGradientResult *result, int group) {
 static void print(const FovGradientResult *result, const FovBenchGradient *request) {
   print_title(result, request);
   for (int group = -1; group < result->group_count; group++) print_table(result, group);
+  putchar('\n');
   for (int i = 0; i < result->count; i++)
     if (*result->estimators[i].reason)
-      printf("%s%s: %s\n", i == 0 ? "\n" : "", result->estimators[i].name,
-             result->estimators[i].reason);
+      printf("%s: %s\n", result->estimators[i].name, result->estimators[i].reason);
 }
 
 /* ---- JSON ---- */
@@ -111,10 +111,13 @@ static int choosing_group(const FovGradientResult *result) {
   return -1;
 }
 
+/** Estimators whose bias may be chance: at 95 %, corrected for about twelve of them. */
+static const double CHANCE = 0.05 / 12;
+
 /** The root of the mean squared error of a mean of n episodes, over |g|: √(bias² + variance/n). A
- * bias that may be chance (p > 0.05) counts as 0. */
+ * bias that may be chance counts as 0. */
 static double error_after(const FovGradientFigures *f, double n) {
-  double bias = f->p > 0.05 ? 0 : f->bias;
+  double bias = f->p > CHANCE ? 0 : f->bias;
   return sqrt(bias * bias + f->variance / n / (f->norm * f->norm));
 }
 

@@ -187,8 +187,26 @@ static FovAgentParts parts_of(const FovExperiment *experiment, const FovEnvSpec 
   return parts;
 }
 
+/** Fails if an attention or a setting needs an image where a vector is shown. */
+static FovStatus check_vector(const FovExperiment *experiment, const FovEnvSpec *spec) {
+  const FovAttention *attention = CHOSEN(experiment, FOV_SLOT_ATTENTION);
+  const char *env = experiment->slots[FOV_SLOT_ENV].plugin->name;
+  if (spec->observation.kind == FOV_OBSERVATION_IMAGE) return FOV_OK;
+  if (attention->reads_all || attention->sites)
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "attention = %s: expected an environment of images, found env = %s, which shows "
+        "a vector; set attention = gaze",
+        attention->plugin.name, env);
+  if (experiment->sensor.inside)
+    return fov_fail(FOV_ERR_USAGE,
+                    "sensor.inside = yes: expected an environment of images, found env = %s", env);
+  return FOV_OK;
+}
+
 FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec) {
   FOV_TRY(fov_spec_check(spec, experiment->slots[FOV_SLOT_ENV].plugin->name));
+  FOV_TRY(check_vector(experiment, spec));
   const FovAgentParts parts = parts_of(experiment, spec);
   fov_agent_finish(&experiment->agent);
   return fov_agent_build(&experiment->agent, &parts);

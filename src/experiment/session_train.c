@@ -180,6 +180,11 @@ static FovStatus evaluate(FovSession *session) {
                          .ranks = session->request->ranks};
   FovEvalResult valid;
   FOV_TRY(fov_evaluate(&valid, &what, fov_trainer_workspace(session->trainer)));
+  if (!isfinite(valid.reward))
+    return fov_fail(
+        FOV_ERR_NUMBER,
+        "update %lld: the reward of the evaluation is not finite; try a lower train.rate",
+        (long long)fov_trainer_state(session->trainer)->update);
   FovProgress row = make_row(session, &valid);
   bool is_best = loss_of(session, &row) < session->best.loss;
   if (is_best)

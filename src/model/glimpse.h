@@ -1,7 +1,7 @@
 /**
  * The glimpse network of Mnih et al. 2014, section 3.1: joins the content of a glimpse and its
  * place l, h_l = relu(Linear(l)),  g = relu(Linear(h_g) + Linear(h_l)); or g = relu(Linear(h_g)),
- * so that the agent is not told where it looks.
+ * which hides the place from the agent.
  */
 #ifndef FOV_MODEL_GLIMPSE_H
 #define FOV_MODEL_GLIMPSE_H

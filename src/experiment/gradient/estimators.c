@@ -103,6 +103,10 @@ static int add_common(const char **all, int count, const FovTrained *plain,
                       const FovEstimatorKind *kind) {
   bool classes = plain->env.spec.answer == FOV_ANSWER_CLASS;
   const char *objective = kind->settings[0];
+  bool copies = false;
+  for (int i = 0; i < 5 && kind->settings[i]; i++)
+    copies = copies || strncmp(kind->settings[i], "train.copies", 12) == 0;
+  if (!copies) all[count++] = "train.copies=1";
   if (classes) all[count++] = "reward=log_probability";
   if (plain->task.policy->entropy) all[count++] = "policy.entropy=0";
   if (plain->experiment.agent.attention->scores && kind->need != FOV_NEEDS_SITES)
@@ -125,7 +129,7 @@ static FovStatus load(FovEstimatorSubject *subject, const FovGradientRequest *re
   if (status == FOV_OK) status = check_choices(&plain);
   if (status == FOV_OK) status = check_need(&plain, kind);
   for (int i = 0; i < request->change_count; i++) all[count++] = request->changes[i];
-  for (int i = 0; i < 4 && kind->settings[i]; i++) all[count++] = kind->settings[i];
+  for (int i = 0; i < 5 && kind->settings[i]; i++) all[count++] = kind->settings[i];
   if (status == FOV_OK) count = add_common(all, count, &plain, kind);
   fov_trained_finish(&plain);
   FOV_TRY(status);

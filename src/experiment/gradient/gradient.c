@@ -21,7 +21,7 @@ typedef struct Comparison {
 /** Samples a kind of estimator. subject: stays loaded. */
 static FovStatus sample(FovGradientSums *sums, FovEstimatorSubject *subject,
                         const Comparison *comparison, const FovEstimatorKind *kind, int64_t samples,
-                        uint64_t seed) {
+                        uint64_t choice_seed) {
   const FovGradientRequest *request = comparison->request;
   FOV_TRY(fov_estimator_load(subject, request, kind));
   const FovSampling sampling = {.training = &subject->training,
@@ -30,7 +30,8 @@ static FovStatus sample(FovGradientSums *sums, FovEstimatorSubject *subject,
                                 .average_return = comparison->average_return,
                                 .cases = request->cases,
                                 .samples = samples,
-                                .seed = seed,
+                                .image_seed = request->seed,
+                                .choice_seed = choice_seed,
                                 .threads = request->threads};
   return fov_gradient_sample(sums, &sampling);
 }
@@ -88,6 +89,7 @@ static FovStatus find_references(Comparison *comparison) {
   const FovGradientRequest *request = comparison->request;
   FovStatus status = find_exact(comparison);
   if (!is_undefined(status)) return status;
+  fov_gradient_sums_finish(&comparison->references[0]);
   FovEstimatorSubject subject;
   comparison->result->reference_samples = TIMES * request->samples;
   status = sample(&comparison->references[0], &subject, comparison, &fov_sampled_kind,
@@ -128,9 +130,23 @@ static FovStatus measure_all(Comparison *comparison) {
   return FOV_OK;
 }
 
+/** Fails if a setting is one of those that the estimators set themselves. */
+static FovStatus check_changes(const FovGradientRequest *request) {
+  static const char *const own[] = {"objective", "baseline", "reward", "train.", "policy.entropy"};
+  for (int i = 0; i < request->change_count; i++)
+    for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+      if (strncmp(request->changes[i], own[k], strlen(own[k])) == 0)
+        return fov_fail(FOV_ERR_USAGE,
+                        "%s: expected a setting of agent or environment; bench gradient sets %s "
+                        "itself",
+                        request->changes[i], own[k]);
+  return FOV_OK;
+}
+
 FovStatus fov_gradient_measure(FovGradientResult *result, const FovGradientRequest *request) {
   Comparison comparison = {.request = request, .result = result};
   *result = (FovGradientResult){.count = 0};
+  FOV_TRY(check_changes(request));
   FovStatus status = prepare(&comparison);
   if (status == FOV_OK) status = find_references(&comparison);
   if (status == FOV_OK) status = measure_all(&comparison);

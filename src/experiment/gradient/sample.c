@@ -86,9 +86,9 @@ static FovPlan plan_lanes(FovArena *arena, const FovSampling *sampling, int64_t 
   FovRng *env_rng = FOV_NEW(arena, FovRng, lanes), *policy_rng = FOV_NEW(arena, FovRng, lanes);
   for (int b = 0; b < lanes; b++) {
     cases[b] = (first + b) / copies;
-    env_rng[b] = fov_case_rng(sampling->seed, FOV_SPLIT_TRAIN, cases[b]);
-    policy_rng[b] =
-        fov_rng_stream(sampling->seed, FOV_STREAM_POLICY, (uint64_t)(sample * all + first + b));
+    env_rng[b] = fov_case_rng(sampling->image_seed, FOV_SPLIT_TRAIN, cases[b]);
+    policy_rng[b] = fov_rng_stream(sampling->choice_seed, FOV_STREAM_POLICY,
+                                   (uint64_t)(sample * all + first + b));
   }
   const FovBaseline *baseline = training->task.baseline;
   FovPlan plan = {.lanes = lanes,

@@ -31,7 +31,7 @@ typedef struct FovSampling {
   double average_return;
   int cases;
   int64_t samples;
-  uint64_t seed;
+  uint64_t image_seed, choice_seed; /**< of the images; of what is chosen */
   int threads;
 } FovSampling;
 

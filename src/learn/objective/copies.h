@@ -26,8 +26,8 @@ typedef void FovCopiesSignal(real *signal, const real *log_p, int copies);
  *     dL/d log p(y | x, l^k) = −w_k,  w = softmax_k log p(y | x, l^k)
  *     dL/d log π(l^k) = −signal_k, with objective.policy as its weight
  *
- * L is the sum over the answers of an episode, and a choice earns the signals of the answers after
- * it. Rewards and costs do not count. losses: answer, policy, bound, which is
+ * L is the sum over the answers of an episode; the weight of a choice is the sum of the signals of
+ * later answers. Rewards and costs do not count. losses: answer, policy, bound, which is
  * −log 1/K Σ_k p(y | x, l^k).
  */
 void fov_copies_add(FovTape *tape, double *losses, const FovObjectiveInput *input,

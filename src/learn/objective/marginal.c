@@ -25,7 +25,7 @@ static real *log_joint(FovTape *tape, const FovRollout *rollout, const real *pri
   return joint;
 }
 
-/** The mean over lanes of what is weighed so is a mean over cases of the distribution's mean. */
+/** Weights K·p: the mean over lanes is then the mean over cases of the expectation under p. */
 static real *weigh(FovTape *tape, const real *log_p, const FovObjectiveInput *input) {
   int B = input->rollout->lanes;
   real *weights = FOV_NEW(tape->arena, real, B);

@@ -62,7 +62,8 @@ static const FovRollout *source_of(const FovObjectiveInput *input) {
 static real *offsets_of(FovArena *arena, const FovObjectiveInput *input) {
   const FovRollout *rollout = source_of(input);
   int M = rollout->time_steps, B = rollout->lanes;
-  real *offsets = FOV_NEW(arena, real, (size_t)M * B), average = (real)input->average_return;
+  real *offsets = FOV_NEW_ZEROS(arena, real, (size_t)M * B), average = (real)input->average_return;
+  if (!input->task->baseline->from_answer) return offsets;
   for (int t = 0; t < M; t++) {
     FovTimeStep *step = &rollout->at[t];
     const real *log_p = fov_step_log_p(step, arena);

@@ -21,9 +21,9 @@ static const FovOption options[] = {
     FOV_POLICY_GRADIENT_OPTIONS,
     FOV_REAL(Options, lambda, "0.9", 0, 1, "of the generalised advantages, as in gae"),
     FOV_REAL(Options, clip, "0.2", 0, 100,
-             "ε: choices whose probability changed more teach nothing"),
-    FOV_INT(Options, passes, "4", 1, 64, "over each batch"),
-    FOV_INT(Options, parts, "1", 1, 64, "of the shards, with a step of the optimiser each"),
+             "limit of the probability ratio, 1 ± clip; beyond it a choice has no gradient"),
+    FOV_INT(Options, passes, "4", 1, 64, "passes over each batch"),
+    FOV_INT(Options, parts, "1", 1, 64, "parts of a batch, with a step of the optimiser each"),
     FOV_OPTIONS_END,
 };
 

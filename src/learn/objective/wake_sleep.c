@@ -6,8 +6,8 @@
  *
  *     w_k − 1/K,  w = softmax_k log p(y | x, l^k)
  *
- * 1/K takes nothing away, as E[∇ log π] = 0. The weights of few sequences bias the gradient; with
- * more it tends to that of objective = marginal.
+ * Subtracting 1/K does not change the mean, since E[∇ log π] = 0. The gradient is biased for small
+ * K; for large K it approaches that of objective = marginal.
  */
 #include "learn/objective/copies.h"
 

@@ -123,13 +123,16 @@ static real squared_distance(const float *y, const real *target, int A) {
   return squares;
 }
 
-/** The vector that lane i answers, [A], in the arena. A number that is not finite is answered as 0;
- * its loss is not finite, which ends a training. */
+/** Larger numbers would have squares that overflow. */
+static const float LARGEST = 1e15f;
+
+/** The vector that lane i answers, [A], in the arena. A number that is not finite or too large is
+ * answered as 0; its loss, which is taken from the number itself, ends a training. */
 static const float *answer_vector(const FovTimeStep *step, Play *play, int i) {
   int A = step->logits->cols;
   const real *y = fov_value_row(step->logits, i);
   float *vector = FOV_NEW(play->tape->arena, float, A);
-  for (int j = 0; j < A; j++) vector[j] = isfinite((float)y[j]) ? (float)y[j] : 0;
+  for (int j = 0; j < A; j++) vector[j] = fabsf((float)y[j]) < LARGEST ? (float)y[j] : 0;
   return vector;
 }
 
@@ -205,7 +208,8 @@ static void add_columns(FovPolicyOutput *output, const FovTimeStep *step, const 
 static void cut(real *places, int n, const real bounds[2]) {
   for (int i = 0; i < 2 * n; i++) {
     real bound = bounds[i % 2];
-    places[i] = places[i] < -bound ? -bound : places[i] > bound ? bound : places[i];
+    // A place that is not a number goes to the edge; its log π ends a training.
+    places[i] = places[i] > bound ? bound : places[i] >= -bound ? places[i] : -bound;
   }
 }
 

@@ -64,7 +64,7 @@ static FovStatus check_answer(const FovTask *task) {
   return FOV_OK;
 }
 
-/** Fails if images would be augmented that are none, or that a cue must look like. */
+/** Fails if a vector would be augmented, or if there is a cue, which is not augmented. */
 static FovStatus check_augmentation(const FovTask *task) {
   const FovEnvSpec *spec = &task->env->spec;
   bool images = spec->observation.kind == FOV_OBSERVATION_IMAGE;

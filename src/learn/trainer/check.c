@@ -1,4 +1,4 @@
-/** What of a training fits together. */
+/** Checks that the parts of a training fit together. */
 #include "learn/trainer/update.h"
 
 /** Copies of an image are the lanes of one shard, and as many as the baseline needs. */
@@ -20,7 +20,9 @@ static FovStatus check_baseline(const FovTraining *training) {
   const FovBaseline *baseline = training->task.baseline;
   const FovObjective *objective = training->objective;
   if (objective->predicts && !baseline->head.build)
-    return fov_fail(FOV_ERR_USAGE, "objective = %s needs baseline = learned or answer, found %s",
+    return fov_fail(FOV_ERR_USAGE,
+                    "objective = %s needs baseline = learned or answer, found %s; set objective = "
+                    "reinforce or baseline = learned",
                     objective->plugin.name, baseline->plugin.name);
   if ((objective->enumerates || objective->likelihood) && baseline->values)
     return fov_fail(FOV_ERR_USAGE, "objective = %s: expected baseline = none, found baseline = %s",
@@ -45,8 +47,8 @@ static FovStatus check_likelihood(const FovTraining *training) {
   if (!training->objective->likelihood) return FOV_OK;
   if (spec->answer != FOV_ANSWER_CLASS || (spec->steps > 1 && !spec->last))
     return fov_fail(FOV_ERR_USAGE,
-                    "objective = %s needs the likelihood of one label: expected an environment "
-                    "that asks for it, found env = %s",
+                    "objective = %s: expected an environment that asks for one label, found env = "
+                    "%s",
                     objective, task->env->type->plugin.name);
   if (task->stop->decide)
     return fov_fail(FOV_ERR_USAGE, "objective = %s: expected stop = never, found stop = %s",

@@ -32,12 +32,10 @@ static void try_shard(void *context, FovArena *arena, int lanes) {
 /** The same without gradients. */
 static void try_kept(void *context, FovArena *arena, int lanes) {
   const Trial *trial = context;
-  const FovTask *task = &trial->training->task;
-  FovTape tape;
   FovRollout rollout;
   FovPlan plan = plan_full(arena, trial->training, lanes);
-  fov_tape_begin(&tape, arena, &task->agent->params, trial->values, NULL);
-  fov_rollout_run(&rollout, &tape, task, &plan);
+  const FovShardInput input = {.training = trial->training, .values = trial->values};
+  fov_train_play_kept(&rollout, arena, &plan, &input);
 }
 
 double fov_train_kept_bytes(const FovTraining *training) {

@@ -38,18 +38,27 @@ void fov_train_free_kept(FovTrainer *trainer) {
   for (int i = 0; i < FOV_STATE_BLOCKS; i++) free(trainer->kept_blocks[i]);
 }
 
+void fov_train_play_kept(FovRollout *rollout, FovArena *arena, const FovPlan *plan,
+                         const FovShardInput *input) {
+  const FovTask *task = &input->training->task;
+  FovTape tape;
+  fov_tape_begin(&tape, arena, &task->agent->params, input->values, NULL);
+  if (input->transposed) fov_tape_add_transposed(&tape, &task->agent->params, input->transposed);
+  fov_rollout_run(rollout, &tape, task, plan);
+  // Objectives may read them later, when only this arena still holds what it held.
+  for (int t = 0; t < rollout->time_steps; t++) fov_step_log_p(&rollout->at[t], arena);
+}
+
 static void keep_shard(void *context, int task, int worker) {
   (void)worker;
   FovTrainer *trainer = context;
-  const FovTask *what = &trainer->training.task;
   FovArena *arena = &trainer->kept.arenas[task];
-  FovTape tape;
+  const FovShardInput input = {.training = &trainer->training,
+                               .values = trainer->state.value,
+                               .transposed = trainer->transposed};
   fov_arena_rewind(arena);
   FovPlan plan = fov_train_plan(trainer, arena, trainer->first_shard + task);
-  fov_tape_begin(&tape, arena, &what->agent->params, trainer->state.value, NULL);
-  if (trainer->transposed)
-    fov_tape_add_transposed(&tape, &what->agent->params, trainer->transposed);
-  fov_rollout_run(&trainer->before[task], &tape, what, &plan);
+  fov_train_play_kept(&trainer->before[task], arena, &plan, &input);
 }
 
 void fov_train_keep(FovTrainer *trainer) {

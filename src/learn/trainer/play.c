@@ -32,17 +32,14 @@ FovPlan fov_train_plan(const FovTrainer *trainer, FovArena *arena, int shard) {
  * of the plan. */
 static FovRollout *play_deterministic(FovArena *arena, const FovPlan *plan,
                                       const FovShardInput *input) {
-  const FovTask *task = &input->training->task;
   size_t bytes = (size_t)plan->lanes * sizeof(FovRng);
   FovRollout *rollout = FOV_NEW(arena, FovRollout, 1);
   FovPlan same = *plan;
-  FovTape tape;
   same.env_rng = memcpy(fov_arena_alloc(arena, bytes), plan->env_rng, bytes);
   same.policy_rng = memcpy(fov_arena_alloc(arena, bytes), plan->policy_rng, bytes);
   same.deterministic = true;
   same.predict = same.every = false;
-  fov_tape_begin(&tape, arena, &task->agent->params, input->values, NULL);
-  fov_rollout_run(rollout, &tape, task, &same);
+  fov_train_play_kept(rollout, arena, &same, input);
   return rollout;
 }
 

@@ -68,7 +68,7 @@ FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, 
   *trainer = NULL;
   FOV_TRY(fov_training_memory(&blocks, &shards, training));
   FOV_TRY(measure_evaluation(&evaluation, training));
-  FOV_TRY(fov_memory_check(blocks + fmax(shards, threads * evaluation), "this training"));
+  double kept = fov_train_kept_bytes(training);
   FovTrainer *t = calloc(1, sizeof *t);
   if (!t) return fov_fail(FOV_ERR_MEMORY, "no memory for a trainer");
   const FovParams *params = &training->task.agent->params;
@@ -78,8 +78,10 @@ FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, 
   t->chunks = (int)((params->size + FOV_CHUNK - 1) / FOV_CHUNK);
   t->passes = fov_train_passes(&t->parts, training);
   take_part(t);
-  double kept = fov_train_kept_bytes(training);
-  FovStatus status = allocate(t, shards / arenas_of(t) - kept, kept, evaluation);
+  double shard = shards / arenas_of(t) - kept, all_kept = arenas_of(t) * kept;
+  FovStatus status = fov_memory_check(
+      blocks + all_kept + fmax(shards - all_kept, threads * evaluation), "this training");
+  if (status == FOV_OK) status = allocate(t, shard, kept, evaluation);
   if (status != FOV_OK) {
     fov_trainer_destroy(t);
     return status;

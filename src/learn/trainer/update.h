@@ -116,6 +116,10 @@ double fov_train_kept_bytes(const FovTraining *training);
 bool fov_train_allocate_kept(FovTrainer *trainer, double bytes);
 void fov_train_free_kept(FovTrainer *trainer);
 
+/** Plays a rollout without gradients, all of which stays in the arena. */
+void fov_train_play_kept(FovRollout *rollout, FovArena *arena, const FovPlan *plan,
+                         const FovShardInput *input);
+
 /** Plays all shards of this rank without gradients, and keeps the rollouts. */
 void fov_train_keep(FovTrainer *trainer);
 

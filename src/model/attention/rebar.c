@@ -1,11 +1,12 @@
 /**
  * Hard attention with a control variate (Tucker et al. 2017, "REBAR"): one tile b is read, drawn by
- * policy = sites from softmax(e), and learned by REINFORCE as with `sampled`. Besides, two relaxed
- * choices are read, which the agent answers at once, without a gradient to its parameters:
+ * policy = sites from softmax(e), and learned by REINFORCE as with `sampled`. In training two
+ * relaxed choices are read as well; the agent gives an answer to each, without a gradient to its
+ * parameters:
  *
  *     ζ = softmax(z / τ),   z = e + g, g Gumbel noise for which b is the argmax of z
- *     ζ̃ = softmax(z̃ / τ),   z̃ drawn anew from p(z | b), as a function of e and of noise u ~ Exp(1):
- *                            z̃_b = −log u_b,  z̃_i = −log(u_i / p_i + u_b),  p = softmax(e)
+ *     ζ̃ = softmax(z̃ / τ),   z̃ drawn again from p(z | b), as a function of e and of noise u ~
+ * Exp(1): z̃_b = −log u_b,  z̃_i = −log(u_i / p_i + u_b),  p = softmax(e)
  *
  * With c = log p(y) of these answers, E[c(ζ̃) ∇ log π(b) + ∇c(ζ̃) − ∇c(ζ)] = 0: an objective
  * subtracts η times this from the gradient of REINFORCE, which stays unbiased and varies less.
@@ -63,7 +64,7 @@ static double exponential(FovRng *rng) {
 static void draw_again(real *slope, real *shift, const real *log_p, int N, int index, FovRng *rng) {
   double of_index = fmax(exponential(rng), 1e-30);
   for (int i = 0; i < N; i++) {
-    double other = i == index ? 0 : exponential(rng) * exp(-(double)log_p[i]);
+    double other = i == index ? 0 : exponential(rng) * exp(fmin(-(double)log_p[i], 600));
     slope[i] = (real)(other / (other + of_index));
     shift[i] = (real)-log(other + of_index) - slope[i] * log_p[i];
   }
