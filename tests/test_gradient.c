@@ -236,7 +236,7 @@ static void test_the_gradient_of_sampled_tiles_is_the_surrogate_s(void **state) 
 
 /* ---- all sequences of choices ---- */
 
-enum { MOST_CASES = 8 };
+enum { MOST_CASES = 8, MOST_SEQUENCES = 16 };
 
 /** Settings with one more, in memory that the next call writes again. */
 static const char *with(const char *settings, const char *more) {
@@ -298,14 +298,13 @@ static double enumerated_loss(const Toy *toy, const real *values, const FovChoic
   return loss;
 }
 
-/** −Σ_l π(l) log p(y | l), with the prior of other values. */
-static double expected_answer_loss(const Toy *toy, const real *values, const real *prior_values) {
+/** −Σ_l π(l) log p(y | l), with the priors of other values. priors: of every sequence. */
+static double expected_answer_loss(const Toy *toy, const real *values, const Given *priors) {
   int copies = toy->training.options.copies, cases = toy->training.options.batch / copies;
   double loss = 0;
   for (int sequence = 0; sequence < copies; sequence++) {
-    Given prior = play_sequence(toy, prior_values, sequence);
     Given given = play_sequence(toy, values, sequence);
-    for (int b = 0; b < cases; b++) loss -= prior.prior[b] * given.log_p[b] / cases;
+    for (int b = 0; b < cases; b++) loss -= priors[sequence].prior[b] * given.log_p[b] / cases;
   }
   return loss;
 }
@@ -332,6 +331,24 @@ static void test_the_gradient_of_the_marginal_likelihood_is_exact(void **state) 
     check_numbers(with(enumerated[k], "objective = marginal\n"), enumerated_loss);
 }
 
+/** One number of the gradients without and with the policy's, against differences. */
+static void check_number(const Toy *toy, real *values, const Given *priors, real *const gradient[2],
+                         size_t at) {
+  const double h = 1e-6;
+  double policy[2], answer[2];
+  real kept = values[at];
+  for (int side = 0; side < 2; side++) {
+    values[at] = kept + (real)(side ? h : -h);
+    policy[side] = enumerated_loss(toy, values, NULL);
+    answer[side] = expected_answer_loss(toy, values, priors);
+  }
+  values[at] = kept;
+  const char *name = fov_params_name_at(&toy->experiment.agent.params, at);
+  assert_near(gradient[1][at] - gradient[0][at], (policy[1] - policy[0]) / (2 * h), 1e-6,
+              "%s, reward", name);
+  assert_near(gradient[0][at], (answer[1] - answer[0]) / (2 * h), 1e-6, "%s, answer", name);
+}
+
 /** The gradient without the policy's is that of the mean loss of the answers; the rest is −dE[R].
  * The reward is 0 or 1. */
 static void check_expected_reward(const char *settings) {
@@ -347,23 +364,16 @@ static void check_expected_reward(const char *settings) {
     toy_gradient(gradient[whole], trainer, &toy, values, false);
     fov_trainer_destroy(trainer);
   }
-  const double h = 1e-6;
-  real *moved = toy_copy(&toy, values);
-  for (size_t at = 0; at < params->size; at += 5) {
-    double policy[2], answer[2];
-    for (int side = 0; side < 2; side++) {
-      moved[at] = values[at] + (real)(side ? h : -h);
-      policy[side] = enumerated_loss(&toy, moved, NULL);
-      answer[side] = expected_answer_loss(&toy, moved, values);
-    }
-    moved[at] = values[at];
-    const char *name = fov_params_name_at(params, at);
-    assert_near(gradient[1][at] - gradient[0][at], (policy[1] - policy[0]) / (2 * h), 1e-6,
-                "%s: %s, reward", settings, name);
-    assert_near(gradient[0][at], (answer[1] - answer[0]) / (2 * h), 1e-6, "%s: %s, answer",
-                settings, name);
+  Given priors[MOST_SEQUENCES];
+  assert_in_range(toy.training.options.copies, 1, MOST_SEQUENCES);
+  for (int sequence = 0; sequence < toy.training.options.copies; sequence++)
+    priors[sequence] = play_sequence(&toy, values, sequence);
+  for (int i = 0; i < params->count; i++) {
+    size_t count = toy_count(&params->list[i]);
+    for (size_t j = 0; j < count; j += 1 + count / 3)
+      check_number(&toy, values, priors, gradient, params->list[i].offset + j);
   }
-  free(moved), free(values), free(gradient[0]), free(gradient[1]);
+  free(values), free(gradient[0]), free(gradient[1]);
   toy_finish(&toy);
 }
 
