@@ -106,8 +106,8 @@ typedef struct FovEnvSpec {
   uint64_t digest;          /**< of the data behind the cases: another digest is other data */
   size_t state_size;        /**< bytes of private state a lane needs; may be 0 */
 
-  /** Of a vector [2] that is a place: the location in the image of the answer (1, 1), 0 … 1; (0,
-   * 0): the vector is no place. */
+  /** A vector [2] that is a place: the location in the image of the answer (1, 1), 0 … 1; (0, 0):
+   * the vector is no place. */
   float place[2];
 } FovEnvSpec;
 

@@ -4,7 +4,7 @@
 
 #include "base/stats.h"
 
-/** Of the mean gradients m of an estimator and g of the reference, in a range of parameters. */
+/** Sums over parameters, m and g being the mean gradients of estimator and reference. */
 typedef struct Products {
   double mean_squares, reference_squares, product; /**< |m|², |g|², m·g */
   double spread, reference_spread;                 /**< what sampling adds to |m|² and |g|² */

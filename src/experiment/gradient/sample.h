@@ -39,7 +39,7 @@ typedef struct FovSampling {
 typedef struct FovGradientSums {
   double *sum;                         /**< [size] of the compared gradient */
   double squares[FOV_GRADIENT_GROUPS]; /**< of |ĝ|² of each group */
-  /** Of the projections of each group, and of all parameters last. */
+  /** Sums of the projections of each group; the last ones are those of all parameters. */
   double projected[FOV_GRADIENT_GROUPS + 1][FOV_PROJECTIONS];
   double projected_squares[FOV_GRADIENT_GROUPS + 1][FOV_PROJECTIONS];
   double reward, seconds;
