@@ -59,8 +59,7 @@ static void test_what_cannot_look_at_a_vector_is_refused(void **state) {
   static const char *const messages[] = {
       "context.side = 3: expected images of 1 or 3 channels, found 4; set context.side = 0",
       "sensor.standardise = yes: expected an environment of images, found env = toy_walk",
-      "attention = soft: expected an environment of images, found env = toy_walk, which shows a "
-      "vector; set attention = gaze",
+      "attention = soft: expected an environment of images, found env = toy_walk, which shows",
       "sensor.inside = yes: expected an environment of images, found env = toy_walk"};
   for (int i = 0; i < 4; i++) {
     Toy toy;
