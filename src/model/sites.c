@@ -262,6 +262,13 @@ void fov_sites_read(FovReadout *readout, FovSitesState *state, const FovSites *s
   average(view->location, mean, state->places);
 }
 
+FovVar *fov_sites_scale(FovTape *tape, FovVar *x, real factor) {
+  FovVar *factors = fov_constant(tape, x->rows, x->cols);
+  for (int b = 0; b < x->rows; b++)
+    for (int i = 0; i < x->cols; i++) fov_value_row(factors, b)[i] = factor;
+  return fov_multiply(tape, x, factors);
+}
+
 FovStatus fov_sites_check_hard(const FovSites *sites, const char *attention) {
   if (sites->heads == 1) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,

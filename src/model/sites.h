@@ -102,6 +102,9 @@ FovVar *fov_sites_take_scores(FovSitesState *state, const FovSites *sites, FovTa
 void fov_sites_read(FovReadout *readout, FovSitesState *state, const FovSites *sites, FovTape *tape,
                     FovVar *weights, const FovView *view);
 
+/** factor · x, of scores or weights. x: [n, N]. Result: [n, N]. */
+FovVar *fov_sites_scale(FovTape *tape, FovVar *x, real factor);
+
 /** Fails unless there is one head: for attention that reads one site. */
 FovStatus fov_sites_check_hard(const FovSites *sites, const char *attention);
 

@@ -239,7 +239,7 @@ void fov_play_choose_place(FovTimeStep *step, Play *play) {
   fov_task_bounds(input.bounds, task);
   FovPolicyOutput output = {.choices = FOV_NEW(play->tape->arena, FovChoice, n),
                             .places = FOV_NEW(play->tape->arena, real, 2 * n),
-                            .costs = fov_play_zeros(play->tape->arena, n * sizeof(real))};
+                            .costs = fov_arena_zeros(play->tape->arena, n * sizeof(real))};
   add_columns(&output, step, play);
   if (policy->head.build)
     input.h = fov_agent_read(task->agent, play->tape, &play->state, FOV_READER_POLICY);

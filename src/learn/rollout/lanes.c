@@ -48,14 +48,14 @@ static void show(Play *play, int i) {
 static FovImage show_cue(const Play *play, int b) {
   const FovEnvSpec *spec = &play->task->env->spec;
   const FovStandard *standard = play->task->standard;
-  FovImage cue = fov_observed(&spec->cue, play->env[b].cue), shown = cue;
+  FovImage cue = fov_observed(&spec->cue, play->env[b].cue);
   bool image = spec->cue.kind == FOV_OBSERVATION_IMAGE && cue.channels == standard->channels;
   if (!fov_is_standardised(standard) || !image) return cue;
   size_t numbers = (size_t)cue.height * (size_t)cue.width * (size_t)cue.channels;
   float *floats = FOV_NEW(play->tape->arena, float, numbers);
   fov_standardise(floats, &cue, standard);
-  shown.floats = floats, shown.bytes = NULL;
-  return shown;
+  cue.floats = floats, cue.bytes = NULL;
+  return cue;
 }
 
 void fov_play_show(Play *play) {

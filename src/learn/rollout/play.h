@@ -36,9 +36,6 @@ typedef struct Play {
   int row;           // the first of them that is free
 } Play;
 
-/** Memory of an arena, filled with zeros. */
-void *fov_play_zeros(FovArena *arena, size_t bytes);
-
 /* lanes.c */
 
 /** Augments and standardises the images of all lanes as they are now, if that is asked for. */

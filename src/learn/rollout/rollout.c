@@ -1,13 +1,9 @@
 #include "learn/rollout/play.h"
 
-void *fov_play_zeros(FovArena *arena, size_t bytes) {
-  return memset(fov_arena_alloc(arena, bytes), 0, bytes);
-}
-
 static FovChoices make_choices(FovArena *arena, size_t count) {
   FovChoices choices = {.places = FOV_NEW(arena, FovChoice, count),
                         .actions = FOV_NEW(arena, int, count),
-                        .stops = fov_play_zeros(arena, count * sizeof(bool))};
+                        .stops = fov_arena_zeros(arena, count * sizeof(bool))};
   for (size_t i = 0; i < count; i++) {
     choices.places[i] = (FovChoice){.index = -1};
     choices.actions[i] = -1;
@@ -20,20 +16,20 @@ static FovRollout make_rollout(FovArena *arena, const FovTask *task, int lanes) 
   size_t B = (size_t)lanes, M = (size_t)fov_task_glimpses(task) + 1, N = (size_t)spec->steps;
   FovRollout rollout = {.lanes = lanes,
                         .turns = spec->steps,
-                        .at = fov_play_zeros(arena, M * sizeof *rollout.at),
+                        .at = fov_arena_zeros(arena, M * sizeof *rollout.at),
                         .choices = make_choices(arena, M * B),
-                        .rewards = fov_play_zeros(arena, M * B * sizeof(real)),
-                        .returns = fov_play_zeros(arena, M * B * sizeof(real)),
-                        .taken = fov_play_zeros(arena, B * sizeof(int)),
+                        .rewards = fov_arena_zeros(arena, M * B * sizeof(real)),
+                        .returns = fov_arena_zeros(arena, M * B * sizeof(real)),
+                        .taken = fov_arena_zeros(arena, B * sizeof(int)),
                         .labels = FOV_NEW(arena, int, B *N),
                         .answers = FOV_NEW(arena, int, B *N),
-                        .glimpses = fov_play_zeros(arena, B * sizeof(int)),
-                        .wrong = fov_play_zeros(arena, B * sizeof(bool))};
+                        .glimpses = fov_arena_zeros(arena, B * sizeof(int)),
+                        .wrong = fov_arena_zeros(arena, B * sizeof(bool))};
   for (size_t i = 0; i < B * N; i++) rollout.labels[i] = rollout.answers[i] = -1;
   if (spec->answer == FOV_ANSWER_CLASS)
-    rollout.log_probabilities = fov_play_zeros(arena, B * N * spec->actions * sizeof(real));
+    rollout.log_probabilities = fov_arena_zeros(arena, B * N * spec->actions * sizeof(real));
   if (spec->answer == FOV_ANSWER_VECTOR)
-    rollout.squares = fov_play_zeros(arena, B * N * sizeof(real));
+    rollout.squares = fov_arena_zeros(arena, B * N * sizeof(real));
   return rollout;
 }
 
@@ -52,9 +48,9 @@ static Play make_play(FovRollout *rollout, FovTape *tape, const FovTask *task,
                 .cues = FOV_NEW(arena, FovImage, B),
                 .env_rng = plan->env_rng,
                 .policy_rng = plan->policy_rng,
-                .looked = fov_play_zeros(arena, (size_t)B * sizeof(int)),
-                .earned = fov_play_zeros(arena, (size_t)B * sizeof(real)),
-                .places = fov_play_zeros(arena, 2 * (size_t)B * sizeof(real)),
+                .looked = fov_arena_zeros(arena, (size_t)B * sizeof(int)),
+                .earned = fov_arena_zeros(arena, (size_t)B * sizeof(real)),
+                .places = fov_arena_zeros(arena, 2 * (size_t)B * sizeof(real)),
                 .locations = fov_constant(tape, fov_task_glimpses(task) * B, 2)};
 }
 
@@ -79,7 +75,7 @@ static FovTimeStep *begin_step(Play *play) {
                         .labels = FOV_NEW(arena, int, n),
                         .targets = gather_targets(play),
                         .actions = FOV_NEW(arena, int, n),
-                        .events = fov_play_zeros(arena, (size_t)n)};
+                        .events = fov_arena_zeros(arena, (size_t)n)};
   for (int i = 0; i < n; i++) {
     step->frames[i] = play->env[i].observation;
     step->labels[i] = play->env[i].label;

@@ -37,16 +37,13 @@ static double temperature(const Options *o, double progress) {
 /** softmax((e + g) / τ); without noise, softmax(e / τ). */
 static FovVar *soften(FovTape *tape, FovVar *e, const Layout *layout, const FovView *view) {
   const int *index = fov_sites_at(tape, &layout->sites, view);
-  FovVar *noise = fov_zeros(tape, e->rows, e->cols),
-         *inverse = fov_constant(tape, e->rows, e->cols);
+  FovVar *noise = fov_zeros(tape, e->rows, e->cols);
   double tau = temperature(&layout->options, view->progress);
-  for (int b = 0; b < e->rows; b++) {
-    if (!view->deterministic)
-      fov_gumbel_given_argmax(fov_value_row(noise, b), fov_value_row(e, b), e->cols, index[b],
-                              &view->rng[b]);
-    for (int i = 0; i < e->cols; i++) fov_value_row(inverse, b)[i] = (real)(1 / tau);
-  }
-  return fov_softmax(tape, fov_multiply(tape, fov_add(tape, e, noise), inverse), 1);
+  for (int b = 0; b < e->rows && !view->deterministic; b++)
+    fov_gumbel_given_argmax(fov_value_row(noise, b), fov_value_row(e, b), e->cols, index[b],
+                            &view->rng[b]);
+  FovVar *z = fov_add(tape, e, noise);
+  return fov_softmax(tape, fov_sites_scale(tape, z, (real)(1 / tau)), 1);
 }
 
 static void read(FovReadout *readout, void *state, const void *values, FovTape *tape,

@@ -40,11 +40,8 @@ static FovStatus build(void *values, int *width, FovParams *params, const void *
 /** The read-out for weights softmax((slope ∘ x + shift) / τ), of values without a gradient. */
 static FovVar *relax(FovTape *tape, FovVar *x, FovVar *slope, FovVar *shift, const Layout *layout,
                      FovVar *values) {
-  FovVar *inverse = fov_constant(tape, x->rows, x->cols);
-  for (int b = 0; b < x->rows; b++)
-    for (int i = 0; i < x->cols; i++) fov_value_row(inverse, b)[i] = layout->inverse;
   FovVar *z = fov_add(tape, slope ? fov_multiply(tape, slope, x) : x, shift);
-  FovVar *weights = fov_softmax(tape, fov_multiply(tape, z, inverse), 1);
+  FovVar *weights = fov_softmax(tape, fov_sites_scale(tape, z, layout->inverse), 1);
   return fov_weigh_sites(tape, weights, fov_stop_gradient(tape, values), 1);
 }
 

@@ -28,19 +28,13 @@ static FovVar *shift(FovTape *tape, const FovVar *e, const FovVar *weights, cons
   return c;
 }
 
-static FovVar *scale(FovTape *tape, FovVar *x, real factor) {
-  FovVar *factors = fov_constant(tape, x->rows, x->cols);
-  for (int b = 0; b < x->rows; b++)
-    for (int i = 0; i < x->cols; i++) fov_value_row(factors, b)[i] = factor;
-  return fov_multiply(tape, x, factors);
-}
-
 static void read(FovReadout *readout, void *state, const void *layout, FovTape *tape,
                  const FovView *view) {
   FovVar *e = fov_sites_take_scores(state, layout, tape, view), *weights = fov_softmax(tape, e, 1);
   const int *index = fov_sites_at(tape, layout, view);
   FovVar *middle = fov_softmax(tape, fov_add(tape, e, shift(tape, e, weights, index)), 1);
-  FovVar *soft = fov_add(tape, scale(tape, middle, 2), scale(tape, weights, (real)-0.5));
+  FovVar *soft =
+      fov_add(tape, fov_sites_scale(tape, middle, 2), fov_sites_scale(tape, weights, (real)-0.5));
   fov_sites_pick_through(readout, state, layout, tape, weights, soft, view);
 }
 
