@@ -7,12 +7,17 @@
 
 enum { CROP = 8 };
 
-static FovStatus set_size(FovCanvas *canvas, int size) {
-  int height = canvas->pictures->height, width = canvas->pictures->width;
-  canvas->height = size ? size : height;
+static FovStatus set_size(FovCanvas *canvas, const FovCanvasOptions *o) {
+  int height = canvas->pictures->height, width = canvas->pictures->width, size = o->size;
+  canvas->height = o->height ? o->height : size ? size : height;
   canvas->width = size ? size : width;
   canvas->channels = canvas->pictures->channels;
   if (height <= canvas->height && width <= canvas->width) return FOV_OK;
+  if (o->height)
+    return fov_fail(FOV_ERR_USAGE,
+                    "env.size = %d, env.height = %d: expected a canvas on which images of %d x %d "
+                    "pixels fit",
+                    size, o->height, width, height);
   return fov_fail(FOV_ERR_USAGE,
                   "env.size = %d: expected a canvas on which images of %d x %d pixels fit: set it "
                   "to %d or more",
@@ -38,7 +43,7 @@ FovStatus fov_canvas_create(void **env, size_t bytes, FovEnvSpec *spec,
   canvas->pieces = options->pieces;
   canvas->ground = options->ground;
   FovStatus status = fov_shared_pictures_take(&canvas->pictures, &options->pictures, split);
-  if (status == FOV_OK) status = set_size(canvas, options->size);
+  if (status == FOV_OK) status = set_size(canvas, options);
   if (status == FOV_OK) status = check_pieces(canvas);
   if (status != FOV_OK) {
     fov_canvas_destroy(canvas);

@@ -9,6 +9,7 @@
 typedef struct FovCanvasOptions {
   FovPicturesOptions pictures;
   int size;   /**< side of the canvas, pixels; 0: the pictures' own height and width */
+  int height; /**< of the canvas, if it is not a square; 0: it is */
   int pieces; /**< of clutter */
   int ground; /**< brightness of the empty canvas, 0 … 255 */
 } FovCanvasOptions;

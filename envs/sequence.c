@@ -26,6 +26,7 @@ typedef struct Sequence {
 typedef struct State {
   int count, read; // labels in all, including the end; labels answered so far
   int labels[LONGEST + 1];
+  int columns[LONGEST]; // the first of each digit
 } State;
 
 static void name_answer(char name[FOV_CANVAS_NAME], int answer, int classes) {
@@ -72,6 +73,16 @@ static void draw_gaps(int gaps[LONGEST], const FovCanvas *canvas, int count, Fov
   qsort(gaps, (size_t)count, sizeof *gaps, compare);
 }
 
+/** Shows the lane what is to be answered next, and the columns of its digit. */
+static void show(const Sequence *sequence, FovEnvLane *lane) {
+  const State *state = lane->state;
+  int width = sequence->canvas.pictures->width;
+  lane->label = state->labels[state->read];
+  if (state->read == state->count - 1) return;
+  int first = state->columns[state->read];
+  lane->from = (FovAlignment){.sure = first + width / 2, .first = first, .last = first + width - 1};
+}
+
 static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
   const Sequence *sequence = env;
   const FovCanvas *canvas = &sequence->canvas;
@@ -88,22 +99,26 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
     int y = (int)fov_rng_below(rng, (uint32_t)(canvas->height - digit.height + 1));
     fov_canvas_paste(canvas, image, digit, gaps[i] + i * digit.width, y);
     state->labels[i] = fov_canvas_label(canvas, which);
+    state->columns[i] = gaps[i] + i * digit.width;
   }
   state->labels[count] = sequence->end;
-  lane->label = state->labels[0];
+  show(sequence, lane);
 }
 
 static void step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
-  (void)env, (void)rng;
+  (void)rng;
   State *state = lane->state;
   lane->reward = answer->action == lane->label;
   lane->terminated = ++state->read == state->count;
-  lane->label = lane->terminated ? -1 : state->labels[state->read];
+  lane->label = -1;
+  if (!lane->terminated) show(env, lane);
 }
 
 static const FovOption options_table[] = {
     FOV_CANVAS_OPTIONS,
-    FOV_INT(FovCanvasOptions, size, "100", 1, 4096, "side of the canvas, pixels"),
+    FOV_INT(FovCanvasOptions, size, "100", 1, 4096, "width of the canvas, pixels"),
+    FOV_INT(FovCanvasOptions, height, "0", 0, 4096,
+            "height of the canvas, pixels; 0: as its width"),
     FOV_INT(Options, length, "2", 1, LONGEST, "most digits in a row"),
     FOV_INT(Options, least, "0", 0, LONGEST, "fewest digits in a row; 0: as many as env.length"),
     FOV_OPTIONS_END,

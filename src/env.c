@@ -147,9 +147,11 @@ static FovStatus check_floats(const float *values, size_t count, const char *nam
 static FovStatus check_tokens(const int32_t *tokens, const FovObservation *o, const char *name,
                               const char *what) {
   for (int i = 0; i < o->length; i++)
-    if (tokens[i] < 0 || tokens[i] >= o->vocabulary)
-      return fov_fail(FOV_ERR_NUMBER, "env = %s: %s: token %d: expected 0 to %d, found %d", name,
-                      what, i, o->vocabulary - 1, tokens[i]);
+    if (tokens[i] < (i > 0 ? -1 : 0) || tokens[i] >= o->vocabulary ||
+        (i > 0 && tokens[i - 1] == -1 && tokens[i] != -1))
+      return fov_fail(FOV_ERR_NUMBER,
+                      "env = %s: %s: token %d: expected 0 to %d, or -1 from the end on, found %d",
+                      name, what, i, o->vocabulary - 1, tokens[i]);
   return FOV_OK;
 }
 
@@ -175,8 +177,19 @@ static FovStatus check_right_answer(const FovEnv *env, const FovEnvLane *lane) {
   return check_floats(lane->target, (size_t)spec->actions, name, "target");
 }
 
+/** An alignment lies inside the observation's columns or symbols. */
+static FovStatus check_alignment(const FovEnv *env, const FovEnvLane *lane) {
+  const FovObservation *o = &env->spec.observation;
+  int most = (o->kind == FOV_OBSERVATION_IMAGE ? o->width : o->length) - 1;
+  const int places[] = {lane->from.sure, lane->from.first, lane->from.last};
+  for (int i = 0; i < 3; i++)
+    FOV_TRY(check_number(places[i], -1, most, env->type->plugin.name, "alignment"));
+  return FOV_OK;
+}
+
 static FovStatus check_lane(const FovEnv *env, const FovEnvLane *lane) {
   const char *name = env->type->plugin.name;
+  FOV_TRY(check_alignment(env, lane));
   FOV_TRY(check_right_answer(env, lane));
   FOV_TRY(check_floats(&lane->reward, 1, name, "reward"));
   FOV_TRY(check_values(lane->observation, &env->spec.observation, name, "observation"));
@@ -195,6 +208,7 @@ FovStatus fov_env_try_reset(const FovEnv *env, FovEnvLane *lane, int64_t index, 
   FOV_CHECK(index >= 0 && index < env->spec.cases, "%s: case %lld of %lld", env->type->plugin.name,
             (long long)index, (long long)env->spec.cases);
   lane->label = -1;
+  lane->from = (FovAlignment){-1, -1, -1};
   lane->reward = 0;
   lane->terminated = lane->truncated = false;
   lane->taken = 0;
@@ -221,6 +235,7 @@ FovStatus fov_env_try_step(const FovEnv *env, FovEnvLane *lane, const FovAnswer 
             env->type->plugin.name);
   check_answer(env, answer);
   lane->reward = 0;
+  lane->from = (FovAlignment){-1, -1, -1};
   env->type->step(env->impl, lane, answer, rng);
   lane->taken++;
   lane->truncated = !lane->terminated && lane->taken == env->spec.steps;

@@ -35,7 +35,7 @@ enum {
 typedef enum FovObservationKind {
   FOV_OBSERVATION_NONE,   /**< nothing: only a cue may be of this kind */
   FOV_OBSERVATION_IMAGE,  /**< [H, W, C], of bytes (0 black … 255 white) or of floats */
-  FOV_OBSERVATION_TOKENS, /**< int32 [L], each 0 … V−1 */
+  FOV_OBSERVATION_TOKENS, /**< int32 [L], each 0 … V−1; −1 after the end of a shorter sequence */
   FOV_OBSERVATION_VECTOR, /**< float [D] */
 } FovObservationKind;
 
@@ -95,6 +95,7 @@ typedef struct FovEnvSpec {
   FovObservation observation; /**< what a lane shows all the time */
   FovObservation cue;         /**< what a lane shows besides, such as a patch to find; or NONE */
   FovAnswerKind answer;
+  const char *const *symbols; /**< [V]: names of the symbols of a sequence; NULL: their numbers */
   int actions;              /**< A: classes, moves or numbers of a vector: 1 … FOV_MAX_ACTIONS */
   const char *const *names; /**< [A]: names of the actions; NULL: their numbers */
   int steps;                /**< N: 1 … FOV_MAX_STEPS */
@@ -111,6 +112,13 @@ typedef struct FovEnvSpec {
   float place[2];
 } FovEnvSpec;
 
+/** Where an answer comes from, where that is known: columns of pixels, or symbols, from 0 on; −1:
+ * not known. What a tool measures alignment by; an agent is not shown it. */
+typedef struct FovAlignment {
+  int sure;        /**< the one place that it comes from */
+  int first, last; /**< the part that it belongs to, such as the year of a date */
+} FovAlignment;
+
 /** One lane's memory, owned by the caller; the environment writes through it. */
 typedef struct FovEnvLane {
   void *observation; /**< fov_observation_bytes(&spec.observation) bytes, aligned for any type */
@@ -118,6 +126,7 @@ typedef struct FovEnvLane {
   void *state;       /**< spec.state_size bytes, aligned for any type */
   float *target;     /**< [A], finite: the right answer of the next step, if it is a vector */
   int label;    /**< 0 … A−1: the right answer of the next step, if it is a class; else −1 */
+  FovAlignment from; /**< of the right answer of the next step; all −1 unless the world says so */
   float reward; /**< of the last step; 0 after a reset */
   bool terminated; /**< the task ended the episode; observation and state stay as they ended */
   bool truncated;  /**< N steps were made without an end */

@@ -284,7 +284,7 @@ const BrokenEnv broken_envs[] = {
            reset_without_label, step),
     BROKEN("nan-in-the-image", a_reset_is_a_pure_function, "observation: number 5", create_floats,
            free, reset_with_nan, step),
-    BROKEN("token-beyond", a_reset_is_a_pure_function, "token 1: expected 0 to 2, found 3",
+    BROKEN("token-beyond", a_reset_is_a_pure_function, "token 1: expected 0 to 2, or -1 from the end on, found 3",
            create_tokens, free, reset_token_beyond, step),
     BROKEN("nan-in-the-target", a_reset_is_a_pure_function, "target: number 1", create_vector, free,
            reset_target_nan, step),

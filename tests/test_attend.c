@@ -56,7 +56,7 @@ static void test_self_attention_is_the_attention_of_every_row(void **state) {
   FovTape *tape = &bench.tape;
   FovVar *q = randoms(tape, LANES * N, D, 0), *k = randoms(tape, LANES * N, D, 1),
          *v = randoms(tape, LANES * N, D, 2);
-  FovVar *all = fov_self_attention(tape, q, k, v, LANES, HEADS);
+  FovVar *all = fov_self_attention(tape, q, k, v, NULL, LANES, HEADS);
   for (int i = 0; i < N; i++) {
     FovVar *one = fov_gather(tape, q, (int[]){i, N + i, 2 * N + i}, LANES);
     FovVar *e = fov_dot_sites(tape, one, k, HEADS, 0.5); // 1 / √4
@@ -88,7 +88,7 @@ static void test_the_gaussian_of_tiles_falls_with_their_distance(void **state) {
   begin(&bench);
   FovVar *place = fov_constant(&bench.tape, 1, 2);
   place->value[0] = 0.5, place->value[1] = 2;
-  FovVar *f = fov_tile_gaussian(&bench.tape, place, 2, 0.5);
+  FovVar *f = fov_tile_gaussian(&bench.tape, place, 2, 2, 0.5);
   const real squares[] = {2.25, 3.25, 0.25, 1.25}; // of the distances
   for (int i = 0; i < 4; i++) assert_near(f->value[i], exp(-2 * squares[i]), 1e-12, "tile %d", i);
   finish(&bench);
@@ -109,7 +109,7 @@ static void test_blocks_add_to_their_input(void **state) {
     memset(bench.tape.params[block->down.w].value, 0, D * 5 * sizeof(real));
   }
   FovVar *x = randoms(&bench.tape, LANES * N, D, 4);
-  FovVar *y = fov_transformer_apply(&transformer, &bench.tape, x, LANES);
+  FovVar *y = fov_transformer_apply(&transformer, &bench.tape, x, NULL, LANES);
   FovVar *norm = fov_layer_normalise(&bench.tape, x, transformer.last);
   for (int b = 0; b < LANES * N; b++) assert_row(y, b, norm, b);
   finish(&bench);
@@ -125,12 +125,12 @@ static void test_blocks_know_no_other_lane_and_no_order(void **state) {
   begin(&bench);
   fov_params_init(bench.values, &bench.params, 1);
   FovVar *x = randoms(&bench.tape, 2 * N, D, 4);
-  FovVar *both = fov_transformer_apply(&transformer, &bench.tape, x, 2);
+  FovVar *both = fov_transformer_apply(&transformer, &bench.tape, x, NULL, 2);
   FovVar *moved = fov_gather(&bench.tape, x, (int[]){2, 0, 1}, N);
-  FovVar *alone = fov_transformer_apply(&transformer, &bench.tape, moved, 1);
+  FovVar *alone = fov_transformer_apply(&transformer, &bench.tape, moved, NULL, 1);
   for (int i = 0; i < N; i++) assert_row(alone, i, both, (i + 2) % N);
   FovVar *first = fov_gather(&bench.tape, x, (int[]){2}, 1);
-  FovVar *without = fov_transformer_apply(&transformer, &bench.tape, first, 1);
+  FovVar *without = fov_transformer_apply(&transformer, &bench.tape, first, NULL, 1);
   assert_true(fabs(without->value[0] - alone->value[0]) > 1e-3); // rows of a lane matter
   finish(&bench);
 }

@@ -333,7 +333,9 @@ static const real *place_of(const Seen *seen) {
 
 static int sites_of(const Scene *scene) {
   const FovAgent *agent = &scene->toy.experiment.agent;
-  return agent->attention->sites ? agent->attention->sites(agent->attention_layout) : 0;
+  if (!agent->attention->sites) return 0;
+  FovGrid grid = agent->attention->sites(agent->attention_layout);
+  return grid.across * grid.down;
 }
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -432,7 +434,7 @@ static double weight_of(const Scene *scene, const real *tiles, int p) {
   int N = sites_of(scene), K = (int)lround(sqrt(N));
   for (int i = 0; i < N; i++) {
     real middle[2];
-    fov_tile_middle(middle, i, K);
+    fov_tile_middle(middle, i, (FovGrid){K, K});
     if (has_pixel(scene, middle, p)) most = fmax(most, (double)tiles[i]);
   }
   return most;
@@ -480,6 +482,11 @@ static double recorded_weight(const Scene *scene, const Seen *seen, int p) {
   return tiles ? weight_of(scene, tiles, p) : NAN;
 }
 
+/** Whether it reads at the first step only. */
+static bool reads_once(const Scene *scene) {
+  return strcmp(name_of(scene), "first") == 0;
+}
+
 /** It looks at the patches that it records, and at nothing else. */
 static void check_patches(const Scene *scene, const Seen *seen, const Footprint *print) {
   enum { CLEARLY = 100 }; // times rounding: the pixel matters
@@ -492,7 +499,8 @@ static void check_patches(const Scene *scene, const Seen *seen, const Footprint 
     if (weight > 0.01 && print->rho[p] < CLEARLY * ROUNDING)
       fail_msg("%s: did not look at pixel %d, weight %g", name_of(scene), p, weight);
   }
-  if (largest < CLEARLY * ROUNDING) fail_msg("%s: no pixel changes g", name_of(scene));
+  if (largest < CLEARLY * ROUNDING && !reads_once(scene))
+    fail_msg("%s: no pixel changes g", name_of(scene));
 }
 
 /** How far the pixels that count are apart, across (axis 0) or down, as a share of the image. */
@@ -570,7 +578,7 @@ static void check_changes_of(Scene *scene, Seen *seen) {
   for (int t = 1; t < STEPS; t++) {
     const Seen *at = seen + t * scene->lanes;
     assert_alike(scene, &at[0], &at[1], "an image that changes");
-    if (distance(&at[0], &at[2], 0, at->g) < 1e-3)
+    if (distance(&at[0], &at[2], 0, at->g) < 1e-3 && !reads_once(scene))
       fail_msg("%s: the image changed, and g did not", name_of(scene));
   }
 }

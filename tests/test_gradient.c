@@ -94,12 +94,31 @@ static void test_the_gradient_equals_differences_of_the_loss(void **state) {
                                   "tiles.heads = 3\n");
   check_gradient(LOCAL "attention = local_m\nattention.distance = 2\ntiles.heads = 3\n");
   check_gradient(LOCAL "attention = local_p\nattention.distance = 3\ntiles.heads = 3\n");
+  check_gradient(TOY_PLAIN TOY_TILES "baseline = none\nglimpse.width = 8\nattention = repeat\n"
+                                     "tiles.rnn = lstm\n");
+  check_gradient(LOCAL "attention = first\n");
   for (const FovScore *const *score = fov_scores; *score; score++) {
     char settings[512];
     snprintf(settings, sizeof settings, TILES "tiles.heads = 3\nscore = %s\n",
              (*score)->plugin.name);
     check_gradient(settings);
   }
+}
+
+#define SYMBOLS TOY_PLAIN "baseline = none\npolicy = centre\ntiles.width = 6\n" TOY_SEQUENCE
+
+static void test_the_gradient_of_sequences_equals_differences(void **state) {
+  (void)state;
+  check_gradient(SYMBOLS "attention = soft\ncore = gru\ntiles.heads = 2\n" TOY_RNN);
+  check_gradient(SYMBOLS "attention = soft\ncore = lstm\ntiles.rnn = lstm\nscore = additive\n");
+  check_gradient(SYMBOLS "attention = soft\nscore = location\n" TOY_BLOCKS);
+  check_gradient(SYMBOLS "attention = soft\ncore = attention\ncore.hidden = 7\n"
+                         "time = yes\n" TOY_BLOCKS);
+  check_gradient(SYMBOLS "attention = repeat\n" TOY_RNN);
+  check_gradient(SYMBOLS "attention = repeat\n" TOY_BLOCKS);
+  check_gradient(SYMBOLS "attention = first\ntiles.rnn = lstm\n");
+  check_gradient(SYMBOLS "attention = local_m\n" TOY_RNN);
+  check_gradient(SYMBOLS "attention = local_p\nattention.distance = 2\n" TOY_RNN);
 }
 
 /** The first update's plan of a trainer with one shard; of copies, only the first. */
@@ -613,6 +632,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
 #ifdef FOV_DOUBLE
       cmocka_unit_test(test_the_gradient_equals_differences_of_the_loss),
+      cmocka_unit_test(test_the_gradient_of_sequences_equals_differences),
       cmocka_unit_test(test_the_gradient_of_lanes_that_stop_early_is_the_surrogate_s),
       cmocka_unit_test(test_the_gradient_of_the_marginal_likelihood_is_exact),
       cmocka_unit_test(test_the_marginal_likelihood_is_logged),

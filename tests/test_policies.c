@@ -88,6 +88,7 @@ static void choose(Chosen *c, const Subject *s, const Request *r, real *gradient
   FovVar *h = sites || s->policy->head.build ? head_states(&c->tape, r->first, r->step, n) : NULL;
   const FovPolicyInput input = {
       .h = sites ? NULL : h,
+      .grid = {3, 3},
       .scores = sites ? fov_linear(&c->tape, h, &c->tape.params[0], NULL, FOV_LINEAR) : NULL,
       .places = places,
       .forced = r->forced,

@@ -64,7 +64,7 @@ static void check_view(int K, int m, int margin, real w) {
   paint(images, bytes, K * m);
   fov_tape_begin(&tape, &arena, &params, values, NULL);
   FovVar *places = fov_constant(&tape, IMAGES * N, 2);
-  for (int i = 0; i < IMAGES * N; i++) fov_tile_middle(fov_value_row(places, i), i % N, K);
+  for (int i = 0; i < IMAGES * N; i++) fov_tile_middle(fov_value_row(places, i), i % N, (FovGrid){K, K});
   const FovVar *u = fov_coarse_tiles_see(&tape, &coarse, images, places);
   for (int i = 0; i < IMAGES * N; i++)
     for (int j = 0; j < D; j++) {
@@ -257,13 +257,13 @@ static void add_choice(double sum[SITES], const FovAttention *attention, int i, 
   FovParams none = {0};
   FovReadout readout = {0};
   real grad[DEPTH];
-  const FovSites sites = {.side = 2, .count = SITES, .heads = 1, .width = DEPTH};
+  const FovSites sites = {.grid = {2, 2}, .count = SITES, .heads = 1, .width = DEPTH};
   fov_tape_begin(&tape, &arena, &none, NULL, NULL);
   FovVar *scores = fov_input(&tape, 1, SITES);
   for (int j = 0; j < SITES; j++) scores->value[j] = (real)site_scores[j];
   FovSitesState state = known_sites(&tape, scores);
   FovView view = {.location = fov_constant(&tape, 1, 2), .lanes = 1, .deterministic = true};
-  fov_tile_middle(view.location->value, i, sites.side);
+  fov_tile_middle(view.location->value, i, sites.grid);
   attention->read(&readout, &state, &sites, &tape, &view);
   for (int d = 0; d < DEPTH; d++)
     grad[d] = (real)(curved * curves[d] * (double)readout.g->value[d] + slopes[d]);

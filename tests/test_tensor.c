@@ -462,6 +462,12 @@ static void append_block(FovVar *y[], FovTape *tape, FovVar *x[], const void *co
   y[0] = fov_append(tape, x[0], x[1]);
 }
 
+static void stack(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  FovVar *parts[] = {x[0], x[1], x[0]};
+  y[0] = fov_stack(tape, parts, 3);
+}
+
 static void softmax(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
   y[0] = fov_softmax(tape, x[0], 1);
@@ -479,21 +485,22 @@ static void softmax_within(FovVar *y[], FovTape *tape, FovVar *x[], const void *
 
 static void tile_gaussian(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
-  y[0] = fov_tile_gaussian(tape, x[0], 3, 0.75);
-  y[1] = fov_tile_gaussian(tape, x[0], 8, 2);
+  y[0] = fov_tile_gaussian(tape, x[0], 3, 3, 0.75);
+  y[1] = fov_tile_gaussian(tape, x[0], 8, 5, 2);
 }
 
-/** Two lanes, two heads. */
+/** Two lanes, two heads; then lanes of different lengths. */
 static void self_attention(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
-  y[0] = fov_self_attention(tape, x[0], x[1], x[2], 2, 2);
+  y[0] = fov_self_attention(tape, x[0], x[1], x[2], NULL, 2, 2);
+  y[1] = fov_self_attention(tape, x[0], x[1], x[2], (int[]){x[0]->rows / 2, 1}, 2, 2);
 }
 
 static void self_attention_of_itself(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
-  y[0] = fov_self_attention(tape, x[0], x[0], x[0], 3, 1);
-  y[1] = fov_self_attention(tape, x[0], y[0], y[0], 2, 4);
-  y[2] = fov_self_attention(tape, y[1], x[0], y[1], 1, 2);
+  y[0] = fov_self_attention(tape, x[0], x[0], x[0], NULL, 3, 1);
+  y[1] = fov_self_attention(tape, x[0], y[0], y[0], NULL, 2, 4);
+  y[2] = fov_self_attention(tape, y[1], x[0], y[1], NULL, 1, 2);
 }
 
 static void dot_sites(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
@@ -701,6 +708,8 @@ static const Case cases[] = {
     {"fov_concat", "one again and again", concat_again, 0, {{3, 4}}},
     {"fov_columns", "some of some", columns, 0, {{3, 4}}},
     {"fov_columns", "64 wide", columns, 0, {{3, 65}}},
+    {"fov_stack", "one of them twice", stack, 0, {{2, 4}, {2, 4}}},
+    {"fov_stack", "64 wide", stack, 0, {{2, 64}, {2, 64}}},
     {"fov_append", "three steps", append, 0, {{2, 4}, {2, 4}, {2, 4}}},
     {"fov_append", "64 wide", append, 0, {{2, 64}, {2, 64}, {2, 64}}},
     {"fov_append", "to two rows a lane", append_block, 0, {{6, 4}, {3, 4}}},

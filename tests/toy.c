@@ -238,6 +238,48 @@ static void step_walk(const void *env, FovEnvLane *lane, const FovAnswer *answer
   lane->terminated = lane->taken + 1 == TOY_WALK;
 }
 
+/* ---- symbols ---- */
+
+int toy_letters_length(int64_t index) {
+  return 1 + (int)(index % TOY_LETTERS);
+}
+
+static FovStatus create_letters(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
+  FovStatus status = create(env, spec, options, split);
+  spec->observation = (FovObservation){
+      .kind = FOV_OBSERVATION_TOKENS, .length = TOY_ROOM, .vocabulary = 4};
+  spec->steps = TOY_LETTERS + 1;
+  spec->state_size = sizeof(int);
+  return status;
+}
+
+/** Shows what is to be answered next; `read` symbols have been. */
+static void show_letter(FovEnvLane *lane, int read) {
+  const int32_t *letters = lane->observation;
+  int length = 0;
+  while (length < TOY_LETTERS && letters[length] >= 0) length++;
+  int at = length - 1 - read;
+  *(int *)lane->state = read;
+  lane->label = at < 0 ? 2 : letters[at] % 2;
+  if (at >= 0) lane->from = (FovAlignment){.sure = at, .first = at, .last = at};
+}
+
+static void reset_letters(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
+  (void)env;
+  int32_t *letters = lane->observation;
+  for (int i = 0; i < TOY_ROOM; i++)
+    letters[i] = i < toy_letters_length(index) ? (int32_t)(index / TOY_LETTERS * (i + 1) + i) % 4 : -1;
+  show_letter(lane, 0);
+  log_reset(index, rng);
+}
+
+static void step_letters(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
+  (void)env, (void)rng;
+  lane->reward = answer->action == lane->label;
+  lane->terminated = lane->label == 2;
+  if (!lane->terminated) show_letter(lane, *(int *)lane->state + 1);
+}
+
 #define TOY_WORLD(kind, label, text)                                                               \
   static const FovEnvType toy_##kind = {.plugin = {label, text, options_table, sizeof(Options)},   \
                                         .create = create_##kind,                                   \
@@ -247,6 +289,7 @@ static void step_walk(const void *env, FovEnvLane *lane, const FovAnswer *answer
 
 TOY_WORLD(turns, "toy_turns", "patterns to name in turn");
 TOY_WORLD(game, "toy_game", "a patch to move to the middle");
+TOY_WORLD(letters, "toy_letters", "odd symbols to find, from the last one on");
 TOY_WORLD(find, "toy_find", "column and pattern of the patch that a cue shows");
 
 static const FovEnvType toy_walk = {
@@ -257,7 +300,8 @@ static const FovEnvType toy_walk = {
     .step = step_walk,
     .look = look_walk};
 
-const FovEnvType *const fov_envs[] = {&toy_env, &toy_turns, &toy_game, &toy_find, &toy_walk, NULL};
+const FovEnvType *const fov_envs[] = {&toy_env, &toy_turns, &toy_game, &toy_find, &toy_walk,
+                                      &toy_letters, NULL};
 
 static const char base[] = "glimpses = 3\n"
                            "core.width = 12\n"

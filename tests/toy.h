@@ -3,7 +3,9 @@
  * `toy` shows a pattern to name; `toy_turns` shows three patterns and asks for the first one to
  * three in turn; `toy_game` is a control task, a patch to move to the middle; `toy_find` shows a
  * patch and its pattern as a cue, and asks once or twice for two numbers; `toy_walk` shows a vector
- * that depends on the place, asks for another one and ends where x is beyond ±TOY_EDGE. */
+ * that depends on the place, asks for another one and ends where x is beyond ±TOY_EDGE;
+ * `toy_letters` shows 1 to TOY_LETTERS symbols of four and asks, from the last one to the first, which
+ * are odd, and for an end. */
 #ifndef FOV_TESTS_TOY_H
 #define FOV_TESTS_TOY_H
 
@@ -42,7 +44,13 @@
 /** Four shards, the last of them short, and more numbers than one task steps. */
 #define TOY_MANY "train.batch = 200\ncore.width = 150\n"
 
+/** Sequences, for an attention over symbols; TOY_RNN reads them in both directions. */
+#define TOY_SEQUENCE "env = toy_letters\nglimpses = 1\nprevious = 3\nglimpse.width = 6\n"
+#define TOY_RNN "tiles.rnn = gru\n"
+
 #define TOY_EDGE 0.6
+
+enum { TOY_LETTERS = 5, TOY_ROOM = 6 }; // the longest sequence, and the room for it
 
 enum { TOY_WALK = 6, TOY_SEEN = 4 }; // steps of toy_walk, numbers that it shows
 
@@ -88,6 +96,9 @@ bool toy_is_of(const FovParam *param, const char *prefix);
 
 /** Fails the test unless two of its trainers are in the same state, bit for bit. */
 void assert_same_state(const Toy *toy, FovTrainer *a, FovTrainer *b);
+
+/** Symbols of a case of `toy_letters`. */
+int toy_letters_length(int64_t index);
 
 /** Labels of a case of `toy_turns`, one of which is label `turn`. */
 int toy_turns_count(int64_t index);

@@ -33,7 +33,7 @@ int toy_place_in(const FovTimeStep *step, int b);
 int toy_likeliest(const real *p);
 
 /** Settings with which lanes leave a batch at different time steps. */
-enum { TOY_RAGGED = 14 };
+enum { TOY_RAGGED = 17 };
 extern const char *const toy_ragged[TOY_RAGGED];
 
 /** The gradient of a trainer with TOY_PLAIN settings at `values`, on the episodes of its first

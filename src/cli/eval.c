@@ -85,6 +85,8 @@ static FovStatus print_json(const FovTrained *trained, const FovTested *tested,
     json_object_set_new(root, "distance", json_real(result->distance));
     json_object_set_new(root, "last_distance", json_real(result->last_distance));
   }
+  if (root && result->in_known_part > 0)
+    json_object_set_new(root, "alignment_error", json_real(fov_alignment_error(result)));
   char *text =
       root ? json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(root);
@@ -130,6 +132,9 @@ static void print_text(const FovTrained *trained, const FovTested *tested, const
     printf("answers      %.2f %% wrong, of all %lld\n",
            100.0 * (double)result->wrong_answers / (double)result->answers,
            (long long)result->answers);
+  if (result->in_known_part > 0)
+    printf("alignment    %.2f %% error (AER), of %lld answers of which the source is known\n",
+           100 * fov_alignment_error(result), (long long)result->in_known_part);
   if (trained->env.spec.answer == FOV_ANSWER_VECTOR)
     printf("distance     %.4f of the last answers, %.4f of all, root mean squared\n",
            result->last_distance, result->distance);

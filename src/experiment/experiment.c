@@ -174,6 +174,7 @@ static FovAgentParts parts_of(const FovExperiment *experiment, const FovEnvSpec 
                          .height = shown.height,
                          .width = shown.width,
                          .channels = shown.channels,
+                         .vocabulary = spec->observation.vocabulary,
                          .cue = cue_shape(spec),
                          .actions = spec->actions};
   // A vector has no places to look at.
@@ -187,12 +188,24 @@ static FovAgentParts parts_of(const FovExperiment *experiment, const FovEnvSpec 
   return parts;
 }
 
-/** Fails if an attention or a setting needs an image where a vector is shown. */
-static FovStatus check_vector(const FovExperiment *experiment, const FovEnvSpec *spec) {
+/** Fails if an attention or a setting needs an image where a vector or a sequence is shown, or if
+ * the answers that the agent would read have no classes. */
+static FovStatus check_shown(const FovExperiment *experiment, const FovEnvSpec *spec) {
   const FovAttention *attention = CHOSEN(experiment, FOV_SLOT_ATTENTION);
   const char *env = experiment->slots[FOV_SLOT_ENV].plugin->name;
+  bool symbols = spec->observation.kind == FOV_OBSERVATION_TOKENS;
+  if (experiment->agent_options.previous && spec->answer != FOV_ANSWER_CLASS)
+    return fov_fail(FOV_ERR_USAGE,
+                    "previous = %d: expected an environment that is answered with a class, found "
+                    "env = %s; set previous = 0",
+                    experiment->agent_options.previous, env);
   if (spec->observation.kind == FOV_OBSERVATION_IMAGE) return FOV_OK;
-  if (attention->reads_all || attention->sites)
+  if (symbols && !attention->symbols)
+    return fov_fail(FOV_ERR_USAGE,
+                    "attention = %s: expected an environment of images, found env = %s, which shows "
+                    "a sequence of symbols; set another one, such as attention = soft",
+                    attention->plugin.name, env);
+  if (!symbols && (attention->reads_all || attention->sites))
     return fov_fail(
         FOV_ERR_USAGE,
         "attention = %s: expected an environment of images, found env = %s, which shows "
@@ -206,7 +219,7 @@ static FovStatus check_vector(const FovExperiment *experiment, const FovEnvSpec 
 
 FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec) {
   FOV_TRY(fov_spec_check(spec, experiment->slots[FOV_SLOT_ENV].plugin->name));
-  FOV_TRY(check_vector(experiment, spec));
+  FOV_TRY(check_shown(experiment, spec));
   const FovAgentParts parts = parts_of(experiment, spec);
   fov_agent_finish(&experiment->agent);
   return fov_agent_build(&experiment->agent, &parts);

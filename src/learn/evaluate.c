@@ -64,6 +64,21 @@ static void add_distances(Sums *sums, const FovRollout *rollout, int b) {
   sums->vectors += taken;
 }
 
+static void add_alignments(FovEvalResult *sums, const FovRollout *rollout, int b) {
+  const uint8_t *aligned = rollout->aligned + (size_t)b * rollout->turns;
+  for (int turn = 0; turn < rollout->taken[b]; turn++) {
+    sums->in_known_part += (aligned[turn] & FOV_ALIGNED_PART) != 0;
+    sums->in_known_place += (aligned[turn] & FOV_ALIGNED_SURE) != 0;
+    sums->read_part += (aligned[turn] & FOV_ALIGNED_IN_PART) != 0;
+    sums->read_place += (aligned[turn] & FOV_ALIGNED_IN_SURE) != 0;
+  }
+}
+
+double fov_alignment_error(const FovEvalResult *result) {
+  return 1 - (double)(result->read_place + result->read_part) /
+                 (double)(result->in_known_part + result->in_known_place);
+}
+
 static void add_rollout(Sums *sums, real *log_p, const FovRollout *rollout, const FovTask *task) {
   FovEvalResult *result = &sums->result;
   size_t numbers = log_p ? (size_t)rollout->lanes * answer_size(task) : 0;
@@ -74,6 +89,7 @@ static void add_rollout(Sums *sums, real *log_p, const FovRollout *rollout, cons
     result->wrong += !log_p && rollout->wrong[b];
     result->cases += !log_p;
     if (rollout->squares) add_distances(sums, rollout, b);
+    add_alignments(result, rollout, b);
   }
 }
 
@@ -131,6 +147,10 @@ static FovEvalResult add_shards(const Evaluation *evaluation, int shards) {
     sum.wrong += shard->wrong;
     sum.answers += shard->answers;
     sum.wrong_answers += shard->wrong_answers;
+    sum.in_known_part += shard->in_known_part;
+    sum.in_known_place += shard->in_known_place;
+    sum.read_part += shard->read_part;
+    sum.read_place += shard->read_place;
     sum.reward += shard->reward;
     sum.glimpses += shard->glimpses;
     sum.distance += shard->distance;

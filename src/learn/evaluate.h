@@ -11,11 +11,19 @@
 typedef struct FovEvalResult {
   int64_t cases, wrong;
   int64_t answers, wrong_answers; /**< each class by itself; 0 of moves and vectors */
+  /** Answers of which the part that they come from is known, and the one place; how often what was
+   * read most is in this part, and is this place. */
+  int64_t in_known_part, in_known_place, read_part, read_place;
   double reward;                  /**< mean return of an episode */
   double glimpses;                /**< mean of an episode */
   double distance, last_distance; /**< √ of the mean ‖y − target‖² of all vectors, and of the last
                                        of each episode; 0 of classes and moves */
 } FovEvalResult;
+
+/** The alignment error rate, 1 − (|A∩S| + |A∩P|) / (|A| + |S|) (Och and Ney 2003): A is what was read
+ * most before each answer, S ⊆ P the place and the part that it comes from, where they are known.
+ * NaN: they are not. */
+double fov_alignment_error(const FovEvalResult *result);
 
 typedef struct FovEvalRequest {
   const FovTask *task;

@@ -10,6 +10,7 @@
 #include "base/figure.h"
 #include "base/option.h"
 #include "base/rng.h"
+#include "model/attention.h"
 #include "model/head.h"
 #include "tensor/tape.h"
 
@@ -25,7 +26,8 @@ typedef struct FovChoice {
 typedef struct FovPolicyInput {
   FovVar *h;               /**< [n, D]: the state that it chooses from; NULL unless it has a head */
   const real *places;      /**< [n, 2]: the last glimpse's; the centre before the first */
-  FovVar *scores;          /**< [n, N]: of the attention's sites, K × K tiles; NULL: it has none */
+  FovVar *scores;          /**< [n, N]: of the attention's sites; NULL: it has none */
+  FovGrid grid;            /**< of these sites */
   const FovChoice *forced; /**< [n]: to be repeated instead of drawn; NULL: choose */
   FovRng *rng;             /**< [n] */
   int width, height;       /**< W, H of the image, pixels */

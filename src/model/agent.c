@@ -14,6 +14,9 @@ const FovOption fov_agent_options[] = {
                "heads whose gradient does not reach the core (layers = 2: its first layer)"),
     FOV_BOOL(FovAgentOptions, time, "no",
              "give the core the time, too: 2t / T - 1 at glimpse t = 0 to T - 1"),
+    FOV_INT(FovAgentOptions, previous, "0", 0, 8192,
+            "units of a table with which the core reads the answer before: in training the right "
+            "one; 0: it does not"),
     FOV_OPTIONS_END,
 };
 
@@ -40,6 +43,7 @@ static FovStatus add_attention(FovAgent *agent, int *width, const FovAgentParts 
                                               .options = parts->glimpse},
                                   .height = parts->height,
                                   .width = parts->width,
+                                  .vocabulary = parts->vocabulary,
                                   .tiles = parts->tiles,
                                   .score = parts->score,
                                   .score_options = parts->score_options};
@@ -70,7 +74,7 @@ static FovStatus add_cue(FovAgent *agent, const FovAgentParts *parts, int width)
 static FovStatus add_cores(FovAgent *agent, const FovAgentParts *parts, int inputs) {
   const FovCore *core = parts->core;
   FovParams *params = &agent->params;
-  FovCoreParts seen = {.inputs = inputs + parts->options.time,
+  FovCoreParts seen = {.inputs = inputs + parts->options.time + parts->options.previous,
                        .score = parts->score,
                        .score_options = parts->score_options};
   FOV_TRY(create_layout(&agent->core_layout, core->layout_size));
@@ -169,15 +173,24 @@ static FovStatus check_inside(const FovAgentParts *parts) {
                   attention->plugin.name);
 }
 
+/** What the sensor gives; of a sequence, a symbol. */
+static FovGlimpseShape shape_of(const FovAgentParts *parts) {
+  if (parts->vocabulary) return (FovGlimpseShape){.scales = 1, .side = 1, .channels = 1};
+  return fov_sensor_glimpse(&parts->sensor, parts->height, parts->width, parts->channels);
+}
+
 static FovStatus add_parts(FovAgent *agent, const FovAgentParts *parts) {
   int width;
   FOV_TRY(check_size(parts, parts->sensor.whole, "sensor.whole", "no"));
   FOV_TRY(check_size(parts, parts->context.side, "context.side", "0"));
   FOV_TRY(check_context(parts));
   FOV_TRY(check_inside(parts));
-  agent->glimpse = fov_sensor_glimpse(&agent->sensor, parts->height, parts->width, parts->channels);
+  agent->glimpse = shape_of(parts);
   FOV_TRY(add_attention(agent, &width, parts));
   FOV_TRY(add_cue(agent, parts, width));
+  if (parts->options.previous)
+    fov_symbols_build(&agent->previous, &agent->params, "previous", parts->actions + 1,
+                      parts->options.previous);
   FOV_TRY(add_cores(agent, parts, width));
   if (parts->attention->connect)
     FOV_TRY(parts->attention->connect(agent->attention_layout, &agent->params, agent->width));
@@ -275,17 +288,31 @@ static FovVar *asking(const FovAgentState *state, const FovAgent *agent, FovTape
   return h ? h : fov_zeros(tape, state->lanes, agent->width);
 }
 
-/** g_t, joined with the cue if there is one, and the time if the core reads it. */
+/** The answers before, [n, units]; where there was none, the table's last row. */
+static FovVar *embed_previous(const FovAgent *agent, FovTape *tape, const int *previous, int n) {
+  const FovSymbols *symbols = &agent->previous;
+  int *indices = FOV_NEW(tape->arena, int, n);
+  for (int b = 0; b < n; b++) indices[b] = previous[b] < 0 ? symbols->count - 1 : previous[b];
+  return fov_embedding(tape, &tape->params[symbols->table], indices, n);
+}
+
+/** g_t, joined with the cue if there is one, and the answer before and the time if the core reads
+ * them. */
 static FovVar *core_input(const FovAgent *agent, FovTape *tape, const FovAgentState *state,
-                          FovVar *g, real time) {
+                          FovVar *g, const FovView *view) {
   FovVar *p = tape->params;
   if (state->cue)
     g = fov_linear2(tape, g, &p[agent->cue_glimpse], state->cue, &p[agent->cue_w],
                     &p[agent->cue_bias], FOV_RELU);
-  if (!agent->options.time) return g;
-  FovVar *parts[2] = {g, fov_constant(tape, g->rows, 1)};
-  for (int b = 0; b < g->rows; b++) fov_value_row(parts[1], b)[0] = time;
-  return fov_concat(tape, parts, 2);
+  FovVar *parts[3] = {g};
+  int count = 1;
+  if (agent->previous.count)
+    parts[count++] = embed_previous(agent, tape, view->previous, g->rows);
+  if (agent->options.time) {
+    FovVar *time = parts[count++] = fov_constant(tape, g->rows, 1);
+    for (int b = 0; b < g->rows; b++) fov_value_row(time, b)[0] = view->time;
+  }
+  return count > 1 ? fov_concat(tape, parts, count) : g;
 }
 
 /** The parameters as constants: a tape with them gives gradients to other vars only. */
@@ -302,7 +329,7 @@ static FovVar *freeze(FovTape *tape) {
 
 /** The logits of the answer that a read-out would give; the state stays as it is. */
 static FovVar *answer_at_once(const FovAgent *agent, const FovAgentState *state, FovTape *tape,
-                              FovVar *g, real time) {
+                              FovVar *g, const FovView *view) {
   FovAgentState after = *state;
   FovVar *params = tape->params;
   int steps = tape->steps;
@@ -311,7 +338,7 @@ static FovVar *answer_at_once(const FovAgent *agent, const FovAgentState *state,
   for (int i = 0; i < FOV_STATE_VARS; i++)
     if (after.core.vars[i]) after.core.vars[i] = fov_stop_gradient(tape, after.core.vars[i]);
   if (after.cue) after.cue = fov_stop_gradient(tape, after.cue);
-  FovVar *input = core_input(agent, tape, &after, g, time);
+  FovVar *input = core_input(agent, tape, &after, g, view);
   agent->core->step(&after.core, agent->core_layout, tape, input);
   FovVar *logits = fov_agent_logits(agent, tape, &after);
   tape->params = params;
@@ -327,8 +354,8 @@ void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *ag
   if (agent->attention->connect) seen.state = asking(state, agent, tape);
   agent->attention->read(readout, state->attention, agent->attention_layout, tape, &seen);
   for (int i = 0; i < 2 && readout->relaxed[i]; i++)
-    readout->relaxed[i] = answer_at_once(agent, state, tape, readout->relaxed[i], view->time);
-  FovVar *input = core_input(agent, tape, state, readout->g, view->time);
+    readout->relaxed[i] = answer_at_once(agent, state, tape, readout->relaxed[i], view);
+  FovVar *input = core_input(agent, tape, state, readout->g, view);
   agent->core->step(&state->core, agent->core_layout, tape, input);
   if (!agent->gaze_layout) return;
   FovVar *h_t = state->core.vars[0];

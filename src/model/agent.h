@@ -17,6 +17,7 @@
 #include "model/attention.h"
 #include "model/core.h"
 #include "model/head.h"
+#include "model/symbols.h"
 
 /** Which heads' gradients do not reach the core.
  *
@@ -33,6 +34,7 @@ typedef struct FovAgentOptions {
   int layers;        /**< 1 or 2 */
   int stop_gradient; /**< FovStopGradient */
   bool time;         /**< the core reads the time, too */
+  int previous;      /**< units that stand for the answer before, which the core reads; 0: none */
 } FovAgentOptions;
 
 /** The context network start = tanh(Linear(relu(Linear(coarse)))). */
@@ -70,6 +72,7 @@ typedef struct FovAgentParts {
   const FovHead *heads[FOV_READERS];     /**< except the answer's; NULL: none */
   const void *head_options[FOV_READERS]; /**< their plug-ins' structs */
   int height, width, channels;           /**< H, W, C of the images */
+  int vocabulary;                        /**< V of sequences, 1 × W symbols; 0: of images */
   FovGlimpseShape cue;                   /**< of what is shown besides; all 0: nothing */
   int actions;                           /**< A: classes of the answer, or moves */
 } FovAgentParts;
@@ -93,6 +96,7 @@ typedef struct FovAgent {
   FovParams params;
   int context_w, context_bias, start_w, start_bias; /**< numbers of parameters */
   int cue_w, cue_glimpse, cue_bias;
+  FovSymbols previous; /**< answers, and one that stands for none yet; count 0: they are not read */
 } FovAgent;
 
 /** Builds an agent; fails if its parts do not fit together. It refers to the plug-ins, which must

@@ -13,15 +13,22 @@
 
 enum { FOV_MAX_TILES = 64 }; /**< across, or down */
 
-/** The tiles that an attention chooses among; see sites.h. */
+/** How sites lie: numbered by rows from the top left. */
+typedef struct FovGrid {
+  int across, down;
+} FovGrid;
+
+/** The tiles or symbols that an attention chooses among; see sites.h. */
 typedef struct FovTilesOptions {
-  int side;  /**< K: tiles across and down */
+  int side;  /**< K: tiles across, and down unless that differs */
+  int down;  /**< tiles down; 0: K */
   int heads; /**< that attend each with a share of the units */
   int keys;  /**< FovKeys */
   int width; /**< of queries, and of keys unless they are the values */
   int cells; /**< of a coarse view across and down a tile, for keys = coarse */
   /** Transformer blocks among the tiles, the heads of each and its hidden units. */
   int blocks, block_heads, block_hidden;
+  int rnn; /**< FovBirnnCell: of a recurrent layer over the sites, before the blocks */
 } FovTilesOptions;
 
 extern const FovOption fov_tiles_options[];
@@ -29,7 +36,8 @@ extern const FovOption fov_tiles_options[];
 /** What an attention is composed of. */
 typedef struct FovAttentionParts {
   FovGlimpseParts glimpse;
-  int height, width; /**< H, W of the images */
+  int height, width; /**< H, W of the images; 1 and the length of sequences */
+  int vocabulary;    /**< V of the symbols of sequences; 0: images are shown */
   FovTilesOptions tiles;
   const FovScore *score;
   const void *score_options; /**< the score's struct */
@@ -46,6 +54,7 @@ typedef struct FovView {
   double progress;        /**< share of the training that is done, 0 … 1 */
   bool deterministic;     /**< no noise */
   real time;     /**< 2t / T − 1, t = 0 … T−1: of glimpse t of an episode of at most T */
+  const int *previous; /**< [n]: the answer before, −1: none; for an agent that reads it */
   FovVar *state; /**< [n, D]: h_{t−1}, which may ask what to read; zeros before the first */
   int lanes;     /**< n */
 } FovView;
@@ -68,14 +77,15 @@ typedef struct FovAttention {
   bool reads_all; /**< it reads by its own weights, or at a place of its own: no policy chooses */
   bool through;   /**< the gradient of a choice flows through the read-out: REINFORCE has none */
   bool relaxes;   /**< in training it reads relaxed choices, too, which need labels */
+  bool symbols;   /**< it can read a sequence of symbols, too */
   int least_glimpses; /**< of an episode, so that where it reads can move */
   /** Adds the attention's parameters. Writes the layout, const afterwards, and the width of g. */
   FovStatus (*build)(void *layout, int *width, FovParams *params, const void *options,
                      const FovAttentionParts *parts);
   /** Adds the parameters with which it reads states [B, inputs]; NULL: it reads none. */
   FovStatus (*connect)(void *layout, FovParams *params, int inputs);
-  /** N: the sites that it attends to; NULL: it has none. */
-  int (*sites)(const void *layout);
+  /** The sites that it attends to; NULL: it has none. */
+  FovGrid (*sites)(const void *layout);
   /** Declares what it records. Returns how many columns; NULL: none. */
   int (*columns)(FovColumn columns[FOV_COLUMNS], const void *layout);
   /** Frees what the layout owns. */

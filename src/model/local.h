@@ -5,7 +5,7 @@
  *     w_i = α_i f_i      α = softmax of the scores over the window, 0 outside      z_t = Σ_i w_i
  * v_i
  *
- * The window has the tiles whose middles are at most D tiles from p_t, across and down. p_t is
+ * A sequence of symbols is a row of tiles, which ends with it. The window has the tiles whose middles are at most D tiles from p_t, across and down. p_t is
  * given in tiles from the top left corner, so that tile i has its middle at (column + ½, row + ½).
  * What p_t and f_i are distinguishes local_m and local_p. A small change of p_t can move a tile
  * into the window: the gradient is that between such changes.
@@ -30,6 +30,11 @@ typedef struct FovLocal {
 /** Builds the sites. Fails if there is one tile, as well. */
 FovStatus fov_local_build(FovLocal *local, int *width, FovParams *params, const void *options,
                           const FovAttentionParts *parts, const char *attention);
+
+/** [n, 2]: across and down, what a lane has: tiles, or symbols before the end of its sequence.
+ * Reads these first, if they are not known. */
+FovVar *fov_local_extent(FovSitesState *state, const FovLocal *local, FovTape *tape,
+                         const FovView *view);
 
 /** α [n, heads·N]. place: p_t, [n, 2], by its values. */
 FovVar *fov_local_weights(FovSitesState *state, const FovLocal *local, FovTape *tape,

@@ -5,7 +5,9 @@
 static const char *const kinds_of_keys[] = {"projected", "values", "coarse", NULL};
 
 const FovOption fov_tiles_options[] = {
-    FOV_INT(FovTilesOptions, side, "6", 1, FOV_MAX_TILES, "K: tiles across and down"),
+    FOV_INT(FovTilesOptions, side, "6", 1, FOV_MAX_TILES,
+            "K: tiles across, and down; symbols of a sequence take the place of tiles"),
+    FOV_INT(FovTilesOptions, down, "0", 0, FOV_MAX_TILES, "tiles down; 0: as many as across"),
     FOV_INT(FovTilesOptions, heads, "1", 1, 64, "heads that attend each with a share of the units"),
     FOV_CHOICE(FovTilesOptions, keys, "projected", kinds_of_keys,
                "keys: W v_i or v_i, of the values v_i, or of a coarse view of the image"),
@@ -17,6 +19,8 @@ const FovOption fov_tiles_options[] = {
             "transformer blocks, in which the tiles attend to each other; 0: none"),
     FOV_INT(FovTilesOptions, block_heads, "4", 1, 64, "heads of a block"),
     FOV_INT(FovTilesOptions, block_hidden, "512", 1, 32768, "units between a block's two layers"),
+    FOV_CHOICE(FovTilesOptions, rnn, "none", fov_birnn_cells,
+               "recurrent layer that reads the tiles in both directions, before the blocks"),
     FOV_OPTIONS_END,
 };
 
@@ -37,13 +41,37 @@ static FovStatus check_blocks(const FovSites *sites) {
   return FOV_OK;
 }
 
+static FovStatus check_tiles(const FovSites *sites, const FovAttentionParts *parts) {
+  FovGrid grid = sites->grid;
+  if (grid.down > parts->height || grid.across > parts->width)
+    return fov_fail(FOV_ERR_USAGE,
+                    "tiles.side = %d: expected at most as many tiles as pixels, found images of %d "
+                    "x %d",
+                    grid.across, parts->width, parts->height);
+  if (sites->keys == FOV_KEYS_COARSE && grid.down != grid.across)
+    return fov_fail(FOV_ERR_USAGE,
+                    "tiles.keys = coarse: expected as many tiles down as across, found %d and %d; "
+                    "set tiles.down = 0",
+                    grid.down, grid.across);
+  if (sites->net.sensor.whole)
+    return fov_fail(FOV_ERR_USAGE, "sensor.whole: every tile would see the whole image; set "
+                                   "sensor.whole = no");
+  return FOV_OK;
+}
+
+static FovStatus check_symbols(const FovSites *sites) {
+  if (sites->keys != FOV_KEYS_COARSE) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "tiles.keys = coarse: expected an environment of images, found "
+                                 "sequences of symbols; set tiles.keys = projected");
+}
+
 static FovStatus check(const FovSites *sites, const FovAttentionParts *parts) {
-  if (sites->side > parts->height || sites->side > parts->width)
-    return fov_fail(
-        FOV_ERR_USAGE,
-        "tiles.side = %d: expected at most as many tiles as pixels, found images of %d x "
-        "%d",
-        sites->side, parts->width, parts->height);
+  FOV_TRY(sites->symbols.count ? check_symbols(sites) : check_tiles(sites, parts));
+  if (sites->birnn.core && sites->width % 2 != 0)
+    return fov_fail(FOV_ERR_USAGE,
+                    "glimpse.width = %d: expected an even number, half for each direction of "
+                    "tiles.rnn = %s",
+                    sites->width, fov_birnn_cells[parts->tiles.rnn]);
   if (sites->width % sites->heads != 0)
     return fov_fail(FOV_ERR_USAGE,
                     "tiles.heads = %d: expected a number that divides glimpse.width = %d",
@@ -54,11 +82,8 @@ static FovStatus check(const FovSites *sites, const FovAttentionParts *parts) {
                     sites->heads, sites->depth);
   if (sites->heads * sites->count > FOV_COLUMN_WIDTH)
     return fov_fail(FOV_ERR_USAGE,
-                    "tiles.side = %d: %d tiles of %d heads, expected at most %d weights",
-                    sites->side, sites->count, sites->heads, FOV_COLUMN_WIDTH);
-  if (sites->net.sensor.whole)
-    return fov_fail(FOV_ERR_USAGE, "sensor.whole: every tile would see the whole image; set "
-                                   "sensor.whole = no");
+                    "tiles.heads = %d: %d tiles or symbols, expected at most %d weights of all heads",
+                    sites->heads, sites->count, FOV_COLUMN_WIDTH);
   return check_blocks(sites);
 }
 
@@ -72,13 +97,29 @@ static FovStatus add_keys(FovSites *sites, FovParams *params, const FovAttention
   return FOV_OK;
 }
 
-FovStatus fov_sites_build(void *layout, int *width, FovParams *params, const void *options,
-                          const FovAttentionParts *parts) {
+/** Tiles across and down, or a row of symbols. */
+static FovGrid grid_of(const FovAttentionParts *parts) {
+  const FovTilesOptions *o = &parts->tiles;
+  if (parts->vocabulary) return (FovGrid){.across = parts->width, .down = 1};
+  return (FovGrid){.across = o->side, .down = o->down ? o->down : o->side};
+}
+
+/** The parameters of values, before a recurrent layer and blocks. */
+static FovStatus add_values(FovSites *sites, FovParams *params, const FovAttentionParts *parts) {
+  if (!parts->vocabulary) return fov_glimpse_build(&sites->net, params, &parts->glimpse);
+  fov_symbols_build(&sites->symbols, params, "tiles.symbols", parts->vocabulary, sites->width);
+  sites->symbols.positions = sites->transformer.count > 0;
+  return FOV_OK;
+}
+
+FovStatus fov_sites_build_values(void *layout, int *width, FovParams *params, const void *options,
+                                 const FovAttentionParts *parts) {
   (void)options;
   FovSites *sites = layout;
   const FovTilesOptions *o = &parts->tiles;
-  *sites = (FovSites){.side = o->side,
-                      .count = o->side * o->side,
+  FovGrid grid = grid_of(parts);
+  *sites = (FovSites){.grid = grid,
+                      .count = grid.across * grid.down,
                       .heads = o->heads,
                       .width = parts->glimpse.options.width,
                       .keys = (FovKeys)o->keys,
@@ -87,9 +128,17 @@ FovStatus fov_sites_build(void *layout, int *width, FovParams *params, const voi
                       .score_options = parts->score_options};
   *width = sites->width;
   sites->depth = o->keys == FOV_KEYS_VALUES ? sites->width : o->width;
-  FOV_TRY(fov_glimpse_build(&sites->net, params, &parts->glimpse));
+  FOV_TRY(add_values(sites, params, parts));
+  FOV_TRY(fov_birnn_build(&sites->birnn, params, "tiles", (FovBirnnCell)o->rnn, sites->width));
   FOV_TRY(check(sites, parts));
   fov_transformer_add(&sites->transformer, params, "tiles", sites->width, o->block_hidden);
+  return FOV_OK;
+}
+
+FovStatus fov_sites_build(void *layout, int *width, FovParams *params, const void *options,
+                          const FovAttentionParts *parts) {
+  FovSites *sites = layout;
+  FOV_TRY(fov_sites_build_values(layout, width, params, options, parts));
   return sites->score->keyless ? FOV_OK : add_keys(sites, params, parts);
 }
 
@@ -107,15 +156,16 @@ FovStatus fov_sites_connect(void *layout, FovParams *params, int inputs) {
 void fov_sites_finish(void *layout) {
   FovSites *sites = layout;
   fov_glimpse_finish(&sites->net);
+  fov_birnn_finish(&sites->birnn);
   free(sites->score_layout);
   sites->score_layout = NULL;
 }
 
-int fov_sites_count(const void *layout) {
-  return ((const FovSites *)layout)->count;
+FovGrid fov_sites_grid(const void *layout) {
+  return ((const FovSites *)layout)->grid;
 }
 
-enum { TILES, HEADS };
+enum { TILES = FOV_SITES_WEIGHTS, HEADS };
 
 int fov_sites_columns(FovColumn columns[FOV_COLUMNS], const void *layout) {
   const FovSites *sites = layout;
@@ -131,16 +181,16 @@ void fov_sites_begin(void *state, const void *layout, FovTape *tape, int lanes, 
   *(FovSitesState *)state = (FovSitesState){.glimpses = {.room = lanes * glimpses}};
 }
 
-void fov_tile_middle(real place[2], int tile, int side) {
-  place[0] = (real)(2 * (tile % side) + 1) / (real)side - 1;
-  place[1] = (real)(2 * (tile / side) + 1) / (real)side - 1;
+void fov_tile_middle(real place[2], int tile, FovGrid grid) {
+  place[0] = (real)(2 * (tile % grid.across) + 1) / (real)grid.across - 1;
+  place[1] = (real)(2 * (tile / grid.across) + 1) / (real)grid.down - 1;
 }
 
 /** The middle of every tile, for each of n lanes. */
 static FovVar *middles(const FovSites *sites, FovTape *tape, int lanes) {
   FovVar *places = fov_constant(tape, lanes * sites->count, 2);
   for (int i = 0; i < places->rows; i++) {
-    fov_tile_middle(fov_value_row(places, i), i % sites->count, sites->side);
+    fov_tile_middle(fov_value_row(places, i), i % sites->count, sites->grid);
   }
   return places;
 }
@@ -149,13 +199,41 @@ static FovVar *middles(const FovSites *sites, FovTape *tape, int lanes) {
 typedef void Make(FovSitesState *state, const FovSites *sites, FovTape *tape,
                   const FovImage *images, int n);
 
-static void make_values(FovSitesState *state, const FovSites *sites, FovTape *tape,
-                        const FovImage *images, int n) {
-  state->places = middles(sites, tape, n);
+/** Values of tiles, as of gazes. */
+static FovVar *look_at_tiles(FovSitesState *state, const FovSites *sites, FovTape *tape,
+                             const FovImage *images) {
   state->rho = fov_glimpse_rows(tape, &sites->net, state->places->rows);
   fov_glimpse_take(state->rho, &sites->net, images, state->places, sites->count);
-  state->values = fov_glimpse_join(tape, &sites->net, state->rho, state->places);
-  state->values = fov_transformer_apply(&sites->transformer, tape, state->values, n);
+  return fov_glimpse_join(tape, &sites->net, state->rho, state->places);
+}
+
+/** Values of symbols, and which sites have one. Returns how many in each lane, in the arena. */
+static const int *read_symbols(FovSitesState *state, const FovSites *sites, FovTape *tape,
+                               const FovImage *images, int n) {
+  int N = sites->count, *lengths = FOV_NEW(tape->arena, int, n);
+  state->inside = fov_constant(tape, n, N);
+  state->rho = fov_constant(tape, n * N, 1);
+  for (int b = 0; b < n; b++) {
+    lengths[b] = fov_symbols_length(images[b].tokens, N);
+    for (int i = 0; i < N; i++) {
+      fov_value_row(state->inside, b)[i] = i < lengths[b];
+      fov_value_row(state->rho, b * N + i)[0] = (real)images[b].tokens[i];
+    }
+  }
+  state->values = fov_symbols_embed(tape, &sites->symbols, images, n);
+  return lengths;
+}
+
+static void make_values(FovSitesState *state, const FovSites *sites, FovTape *tape,
+                        const FovImage *images, int n) {
+  const int *lengths = NULL;
+  state->places = middles(sites, tape, n);
+  if (sites->symbols.count)
+    lengths = read_symbols(state, sites, tape, images, n);
+  else
+    state->values = look_at_tiles(state, sites, tape, images);
+  state->values = fov_birnn_apply(&sites->birnn, tape, state->values, lengths, n);
+  state->values = fov_transformer_apply(&sites->transformer, tape, state->values, lengths, n);
 }
 
 /** Keys as the score wants them, and the values if they are made of these. */
@@ -187,6 +265,7 @@ static void make_once(FovSitesState *state, const FovSites *sites, FovTape *tape
   state->values = made.values;
   state->places = made.places;
   state->rho = made.rho;
+  state->inside = made.inside;
 }
 
 static void see(FovSitesState *state, const FovSites *sites, FovTape *tape, const FovView *view,
@@ -200,21 +279,39 @@ static void see(FovSitesState *state, const FovSites *sites, FovTape *tape, cons
   tape->steps = steps;
 }
 
+/** Forgets what was made of images that may have changed. */
+static void forget(FovSitesState *state) {
+  state->values = state->places = state->rho = state->inside = state->last = state->keys = NULL;
+}
+
 FovVar *fov_sites_values(FovSitesState *state, const FovSites *sites, FovTape *tape,
                          const FovView *view) {
   if (!state->values) see(state, sites, tape, view, make_values);
   return state->values;
 }
 
+/** Scores of sites after the end of a sequence that no softmax takes notice of. */
+static FovVar *lower_outside(FovTape *tape, FovVar *e, const FovVar *inside, int heads) {
+  FovVar *lower = fov_constant(tape, e->rows, e->cols);
+  for (int b = 0; b < e->rows; b++)
+    for (int i = 0; i < e->cols; i++)
+      fov_value_row(lower, b)[i] =
+          fov_value_row(inside, b)[i % (e->cols / heads)] != 0 ? 0 : (real)-1e9;
+  return fov_add(tape, e, lower);
+}
+
 FovVar *fov_sites_scores(void *values, const void *layout, FovTape *tape, const FovView *view) {
   FovSitesState *state = values;
   const FovSites *sites = layout;
   FovVar *p = tape->params;
-  if (view->changed) state->values = state->places = state->rho = state->keys = NULL;
+  if (view->changed) forget(state);
   if (!state->keys && !sites->score->keyless) see(state, sites, tape, view, make_keys);
+  // Without keys, the lengths of sequences are known only with their values.
+  if (sites->symbols.count) fov_sites_values(state, sites, tape, view);
   FovVar *query =
       fov_linear(tape, view->state, &p[sites->query_w], &p[sites->query_bias], FOV_LINEAR);
-  return state->scores = sites->score->score(sites->score_layout, tape, query, state->keys);
+  FovVar *e = sites->score->score(sites->score_layout, tape, query, state->keys);
+  return state->scores = state->inside ? lower_outside(tape, e, state->inside, sites->heads) : e;
 }
 
 FovVar *fov_sites_take_scores(FovSitesState *state, const FovSites *sites, FovTape *tape,
@@ -223,6 +320,12 @@ FovVar *fov_sites_take_scores(FovSitesState *state, const FovSites *sites, FovTa
   state->scores = NULL;
   return scores;
 }
+
+FovVar *fov_sites_softmax(const FovSitesState *state, FovTape *tape, FovVar *e, int heads) {
+  return state->inside ? fov_softmax_within(tape, e, state->inside, heads)
+                       : fov_softmax(tape, e, heads);
+}
+
 
 /** The mean of the weights over heads, [n, N]. */
 static FovVar *mean_weights(FovTape *tape, const FovVar *weights, const FovSites *sites) {
@@ -251,15 +354,35 @@ static void average(FovVar *mean, const FovVar *weights, const FovVar *x) {
   }
 }
 
+/** The symbol of each lane that has the largest weight, for the record. */
+static void take_likeliest(FovVar *symbol, const FovVar *weights, const FovVar *symbols) {
+  int N = weights->cols;
+  for (int b = 0; b < symbol->rows; b++) {
+    const real *w = fov_value_row(weights, b);
+    int best = 0;
+    for (int i = 1; i < N; i++) best = w[i] > w[best] ? i : best;
+    fov_value_row(symbol, b)[0] = fov_value_row(symbols, b * N + best)[0];
+  }
+}
+
+/** The mean glimpse and the mean place for weights [n, N], for the record. */
+static void record(FovReadout *readout, const FovSitesState *state, const FovSites *sites,
+                   FovTape *tape, const FovVar *weights, const FovView *view) {
+  readout->rho = fov_constant(tape, view->lanes, state->rho->cols);
+  if (sites->symbols.count)
+    take_likeliest(readout->rho, weights, state->rho);
+  else
+    average(readout->rho, weights, state->rho);
+  average(view->location, weights, state->places);
+}
+
 void fov_sites_read(FovReadout *readout, FovSitesState *state, const FovSites *sites, FovTape *tape,
                     FovVar *weights, const FovView *view) {
   FovVar *values = fov_sites_values(state, sites, tape, view);
   FovVar *mean = readout->columns[TILES] = mean_weights(tape, weights, sites);
   readout->columns[HEADS] = weights;
   readout->g = fov_weigh_sites(tape, weights, values, sites->heads);
-  readout->rho = fov_constant(tape, view->lanes, state->rho->cols);
-  average(readout->rho, mean, state->rho);
-  average(view->location, mean, state->places);
+  record(readout, state, sites, tape, mean, view);
 }
 
 FovVar *fov_sites_scale(FovTape *tape, FovVar *x, real factor) {
@@ -286,7 +409,8 @@ int *fov_sites_at(FovTape *tape, const FovSites *sites, const FovView *view) {
   int *index = FOV_NEW(tape->arena, int, view->lanes);
   for (int i = 0; i < view->lanes; i++) {
     const real *l = fov_value_row(view->location, i);
-    index[i] = part_of(l[1], sites->side) * sites->side + part_of(l[0], sites->side);
+    FovGrid grid = sites->grid;
+    index[i] = part_of(l[1], grid.down) * grid.across + part_of(l[0], grid.across);
   }
   return index;
 }
@@ -300,19 +424,59 @@ static void pick_value(FovReadout *readout, const FovSitesState *state, FovTape 
   readout->rho = fov_gather(tape, state->rho, rows, lanes);
 }
 
+/** Whether a value depends on other sites, or is a symbol's. */
+static bool needs_all_values(const FovSites *sites) {
+  return sites->transformer.count > 0 || sites->birnn.core || sites->symbols.count > 0;
+}
+
 void fov_sites_pick(FovReadout *readout, FovSitesState *state, const FovSites *sites, FovTape *tape,
                     FovVar *weights, const FovView *view) {
   const int *index = fov_sites_at(tape, sites, view);
   FovVar *places = view->location;
   for (int i = 0; i < view->lanes; i++)
-    fov_tile_middle(fov_value_row(places, i), index[i], sites->side);
+    fov_tile_middle(fov_value_row(places, i), index[i], sites->grid);
   readout->columns[TILES] = weights;
-  if (sites->transformer.count > 0) fov_sites_values(state, sites, tape, view);
+  if (needs_all_values(sites)) fov_sites_values(state, sites, tape, view);
   if (state->values)
     pick_value(readout, state, tape, index, view->lanes);
   else
     readout->g =
         fov_glimpse_next(&readout->rho, &state->glimpses, tape, &sites->net, view->images, places);
+}
+
+/* ---- all sites as one vector ---- */
+
+int *fov_sites_lengths(FovTape *tape, const FovSitesState *state, const FovSites *sites, int lanes) {
+  int *lengths = FOV_NEW(tape->arena, int, lanes);
+  for (int b = 0; b < lanes; b++) {
+    lengths[b] = state->inside ? 0 : sites->count;
+    for (int i = 0; i < sites->count && state->inside; i++)
+      lengths[b] += fov_value_row(state->inside, b)[i] != 0;
+  }
+  return lengths;
+}
+
+/** 1 / length for the sites of each lane, [n, N]. */
+static FovVar *equal_weights(FovTape *tape, const int *lengths, int lanes, int N) {
+  FovVar *weights = fov_zeros(tape, lanes, N);
+  for (int b = 0; b < lanes; b++)
+    for (int i = 0; i < lengths[b]; i++) fov_value_row(weights, b)[i] = 1 / (real)lengths[b];
+  return weights;
+}
+
+void fov_sites_read_last(FovReadout *readout, FovSitesState *state, const FovSites *sites,
+                         FovTape *tape, const FovView *view) {
+  int n = view->lanes;
+  if (view->changed) forget(state);
+  FovVar *values = fov_sites_values(state, sites, tape, view);
+  const int *lengths = fov_sites_lengths(tape, state, sites, n);
+  FovVar *weights = equal_weights(tape, lengths, n, sites->count);
+  bool recurrent = sites->birnn.core && sites->transformer.count == 0;
+  if (!state->last)
+    state->last = recurrent ? fov_birnn_last(tape, values, lengths, n)
+                            : fov_weigh_sites(tape, weights, values, 1);
+  readout->g = state->last;
+  record(readout, state, sites, tape, weights, view);
 }
 
 static void keep_rows(FovVar **x, FovTape *tape, int lanes, const int *kept, int count) {
@@ -327,7 +491,9 @@ void fov_sites_keep(void *values, FovTape *tape, int lanes, const int *kept, int
   keep_rows(&state->places, tape, lanes, kept, count);
   keep_rows(&state->rho, tape, lanes, kept, count);
   if (same) state->keys = state->values;
-  if (state->scores) state->scores = fov_gather(tape, state->scores, kept, count);
+  keep_rows(&state->inside, tape, lanes, kept, count);
+  keep_rows(&state->last, tape, lanes, kept, count);
+  keep_rows(&state->scores, tape, lanes, kept, count);
 }
 
 static FovVar *harden(FovTape *tape, FovVar *soft, const int *index) {

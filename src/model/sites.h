@@ -1,17 +1,19 @@
 /**
- * Sites: what attention chooses among. They are the K × K tiles of a grid over the image; the
- * retina looks at the middle of each and the glimpse network makes its value v_i, as of a gaze.
- * With tiles.blocks, the tiles then attend to each other, and what the transformer blocks make of
- * a tile is its value.
+ * Sites: what attention chooses among. They are the tiles of a grid over the image; the retina looks
+ * at the middle of each and the glimpse network makes its value v_i, as of a gaze. Or they are the
+ * symbols of a sequence, whose vectors are their values. With tiles.rnn, a recurrent layer then
+ * reads the sites in both directions, and with tiles.blocks they attend to each other; what these
+ * make of a site is its value.
  *
  * A query of the state is matched with the keys k_i by a score (score.h); a softmax makes weights:
  *
- *     v_i = g(rho_i, l_i), or transformer(v)_i
+ *     v_i = g(rho_i, l_i) or table(symbol_i), or birnn(v)_i, or transformer(v)_i
  *     k_i = W_k v_i, v_i, or W_k u_i      q = W_q h_{t−1} + b_q
  *     α = softmax_i(score(q, k_i))                                 per head
  *
  * u_i is made of a coarse view of the whole image (coarse_tiles.h). Patches overlap where they are
- * larger than a tile, and leave gaps where they are smaller.
+ * larger than a tile, and leave gaps where they are smaller. A sequence that is shorter than others
+ * has sites after its end, whose weights are 0.
  *
  * A value is computed when it is needed. Keys v_i and W_k v_i need all values, and so do weighted
  * sums and transformer blocks. Keys of a coarse view and a score without keys need none: an
@@ -22,7 +24,9 @@
 #define FOV_MODEL_SITES_H
 
 #include "model/attention.h"
+#include "model/birnn.h"
 #include "model/coarse_tiles.h"
+#include "model/symbols.h"
 #include "model/transformer.h"
 
 /** Where keys come from. */
@@ -32,15 +36,17 @@ typedef enum FovKeys {
   FOV_KEYS_COARSE,    /**< W_k u_i */
 } FovKeys;
 
-/** The middle of a tile of a K × K grid, numbered by rows from the top left; side: K. */
-void fov_tile_middle(real place[2], int tile, int side);
+/** The middle of a tile of a grid over the image. */
+void fov_tile_middle(real place[2], int tile, FovGrid grid);
 
 /** Const once built. */
 typedef struct FovSites {
-  FovGlimpseNet net;
+  FovGlimpseNet net;  /**< of tiles */
+  FovSymbols symbols; /**< of sequences; without any, sites are tiles */
+  FovBirnn birnn;
   FovTransformer transformer;
-  int side;  /**< K */
-  int count; /**< N = K·K */
+  FovGrid grid;
+  int count; /**< N, of the grid */
   int heads; /**< that share the units of keys and values */
   int width; /**< of a value */
   int depth; /**< of a query and a key */
@@ -56,33 +62,40 @@ typedef struct FovSites {
 /* Functions of FovAttention for attentions whose layout is FovSites and whose state is
  * FovSitesState. */
 
-/** Adds the parameters of values and keys. Fails if the options do not fit together. */
+/** Adds the parameters of values. Fails if the options do not fit together. */
+FovStatus fov_sites_build_values(void *sites, int *width, FovParams *params, const void *options,
+                                 const FovAttentionParts *parts);
+/** Adds those of values and keys. */
 FovStatus fov_sites_build(void *sites, int *width, FovParams *params, const void *options,
                           const FovAttentionParts *parts);
 /** Adds those of queries, and of the score. */
 FovStatus fov_sites_connect(void *sites, FovParams *params, int inputs);
 void fov_sites_finish(void *sites);
-int fov_sites_count(const void *sites);
+FovGrid fov_sites_grid(const void *sites);
 void fov_sites_begin(void *state, const void *sites, FovTape *tape, int lanes, int glimpses);
 /** The scores e [n, heads·N] for the view's states, also kept in `state`. Makes keys first: before
  * the first use, and when the images change. */
 FovVar *fov_sites_scores(void *state, const void *sites, FovTape *tape, const FovView *view);
 void fov_sites_keep(void *state, FovTape *tape, int lanes, const int *kept, int count);
+enum { FOV_SITES_WEIGHTS }; /**< of the columns: "tiles" */
+
 /** Columns "tiles", the mean of the weights over heads [N], and "heads", all of them. */
 int fov_sites_columns(FovColumn columns[FOV_COLUMNS], const void *sites);
 
 /** What attentions over sites have in common, as members of FovAttention. Their layouts begin with
  * a FovSites. */
 #define FOV_ATTENTION_OVER_SITES                                                                   \
-  .state_size = sizeof(FovSitesState), .connect = fov_sites_connect, .finish = fov_sites_finish,   \
-  .sites = fov_sites_count, .begin = fov_sites_begin, .columns = fov_sites_columns,                \
+  .state_size = sizeof(FovSitesState), .symbols = true, .connect = fov_sites_connect,              \
+  .finish = fov_sites_finish, .sites = fov_sites_grid, .begin = fov_sites_begin, .columns = fov_sites_columns,                \
   .keep = fov_sites_keep
 
 /** The sites of n lanes in an episode; zero-initialised before it. Rows are lane-major. */
 typedef struct FovSitesState {
   FovVar *values;       /**< [n·N, width]; NULL until they are needed */
   FovVar *places;       /**< [n·N, 2]: the middles of the tiles, if the values are known */
-  FovVar *rho;          /**< [n·N, S·G·G·C]: the glimpses, likewise */
+  FovVar *rho;          /**< [n·N, S·G·G·C]: the glimpses, likewise; of symbols, their numbers */
+  FovVar *inside;       /**< [n, N]: 1 before the end of a lane's sequence, else 0; NULL: all 1 */
+  FovVar *last;         /**< [n, width]: see fov_sites_read_last; NULL until it is needed */
   FovVar *keys;         /**< [n·N, depth]: as the score prepares them; NULL: it reads none */
   FovVar *scores;       /**< [n, heads·N]: of the next read-out, if they are known; else NULL */
   FovGlimpses glimpses; /**< of tiles that are looked at alone */
@@ -96,6 +109,19 @@ FovVar *fov_sites_values(FovSitesState *state, const FovSites *sites, FovTape *t
  * any more afterwards. */
 FovVar *fov_sites_take_scores(FovSitesState *state, const FovSites *sites, FovTape *tape,
                               const FovView *view);
+
+/** Sites of each lane before the end of its sequence, [n], in the tape's arena. */
+int *fov_sites_lengths(FovTape *tape, const FovSitesState *state, const FovSites *sites, int lanes);
+
+/** softmax_i(e_i) in each of `heads` heads, of the sites before the end of each lane's sequence.
+ * e: [n, heads·N]. Result: the same shape. */
+FovVar *fov_sites_softmax(const FovSitesState *state, FovTape *tape, FovVar *e, int heads);
+
+/** Reads one vector of all sites: the last states of both directions of a recurrent layer; without
+ * one, or with blocks, the mean of the values. The place that is recorded is the middle of the
+ * image. */
+void fov_sites_read_last(FovReadout *readout, FovSitesState *state, const FovSites *sites,
+                         FovTape *tape, const FovView *view);
 
 /** What weights read: z_t = Σ_i α_i v_i, and for the record the mean glimpse and the mean place,
  * which is written to the view's location. */

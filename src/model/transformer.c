@@ -88,13 +88,21 @@ void fov_transformer_add(FovTransformer *transformer, FovParams *params, const c
 }
 
 FovVar *fov_transformer_apply(const FovTransformer *transformer, FovTape *tape, FovVar *x,
-                              int lanes) {
+                              const int *lengths, int lanes) {
   if (transformer->count == 0) return x;
   for (int i = 0; i < transformer->count; i++) {
     const FovTransformerBlock *block = &transformer->blocks[i];
     FovProjections of = fov_transformer_project(block, tape, x);
-    FovVar *z = fov_self_attention(tape, of.query, of.key, of.value, lanes, transformer->heads);
+    FovVar *z = fov_self_attention(tape, of.query, of.key, of.value, lengths, lanes,
+                                   transformer->heads);
     x = fov_transformer_finish(block, tape, x, z);
   }
   return fov_layer_normalise(tape, x, transformer->last);
+}
+
+void fov_position_code(real *code, int position, int width) {
+  for (int j = 0; j < width; j++) {
+    double angle = position / pow(10000, (double)(j / 2 * 2) / width);
+    code[j] = (real)(j % 2 ? cos(angle) : sin(angle));
+  }
 }

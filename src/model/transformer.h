@@ -64,8 +64,13 @@ typedef struct FovTransformer {
 /** Adds blocks "<owner>.1.…" and the last norm, "<owner>.norm.…". heads divides width. */
 void fov_transformer_add(FovTransformer *transformer, FovParams *params, const char *owner,
                          int width, int hidden);
-/** x: [lanes·N, D]. Result: the same shape; x itself if there are no blocks. */
+/** x: [lanes·N, D]. lengths: [lanes], 1 … N: rows of a lane that are read, from its first on; NULL:
+ * all. Result: the same shape; x itself if there are no blocks. */
 FovVar *fov_transformer_apply(const FovTransformer *transformer, FovTape *tape, FovVar *x,
-                              int lanes);
+                              const int *lengths, int lanes);
+
+/** Sines and cosines of a position, from a wavelength of 2π to one of 20,000π (Vaswani et al. 2017,
+ * section 3.5). code: [width]. */
+void fov_position_code(real *code, int position, int width);
 
 #endif

@@ -45,6 +45,9 @@ typedef struct FovImage {
   const uint8_t *bytes; /**< [H, W, C]: 0 … 255 stand for a brightness of 0 … 1; or NULL */
   int height, width, channels;
   const float *floats; /**< [H, W, C]: the brightness itself, any finite number; or NULL */
+  /** [W]: symbols of a sequence, 1 × W × 1, which ends before the first −1; or NULL. No sensor looks
+   * at these. */
+  const int32_t *tokens;
 } FovImage;
 
 /** Aborts unless an image has either bytes or floats. */

@@ -101,6 +101,10 @@ FovVar *fov_columns(FovTape *tape, FovVar *x, int first, int count);
  * [B, D]. Result: [B·(t+1), D]; x itself if there is no memory. */
 FovVar *fov_append(FovTape *tape, FovVar *memory, FovVar *x);
 
+/** Rows of several matrices in turn: y[b·N + i] = parts[i][b]. parts: [N], each [B, D]. Result: [B·N,
+ * D]. */
+FovVar *fov_stack(FovTape *tape, FovVar *const *parts, int count);
+
 /* Attention (Bahdanau et al. 2015; with several heads, Vaswani et al. 2017). D = heads · d. */
 
 /**
@@ -137,13 +141,13 @@ FovVar *fov_softmax(FovTape *tape, FovVar *x, int groups);
 FovVar *fov_softmax_within(FovTape *tape, FovVar *x, const FovVar *inside, int groups);
 
 /**
- * How near the tiles of a K × K grid are to a place (Luong et al. 2015, eq. 10).
+ * How near the tiles of a grid are to a place (Luong et al. 2015, eq. 10).
  *
  * f[b, i] = exp(−|c_i − p_b|² / 2σ²), c_i being the middle of tile i: (column + ½, row + ½).
  * place: p, [B, 2], x and y in tiles from the top left corner; sigma: in tiles, > 0.
- * Result: [B, K·K], tiles by rows.
+ * Result: [B, across·down], tiles by rows.
  */
-FovVar *fov_tile_gaussian(FovTape *tape, FovVar *place, int side, real sigma);
+FovVar *fov_tile_gaussian(FovTape *tape, FovVar *place, int across, int down, real sigma);
 
 /**
  * The read-out: weighted sums over sites.
@@ -157,10 +161,11 @@ FovVar *fov_weigh_sites(FovTape *tape, FovVar *weights, FovVar *values, int head
  * Self-attention: every row of a lane reads all rows of the lane (Vaswani et al. 2017, eq. 1).
  *
  * Z = softmax(Q Kᵀ / √d) V for each head of each lane: its N rows and d columns.
- * query, key, value: [B·N, D], B being `lanes`. Result: [B·N, D].
+ * query, key, value: [B·N, D], B being `lanes`; lengths: [B], 1 … N: rows of a lane that are read,
+ * from its first on, copied; NULL: all. Result: [B·N, D].
  */
-FovVar *fov_self_attention(FovTape *tape, FovVar *query, FovVar *key, FovVar *value, int lanes,
-                           int heads);
+FovVar *fov_self_attention(FovTape *tape, FovVar *query, FovVar *key, FovVar *value,
+                           const int *lengths, int lanes, int heads);
 
 /**
  * Layer normalisation (Ba, Kiros and Hinton 2016).

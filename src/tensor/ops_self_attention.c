@@ -4,6 +4,7 @@
 
 typedef struct SelfAttention {
   FovVar *query, *key, *value, *y;
+  const int *lengths; /**< [B]: rows that are read; NULL: all */
   int lanes, heads;
   real scale;        /**< 1 / √d */
   FovMatrix weights; /**< [B·heads·N, N] */
@@ -24,11 +25,14 @@ static FovMatrix weights_of(const SelfAttention *op, int b, int h) {
   return part;
 }
 
-/** weights = softmax(scale · scores), row by row. */
-FOV_KERNEL static void self_attention_weigh(FovMatrix weights, FovMatrix scores, real scale) {
-  for (int i = 0; i < weights.rows; i++)
-    fov_row_softmax(weights.at + (size_t)i * weights.stride, scores.at + (size_t)i * scores.stride,
-                    scale, weights.cols);
+/** weights = softmax(scale · scores) over the first `length` columns, row by row; the others are 0. */
+FOV_KERNEL static void self_attention_weigh(FovMatrix weights, FovMatrix scores, real scale,
+                                            int length) {
+  for (int i = 0; i < weights.rows; i++) {
+    real *w = weights.at + (size_t)i * weights.stride;
+    fov_row_softmax(w, scores.at + (size_t)i * scores.stride, scale, length);
+    for (int j = length; j < weights.cols; j++) w[j] = 0;
+  }
 }
 
 /** The gradient of weights becomes that of scores: scale · w ∘ (d − Σ_k d_k w_k), row by row. */
@@ -45,7 +49,8 @@ static void attend(const SelfAttention *op, int b, int h) {
   FovMatrix weights = weights_of(op, b, h);
   fov_gemm(op->scores, head_of(op, fov_values(op->query), b, h), false,
            head_of(op, fov_values(op->key), b, h), true, 0);
-  self_attention_weigh(weights, op->scores, op->scale);
+  self_attention_weigh(weights, op->scores, op->scale,
+                       op->lengths ? op->lengths[b] : weights.cols);
   fov_gemm(head_of(op, fov_values(op->y), b, h), weights, false,
            head_of(op, fov_values(op->value), b, h), false, 0);
 }
@@ -86,8 +91,19 @@ static FovMatrix new_matrix(FovTape *tape, int rows, int cols) {
   return (FovMatrix){.at = at, .rows = rows, .cols = cols, .stride = stride};
 }
 
-FovVar *fov_self_attention(FovTape *tape, FovVar *query, FovVar *key, FovVar *value, int lanes,
-                           int heads) {
+/** A copy of the lengths, each 1 … N. */
+static const int *copy_lengths(FovTape *tape, const int *lengths, int lanes, int N) {
+  if (!lengths) return NULL;
+  int *copy = FOV_NEW(tape->arena, int, lanes);
+  for (int b = 0; b < lanes; b++) {
+    FOV_CHECK(lengths[b] >= 1 && lengths[b] <= N, "%d of %d rows", lengths[b], N);
+    copy[b] = lengths[b];
+  }
+  return copy;
+}
+
+FovVar *fov_self_attention(FovTape *tape, FovVar *query, FovVar *key, FovVar *value,
+                           const int *lengths, int lanes, int heads) {
   int rows = query->rows, D = query->cols, N = rows / lanes;
   FOV_CHECK(heads > 0 && D % heads == 0 && rows == lanes * N && key->rows == rows &&
                 key->cols == D && value->rows == rows && value->cols == D,
@@ -97,6 +113,7 @@ FovVar *fov_self_attention(FovTape *tape, FovVar *query, FovVar *key, FovVar *va
                             query->wants_grad || key->wants_grad || value->wants_grad);
   SelfAttention *op = FOV_NEW(tape->arena, SelfAttention, 1);
   *op = (SelfAttention){.query = query, .key = key, .value = value, .y = y, .lanes = lanes};
+  op->lengths = copy_lengths(tape, lengths, lanes, N);
   op->heads = heads, op->scale = 1 / (real)sqrt((double)D / heads);
   op->weights = new_matrix(tape, rows * heads, N);
   op->scores = new_matrix(tape, N, N);

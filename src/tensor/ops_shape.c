@@ -153,3 +153,40 @@ FovVar *fov_append(FovTape *tape, FovVar *memory, FovVar *x) {
   fov_note(tape, y, NULL, append_backward, op);
   return y;
 }
+
+typedef struct Stack {
+  FovVar *y, **parts;
+  int count;
+} Stack;
+
+static void stack_backward(FovTape *tape, void *saved) {
+  Stack *op = saved;
+  FovVar *y = op->y;
+  for (int i = 0; i < op->count; i++) {
+    FovVar *part = op->parts[i];
+    if (part->wants_grad)
+      add_strided(fov_grad(tape, part), part->stride, fov_grad_row(y, i), op->count * y->stride,
+                  part->rows, part->cols);
+  }
+}
+
+FovVar *fov_stack(FovTape *tape, FovVar *const *parts, int count) {
+  FOV_CHECK(count > 0, "%d parts", count);
+  Stack *op = FOV_NEW(tape->arena, Stack, 1);
+  FovVar **kept = FOV_NEW(tape->arena, FovVar *, count);
+  int rows = parts[0]->rows, cols = parts[0]->cols;
+  bool wants_grad = false;
+  for (int i = 0; i < count; i++) {
+    FOV_CHECK(parts[i]->rows == rows && parts[i]->cols == cols, "[%d, %d] after [%d, %d]",
+              parts[i]->rows, parts[i]->cols, rows, cols);
+    kept[i] = parts[i];
+    wants_grad = wants_grad || parts[i]->wants_grad;
+  }
+  FovVar *y = fov_result(tape, rows * count, cols, wants_grad);
+  for (int i = 0; i < count; i++)
+    copy_block(fov_value_row(y, i), count * y->stride, parts[i]->value, parts[i]->stride, rows,
+               cols);
+  *op = (Stack){.y = y, .parts = kept, .count = count};
+  fov_note(tape, y, NULL, stack_backward, op);
+  return y;
+}

@@ -97,6 +97,7 @@ static FovPlan plan_lanes(FovArena *arena, const FovSampling *sampling, int64_t 
                   .policy_rng = policy_rng,
                   .copies = copies,
                   .progress = 1,
+                  .teach = true,
                   .predict = baseline->head.build,
                   .every = baseline->from_answer};
   fov_train_enumerate(&plan, arena, training);

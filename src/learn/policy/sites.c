@@ -26,7 +26,7 @@ static double entropy(const void *values) {
 static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
                    const void *layout, const void *values) {
   (void)layout;
-  fov_grid_choose(output, tape, input, input->scores, entropy(values) > 0);
+  fov_grid_choose(output, tape, input, input->scores, input->grid, entropy(values) > 0);
 }
 
 const FovPolicy fov_policy_sites = {

@@ -146,6 +146,7 @@ static real step_lane(const FovTimeStep *step, const real *log_p, Play *play, in
   size_t at = (size_t)b * rollout->turns + turn;
   rollout->labels[at] = label;
   rollout->answers[at] = action;
+  rollout->aligned[at] = fov_play_align(step, play, i);
   if (rollout->log_probabilities)
     memcpy(rollout->log_probabilities + at * A, log_p, (size_t)A * sizeof(real));
   FovAnswer answer = {.action = action, .vector = log_p ? NULL : answer_vector(step, play, i)};
@@ -153,6 +154,7 @@ static real step_lane(const FovTimeStep *step, const real *log_p, Play *play, in
     rollout->squares[at] = squared_distance(answer.vector, step->targets + (size_t)i * A, A);
   fov_env_step(task->env, &play->env[i], &answer, &play->env_rng[i]);
   play->looked[i] = 0;
+  play->previous[i] = play->plan->teach ? label : action;
   play->earned[i] += play->env[i].reward;
   rollout->wrong[b] = rollout->log_probabilities
                           ? (rollout->wrong[b] && !task->env->spec.last) || action != label
@@ -243,7 +245,10 @@ void fov_play_choose_place(FovTimeStep *step, Play *play) {
   add_columns(&output, step, play);
   if (policy->head.build)
     input.h = fov_agent_read(task->agent, play->tape, &play->state, FOV_READER_POLICY);
-  if (policy->sites) input.scores = scores_of(play, n);
+  if (policy->sites) {
+    input.scores = scores_of(play, n);
+    input.grid = task->agent->attention->sites(task->agent->attention_layout);
+  }
   policy->choose(&output, play->tape, &input, task->agent->heads[FOV_READER_POLICY],
                  task->policy_options);
   memcpy(play->places, output.places, 2 * (size_t)n * sizeof *play->places);

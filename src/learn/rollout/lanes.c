@@ -121,6 +121,7 @@ static void move_lane(Play *play, int to, int from) {
   play->env_rng[to] = play->env_rng[from];
   play->policy_rng[to] = play->policy_rng[from];
   play->looked[to] = play->looked[from];
+  play->previous[to] = play->previous[from];
   play->earned[to] = play->earned[from];
   memcpy(play->places + 2 * to, play->places + 2 * from, 2 * sizeof *play->places);
 }

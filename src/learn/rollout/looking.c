@@ -1,4 +1,6 @@
+#include "learn/categorical.h"
 #include "learn/rollout/play.h"
+#include "model/sites.h"
 
 /** Keeps the images as they are now, before an action changes them. */
 static void keep_frames(FovTimeStep *step, const Play *play) {
@@ -15,6 +17,7 @@ void fov_play_see(FovTimeStep *step, Play *play) {
                   .rng = play->policy_rng,
                   .progress = play->plan->progress,
                   .deterministic = play->plan->deterministic,
+                  .previous = play->previous,
                   .time = (real)(2.0 * taken / fov_task_glimpses(play->task) - 1),
                   .lanes = n};
   FovReadout readout = {.g = NULL};
@@ -30,4 +33,32 @@ void fov_play_see(FovTimeStep *step, Play *play) {
     play->looked[i]++;
     play->rollout->glimpses[step->lanes[i]]++;
   }
+}
+
+/** Which of `count` equal parts of the width a share of it is in. */
+static int part_of(double share, int count) {
+  int part = (int)(share * count);
+  return part < 0 ? 0 : part < count ? part : count - 1;
+}
+
+uint8_t fov_play_align(const FovTimeStep *step, const Play *play, int i) {
+  const FovAgent *agent = play->task->agent;
+  const FovAttention *attention = agent->attention;
+  FovAlignment from = play->env[i].from;
+  int extent = fov_observed(&play->task->env->spec.observation, NULL).width;
+  // An attention over sites reads one of them, other ones read around a column.
+  FovGrid grid = {.across = extent, .down = 1};
+  if (from.first < 0) return 0;
+  if (attention->sites) grid = attention->sites(agent->attention_layout);
+  int read = part_of(((double)fov_value_row(step->location, i)[0] + 1) / 2, grid.across);
+  if (attention->sites && attention->reads_all)
+    read = fov_likeliest(fov_value_row(step->read[FOV_SITES_WEIGHTS], i), grid.across * grid.down) %
+           grid.across;
+  int first = part_of((from.first + 0.5) / extent, grid.across);
+  int last = part_of((from.last + 0.5) / extent, grid.across);
+  bool sure = from.sure >= 0;
+  bool at_sure = sure && read == part_of((from.sure + 0.5) / extent, grid.across);
+  return (uint8_t)(FOV_ALIGNED_PART | (sure ? FOV_ALIGNED_SURE : 0) |
+                   (read >= first && read <= last ? FOV_ALIGNED_IN_PART : 0) |
+                   (at_sure ? FOV_ALIGNED_IN_SURE : 0));
 }

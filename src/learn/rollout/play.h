@@ -30,6 +30,7 @@ typedef struct Play {
   float *augmented;               // room for an image before it is standardised
   FovRng *env_rng, *policy_rng;
   int *looked;       // glimpses since the last action
+  int *previous;     // the answer of the last turn, or what was right; −1 before the first
   real *earned;      // in all, from the environment
   real *places;      // [n, 2]: of the next glimpse
   FovVar *locations; // rows for all time steps, so that their matrix products can be joined
@@ -51,6 +52,9 @@ void fov_play_drop(Play *play);
 bool fov_play_goes_on(const Play *play);
 
 /* looking.c */
+
+/** FovAligned bits of what lane i read at this step, before its answer is judged. */
+uint8_t fov_play_align(const FovTimeStep *step, const Play *play, int i);
 
 /** Takes the next glimpse of every lane and moves the agent's state. */
 void fov_play_see(FovTimeStep *step, Play *play);

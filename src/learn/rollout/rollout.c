@@ -23,6 +23,7 @@ static FovRollout make_rollout(FovArena *arena, const FovTask *task, int lanes) 
                         .taken = fov_arena_zeros(arena, B * sizeof(int)),
                         .labels = FOV_NEW(arena, int, B *N),
                         .answers = FOV_NEW(arena, int, B *N),
+                        .aligned = fov_arena_zeros(arena, B * N),
                         .glimpses = fov_arena_zeros(arena, B * sizeof(int)),
                         .wrong = fov_arena_zeros(arena, B * sizeof(bool))};
   for (size_t i = 0; i < B * N; i++) rollout.labels[i] = rollout.answers[i] = -1;
@@ -31,6 +32,13 @@ static FovRollout make_rollout(FovArena *arena, const FovTask *task, int lanes) 
   if (spec->answer == FOV_ANSWER_VECTOR)
     rollout.squares = fov_arena_zeros(arena, B * N * sizeof(real));
   return rollout;
+}
+
+/** No answer of any lane yet. */
+static int *no_answers(FovArena *arena, int lanes) {
+  int *answers = FOV_NEW(arena, int, lanes);
+  for (int b = 0; b < lanes; b++) answers[b] = -1;
+  return answers;
 }
 
 static Play make_play(FovRollout *rollout, FovTape *tape, const FovTask *task,
@@ -49,6 +57,7 @@ static Play make_play(FovRollout *rollout, FovTape *tape, const FovTask *task,
                 .env_rng = plan->env_rng,
                 .policy_rng = plan->policy_rng,
                 .looked = fov_arena_zeros(arena, (size_t)B * sizeof(int)),
+                .previous = no_answers(arena, B),
                 .earned = fov_arena_zeros(arena, (size_t)B * sizeof(real)),
                 .places = fov_arena_zeros(arena, 2 * (size_t)B * sizeof(real)),
                 .locations = fov_constant(tape, fov_task_glimpses(task) * B, 2)};

@@ -22,6 +22,7 @@ typedef struct FovPlan {
   double progress;          /**< share of the training that is done, for the policy's schedules */
   bool deterministic;       /**< every choice is the most likely one */
   const FovChoices *forced; /**< choices to repeat, of a rollout of the same cases; NULL: none */
+  bool teach;               /**< the agent reads right answers as those before, not its own */
   bool predict;             /**< run the baseline's head */
   bool every;               /**< run the answer's head after every glimpse, needed or not */
   bool frames;              /**< keep the image of every time step, if it changes */
@@ -75,6 +76,14 @@ const real *fov_step_log_p(FovTimeStep *step, FovArena *arena);
 real fov_step_offset(const FovTimeStep *step, const FovTask *task, const real *log_p, real before,
                      int i);
 
+/** What was read before an answer whose source is known (FovAlignment), as bits. */
+typedef enum FovAligned {
+  FOV_ALIGNED_PART = 1 << 0, /**< the part that it belongs to is known */
+  FOV_ALIGNED_SURE = 1 << 1, /**< the one place that it comes from is known */
+  FOV_ALIGNED_IN_PART = 1 << 2, /**< what was read most lies in this part */
+  FOV_ALIGNED_IN_SURE = 1 << 3, /**< it is this place */
+} FovAligned;
+
 /** What happened; all in the tape's arena. */
 typedef struct FovRollout {
   int time_steps, lanes; /**< M, B: time steps 0 … M−1; a lane plays in each */
@@ -85,6 +94,7 @@ typedef struct FovRollout {
   int turns;     /**< N: the most actions of an episode */
   int *taken;    /**< [B]: actions */
   int *labels, *answers;   /**< [B, N]: of each turn; −1 where there was none */
+  uint8_t *aligned;        /**< [B, N]: FovAligned bits of each turn's answer */
   real *log_probabilities; /**< [B, N, A]: of each turn's answer; NULL unless it is a class */
   real *squares; /**< [B, N]: ‖y − target‖² of each turn's vector; NULL: no vectors */
   int *glimpses; /**< [B]: taken */

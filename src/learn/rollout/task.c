@@ -15,6 +15,7 @@ static FovStatus check_shown(const FovObservation *shown, const char *env, const
   char found[FOV_DESCRIPTION];
   bool image = shown->kind == FOV_OBSERVATION_IMAGE;
   if (shown->kind == FOV_OBSERVATION_VECTOR) return FOV_OK;
+  if (shown->kind == FOV_OBSERVATION_TOKENS && strcmp(what, "observation") == 0) return FOV_OK;
   if (image && (shown->channels == 1 || shown->channels == 3)) return FOV_OK;
   fov_observation_describe(found, shown);
   return fov_fail(FOV_ERR_USAGE,
@@ -29,6 +30,8 @@ FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env) {
 }
 
 FovImage fov_observed(const FovObservation *shown, const void *values) {
+  if (shown->kind == FOV_OBSERVATION_TOKENS)
+    return (FovImage){.tokens = values, .height = 1, .width = shown->length, .channels = 1};
   if (shown->kind == FOV_OBSERVATION_VECTOR)
     return (FovImage){.floats = values, .height = 1, .width = 1, .channels = shown->length};
   return (FovImage){.bytes = shown->floats ? NULL : values,
@@ -88,6 +91,11 @@ FovStatus fov_task_check(const FovTask *task) {
                     "attention = %s reads another place with every glimpse: expected glimpses = %d "
                     "or more, found %d",
                     attention->plugin.name, attention->least_glimpses, task->options.glimpses);
+  if (attention->scores && task->env->spec.observation.kind == FOV_OBSERVATION_TOKENS &&
+      task->options.first != FOV_FIRST_LEARNED)
+    return fov_fail(FOV_ERR_USAGE,
+                    "first = %s: attention = %s may read no symbol there: expected first = learned",
+                    firsts[task->options.first], attention->plugin.name);
   FOV_TRY(check_augmentation(task));
   return check_answer(task);
 }
@@ -107,8 +115,11 @@ void fov_task_bounds(real bounds[2], const FovTask *task) {
 
 int fov_task_choices(const FovTask *task) {
   const FovAgent *agent = task->agent;
-  int sites = agent->attention->sites ? agent->attention->sites(agent->attention_layout) : 0;
-  return task->policy->count ? task->policy->count(task->policy_options, sites) : 0;
+  const FovAttention *attention = agent->attention;
+  FovGrid grid = {0};
+  if (attention->sites) grid = attention->sites(agent->attention_layout);
+  return task->policy->count ? task->policy->count(task->policy_options, grid.across * grid.down)
+                             : 0;
 }
 
 int fov_task_columns(FovColumn columns[FOV_COLUMNS], const FovTask *task) {

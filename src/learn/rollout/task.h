@@ -44,7 +44,8 @@ typedef struct FovTask {
  * or 3 channels, or vectors. env: its name. */
 FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env);
 
-/** An observation or a cue as an image: a vector of D numbers is one pixel of D channels. values:
+/** An observation or a cue as an image: a vector of D numbers is one pixel of D channels, and L
+ * symbols are 1 × L pixels of tokens. values:
  * NULL where only the shape is wanted. */
 FovImage fov_observed(const FovObservation *shown, const void *values);
 

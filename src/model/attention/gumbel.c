@@ -35,7 +35,8 @@ static double temperature(const Options *o, double progress) {
 }
 
 /** softmax((e + g) / τ); without noise, softmax(e / τ). */
-static FovVar *soften(FovTape *tape, FovVar *e, const Layout *layout, const FovView *view) {
+static FovVar *soften(const FovSitesState *state, FovTape *tape, FovVar *e, const Layout *layout,
+                      const FovView *view) {
   const int *index = fov_sites_at(tape, &layout->sites, view);
   FovVar *noise = fov_zeros(tape, e->rows, e->cols);
   double tau = temperature(&layout->options, view->progress);
@@ -43,15 +44,15 @@ static FovVar *soften(FovTape *tape, FovVar *e, const Layout *layout, const FovV
     fov_gumbel_given_argmax(fov_value_row(noise, b), fov_value_row(e, b), e->cols, index[b],
                             &view->rng[b]);
   FovVar *z = fov_add(tape, e, noise);
-  return fov_softmax(tape, fov_sites_scale(tape, z, (real)(1 / tau)), 1);
+  return fov_sites_softmax(state, tape, fov_sites_scale(tape, z, (real)(1 / tau)), 1);
 }
 
 static void read(FovReadout *readout, void *state, const void *values, FovTape *tape,
                  const FovView *view) {
   const Layout *layout = values;
   FovVar *e = fov_sites_take_scores(state, &layout->sites, tape, view);
-  fov_sites_pick_through(readout, state, &layout->sites, tape, fov_softmax(tape, e, 1),
-                         soften(tape, e, layout, view), view);
+  fov_sites_pick_through(readout, state, &layout->sites, tape, fov_sites_softmax(state, tape, e, 1),
+                         soften(state, tape, e, layout, view), view);
 }
 
 const FovAttention fov_attention_gumbel = {

@@ -1,7 +1,7 @@
 /**
  * Local attention with a monotonic place (Luong et al. 2015, section 3.2): p_t is the middle of
  * tile ⌊t N / T⌋, by rows from the top left, for the reads t = 0 … T−1 of an episode that has at
- * most T. f_i = 1.
+ * most T. In a sequence it is that of symbol t, or of the last one. f_i = 1.
  */
 #include "model/local.h"
 
@@ -21,13 +21,16 @@ static void begin(void *values, const void *layout, FovTape *tape, int lanes, in
   fov_sites_begin(&state->sites, layout, tape, lanes, glimpses);
 }
 
-/** p_t, the same in all lanes. */
-static FovVar *place_of(const State *state, const FovSites *sites, FovTape *tape, int lanes) {
-  int tile = (int)((int64_t)state->t * sites->count / state->glimpses);
-  FovVar *place = fov_constant(tape, lanes, 2);
-  for (int b = 0; b < lanes; b++) {
-    fov_value_row(place, b)[0] = (real)(tile % sites->side) + (real)0.5;
-    fov_value_row(place, b)[1] = (real)(tile / sites->side) + (real)0.5;
+/** p_t. */
+static FovVar *place_of(State *state, const FovLocal *local, FovTape *tape, const FovView *view) {
+  const FovSites *sites = &local->sites;
+  FovVar *place = fov_local_extent(&state->sites, local, tape, view);
+  for (int b = 0; b < view->lanes; b++) {
+    real *p = fov_value_row(place, b);
+    int across = (int)p[0], tile = (int)((int64_t)state->t * sites->count / state->glimpses);
+    if (sites->symbols.count) tile = state->t < across ? state->t : across - 1;
+    p[0] = (real)(tile % sites->grid.across) + (real)0.5;
+    p[1] = (real)(tile / sites->grid.across) + (real)0.5;
   }
   return place;
 }
@@ -36,7 +39,7 @@ static void read(FovReadout *readout, void *values, const void *layout, FovTape 
                  const FovView *view) {
   State *state = values;
   const FovLocal *local = layout;
-  FovVar *place = place_of(state, &local->sites, tape, view->lanes);
+  FovVar *place = place_of(state, local, tape, view);
   FovVar *weights = fov_local_weights(&state->sites, local, tape, place, view);
   fov_local_read(readout, &state->sites, local, tape, weights, place, view);
   state->t++;
@@ -50,12 +53,13 @@ const FovAttention fov_attention_local_m = {
     .layout_size = sizeof(FovLocal),
     .state_size = sizeof(State),
     .reads_all = true,
+    .symbols = true,
     .least_glimpses = 2,
     .build = build,
     .connect = fov_sites_connect,
     .columns = fov_sites_columns,
     .finish = fov_sites_finish,
-    .sites = fov_sites_count,
+    .sites = fov_sites_grid,
     .begin = begin,
     .read = read,
     .keep = fov_sites_keep,

@@ -1,9 +1,10 @@
 /**
  * Local attention with a predicted place (Luong et al. 2015, section 3.2):
  *
- *     p_t = K sigmoid(V_p tanh(W_p h))           f_i = exp(−|c_i − p_t|² / 2σ²), σ = D/2
+ *     p_t = S sigmoid(V_p tanh(W_p h))           f_i = exp(−|c_i − p_t|² / 2σ²), σ = D/2
  *
- * V_p has a row for x and one for y; c_i is the middle of tile i. The weights α_i f_i are not
+ * V_p has a row for x and one for y, and S are the tiles across and down, or the length of a
+ * sequence; c_i is the middle of tile i. The weights α_i f_i are not
  * divided by their sum. The gradient reaches p_t through f.
  */
 #include "model/local.h"
@@ -27,18 +28,19 @@ static FovStatus connect(void *values, FovParams *params, int inputs) {
 }
 
 /** p_t [n, 2]. */
-static FovVar *place_of(const Layout *layout, FovTape *tape, FovVar *h) {
-  FovVar *p = tape->params, *side = fov_constant(tape, h->rows, 2);
-  for (int b = 0; b < h->rows; b++)
-    for (int j = 0; j < 2; j++) fov_value_row(side, b)[j] = (real)layout->local.sites.side;
-  FovVar *hidden = fov_linear(tape, h, &p[layout->place_w], NULL, FOV_TANH);
-  return fov_multiply(tape, fov_linear(tape, hidden, &p[layout->place_v], NULL, FOV_SIGMOID), side);
+static FovVar *place_of(const Layout *layout, FovSitesState *state, FovTape *tape,
+                        const FovView *view) {
+  FovVar *p = tape->params, *extent = fov_local_extent(state, &layout->local, tape, view);
+  FovVar *hidden = fov_linear(tape, view->state, &p[layout->place_w], NULL, FOV_TANH);
+  FovVar *share = fov_linear(tape, hidden, &p[layout->place_v], NULL, FOV_SIGMOID);
+  return fov_multiply(tape, share, extent);
 }
 
 /** f, the same for all heads: [n, heads·N]. */
 static FovVar *nearness(const FovLocal *local, FovTape *tape, FovVar *place) {
   int heads = local->sites.heads;
-  FovVar *f = fov_tile_gaussian(tape, place, local->sites.side, (real)local->distance / 2);
+  FovGrid grid = local->sites.grid;
+  FovVar *f = fov_tile_gaussian(tape, place, grid.across, grid.down, (real)local->distance / 2);
   FovVar **parts = FOV_NEW(tape->arena, FovVar *, heads);
   for (int h = 0; h < heads; h++) parts[h] = f;
   return fov_concat(tape, parts, heads);
@@ -48,7 +50,7 @@ static void read(FovReadout *readout, void *state, const void *values, FovTape *
                  const FovView *view) {
   const Layout *layout = values;
   const FovLocal *local = &layout->local;
-  FovVar *place = place_of(layout, tape, view->state);
+  FovVar *place = place_of(layout, state, tape, view);
   FovVar *alpha = fov_local_weights(state, local, tape, place, view);
   FovVar *weights = fov_multiply(tape, alpha, nearness(local, tape, place));
   fov_local_read(readout, state, local, tape, weights, place, view);
@@ -62,11 +64,12 @@ const FovAttention fov_attention_local_p = {
     .layout_size = sizeof(Layout),
     .state_size = sizeof(FovSitesState),
     .reads_all = true,
+    .symbols = true,
     .build = build,
     .connect = connect,
     .columns = fov_sites_columns,
     .finish = fov_sites_finish,
-    .sites = fov_sites_count,
+    .sites = fov_sites_grid,
     .begin = fov_sites_begin,
     .read = read,
     .keep = fov_sites_keep,

@@ -37,12 +37,13 @@ static FovStatus build(void *values, int *width, FovParams *params, const void *
   return fov_sites_check_hard(&layout->sites, "rebar");
 }
 
-/** The read-out for weights softmax((slope ∘ x + shift) / τ), of values without a gradient. */
-static FovVar *relax(FovTape *tape, FovVar *x, FovVar *slope, FovVar *shift, const Layout *layout,
-                     FovVar *values) {
+/** The read-out for weights softmax((slope ∘ x + shift) / τ), of values, which are known, without a
+ * gradient. */
+static FovVar *relax(const FovSitesState *state, FovTape *tape, FovVar *x, FovVar *slope,
+                     FovVar *shift, const Layout *layout) {
   FovVar *z = fov_add(tape, slope ? fov_multiply(tape, slope, x) : x, shift);
-  FovVar *weights = fov_softmax(tape, fov_sites_scale(tape, z, layout->inverse), 1);
-  return fov_weigh_sites(tape, weights, fov_stop_gradient(tape, values), 1);
+  FovVar *weights = fov_sites_softmax(state, tape, fov_sites_scale(tape, z, layout->inverse), 1);
+  return fov_weigh_sites(tape, weights, fov_stop_gradient(tape, state->values), 1);
 }
 
 /** g for every lane. */
@@ -91,11 +92,13 @@ static void read(FovReadout *readout, void *state, const void *values, FovTape *
   FovVar *e = fov_sites_take_scores(state, &layout->sites, tape, view);
   if (!view->deterministic) {
     Relaxed r = draw(tape, e, layout, view);
-    FovVar *all = e->wants_grad ? fov_sites_values(state, &layout->sites, tape, view) : NULL;
-    if (all) readout->relaxed[0] = relax(tape, e, NULL, r.g, layout, all);
-    if (all) readout->relaxed[1] = relax(tape, r.log_p, r.slope, r.shift, layout, all);
+    if (e->wants_grad) {
+      fov_sites_values(state, &layout->sites, tape, view);
+      readout->relaxed[0] = relax(state, tape, e, NULL, r.g, layout);
+      readout->relaxed[1] = relax(state, tape, r.log_p, r.slope, r.shift, layout);
+    }
   }
-  fov_sites_pick(readout, state, &layout->sites, tape, fov_softmax(tape, e, 1), view);
+  fov_sites_pick(readout, state, &layout->sites, tape, fov_sites_softmax(state, tape, e, 1), view);
 }
 
 const FovAttention fov_attention_rebar = {

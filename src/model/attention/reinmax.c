@@ -30,9 +30,10 @@ static FovVar *shift(FovTape *tape, const FovVar *e, const FovVar *weights, cons
 
 static void read(FovReadout *readout, void *state, const void *layout, FovTape *tape,
                  const FovView *view) {
-  FovVar *e = fov_sites_take_scores(state, layout, tape, view), *weights = fov_softmax(tape, e, 1);
+  FovVar *e = fov_sites_take_scores(state, layout, tape, view), *weights = fov_sites_softmax(state, tape, e, 1);
   const int *index = fov_sites_at(tape, layout, view);
-  FovVar *middle = fov_softmax(tape, fov_add(tape, e, shift(tape, e, weights, index)), 1);
+  FovVar *middle =
+      fov_sites_softmax(state, tape, fov_add(tape, e, shift(tape, e, weights, index)), 1);
   FovVar *soft =
       fov_add(tape, fov_sites_scale(tape, middle, 2), fov_sites_scale(tape, weights, (real)-0.5));
   fov_sites_pick_through(readout, state, layout, tape, weights, soft, view);

@@ -12,7 +12,8 @@ static FovStatus build(void *layout, int *width, FovParams *params, const void *
 
 static void read(FovReadout *readout, void *state, const void *layout, FovTape *tape,
                  const FovView *view) {
-  FovVar *weights = fov_softmax(tape, fov_sites_take_scores(state, layout, tape, view), 1);
+  FovVar *e = fov_sites_take_scores(state, layout, tape, view);
+  FovVar *weights = fov_sites_softmax(state, tape, e, 1);
   fov_sites_pick(readout, state, layout, tape, weights, view);
 }
 

@@ -5,7 +5,7 @@
 static void read(FovReadout *readout, void *state, const void *layout, FovTape *tape,
                  const FovView *view) {
   FovVar *scores = fov_sites_take_scores(state, layout, tape, view);
-  FovVar *weights = fov_softmax(tape, scores, ((const FovSites *)layout)->heads);
+  FovVar *weights = fov_sites_softmax(state, tape, scores, ((const FovSites *)layout)->heads);
   fov_sites_read(readout, state, layout, tape, weights, view);
 }
 

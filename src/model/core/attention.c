@@ -91,13 +91,10 @@ static void finish(void *layout) {
 
 /* ---- a step ---- */
 
-/** Sines and cosines of time t, from a wavelength of 2π to one of 20,000π, alike in every row. */
+/** The code of time t, alike in every row. */
 static FovVar *time_code(FovTape *tape, int lanes, int width, int t) {
   FovVar *code = fov_constant(tape, lanes, width);
-  for (int j = 0; j < width; j++) {
-    double angle = t / pow(10000, (double)(j / 2 * 2) / width);
-    code->value[j] = (real)(j % 2 ? cos(angle) : sin(angle));
-  }
+  fov_position_code(code->value, t, width);
   for (int b = 1; b < lanes; b++)
     memcpy(code->value + (size_t)b * code->stride, code->value, (size_t)width * sizeof(real));
   return code;

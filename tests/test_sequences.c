@@ -1,0 +1,191 @@
+/** Sequences of symbols: what comes after the end of one changes nothing, and is not read; the answer
+ * before; what becomes of them in training. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "toy_play.h"
+
+enum { SETTINGS = 512, LANES = 2 };
+
+/** Settings of every attention that reads symbols, with a recurrent layer and with blocks. */
+static void for_each(void (*check)(const char *settings)) {
+  for (const FovAttention *const *a = fov_attentions; *a; a++)
+    for (int blocks = 0; blocks < 2 && (*a)->symbols; blocks++) {
+      char settings[SETTINGS];
+      snprintf(settings, sizeof settings, TOY_SEQUENCE "attention = %s\n%s%s",
+               (*a)->plugin.name,
+               (*a)->scores ? "policy = sites\nfirst = learned\n" : "policy = centre\n",
+               blocks ? TOY_BLOCKS : TOY_RNN "core = gru\n");
+      check(settings);
+    }
+}
+
+/* ---- padding ---- */
+
+/** A case of `toy_letters` with so many symbols. */
+static int64_t case_of(int length) {
+  return 3 * TOY_LETTERS + length - 1;
+}
+
+/** Plays a case beside one with `length` symbols. */
+static void play_beside(ToyPlay *play, const Toy *toy, const real *values, real *gradient,
+                        int length) {
+  toy_play_begin(play, toy, values, gradient, 0, LANES);
+  int64_t *cases = FOV_NEW(&play->arena, int64_t, LANES);
+  cases[0] = case_of(2), cases[1] = case_of(length);
+  play->plan.cases = cases;
+  play->plan.deterministic = true;
+  toy_play_run(play, toy);
+}
+
+static void assert_same_row(const FovVar *a, const FovVar *b, const char *settings,
+                            const char *what) {
+  assert_int_equal(a != NULL, b != NULL);
+  if (a && memcmp(a->value, b->value, (size_t)a->cols * sizeof(real)) != 0)
+    fail_msg("%s: a longer neighbour changes %s", settings, what);
+}
+
+static void check_neighbour(const char *settings) {
+  Toy toy;
+  ToyPlay plays[2];
+  toy_create(&toy, settings);
+  real *values = toy_lively_values(&toy), *gradient = toy_copy(&toy, values);
+  // With a gradient, so that all values are made.
+  for (int i = 0; i < 2; i++)
+    play_beside(&plays[i], &toy, values, gradient, i ? TOY_LETTERS : 2);
+  for (int t = 1; t <= 3; t++) {
+    const FovTimeStep *a = &plays[0].rollout.at[t], *b = &plays[1].rollout.at[t];
+    assert_int_equal(a->count, LANES);
+    assert_int_equal(b->count, LANES);
+    assert_same_row(a->logits, b->logits, settings, "an answer");
+    assert_same_row(a->location, b->location, settings, "a place");
+    for (int c = 0; c < FOV_COLUMNS; c++)
+      assert_same_row(a->read[c], b->read[c], settings, "what is recorded");
+  }
+  for (int i = 0; i < 2; i++) toy_play_finish(&plays[i]);
+  free(values), free(gradient);
+  toy_finish(&toy);
+}
+
+static void test_a_longer_neighbour_changes_no_bit(void **state) {
+  (void)state;
+  for_each(check_neighbour);
+}
+
+/** Weights are 0 after the end of a sequence, and a choice falls before it. */
+static void check_weights(const char *settings) {
+  Toy toy;
+  ToyPlay play;
+  FovColumn columns[FOV_COLUMNS];
+  toy_create(&toy, settings);
+  real *values = toy_lively_values(&toy);
+  toy_play(&play, &toy, values, 4 * TOY_LETTERS);
+  if (fov_agent_columns(columns, &toy.experiment.agent) == 0) goto end; // repeat, first
+  for (int t = 1; t < play.rollout.time_steps; t++) {
+    const FovTimeStep *step = &play.rollout.at[t];
+    for (int i = 0; i < step->count; i++) {
+      int length = toy_letters_length(play.plan.cases[step->lanes[i]]);
+      double sum = 0, place = ((double)fov_value_row(step->location, i)[0] + 1) / 2 * TOY_ROOM;
+      for (int site = 0; site < TOY_ROOM; site++) {
+        double w = (double)fov_value_row(step->read[0], i)[site];
+        if (site >= length && w != 0) fail_msg("%s: weight %g after the end", settings, w);
+        sum += w;
+      }
+      if (!strstr(settings, "local_p")) assert_near(sum, 1, 1e-5, "%s: sum of weights", settings);
+      if (!(place >= 0 && place <= length)) fail_msg("%s: read at %g of %d", settings, place, length);
+    }
+  }
+end:
+  toy_play_finish(&play);
+  free(values);
+  toy_finish(&toy);
+}
+
+static void test_nothing_is_read_after_the_end(void **state) {
+  (void)state;
+  for_each(check_weights);
+}
+
+/* ---- the answer before ---- */
+
+/** In training the right answers are read, elsewhere the agent's own. */
+static void test_the_right_answer_is_read_in_training_only(void **state) {
+  (void)state;
+  Toy toy;
+  ToyPlay plays[2];
+  toy_create(&toy, TOY_SEQUENCE TOY_RNN "attention = first\npolicy = centre\ncore = gru\n");
+  real *values = toy_lively_values(&toy);
+  const FovParam *table = toy_param(&toy, "previous");
+  // All answers are 0: a row for this answer and another for the right one differ.
+  const FovParam *bias = toy_param(&toy, "class.bias");
+  values[bias->offset] = 100;
+  assert_int_equal(table->rows, TOY_ACTIONS + 1);
+  for (int teach = 0; teach < 2; teach++) {
+    toy_play_begin(&plays[teach], &toy, values, NULL, 0, 1);
+    int64_t *which = FOV_NEW(&plays[teach].arena, int64_t, 1);
+    *which = 8; // symbols 3 0 3 …, of which some are odd
+    plays[teach].plan.cases = which;
+    plays[teach].plan.teach = teach;
+    toy_play_run(&plays[teach], &toy);
+  }
+  bool differed = false;
+  for (int t = 1; t < plays[0].rollout.time_steps; t++) {
+    const FovTimeStep *own = &plays[0].rollout.at[t], *taught = &plays[1].rollout.at[t];
+    bool same = memcmp(own->logits->value, taught->logits->value, TOY_ACTIONS * sizeof(real)) == 0;
+    if (!differed) assert_true(same); // the first answers before are the same
+    if (own->labels[0] != 0) {
+      differed = true;
+      continue;
+    }
+    if (differed) assert_false(same);
+  }
+  assert_true(differed);
+  for (int i = 0; i < 2; i++) toy_play_finish(&plays[i]);
+  free(values);
+  toy_finish(&toy);
+}
+
+/* ---- training ---- */
+
+static double error_after(const char *settings, int updates) {
+  Toy toy;
+  toy_create(&toy, settings);
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  toy_train(trainer, updates);
+  FovEvalResult result = toy_evaluate(&toy, fov_trainer_state(trainer)->value, 1, 1);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+  return (double)result.wrong / (double)result.cases;
+}
+
+static void test_sequences_are_learned(void **state) {
+  (void)state;
+  const char *const rest = "baseline = none\ncore = gru\ntrain.rate = 0.02\ntrain.batch = 32\n";
+  const char *const kinds[] = {"attention = soft\npolicy = centre\n",
+                               "attention = straight_through\npolicy = sites\nfirst = learned\n"};
+  for (int i = 0; i < 2; i++) {
+    char settings[SETTINGS];
+    snprintf(settings, sizeof settings, TOY_SEQUENCE TOY_RNN "%s%s", kinds[i], rest);
+    double error = error_after(settings, 300);
+    if (error > 0.1) fail_msg("%s: error %g", kinds[i], error);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_a_longer_neighbour_changes_no_bit),
+      cmocka_unit_test(test_nothing_is_read_after_the_end),
+      cmocka_unit_test(test_the_right_answer_is_read_in_training_only),
+      cmocka_unit_test(test_sequences_are_learned),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
