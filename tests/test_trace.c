@@ -66,7 +66,7 @@ static FovTrace make_trace(void) {
     trace.lengths[i] = T - i;
     trace.wrong[i] = i;
   }
-  assert_int_equal(fov_trace_set_names(&trace, names), FOV_OK);
+  assert_int_equal(fov_trace_set_names(&trace, names, NULL), FOV_OK);
   return trace;
 }
 

@@ -763,7 +763,7 @@ static void test_names_of_any_kind_draw(void **state) {
   const char *const names[] = {"", longest, "\xc3\xa9t\xc3\xa9 %s", WIDE "\xc3\xa9"};
   FovTrace trace = make_trace(1);
   char text[FOV_ACTION_NAME];
-  assert_int_equal(fov_trace_set_names(&trace, names), FOV_OK);
+  assert_int_equal(fov_trace_set_names(&trace, names, NULL), FOV_OK);
   fov_action_name(text, &trace, 2);
   assert_string_equal(text, names[2]);
   fov_action_name(text, &trace, 3); // 24 bytes: the last character is cut off whole

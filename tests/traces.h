@@ -212,7 +212,7 @@ static inline FovTrace make_up_game(int episodes) {
   static const char *const names[] = {"left", "stay", "right"};
   FovTrace trace = begin_trace(episodes, GLIMPSES, 1, 3);
   trace.control = true;
-  assert_int_equal(fov_trace_set_names(&trace, names), FOV_OK);
+  assert_int_equal(fov_trace_set_names(&trace, names, NULL), FOV_OK);
   for (int e = 0; e < episodes; e++) {
     trace.lengths[e] = GLIMPSES - e % 2;
     trace.wrong[e] = e % 2 == 0;
@@ -233,7 +233,7 @@ static inline FovTrace make_up_game(int episodes) {
 static inline FovTrace make_up_sequence(int episodes) {
   static const char *const names[] = {"0", "1", "2", "end"};
   FovTrace trace = begin_trace(episodes, 1, 1, CLASSES);
-  assert_int_equal(fov_trace_set_names(&trace, names), FOV_OK);
+  assert_int_equal(fov_trace_set_names(&trace, names, NULL), FOV_OK);
   for (int e = 0; e < episodes; e++) {
     make_up_image(&trace, e);
     trace.wrong[e] = e % 2;

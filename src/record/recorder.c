@@ -86,13 +86,17 @@ static void copy_glimpse(FovTrace *trace, const FovTimeStep *step, const FovTask
                          const real *log_p, real reward, int episode, int t, int i) {
   size_t at = (size_t)episode * trace->glimpses + t;
   copy_row(trace->locations + 2 * at, step->location, i);
-  copy_retina(trace->retina + at * step->rho->cols, step->rho, task, i);
+  if (!trace->vocabulary) copy_retina(trace->retina + at * step->rho->cols, step->rho, task, i);
   if (log_p)
     copy_probabilities(trace->probabilities + at * trace->actions,
                        log_p + (size_t)i * trace->actions, trace->actions);
   const FovEnvSpec *spec = &task->env->spec;
-  copy_frame(trace, step->frames[i], fov_observed(&spec->observation, step->frames[i]).floats,
-             episode, t);
+  if (trace->vocabulary)
+    memcpy(trace->symbols + (size_t)episode * trace->width, step->frames[i],
+           (size_t)trace->width * sizeof *trace->symbols);
+  else
+    copy_frame(trace, step->frames[i], fov_observed(&spec->observation, step->frames[i]).floats,
+               episode, t);
   copy_places(trace, step, spec, at, i);
   int first = attention_columns(trace);
   for (int c = first; c < end_of_columns(trace, first, ATTENTION); c++)
@@ -154,6 +158,8 @@ static double episode_bytes(const FovTask *task) {
   if (answers_places(&task->env->spec)) glimpse += 4 * sizeof(float);
   FovImage shown = fov_observed(&task->env->spec.observation, NULL);
   double pixels = (double)shown.height * shown.width * shown.channels;
+  if (task->env->spec.observation.kind == FOV_OBSERVATION_TOKENS)
+    pixels += (double)shown.width * sizeof(int32_t);
   return count_frames(task) * pixels + fov_task_glimpses(task) * glimpse;
 }
 
@@ -285,6 +291,7 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *request,
                       .width = shown.width,
                       .channels = shown.channels,
                       .actions = agent->actions,
+                      .vocabulary = spec->observation.vocabulary,
                       .side = agent->glimpse.side,
                       .scales = agent->glimpse.scales,
                       .whole = agent->sensor.whole,
@@ -293,7 +300,7 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *request,
   FOV_TRY(check_memory(request, workspace));
   describe(trace, request);
   FOV_TRY(fov_trace_allocate(trace));
-  FovStatus status = fov_trace_set_names(trace, spec->names);
+  FovStatus status = fov_trace_set_names(trace, spec->names, spec->symbols);
   if (status != FOV_OK) {
     fov_trace_finish(trace);
     return status;

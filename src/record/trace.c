@@ -38,6 +38,7 @@ static const Field fields[] = {
     FIELD(answers, "ET", FOV_DTYPE_I32, -1, -1, false, 'A'),
     FIELD(lengths, "E", FOV_DTYPE_I32, 1, 0, false, 'T'),
     FIELD(wrong, "E", FOV_DTYPE_I32, 0, 1, false, '0'),
+    FIELD(symbols, "EW", FOV_DTYPE_I32, -1, -1, false, 'V'),
     FIELD(images, "EFHWC", FOV_DTYPE_U8, 0, 0, false, '0'),
     FIELD(retina, "ETSGGC", FOV_DTYPE_U8, 0, 0, false, '0'),
 };
@@ -64,12 +65,18 @@ enum { NOTES = sizeof notes / sizeof notes[0] };
 #define VERSION_OF_MEANS "2" // has the arrays means and sigmas instead of columns
 
 static int64_t extent(const FovTrace *trace, char letter) {
-  static const char letters[] = "ETFHWCAGS";
+  static const char letters[] = "ETFHWCAGSV";
   const int extents[] = {trace->episodes, trace->glimpses, trace->frames,
                          trace->height,   trace->width,    trace->channels,
-                         trace->actions,  trace->side,     trace->scales};
+                         trace->actions,  trace->side,     trace->scales,
+                         trace->vocabulary};
   const char *found = strchr(letters, letter);
   return found ? extents[found - letters] : letter - '0';
+}
+
+/** Whether a trace has this array: symbols are only of sequences. */
+static bool has(const FovTrace *trace, const Field *field) {
+  return trace->vocabulary > 0 || strcmp(field->name, "symbols") != 0;
 }
 
 // Copied, not cast: a `float *` may not be read through a `void **`.
@@ -165,6 +172,7 @@ FovStatus fov_trace_allocate(FovTrace *trace) {
   FOV_CHECK(trace->columns >= 0 && trace->columns <= FOV_TRACE_COLUMNS, "a trace of %d columns",
             trace->columns);
   for (int i = 0; i < FIELDS; i++) {
+    if (!has(trace, &fields[i])) continue;
     void *data = failed ? NULL : allocate(describe(trace, &fields[i]), &fields[i]);
     set(trace, &fields[i], data);
     failed = !data;
@@ -190,32 +198,57 @@ static bool is_text(const char *name) {
   return text;
 }
 
-FovStatus fov_trace_set_names(FovTrace *trace, const char *const *names) {
+/** The names one per line, malloc'd; NULL if there are none or one cannot be a line. */
+static FovStatus join_names(char **joined, const char *const *names, int count) {
   size_t size = 1;
-  for (int a = 0; names && a < trace->actions; a++) {
+  *joined = NULL;
+  for (int a = 0; names && a < count; a++) {
     size += strlen(names[a]) + 1;
     if (!is_text(names[a])) return FOV_OK;
   }
   if (!names) return FOV_OK;
-  char *end = trace->names = malloc(size);
-  if (!end) return fov_fail(FOV_ERR_MEMORY, "no memory for %d names", trace->actions);
-  for (int a = 0; a < trace->actions; a++) end += sprintf(end, "%s%s", a ? "\n" : "", names[a]);
+  char *end = *joined = malloc(size);
+  if (!end) return fov_fail(FOV_ERR_MEMORY, "no memory for %d names", count);
+  for (int a = 0; a < count; a++) end += sprintf(end, "%s%s", a ? "\n" : "", names[a]);
   return FOV_OK;
 }
 
-void fov_trace_name(char *text, size_t size, const FovTrace *trace, int action) {
-  const char *name = trace->names;
-  for (int a = 0; name && a < action; a++) name = strchr(name, '\n') + 1;
+FovStatus fov_trace_set_names(FovTrace *trace, const char *const *names,
+                              const char *const *symbols) {
+  FOV_TRY(join_names(&trace->names, names, trace->actions));
+  return join_names(&trace->symbol_names, symbols, trace->vocabulary);
+}
+
+/** Line `number` of the names, or the number itself. */
+static void write_name(char *text, size_t size, const char *name, int number) {
+  for (int a = 0; name && a < number; a++) name = strchr(name, '\n') + 1;
   if (name)
     snprintf(text, size, "%.*s", (int)strcspn(name, "\n"), name);
   else
-    snprintf(text, size, "%d", action);
+    snprintf(text, size, "%d", number);
+}
+
+void fov_trace_name(char *text, size_t size, const FovTrace *trace, int action) {
+  write_name(text, size, trace->names, action);
+}
+
+void fov_trace_symbol(char *text, size_t size, const FovTrace *trace, int symbol) {
+  *text = 0;
+  if (symbol >= 0) write_name(text, size, trace->symbol_names, symbol);
+}
+
+int fov_trace_length(const FovTrace *trace, int episode) {
+  int length = 0;
+  const int32_t *symbols = trace->symbols + (size_t)episode * trace->width;
+  while (trace->vocabulary > 0 && length < trace->width && symbols[length] >= 0) length++;
+  return length;
 }
 
 void fov_trace_finish(FovTrace *trace) {
   for (int i = 0; i < FIELDS; i++) free(get(trace, &fields[i]));
   for (int i = 0; i < trace->columns; i++) free(trace->column[i].values);
   free(trace->names);
+  free(trace->symbol_names);
   *trace = (FovTrace){0};
 }
 
@@ -278,6 +311,7 @@ static FovStatus describe_all(FovBlob *blobs, size_t *count, const FovTrace *tra
     FOV_TRY(check_reals(&blob, &column_field, path));
   }
   for (int i = 0; i < FIELDS; i++) {
+    if (!has(trace, &fields[i])) continue;
     blobs[(*count)++] = describe(trace, &fields[i]);
     FOV_TRY(check_values(trace, &fields[i], path));
   }
@@ -289,11 +323,12 @@ FovStatus fov_trace_write(const FovTrace *trace, const char *path) {
   size_t count;
   FOV_TRY(check_notes(trace, path));
   FOV_TRY(describe_all(blobs, &count, trace, path));
-  char side[16], scales[16], update[24];
+  char side[16], scales[16], update[24], vocabulary[16];
   snprintf(side, sizeof side, "%d", trace->side);
   snprintf(scales, sizeof scales, "%d", trace->scales);
   snprintf(update, sizeof update, "%" PRId64, trace->update);
-  FovText texts[8 + NOTES] = {{"format", FORMAT},
+  snprintf(vocabulary, sizeof vocabulary, "%d", trace->vocabulary);
+  FovText texts[10 + NOTES] = {{"format", FORMAT},
                               {"version", VERSION},
                               {"side", side},
                               {"scales", scales},
@@ -302,6 +337,10 @@ FovStatus fov_trace_write(const FovTrace *trace, const char *path) {
                               {"control", trace->control ? "yes" : "no"},
                               {"names", trace->names ? trace->names : ""}};
   size_t used = 8;
+  if (trace->vocabulary > 0) {
+    texts[used++] = (FovText){"vocabulary", vocabulary};
+    texts[used++] = (FovText){"symbol_names", trace->symbol_names ? trace->symbol_names : ""};
+  }
   for (int i = 0; i < NOTES; i++)
     if (note_of(trace, &notes[i])[0])
       texts[used++] = (FovText){notes[i].key, note_of(trace, &notes[i])};
@@ -355,6 +394,10 @@ static FovStatus read_sizes(FovTrace *trace, const FovSafetensors *file, const c
   FOV_TRY(read_number(&trace->update, file, path, "update", 0, INT64_MAX));
   trace->side = (int)side;
   trace->scales = (int)scales;
+  int64_t vocabulary = 0;
+  if (fov_safetensors_text(file, "vocabulary"))
+    FOV_TRY(read_number(&vocabulary, file, path, "vocabulary", 1, INT_MAX));
+  trace->vocabulary = (int)vocabulary;
   FOV_TRY(read_flag(&trace->whole, file, path, "whole"));
   FOV_TRY(read_flag(&trace->control, file, path, "control"));
   const int64_t any[] = {-1, -1, -1, -1, -1};
@@ -373,17 +416,23 @@ static FovStatus read_sizes(FovTrace *trace, const FovSafetensors *file, const c
                   trace->frames, trace->glimpses);
 }
 
-/** Names are one per line, as many as there are actions. */
-static FovStatus read_names(FovTrace *trace, const FovSafetensors *file, const char *path) {
-  const char *names = fov_safetensors_text(file, "names");
-  int lines = 1;
+/** Names are one per line, as many as there are actions, or symbols. */
+static FovStatus read_lines(char **lines, const FovSafetensors *file, const char *key, int count,
+                            const char *what, const char *path) {
+  const char *names = fov_safetensors_text(file, key);
+  int found = 1;
   if (!names || !*names) return FOV_OK;
-  for (const char *at = names; *at; at++) lines += *at == '\n';
-  if (lines != trace->actions)
-    return fov_fail(FOV_ERR_FORMAT, "%s: %d names, expected one for each of %d actions", path,
-                    lines, trace->actions);
-  trace->names = strdup(names);
-  return trace->names ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "%s: no memory for its names", path);
+  for (const char *at = names; *at; at++) found += *at == '\n';
+  if (found != count)
+    return fov_fail(FOV_ERR_FORMAT, "%s: %d names, expected one for each of %d %s", path, found,
+                    count, what);
+  *lines = strdup(names);
+  return *lines ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "%s: no memory for its names", path);
+}
+
+static FovStatus read_names(FovTrace *trace, const FovSafetensors *file, const char *path) {
+  FOV_TRY(read_lines(&trace->names, file, "names", trace->actions, "actions", path));
+  return read_lines(&trace->symbol_names, file, "symbol_names", trace->vocabulary, "symbols", path);
 }
 
 static FovStatus read_notes(FovTrace *trace, const FovSafetensors *file, const char *path) {
@@ -435,6 +484,7 @@ static FovStatus require_arrays(const FovBlob *arrays[], const FovTrace *trace,
   for (int i = 0; i < FIELDS + trace->columns; i++) {
     FovBlob want = i < FIELDS ? describe(trace, &fields[i])
                               : describe_column(trace, &trace->column[i - FIELDS]);
+    if (i < FIELDS && !has(trace, &fields[i])) continue;
     if (means && i >= FIELDS) strcpy(want.name, i == FIELDS ? "means" : "sigmas");
     FOV_TRY(
         fov_safetensors_require(&arrays[i], file, want.name, want.dtype, want.dims, want.shape));
@@ -444,6 +494,7 @@ static FovStatus require_arrays(const FovBlob *arrays[], const FovTrace *trace,
 
 static FovStatus copy_arrays(FovTrace *trace, const FovBlob *const arrays[], const char *path) {
   for (int i = 0; i < FIELDS; i++) {
+    if (!has(trace, &fields[i])) continue;
     memcpy(get(trace, &fields[i]), arrays[i]->data, fov_blob_size(arrays[i]));
     FOV_TRY(check_values(trace, &fields[i], path));
   }

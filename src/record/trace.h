@@ -39,18 +39,23 @@ typedef struct FovTrace {
   int frames;                  /**< F: 1, or T if the images change */
   int height, width, channels; /**< H, W, C of an image */
   int actions;                 /**< A */
+  int vocabulary;              /**< V of sequences of symbols; 0: images are shown */
   int side, scales;            /**< G, S of the retina: patch s covers side·2^s pixels */
   bool whole;                  /**< the only patch is the whole image, wherever it looked */
   bool control;     /**< answers are moves or vectors, judged by the return; else classes */
   int64_t update;   /**< training updates of the agent */
   char *names;      /**< of the A actions, one per line; NULL: they have numbers only */
+  char *symbol_names; /**< of the V symbols, likewise */
   char weights[17]; /**< 16 hex digits: the digest of the agent's weights; "": unknown */
   char policy[FOV_TRACE_TEXT];    /**< name of the policy that chose the locations; "": unknown */
   char attention[FOV_TRACE_TEXT]; /**< name of the attention that read the glimpses; "": unknown */
   char split[FOV_TRACE_TEXT];     /**< of the data that the episodes come from; "": unknown */
   char seed[FOV_TRACE_TEXT];      /**< random seed of the recording, in decimal; "": unknown */
   char subset[FOV_TRACE_TEXT];    /**< of the cases: "first N, then wrong"; "": the first ones */
-  uint8_t *images;                /**< [E, F, H, W, C]: as they were at each glimpse */
+  int32_t *symbols;               /**< [E, W]: the sequence that was shown, each 0 … V−1, and −1 after
+                                       its end; NULL: images were */
+  uint8_t *images;                /**< [E, F, H, W, C]: as they were at each glimpse; 0 of sequences,
+                                       1 × W pixels */
   uint8_t *retina;                /**< [E, T, S, G, G, C]: what the agent received */
   float *locations;               /**< [E, T, 2]: where it looked */
   float *probabilities;           /**< [E, T, A]: of each answer or action after glimpse t */
@@ -82,12 +87,20 @@ void fov_trace_finish(FovTrace *trace);
 /** Replaces `path` whole. */
 FovStatus fov_trace_write(const FovTrace *trace, const char *path);
 
-/** Sets the names of the actions, [A] or NULL, on a trace whose sizes are set. The actions stay
- * without names if one of the names is not UTF-8 or has control characters. */
-FovStatus fov_trace_set_names(FovTrace *trace, const char *const *names);
+/** Sets the names of the actions, [A] or NULL, and of the symbols, [V] or NULL, on a trace whose
+ * sizes are set. Actions or symbols stay without names if one of these is not UTF-8 or has control
+ * characters. */
+FovStatus fov_trace_set_names(FovTrace *trace, const char *const *names,
+                              const char *const *symbols);
 
 /** Writes the name of an action, or its number. text: [size] */
 void fov_trace_name(char *text, size_t size, const FovTrace *trace, int action);
+
+/** Writes the name of a symbol, or its number; nothing after the end, −1. */
+void fov_trace_symbol(char *text, size_t size, const FovTrace *trace, int symbol);
+
+/** Symbols of an episode's sequence; 0: an image was shown. */
+int fov_trace_length(const FovTrace *trace, int episode);
 
 /**
  * Reads a file and checks every size and range: labels and answers < A, lengths in 1 … T, locations
