@@ -106,6 +106,42 @@ static void assert_column(const FovTrace *trace, const char *name, int width,
 #define ASSERT_SAME(field, count)                                                                  \
   assert_memory_equal(read.field, trace.field, (count) * sizeof *trace.field)
 
+static void test_a_sequence_keeps_its_symbols(void **state) {
+  (void)state;
+  enum { EPISODES = 2, ROOM = 3, SYMBOLS = 4 };
+  const char *const names[SYMBOLS] = {" ", "\xC3\xA9", "the", "."};
+  const int32_t symbols[EPISODES * ROOM] = {3, 0, 1, 2, -1, -1};
+  FovTrace read, trace = {.episodes = EPISODES,
+                          .glimpses = 1,
+                          .frames = 1,
+                          .height = 1,
+                          .width = ROOM,
+                          .channels = 1,
+                          .actions = 2,
+                          .vocabulary = SYMBOLS,
+                          .side = 1,
+                          .scales = 1};
+  char text[8];
+  assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
+  assert_int_equal(trace.symbols[EPISODES * ROOM - 1], -1);
+  memcpy(trace.symbols, symbols, sizeof symbols);
+  assert_int_equal(fov_trace_set_names(&trace, NULL, names), FOV_OK);
+  assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
+  assert_int_equal(fov_trace_read(&read, path), FOV_OK);
+  assert_int_equal(read.vocabulary, SYMBOLS);
+  assert_memory_equal(read.symbols, symbols, sizeof symbols);
+  assert_int_equal(fov_trace_length(&read, 0), 3);
+  assert_int_equal(fov_trace_length(&read, 1), 1);
+  fov_trace_symbol(text, sizeof text, &read, 1);
+  assert_string_equal(text, names[1]);
+  fov_trace_symbol(text, sizeof text, &read, -1);
+  assert_string_equal(text, "");
+  fov_trace_finish(&read);
+  trace.symbols[0] = SYMBOLS;
+  assert_int_equal(fov_trace_write(&trace, path), FOV_ERR_FORMAT);
+  fov_trace_finish(&trace);
+}
+
 static void test_round_trip(void **state) {
   (void)state;
   FovTrace trace = make_trace(), read;
@@ -473,6 +509,7 @@ static void test_flipped_bits_never_crash(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_arrays_start_empty),
+      TEST(test_a_sequence_keeps_its_symbols),
       TEST(test_round_trip),
       TEST(test_the_file_describes_itself),
       TEST(test_numbers_out_of_range_are_refused),
