@@ -165,6 +165,7 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
       .actions = ACTIONS,
       .names = answer_names,
       .steps = ANSWERS + 1,
+      .ends = true,
       .cases = CASES,
       .state_size = fov_outputs_bytes(ANSWERS)};
   return FOV_OK;

@@ -59,6 +59,7 @@ FovStatus fov_letters_create(void **env, FovEnvSpec *spec, const void *options, 
       .actions = o->alphabet + 1,
       .names = letters->names,
       .steps = o->longest + 1,
+      .ends = true,
       .cases = CASES,
       .state_size = fov_outputs_bytes(o->longest)};
   return FOV_OK;

@@ -47,6 +47,7 @@ static FovStatus prepare(Sequence *sequence, FovEnvSpec *spec, const Options *o)
                     "side: set it to %d or more",
                     o->canvas.size, o->length, width, o->length * width);
   spec->steps = o->length + 1;
+  spec->ends = true;
   spec->state_size = sizeof(State);
   spec->actions = classes + 1;
   return fov_canvas_name(&sequence->canvas, spec, name_answer);

@@ -89,6 +89,7 @@ static FovStatus fill(TextPairs *pairs, FovEnvSpec *spec, const Options *o, FovS
                        .symbols = (const char *const *)pairs->source.names,
                        .answer = FOV_ANSWER_CLASS,
                        .steps = pairs->target.longest + 1,
+                       .ends = true,
                        .digest = pairs->source.digest ^ (pairs->target.digest * 3),
                        .state_size = fov_outputs_bytes(pairs->target.longest)};
   FOV_TRY(divide(pairs, spec, o, split));

@@ -100,6 +100,7 @@ typedef struct FovEnvSpec {
   const char *const *names; /**< [A]: names of the actions; NULL: their numbers */
   int steps;                /**< N: 1 … FOV_MAX_STEPS */
   bool last;                /**< of classes: an episode is right if its last answer is; else all */
+  bool ends;                /**< of classes: the last one is the end of a sequence of answers */
   float goal;               /**< of moves and vectors: a return below counts as an error */
   bool changes;             /**< a step or a look changes the observation; else only a reset does */
   int64_t cases;            /**< distinct cases of this split (digits); an epoch */

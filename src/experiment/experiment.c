@@ -26,6 +26,8 @@ static const FovOption eval_options[] = {
     FOV_LONG(FovEvalOptions, cases, "0", 0, 1e9, "validation cases of each evaluation; 0: all"),
     FOV_INT(FovEvalOptions, episodes, "32", 1, 100000,
             "episodes recorded at each evaluation, for the viewer"),
+    FOV_INT(FovEvalOptions, beam, "1", 1, FOV_SHARD,
+            "sequences of answers that fovea eval follows at a time, a beam search; 1: none"),
     FOV_OPTIONS_END,
 };
 

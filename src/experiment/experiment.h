@@ -39,6 +39,7 @@ typedef struct FovEvalOptions {
   int times;     /**< evaluations during a training, evenly spaced */
   int64_t cases; /**< validation cases of each; 0: all */
   int episodes;  /**< recorded at each, for the viewer */
+  int beam;      /**< sequences that fovea eval follows at a time */
 } FovEvalOptions;
 
 typedef struct FovExperiment {

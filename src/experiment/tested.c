@@ -5,6 +5,7 @@
 
 #include "base/profile.h"
 #include "base/stats.h"
+#include "learn/rollout/beam.h"
 #include "record/checkpoint.h"
 
 /** Processor time of a worker for everything but the environment, whose share is that of the clock.
@@ -64,6 +65,12 @@ static FovStatus run(FovTested *tested, const FovEvalRequest *request) {
   return FOV_OK;
 }
 
+static FovStatus check_beam(const FovTrained *trained, int rollouts) {
+  if (rollouts == 1) return fov_beam_check(&trained->task);
+  return fov_fail(FOV_ERR_USAGE, "eval.beam = %d: expected --rollouts 1, found %d",
+                  trained->experiment.eval.beam, rollouts);
+}
+
 FovStatus fov_tested_run(FovTested *tested, const FovTrained *trained, int rollouts, int threads,
                          bool outcomes) {
   const FovParams *params = &trained->experiment.agent.params;
@@ -74,6 +81,7 @@ FovStatus fov_tested_run(FovTested *tested, const FovTrained *trained, int rollo
                                      .rollouts = rollouts,
                                      .split = trained->split}};
   FovOutcomes *o = &tested->outcomes;
+  if (trained->experiment.eval.beam > 1) FOV_TRY(check_beam(trained, rollouts));
   if (outcomes && !(o->wrong = calloc((size_t)o->cases, 1)))
     return fov_fail(FOV_ERR_MEMORY, "no memory for %lld outcomes", (long long)o->cases);
   fov_digest_print(o->weights, fov_weights_digest(params, trained->values));
@@ -82,6 +90,7 @@ FovStatus fov_tested_run(FovTested *tested, const FovTrained *trained, int rollo
                             .values = trained->values,
                             .cases = o->cases,
                             .rollouts = rollouts,
+                            .beam = trained->experiment.eval.beam,
                             .progress = trained->progress,
                             .seed = (uint64_t)o->seed,
                             .split = trained->split,

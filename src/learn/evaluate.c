@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/team.h"
 #include "learn/categorical.h"
+#include "learn/rollout/beam.h"
 
 /** Sums over the episodes of a shard. */
 typedef struct Sums {
@@ -93,6 +94,46 @@ static void add_rollout(Sums *sums, real *log_p, const FovRollout *rollout, cons
   }
 }
 
+/** Counts what a beam search answered, place by place; a sequence is right if it is as long. */
+static bool judge_beamed(FovEvalResult *sums, const FovBeamed *found) {
+  bool wrong = found->length != found->count;
+  for (int i = 0; i < found->count; i++) {
+    bool is = i >= found->length || found->answers[i] != found->labels[i];
+    sums->wrong_answers += is;
+    sums->reward += !is;
+    wrong = wrong || is;
+  }
+  sums->answers += found->count;
+  sums->glimpses += found->length;
+  sums->wrong += wrong;
+  sums->cases++;
+  return wrong;
+}
+
+/** Plays `lanes` cases from `first` on with a beam, so many at a time that all hypotheses are no
+ * more lanes than those of a rollout. */
+static void search_shard(FovEvalResult *sums, const Evaluation *evaluation, FovArena *arena,
+                         int64_t first, int lanes) {
+  const FovEvalRequest *request = evaluation->request;
+  const FovTask *task = request->task;
+  FovBeamed found[FOV_SHARD];
+  int together = FOV_SHARD / request->beam;
+  for (int done = 0; done < lanes; done += together) {
+    int n = lanes - done < together ? lanes - done : together;
+    FovTape tape;
+    fov_arena_rewind(arena);
+    fov_tape_begin(&tape, arena, &task->agent->params, request->values, NULL);
+    FovPlan plan =
+        fov_plan_cases(arena, first + done, n, request->seed, request->split, 0);
+    plan.progress = request->progress;
+    fov_beam_search(found, &tape, task, &plan, request->beam);
+    for (int b = 0; b < n; b++) {
+      bool wrong = judge_beamed(sums, &found[b]);
+      if (request->wrong) request->wrong[first + done + b] = wrong;
+    }
+  }
+}
+
 static void evaluate_shard(void *context, int number, int worker) {
   const Evaluation *evaluation = context;
   size_t shard = evaluation->first + (size_t)number;
@@ -103,6 +144,10 @@ static void evaluate_shard(void *context, int number, int worker) {
   int lanes = left < FOV_SHARD ? (int)left : FOV_SHARD;
   real *log_p = evaluation->log_p ? evaluation->log_p + first * answer_size(task) : NULL;
   Sums *sums = &evaluation->shards[shard];
+  if (request->beam > 1) {
+    search_shard(&sums->result, evaluation, arena, first, lanes);
+    return;
+  }
   FovRollout rollout = {0};
   for (int m = 0; m < request->rollouts; m++) {
     FovTape tape;
@@ -186,6 +231,8 @@ FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *request,
   FOV_CHECK(request->cases > 0 && request->cases <= request->task->env->spec.cases,
             "%lld of %lld cases", (long long)request->cases,
             (long long)request->task->env->spec.cases);
+  FOV_CHECK(request->beam <= FOV_SHARD && (request->beam <= 1 || request->rollouts == 1),
+            "a beam of %d, %d rollouts", request->beam, request->rollouts);
   FOV_CHECK(request->threads <= workspace->count, "%d threads, %d arenas", request->threads,
             workspace->count);
   FOV_CHECK(!request->wrong || request->rollouts == 1 ||

@@ -29,6 +29,7 @@ typedef struct FovEvalRequest {
   const FovTask *task;
   const real *values; /**< parameters */
   int64_t cases;      /**< number of them, from the split's first on; at most all */
+  int beam;           /**< width of a beam search for sequences; 0, 1: none */
   int rollouts;       /**< M: 1 is one deterministic rollout; more are sampled, and their
                            log-probabilities averaged (Ba et al. 2015) */
   double progress;    /**< share of the training that is done, for the policy's schedules */

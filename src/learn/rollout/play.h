@@ -37,6 +37,14 @@ typedef struct Play {
   int row;           // the first of them that is free
 } Play;
 
+/* rollout.c */
+
+/** Resets all lanes, and lets them choose where to look first. */
+void fov_play_begin(Play *play, FovRollout *rollout, FovTape *tape, const FovTask *task,
+                    const FovPlan *plan);
+/** The next time step of the lanes that still play. */
+FovTimeStep *fov_play_begin_step(Play *play);
+
 /* lanes.c */
 
 /** Augments and standardises the images of all lanes as they are now, if that is asked for. */

@@ -74,7 +74,7 @@ static real *gather_targets(const Play *play) {
   return targets;
 }
 
-static FovTimeStep *begin_step(Play *play) {
+FovTimeStep *fov_play_begin_step(Play *play) {
   FovArena *arena = play->tape->arena;
   int n = play->count;
   FovTimeStep *step = &play->rollout->at[play->rollout->time_steps++];
@@ -102,7 +102,7 @@ static void predict(FovTimeStep *step, const Play *play) {
 }
 
 static void play_step(Play *play) {
-  FovTimeStep *step = begin_step(play);
+  FovTimeStep *step = fov_play_begin_step(play);
   fov_play_see(step, play);
   fov_play_act(step, play);
   if (play->task->env->spec.changes) fov_play_show(play);
@@ -123,19 +123,26 @@ static void sum_returns(FovRollout *rollout) {
       returns[t * B + b] = rollout->rewards[t * B + b] + (t < last ? returns[(t + 1) * B + b] : 0);
 }
 
-void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, const FovPlan *plan) {
-  FOV_CHECK(!plan->predict || task->baseline->head.build, "baseline = %s predicts nothing",
-            task->baseline->plugin.name);
+void fov_play_begin(Play *play, FovRollout *rollout, FovTape *tape, const FovTask *task,
+                    const FovPlan *plan) {
   int glimpses = fov_task_glimpses(task);
   tape->steps = glimpses;
   *rollout = make_rollout(tape->arena, task, plan->lanes);
-  Play play = make_play(rollout, tape, task, plan);
-  fov_play_start(&play);
-  play.state = fov_agent_begin(task->agent, tape, play.images, play.cues, play.count, glimpses);
-  FovTimeStep *first = begin_step(&play);
-  fov_play_choose_first(first, &play);
-  fov_play_look(&play);
-  if (task->options.first == FOV_FIRST_LEARNED) predict(first, &play);
+  *play = make_play(rollout, tape, task, plan);
+  fov_play_start(play);
+  play->state =
+      fov_agent_begin(task->agent, tape, play->images, play->cues, play->count, glimpses);
+  FovTimeStep *first = fov_play_begin_step(play);
+  fov_play_choose_first(first, play);
+  fov_play_look(play);
+}
+
+void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, const FovPlan *plan) {
+  FOV_CHECK(!plan->predict || task->baseline->head.build, "baseline = %s predicts nothing",
+            task->baseline->plugin.name);
+  Play play;
+  fov_play_begin(&play, rollout, tape, task, plan);
+  if (task->options.first == FOV_FIRST_LEARNED) predict(&rollout->at[0], &play);
   while (play.count > 0) play_step(&play);
   sum_returns(rollout);
 }
