@@ -99,6 +99,7 @@ static FovStatus print_json(const FovTrained *trained, const FovTested *tested,
 }
 
 static const char *describe_rollouts(const FovTrained *trained, int rollouts) {
+  if (trained->experiment.eval.beam > 1) return "a beam search";
   if (rollouts > 1)
     return trained->env.spec.answer == FOV_ANSWER_CLASS ? "sampled rollouts averaged"
                                                         : "each sampled rollout a case";
@@ -240,6 +241,7 @@ const FovCommand fov_command_eval = {
     .examples = "  fovea eval runs/cluttered-60-s0\n"
                 "  fovea eval runs/cluttered-60-s0 --rollouts 10 --json\n"
                 "  fovea eval runs/cluttered-60-s0/last.safetensors policy=random first=random\n"
+                "  fovea eval runs/dates-s0 eval.beam=5\n"
                 "  fovea eval runs/mnist-28-s0 --images digits.idx --labels digit-labels.idx\n",
     .options = options,
     .size = sizeof(Request),

@@ -140,16 +140,25 @@ static void print_cases(const FovReport *report) {
   putchar('\n');
 }
 
-static void print_start(const FovReport *report) {
+/** What an agent reads: glimpses of images, or sequences. */
+static void print_input(const FovReport *report) {
   const FovExperiment *e = report->experiment;
   const FovGlimpseShape *glimpse = &e->agent.glimpse;
-  fov_print(stdout,
-            "%s: %s, %d glimpses of %d x %d at %d scales, encoder %s, core %s, %zu parameters, %d "
-            "threads",
-            report->dir, e->slots[FOV_SLOT_ENV].plugin->name, report->glimpses, glimpse->side,
-            glimpse->side, glimpse->scales, e->slots[FOV_SLOT_ENCODER].plugin->name,
-            e->slots[FOV_SLOT_CORE].plugin->name, fov_params_learned(&e->agent.params),
-            report->ranks * report->threads);
+  const FovObservation *shown = &report->train->observation;
+  if (shown->kind == FOV_OBSERVATION_TOKENS)
+    printf("%d readings of at most %d of %d symbols", report->glimpses, shown->length,
+           shown->vocabulary);
+  else
+    printf("%d glimpses of %d x %d at %d scales, encoder %s", report->glimpses, glimpse->side,
+           glimpse->side, glimpse->scales, e->slots[FOV_SLOT_ENCODER].plugin->name);
+}
+
+static void print_start(const FovReport *report) {
+  const FovExperiment *e = report->experiment;
+  fov_print(stdout, "%s: %s, ", report->dir, e->slots[FOV_SLOT_ENV].plugin->name);
+  print_input(report);
+  printf(", core %s, %zu parameters, %d threads", e->slots[FOV_SLOT_CORE].plugin->name,
+         fov_params_learned(&e->agent.params), report->ranks * report->threads);
   if (report->ranks > 1) printf(" on %d ranks", report->ranks);
   putchar('\n');
   print_cases(report);
