@@ -12,6 +12,9 @@
 #include <string.h>
 
 #include "check.h"
+#include "learn/categorical.h"
+#include "learn/rollout/beam.h"
+#include "tensor/ops.h"
 #include "toy_play.h"
 
 enum { SETTINGS = 512, LANES = 2 };
@@ -115,6 +118,14 @@ static void test_nothing_is_read_after_the_end(void **state) {
   for_each(check_weights);
 }
 
+/** Half of the probability is missing, as if by rounding. */
+static void test_what_is_impossible_is_never_drawn(void **state) {
+  (void)state;
+  const real log_p[] = {(real)log(0.5), FOV_NEVER, FOV_NEVER};
+  FovRng rng = fov_rng_stream(1, FOV_STREAM_POLICY, 0);
+  for (int i = 0; i < 1000; i++) assert_int_equal(fov_sample(log_p, 3, &rng), 0);
+}
+
 /* ---- the answer before ---- */
 
 /** In training the right answers are read, elsewhere the agent's own. */
@@ -154,6 +165,81 @@ static void test_the_right_answer_is_read_in_training_only(void **state) {
   toy_finish(&toy);
 }
 
+/* ---- beam search ---- */
+
+enum { CASES = 20 };
+
+static void search(FovBeamed found[CASES], ToyPlay *play, const Toy *toy, const real *values,
+                   int width) {
+  toy_play_begin(play, toy, values, NULL, 0, CASES);
+  fov_beam_search(found, &play->tape, &toy->task, &play->plan, width);
+}
+
+static void test_a_beam_of_one_is_greedy(void **state) {
+  (void)state;
+  Toy toy;
+  ToyPlay greedy, beam;
+  FovBeamed found[CASES];
+  toy_create(&toy, TOY_SEQUENCE TOY_RNN "attention = soft\npolicy = centre\ncore = gru\n");
+  real *values = toy_lively_values(&toy);
+  toy_play_begin(&greedy, &toy, values, NULL, 0, CASES);
+  greedy.plan.deterministic = true;
+  toy_play_run(&greedy, &toy);
+  search(found, &beam, &toy, values, 1);
+  for (int b = 0; b < CASES; b++) {
+    const int *answers = greedy.rollout.answers + (size_t)b * (size_t)greedy.rollout.turns;
+    assert_int_equal(found[b].count, greedy.rollout.taken[b]);
+    for (int i = 0; i < found[b].count; i++)
+      assert_int_equal(found[b].labels[i], greedy.rollout.labels[b * greedy.rollout.turns + i]);
+    for (int i = 0; i < found[b].count && i < found[b].length; i++)
+      assert_int_equal(found[b].answers[i], answers[i]);
+  }
+  toy_play_finish(&greedy);
+  toy_play_finish(&beam);
+  free(values);
+  toy_finish(&toy);
+}
+
+/** A world where the first answer decides: 0 is the likeliest, but what follows it is uncertain, and 1
+ * leads to a certain end. The state is the read-out, which is 0 here, and the vector of the answer
+ * before. */
+static void set_trap(const Toy *toy, real *values) {
+  memset(values, 0, toy_block_bytes(toy));
+  const FovParam *w = toy_param(toy, "class.w"), *bias = toy_param(toy, "class.bias");
+  const FovParam *table = toy_param(toy, "previous");
+  int units = w->cols - table->cols; // of the read-out
+  for (int j = 0; j < 3; j++) values[table->offset + (size_t)(j * table->cols + j)] = 1;
+  const double after_0[] = {0, 0, 0}, after_1[] = {-20, -20, 0}, first[] = {log(0.5), log(0.4), log(0.1)};
+  for (int a = 0; a < 3; a++) {
+    values[bias->offset + (size_t)a] = (real)first[a];
+    values[w->offset + (size_t)(a * w->cols + units)] = (real)(after_0[a] - first[a]);
+    values[w->offset + (size_t)(a * w->cols + units + 1)] = (real)(after_1[a] - first[a]);
+  }
+}
+
+static void test_a_beam_finds_what_a_greedy_search_misses(void **state) {
+  (void)state;
+  Toy toy;
+  ToyPlay play;
+  FovBeamed found[CASES];
+  toy_create(&toy, TOY_SEQUENCE "attention = first\npolicy = centre\ncore = none\n");
+  real *values = toy_lively_values(&toy);
+  set_trap(&toy, values);
+  search(found, &play, &toy, values, 1);
+  assert_int_equal(found[0].answers[0], 0);
+  toy_play_finish(&play);
+  // 1, end: log 0.4 in two symbols; whatever starts with 0 has log 0.5 + log ⅓ or less.
+  search(found, &play, &toy, values, 3);
+  for (int b = 0; b < CASES; b++) {
+    assert_int_equal(found[b].length, 2);
+    assert_int_equal(found[b].answers[0], 1);
+    assert_int_equal(found[b].answers[1], 2);
+  }
+  toy_play_finish(&play);
+  free(values);
+  toy_finish(&toy);
+}
+
 /* ---- training ---- */
 
 static double error_after(const char *settings, int updates) {
@@ -184,7 +270,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_longer_neighbour_changes_no_bit),
       cmocka_unit_test(test_nothing_is_read_after_the_end),
+      cmocka_unit_test(test_what_is_impossible_is_never_drawn),
       cmocka_unit_test(test_the_right_answer_is_read_in_training_only),
+      cmocka_unit_test(test_a_beam_of_one_is_greedy),
+      cmocka_unit_test(test_a_beam_finds_what_a_greedy_search_misses),
       cmocka_unit_test(test_sequences_are_learned),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -207,6 +207,12 @@ static FovStatus check_shown(const FovExperiment *experiment, const FovEnvSpec *
                     "attention = %s: expected an environment of images, found env = %s, which shows "
                     "a sequence of symbols; set another one, such as attention = soft",
                     attention->plugin.name, env);
+  if (symbols && (experiment->sensor.standardise == FOV_STANDARDISE_YES || experiment->context.side))
+    return fov_fail(FOV_ERR_USAGE,
+                    "%s: expected an environment of images, found env = %s, which shows a sequence "
+                    "of symbols; set %s",
+                    experiment->context.side ? "context.side" : "sensor.standardise = yes", env,
+                    experiment->context.side ? "context.side = 0" : "sensor.standardise = auto");
   if (!symbols && (attention->reads_all || attention->sites))
     return fov_fail(
         FOV_ERR_USAGE,

@@ -1,5 +1,7 @@
 #include "learn/categorical.h"
 
+#include "tensor/ops.h"
+
 int fov_likeliest(const real *log_probabilities, int actions) {
   int best = 0;
   for (int a = 1; a < actions; a++)
@@ -13,5 +15,8 @@ int fov_sample(const real *log_probabilities, int actions, FovRng *rng) {
     left -= fov_exp(log_probabilities[a]);
     if (left < 0) return a;
   }
-  return actions - 1; // what rounding leaves goes to the last
+  // What rounding leaves goes to the last that is possible.
+  int last = actions - 1;
+  while (last > 0 && log_probabilities[last] < FOV_NEVER / 2) last--;
+  return last;
 }

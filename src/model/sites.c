@@ -296,7 +296,7 @@ static FovVar *lower_outside(FovTape *tape, FovVar *e, const FovVar *inside, int
   for (int b = 0; b < e->rows; b++)
     for (int i = 0; i < e->cols; i++)
       fov_value_row(lower, b)[i] =
-          fov_value_row(inside, b)[i % (e->cols / heads)] != 0 ? 0 : (real)-1e9;
+          fov_value_row(inside, b)[i % (e->cols / heads)] != 0 ? 0 : FOV_NEVER;
   return fov_add(tape, e, lower);
 }
 

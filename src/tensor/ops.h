@@ -132,6 +132,10 @@ FovVar *fov_additive_sites(FovTape *tape, FovVar *query, FovVar *keys, FovVar *v
  */
 FovVar *fov_normalise(FovTape *tape, FovVar *x, FovVar *length, int groups);
 
+/** A score that a softmax gives no probability, whatever the others are; finite, so that gradients
+ * are. */
+#define FOV_NEVER ((real)-1e9)
+
 /** Softmax of each of `groups` equal groups of columns, of any numbers that are finite. x: [B,
  * groups·N]. Result: the same shape; each group of a row sums to 1. */
 FovVar *fov_softmax(FovTape *tape, FovVar *x, int groups);
