@@ -153,7 +153,7 @@ static void make_values(FovSitesState *state, const FovSites *sites, FovTape *ta
                         const FovImage *images, int n) {
   state->places = middles(sites, tape, n);
   state->rho = fov_glimpse_rows(tape, &sites->net, state->places->rows);
-  fov_glimpse_take(state->rho, &sites->net, images, state->places, sites->count);
+  fov_glimpse_take(state->rho, tape, &sites->net, images, state->places, sites->count);
   state->values = fov_glimpse_join(tape, &sites->net, state->rho, state->places);
   state->values = fov_transformer_apply(&sites->transformer, tape, state->values, n);
 }
@@ -254,6 +254,7 @@ static void average(FovVar *mean, const FovVar *weights, const FovVar *x) {
 void fov_sites_read(FovReadout *readout, FovSitesState *state, const FovSites *sites, FovTape *tape,
                     FovVar *weights, const FovView *view) {
   FovVar *values = fov_sites_values(state, sites, tape, view);
+  if (view->held) weights = view->held[HEADS];
   FovVar *mean = readout->columns[TILES] = mean_weights(tape, weights, sites);
   readout->columns[HEADS] = weights;
   readout->g = fov_weigh_sites(tape, weights, values, sites->heads);
@@ -341,9 +342,10 @@ static FovVar *harden(FovTape *tape, FovVar *soft, const int *index) {
 void fov_sites_pick_through(FovReadout *readout, FovSitesState *state, const FovSites *sites,
                             FovTape *tape, FovVar *weights, FovVar *soft, const FovView *view) {
   // Without a gradient the result is that of the pick, for which one value is enough.
-  if (soft->wants_grad) fov_sites_values(state, sites, tape, view);
+  bool through = soft->wants_grad && !view->held;
+  if (through) fov_sites_values(state, sites, tape, view);
   fov_sites_pick(readout, state, sites, tape, weights, view);
-  if (!soft->wants_grad) return;
+  if (!through) return;
   FovVar *hard = harden(tape, soft, fov_sites_at(tape, sites, view));
   readout->g = fov_weigh_sites(tape, hard, state->values, 1);
 }

@@ -45,6 +45,8 @@ typedef struct FovImage {
   const uint8_t *bytes; /**< [H, W, C]: 0 … 255 stand for a brightness of 0 … 1; or NULL */
   int height, width, channels;
   const float *floats; /**< [H, W, C]: the brightness itself, any finite number; or NULL */
+  real *gradient;      /**< [H, W, C]: dL/d(brightness), which the backward passes of all that looks
+                            at the image add to; NULL: not wanted */
 } FovImage;
 
 /** Aborts unless an image has either bytes or floats. */

@@ -89,7 +89,7 @@ static FovVar *encode(const void *layout, FovTape *tape, FovVar *rho) {
   FovVar *p = tape->params, *maps = rho;
   for (const Layer *at = l->layers; at < l->layers + l->count; at++)
     maps = fov_conv(tape, maps, &p[at->w], &p[at->bias], &at->conv, FOV_RELU);
-  return maps;
+  return fov_watch(tape, maps, FOV_WATCH_MAPS, rho, &l->layers[l->count - 1].conv);
 }
 
 const FovEncoder fov_encoder_conv = {
