@@ -36,7 +36,8 @@ typedef struct FovVar {
 /** Results whose gradients can be asked for. */
 typedef enum FovWatch {
   FOV_WATCH_READOUT = 1 << 0, /**< g_t, a time step after the other */
-  FOV_WATCH_MAPS = 1 << 1,    /**< maps of a convolutional encoder; of the last layer */
+  FOV_WATCH_MAPS = 1 << 1,    /**< of a convolutional encoder's last layer, from glimpses rho; about
+                                   them: its FovConv */
 } FovWatch;
 
 /** A watched result, in a list. */

@@ -122,6 +122,7 @@ void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, co
   *rollout = make_rollout(tape->arena, task, plan->lanes);
   Play play = make_play(rollout, tape, task, plan);
   fov_play_start(&play);
+  rollout->cues = play.cues;
   play.state = fov_agent_begin(task->agent, tape, play.images, play.cues, play.count, glimpses);
   FovTimeStep *first = begin_step(&play);
   fov_play_choose_first(first, &play);

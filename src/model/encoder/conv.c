@@ -98,6 +98,7 @@ const FovEncoder fov_encoder_conv = {
                .options = options,
                .options_size = sizeof(Options)},
     .layout_size = sizeof(Layout),
+    .maps = true,
     .build = build,
     .encode = encode,
 };
