@@ -44,15 +44,17 @@ static void make_shard(void *context, const FovExplained *explained, int64_t fir
   }
 }
 
-static void average(double *mean, const float *maps, int64_t episodes, size_t numbers) {
-  for (int64_t e = 0; e < episodes; e++)
-    for (size_t i = 0; i < numbers; i++)
-      mean[i] += (double)maps[(size_t)e * numbers + i] / (double)episodes;
+static void average(float *mean, const float *maps, int64_t episodes, size_t numbers) {
+  for (size_t i = 0; i < numbers; i++) {
+    double sum = 0;
+    for (int64_t e = 0; e < episodes; e++) sum += (double)maps[(size_t)e * numbers + i];
+    mean[i] = (float)(sum / (double)episodes);
+  }
 }
 
 static double bytes_of(const FovMaps *maps) {
   double numbers = (double)fov_maps_numbers(maps), E = (double)maps->episodes;
-  return 2 * numbers * (E * sizeof(float) + sizeof(double)) +
+  return 2 * numbers * (E + 1) * sizeof(float) +
          E * (2 * maps->glimpses * sizeof(float) + 2 * sizeof(double) + 2 * sizeof(int32_t));
 }
 

@@ -10,8 +10,7 @@ typedef struct FovMaps {
   int frames, height, width, channels; /**< F, H, W, C */
   int glimpses;                        /**< T, at most */
   float *map, *pixels;                 /**< [E, F, H, W, C]; pixels: brightness */
-  double *mean;                        /**< [F, H, W, C]: of the maps */
-  double *mean_pixels;                 /**< [F, H, W, C] */
+  float *mean, *mean_pixels;           /**< [F, H, W, C] */
   float *places;                       /**< [E, T, 2]: x, y of each glimpse; NaN: none */
   double *y;                           /**< [E]: what is explained */
   double *completeness;                /**< [E]: Σ map − (y(x) − y(x₀)); NaN: not promised */
