@@ -38,6 +38,8 @@ static const FovOption options[] = {
     FOV_CHOICE(FovExplainCommand, check, "none", checks,
                "instead of maps, a check of the methods: maps of randomised weights, or deletion "
                "and insertion curves"),
+    FOV_REAL(FovExplainCommand, blank, "0", -1000, 1000,
+             "--check curves: brightness of a deleted pixel; 0 is black"),
     FOV_CLI_THREADS(FovExplainCommand),
     FOV_BOOL(FovExplainCommand, svg, "no", "draw SVG instead of PNG"),
     FOV_TEXT(FovExplainCommand, output, "the folder to write into; a check needs none"),
@@ -62,16 +64,22 @@ static FovStatus check_command(const FovExplainCommand *command, const FovArgume
   return FOV_OK;
 }
 
-/** One run: maps or the sequential Jacobian. */
+static FovStatus explain_as_asked(const FovExplainSubject *subject,
+                                  const FovExplainCommand *command,
+                                  const FovMethodOptions *methods) {
+  if (command->jacobian) return fov_explain_jacobian(subject, command);
+  if (command->check) return fov_explain_weights(subject, command, methods);
+  return fov_explain_maps(subject, command, methods);
+}
+
+/** One run. */
 static FovStatus explain(const FovExplainCommand *command, const FovArguments *arguments,
-                         const FovMethodOptions *options_of) {
+                         const FovMethodOptions *methods) {
   FovExplainSubject subject;
   FovStatus status = fov_explain_load(&subject, arguments->words[0], command, arguments->words + 1,
                                       arguments->count - 1);
-  if (status == FOV_OK) status = fov_make_folders(command->output);
-  if (status == FOV_OK)
-    status = command->jacobian ? fov_explain_jacobian(&subject, command)
-                               : fov_explain_maps(&subject, command, options_of);
+  if (status == FOV_OK && command->output) status = fov_make_folders(command->output);
+  if (status == FOV_OK) status = explain_as_asked(&subject, command, methods);
   fov_explain_finish(&subject);
   return status;
 }
@@ -81,7 +89,9 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   FovMethodOptions methods;
   FOV_TRY(check_command(command, arguments));
   FovStatus status = fov_method_options_read(&methods, arguments->words, arguments->count);
-  if (status == FOV_OK) status = explain(command, arguments, &methods);
+  if (status == FOV_OK)
+    status = command->check == FOV_EXPLAIN_CURVES ? fov_explain_curves(command, arguments, &methods)
+                                                  : explain(command, arguments, &methods);
   fov_method_options_finish(&methods);
   return status;
 }
@@ -89,19 +99,21 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
 const FovCommand fov_command_explain = {
     .name = "explain",
     .help = "explain what a trained agent computes by the pixels that it saw",
-    .synopsis = "RUN|CHECKPOINT [key=value ...] [METHOD.OPTION=VALUE ...]",
+    .synopsis = "RUN|CHECKPOINT ... [key=value ...] [METHOD.OPTION=VALUE ...]",
     .about =
         "Plays episodes with the most likely choices, and holds these: where it looked, and the\n"
         "weights of soft attention. What is left is a function of the pixels. Its maps are "
         "written\n"
         "as arrays and pictures. key=value changes a setting that the agent was trained with,\n"
-        "METHOD.OPTION=VALUE an option of a method.\n",
+        "METHOD.OPTION=VALUE an option of a method. --check curves takes several runs.\n",
     .examples =
         "  fovea explain runs/cluttered-60-s0 -o maps\n"
         "  fovea explain runs/cluttered-60-s0 --method integrated_gradients --wrong -o maps\n"
         "  fovea explain runs/cluttered-60-s0 --target location_x --time 3 --class 7 -o maps\n"
         "  fovea explain runs/draw-s0 --method smoothgrad --through smoothgrad.noise=0.1 -o maps\n"
-        "  fovea explain runs/cluttered-60-s0 --jacobian logits -o jacobian\n",
+        "  fovea explain runs/cluttered-60-s0 --jacobian logits -o jacobian\n"
+        "  fovea explain runs/cluttered-60-s0 --check weights --method saliency\n"
+        "  fovea explain runs/cluttered-60-s? --check curves --episodes 500 -o curves\n",
     .options = options,
     .size = sizeof(FovExplainCommand),
     .run = run,

@@ -2,6 +2,7 @@
 #ifndef FOV_CLI_EXPLAIN_H
 #define FOV_CLI_EXPLAIN_H
 
+#include "cli/arguments.h"
 #include "experiment/trained.h"
 #include "explain/maps.h"
 
@@ -12,6 +13,7 @@ typedef struct FovExplainCommand {
   const char *output, *method, *target;
   int episodes, class, time, split, threads;
   int jacobian, check; /**< of the kinds below */
+  double blank;
   bool wrong, through, svg;
 } FovExplainCommand;
 
@@ -53,6 +55,10 @@ FovStatus fov_explain_load(FovExplainSubject *subject, const char *run,
                            const FovExplainCommand *command, const char *const *words, int count);
 void fov_explain_finish(FovExplainSubject *subject);
 
+/** The methods to check: the one that is named, or all that can explain the agent. */
+FovStatus fov_explain_methods(const FovMethod *list[FOV_MOST_METHODS], int *count,
+                              const FovExplainSubject *subject, const FovExplainCommand *command);
+
 /** The path of a file in the output folder. */
 const char *fov_explain_path(char path[FOV_PATH_SIZE], const FovExplainCommand *command,
                              const char *name);
@@ -60,6 +66,15 @@ const char *fov_explain_path(char path[FOV_PATH_SIZE], const FovExplainCommand *
 /** Maps of one method: files, pictures, and what is printed. */
 FovStatus fov_explain_maps(const FovExplainSubject *subject, const FovExplainCommand *command,
                            const FovMethodOptions *options);
+
+/** Rank correlations with maps of randomised weights: a table, and a CSV file if there is a folder.
+ */
+FovStatus fov_explain_weights(const FovExplainSubject *subject, const FovExplainCommand *command,
+                              const FovMethodOptions *options);
+
+/** Deletion and insertion by the maps of all methods, of one run or of several: likewise. */
+FovStatus fov_explain_curves(const FovExplainCommand *command, const FovArguments *arguments,
+                             const FovMethodOptions *options);
 
 /** The sequential Jacobian. */
 FovStatus fov_explain_jacobian(const FovExplainSubject *subject, const FovExplainCommand *command);

@@ -56,6 +56,17 @@ const void *fov_method_options_of(const FovMethodOptions *options, const FovMeth
   return NULL;
 }
 
+FovStatus fov_explain_methods(const FovMethod *list[FOV_MOST_METHODS], int *count,
+                              const FovExplainSubject *subject, const FovExplainCommand *command) {
+  const FovExplainRequest *request = &subject->request;
+  *count = 0;
+  if (command->method) return fov_method_find(&list[(*count)++], command->method);
+  for (const FovMethod *const *m = fov_methods; *m; m++)
+    if (!(*m)->check || (*m)->check(request->task, request->through) == FOV_OK)
+      list[(*count)++] = *m;
+  return FOV_OK;
+}
+
 FovStatus fov_method_find(const FovMethod **method, const char *name) {
   const char *names[FOV_MOST_METHODS];
   size_t count = 0;

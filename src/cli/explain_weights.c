@@ -1,0 +1,51 @@
+#include <stdio.h>
+
+#include "base/file.h"
+#include "cli/explain.h"
+#include "cli/print.h"
+#include "explain/randomised.h"
+
+static void print_layers(FILE *csv, const FovRandomised *result, const FovMethod *method) {
+  printf("\n%-28s %9s %9s\n", method->plugin.name, "cascade", "alone");
+  for (int l = 0; l < result->count; l++) {
+    const FovRandomisedLayer *layer = &result->layers[l];
+    printf("  %-26s %9.3f %9.3f\n", layer->name, layer->cascade, layer->alone);
+    if (csv)
+      fprintf(csv, "%s,%s,%.6g,%.6g\n", method->plugin.name, layer->name, layer->cascade,
+              layer->alone);
+  }
+}
+
+static FovStatus check_weights(FILE *csv, const FovExplainSubject *subject,
+                               const FovExplainCommand *command, const FovMethodOptions *options) {
+  const FovMethod *methods[FOV_MOST_METHODS];
+  FovRandomised result;
+  int count;
+  FOV_TRY(fov_explain_methods(methods, &count, subject, command));
+  fov_print(stdout,
+            "%s, %lld episodes: rank correlation of |map| with that of the trained weights\n"
+            "cascade: this layer and those above it are random; alone: only this layer\n",
+            subject->trained.path, (long long)subject->request.count);
+  if (csv) fputs("method,layer,cascade,alone\n", csv);
+  for (int i = 0; i < count; i++) {
+    FOV_TRY(fov_randomised_measure(&result, &subject->request, methods[i],
+                                   fov_method_options_of(options, methods[i])));
+    print_layers(csv, &result, methods[i]);
+    fov_print_flush();
+  }
+  return FOV_OK;
+}
+
+FovStatus fov_explain_weights(const FovExplainSubject *subject, const FovExplainCommand *command,
+                              const FovMethodOptions *options) {
+  char path[FOV_PATH_SIZE];
+  FovReplace file = {0};
+  if (command->output) FOV_TRY(fov_make_folders(command->output));
+  if (command->output)
+    FOV_TRY(fov_replace_begin(&file, fov_explain_path(path, command, "weights.csv")));
+  FovStatus status = check_weights(file.stream, subject, command, options);
+  if (!command->output) return status;
+  if (status == FOV_OK) return fov_replace_commit(&file);
+  fov_replace_abort(&file);
+  return status;
+}
