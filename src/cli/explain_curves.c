@@ -26,8 +26,6 @@ typedef struct Table {
   FILE *csv;
 } Table;
 
-extern const FovMethod fov_method_random;
-
 /* ---- measuring ---- */
 
 /** The methods to compare; random is always one, the last. */

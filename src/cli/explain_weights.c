@@ -7,6 +7,8 @@
 
 static void print_layers(FILE *csv, const FovRandomised *result, const FovMethod *method) {
   printf("\n%-28s %9s %9s\n", method->plugin.name, "cascade", "alone");
+  printf("  %-26s %9.3f\n", "(where it looked)", result->looked);
+  if (csv) fprintf(csv, "%s,,%.6g,\n", method->plugin.name, result->looked);
   for (int l = 0; l < result->count; l++) {
     const FovRandomisedLayer *layer = &result->layers[l];
     printf("  %-26s %9.3f %9.3f\n", layer->name, layer->cascade, layer->alone);
@@ -24,7 +26,8 @@ static FovStatus check_weights(FILE *csv, const FovExplainSubject *subject,
   FOV_TRY(fov_explain_methods(methods, &count, subject, command));
   fov_print(stdout,
             "%s, %lld episodes: rank correlation of |map| with that of the trained weights\n"
-            "cascade: this layer and those above it are random; alone: only this layer\n",
+            "cascade: this layer and those above it are random; alone: only this layer;\n"
+            "where it looked: the same with the map of the gaze or of its weights\n",
             subject->trained.path, (long long)subject->request.count);
   if (csv) fputs("method,layer,cascade,alone\n", csv);
   for (int i = 0; i < count; i++) {

@@ -31,6 +31,9 @@ typedef struct FovMethod {
 /** All methods, NULL-terminated. */
 extern const FovMethod *const fov_methods[];
 
+/** Those that the checks compare others with. */
+extern const FovMethod fov_method_gaze, fov_method_weights, fov_method_random;
+
 /** The option `baseline` of a method: the brightness x₀ that stands for nothing. */
 #define FOV_BASELINE_OPTION(S)                                                                     \
   FOV_REAL(S, baseline, "0", -1000, 1000, "brightness of a pixel that shows nothing: 0 is black")

@@ -12,6 +12,7 @@ typedef struct Measuring {
   const void *options;
   real *values[WAYS][FOV_MOST_LAYERS]; // blocks
   double *correlations;                // [E, WAYS, layers]
+  double *looked;                      // [E]
 } Measuring;
 
 /* ---- rank correlation ---- */
@@ -63,6 +64,25 @@ static double correlate(const real *trained, const real *random, size_t numbers,
   return fov_rank_correlation(x, y, count, room + 2 * numbers);
 }
 
+/** The map of where an agent looked; NULL: there is none. */
+static const FovMethod *map_of_places(const FovTask *task, bool through) {
+  if (fov_method_gaze.check(task, through) == FOV_OK) return &fov_method_gaze;
+  return fov_method_weights.check(task, through) == FOV_OK ? &fov_method_weights : NULL;
+}
+
+/** Correlates trained maps with those of where it looked. map, room: as in measure_shard. */
+static void compare_places(const Measuring *m, const FovExplained *explained, int64_t first,
+                           const real *trained, real *map, double *room) {
+  const FovHeld *held = explained->held;
+  const FovMethod *places = map_of_places(&held->task, held->through);
+  size_t numbers = fov_held_pixels(held);
+  memset(map, 0, (size_t)held->lanes * numbers * sizeof *map);
+  if (places) places->map(map, explained, NULL);
+  for (int b = 0; b < held->lanes; b++)
+    m->looked[first + b] =
+        correlate(trained + (size_t)b * numbers, map + (size_t)b * numbers, numbers, room);
+}
+
 static void measure_shard(void *context, const FovExplained *explained, int64_t first) {
   const Measuring *m = context;
   FovHeld other = *explained->held;
@@ -74,6 +94,7 @@ static void measure_shard(void *context, const FovExplained *explained, int64_t 
   int L = m->result->count;
   randomised.held = &other;
   m->method->map(trained, explained, m->options);
+  compare_places(m, explained, first, trained, map, room);
   for (int i = 0; i < WAYS * L; i++) {
     other.values = m->values[i / L][i % L];
     memset(map, 0, all * sizeof *map);
@@ -136,33 +157,40 @@ static FovStatus randomise(Measuring *m, const FovExplainRequest *request, const
   return FOV_OK;
 }
 
-/** The mean of what is a number. */
-static double mean_of(const Measuring *m, int64_t episodes, int way, int layer) {
-  double sum = 0, count = 0;
-  int L = m->result->count;
-  for (int64_t e = 0; e < episodes; e++) {
-    double correlation = m->correlations[((size_t)e * WAYS + (size_t)way) * L + (size_t)layer];
-    if (isnan(correlation)) continue;
-    sum += correlation, count++;
+/** The mean of numbers x[0], x[stride] … that are not NaN. */
+static double mean_of(const double *x, int64_t count, int stride) {
+  double sum = 0, numbers = 0;
+  for (int64_t i = 0; i < count; i++)
+    if (!isnan(x[i * stride])) sum += x[i * stride], numbers++;
+  return numbers > 0 ? sum / numbers : NAN;
+}
+
+static void average(const Measuring *m, int64_t episodes) {
+  FovRandomised *result = m->result;
+  int L = result->count;
+  for (int l = 0; l < L; l++) {
+    result->layers[l].cascade = mean_of(m->correlations + CASCADE * L + l, episodes, WAYS * L);
+    result->layers[l].alone = mean_of(m->correlations + ALONE * L + l, episodes, WAYS * L);
   }
-  return count > 0 ? sum / count : NAN;
+  result->looked = mean_of(m->looked, episodes, 1);
 }
 
 static FovStatus measure(Measuring *m, const FovExplainRequest *request) {
-  FovRandomised *result = m->result;
-  real *random = fov_params_block(&request->task->agent->params);
-  m->correlations = calloc((size_t)request->count, WAYS * result->count * sizeof(double));
-  FovStatus status =
-      random && m->correlations ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory for correlations");
+  const FovParams *params = &request->task->agent->params;
+  size_t E = (size_t)request->count;
+  real *random = fov_params_block(params);
+  m->correlations = calloc(E, (size_t)(WAYS * m->result->count) * sizeof(double));
+  m->looked = calloc(E, sizeof(double));
+  FovStatus status = random && m->correlations && m->looked
+                         ? FOV_OK
+                         : fov_fail(FOV_ERR_MEMORY, "no memory for correlations");
   if (status == FOV_OK) {
-    fov_params_init(random, &request->task->agent->params, request->seed + 1);
+    fov_params_init(random, params, request->seed + 1);
     status = randomise(m, request, random);
   }
-  if (status == FOV_OK) status = fov_explain_each(request, measure_shard, m, 0);
-  for (int l = 0; l < result->count && status == FOV_OK; l++) {
-    result->layers[l].cascade = mean_of(m, request->count, CASCADE, l);
-    result->layers[l].alone = mean_of(m, request->count, ALONE, l);
-  }
+  double blocks = WAYS * m->result->count * (double)params->size * sizeof(real);
+  if (status == FOV_OK) status = fov_explain_each(request, measure_shard, m, blocks);
+  if (status == FOV_OK) average(m, request->count);
   free(random);
   return status;
 }
@@ -176,9 +204,7 @@ FovStatus fov_randomised_measure(FovRandomised *result, const FovExplainRequest 
   FovStatus status = list_layers(result, &request->task->agent->params);
   if (status == FOV_OK && method->check) status = method->check(request->task, request->through);
   if (status == FOV_OK) status = measure(m, request);
-  for (int i = 0; i < WAYS * FOV_MOST_LAYERS; i++)
-    free(m->values[i / FOV_MOST_LAYERS][i % FOV_MOST_LAYERS]);
-  free(m->correlations);
-  free(m);
+  for (int l = 0; l < FOV_MOST_LAYERS; l++) free(m->values[CASCADE][l]), free(m->values[ALONE][l]);
+  free(m->correlations), free(m->looked), free(m);
   return status;
 }

@@ -21,6 +21,9 @@ typedef struct FovRandomisedLayer {
 typedef struct FovRandomised {
   FovRandomisedLayer layers[FOV_MOST_LAYERS]; /**< from the output to the input */
   int count;
+  double looked; /**< the same with the map of the gaze, or of the weights of an attention that
+                    reads all tiles: what is left of a map that marks where it looked and no more;
+                    NaN likewise, or if there is no such map */
 } FovRandomised;
 
 /** Compares the maps of a method; the episodes, their choices and the explained class are those of
