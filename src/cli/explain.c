@@ -1,10 +1,13 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/team.h"
 #include "cli/cli.h"
 #include "cli/explain.h"
+#include "cli/print.h"
+#include "draw.h"
 
 static const char *const jacobians[] = {[FOV_EXPLAIN_NO_JACOBIAN] = "none",
                                         [FOV_EXPLAIN_LOGITS] = "logits",
@@ -52,6 +55,37 @@ const char *fov_explain_path(char path[FOV_PATH_SIZE], const FovExplainCommand *
   return path;
 }
 
+const char *fov_explain_picture(char path[FOV_PATH_SIZE], const FovExplainCommand *command,
+                                const char *name) {
+  snprintf(path, FOV_PATH_SIZE, "%s/%s.%s", command->output, name, command->svg ? "svg" : "png");
+  return path;
+}
+
+FovStatus fov_explain_text_begin(FovExplainText *text) {
+  *text = (FovExplainText){.text = NULL};
+  text->stream = open_memstream(&text->text, &text->size);
+  return text->stream ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory for a table");
+}
+
+FovStatus fov_explain_text_finish(FovExplainText *text, FovStatus status,
+                                  const FovExplainCommand *command, const char *name) {
+  char path[FOV_PATH_SIZE];
+  if (fclose(text->stream) != 0 && status == FOV_OK)
+    status = fov_fail(FOV_ERR_MEMORY, "no memory for a table");
+  if (status == FOV_OK && command->output) status = fov_make_folders(command->output);
+  if (status == FOV_OK && command->output)
+    status = fov_file_write(fov_explain_path(path, command, name), text->text, text->size);
+  free(text->text);
+  return status;
+}
+
+bool fov_explain_draws(const FovExplainCommand *command) {
+  char path[FOV_PATH_SIZE];
+  if (fov_draw_check(fov_explain_picture(path, command, "maps")) == FOV_OK) return true;
+  fov_print(stderr, "fovea: no picture: %s\n", fov_error_message());
+  return false;
+}
+
 static FovStatus check_command(const FovExplainCommand *command, const FovArguments *arguments) {
   if (arguments->count == 0)
     return fov_fail(FOV_ERR_USAGE, "no run or checkpoint given; see fovea explain --help");
@@ -78,7 +112,6 @@ static FovStatus explain(const FovExplainCommand *command, const FovArguments *a
   FovExplainSubject subject;
   FovStatus status = fov_explain_load(&subject, arguments->words[0], command, arguments->words + 1,
                                       arguments->count - 1);
-  if (status == FOV_OK && command->output) status = fov_make_folders(command->output);
   if (status == FOV_OK) status = explain_as_asked(&subject, command, methods);
   fov_explain_finish(&subject);
   return status;
@@ -99,7 +132,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
 const FovCommand fov_command_explain = {
     .name = "explain",
     .help = "explain what a trained agent computes by the pixels that it saw",
-    .synopsis = "RUN|CHECKPOINT ... [key=value ...] [METHOD.OPTION=VALUE ...]",
+    .synopsis = "RUN|CHECKPOINT ... [key=value ...]",
     .about =
         "Plays episodes with the most likely choices, and holds these: where it looked, and the\n"
         "weights of soft attention. What is left is a function of the pixels. Its maps are "

@@ -63,6 +63,27 @@ FovStatus fov_explain_methods(const FovMethod *list[FOV_MOST_METHODS], int *coun
 const char *fov_explain_path(char path[FOV_PATH_SIZE], const FovExplainCommand *command,
                              const char *name);
 
+/** The path of a picture there. */
+const char *fov_explain_picture(char path[FOV_PATH_SIZE], const FovExplainCommand *command,
+                                const char *name);
+
+/** Whether the program can draw; if not, prints a note. */
+bool fov_explain_draws(const FovExplainCommand *command);
+
+/** A text that becomes a file of the output folder. */
+typedef struct FovExplainText {
+  FILE *stream;
+  char *text;
+  size_t size;
+} FovExplainText;
+
+FovStatus fov_explain_text_begin(FovExplainText *text);
+
+/** Writes the file if `status` is FOV_OK and there is a folder; releases the text. Returns status,
+ * or why the file could not be written. */
+FovStatus fov_explain_text_finish(FovExplainText *text, FovStatus status,
+                                  const FovExplainCommand *command, const char *name);
+
 /** Maps of one method: files, pictures, and what is printed. */
 FovStatus fov_explain_maps(const FovExplainSubject *subject, const FovExplainCommand *command,
                            const FovMethodOptions *options);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/stats.h"
 #include "cli/explain.h"
 #include "cli/print.h"
@@ -47,7 +46,7 @@ static FovStatus list_methods(Table *table, const FovExplainSubject *subject,
 
 static void print_curves(FILE *csv, const char *run, const FovMethod *method,
                          const FovFaithfulness *f) {
-  for (int k = 0; k < FOV_CURVE_POINTS && csv; k++)
+  for (int k = 0; k < FOV_CURVE_POINTS; k++)
     fprintf(csv, "%s,%s,%g,%.6g,%.6g\n", run, method->plugin.name,
             k / (double)(FOV_CURVE_POINTS - 1), f->mean[DELETION][k], f->mean[INSERTION][k]);
 }
@@ -75,7 +74,7 @@ static FovStatus measure_run(Table *table, const FovExplainSubject *subject, int
 
 static FovStatus measure(Table *table, const FovExplainCommand *command,
                          const FovArguments *arguments, int runs, const FovMethodOptions *options) {
-  if (table->csv) fputs("run,method,share,deletion,insertion\n", table->csv);
+  fputs("run,method,share,deletion,insertion\n", table->csv);
   for (int r = 0; r < runs; r++) {
     FovExplainSubject subject;
     FovStatus status = fov_explain_load(&subject, arguments->words[r], command,
@@ -202,17 +201,12 @@ static FovStatus check(Table *table, const FovExplainCommand *command,
 
 FovStatus fov_explain_curves(const FovExplainCommand *command, const FovArguments *arguments,
                              const FovMethodOptions *options) {
-  char path[FOV_PATH_SIZE];
-  FovReplace file = {0};
   Table table = {.count = 0};
-  if (command->output) FOV_TRY(fov_make_folders(command->output));
-  if (command->output)
-    FOV_TRY(fov_replace_begin(&file, fov_explain_path(path, command, "curves.csv")));
-  table.csv = file.stream;
+  FovExplainText csv;
+  FOV_TRY(fov_explain_text_begin(&csv));
+  table.csv = csv.stream;
   FovStatus status = check(&table, command, arguments, options);
   for (int i = 0; i < table.count; i++)
     for (int kind = 0; kind < KINDS; kind++) free(table.rows[i].areas[kind]);
-  if (command->output && status == FOV_OK) return fov_replace_commit(&file);
-  if (command->output) fov_replace_abort(&file);
-  return status;
+  return fov_explain_text_finish(&csv, status, command, "curves.csv");
 }

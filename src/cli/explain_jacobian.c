@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "cli/explain.h"
 #include "cli/print.h"
 #include "draw.h"
@@ -47,7 +48,8 @@ static FovStatus draw(const Norms *n, const FovExplainCommand *command) {
                           .title = logits ? "|dy_t / dg_s|, logits" : "|dh_t / dg_s|, state",
                           .row_label = "t",
                           .column_label = "s"};
-  fov_explain_path(path, command, command->svg ? "jacobian.svg" : "jacobian.png");
+  if (!fov_explain_draws(command)) return FOV_OK;
+  fov_explain_picture(path, command, "jacobian");
   return fov_draw_matrix(path, &matrix);
 }
 
@@ -80,6 +82,7 @@ FovStatus fov_explain_jacobian(const FovExplainSubject *subject, const FovExplai
   FovStatus status = n.norms && n.mean ? fov_jacobian(n.norms, &subject->request, of)
                                        : fov_fail(FOV_ERR_MEMORY, "no memory for a Jacobian");
   if (status == FOV_OK) fov_jacobian_mean(n.mean, n.norms, subject->request.count, T);
+  if (status == FOV_OK) status = fov_make_folders(command->output);
   if (status == FOV_OK) status = write_norms(&n, subject, command);
   if (status == FOV_OK) status = draw(&n, command);
   if (status == FOV_OK) print(&n, subject, command);

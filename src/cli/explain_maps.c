@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/profile.h"
 #include "cli/explain.h"
 #include "cli/print.h"
@@ -94,7 +95,7 @@ static FovDrawMap panel_of(const FovMaps *maps, int64_t e, int64_t number) {
   return map;
 }
 
-/** Draws some episodes, and the mean of all. */
+/** Draws some episodes, and the mean of all; without drawing in the program, nothing. */
 static FovStatus draw(const FovMaps *maps, const FovExplainSubject *subject,
                       const FovExplainCommand *command, const FovMethod *method) {
   char path[FOV_PATH_SIZE], title[256];
@@ -106,15 +107,16 @@ static FovStatus draw(const FovMaps *maps, const FovExplainSubject *subject,
                          .width = maps->width,
                          .channels = maps->channels,
                          .title = title};
+  if (!fov_explain_draws(command)) return FOV_OK;
   for (int i = 0; i < drawing.count; i++) list[i] = panel_of(maps, i, subject->cases[i]);
   snprintf(title, sizeof title, "%s of %s", method->plugin.name,
            command->target ? command->target : "logit");
-  fov_explain_path(path, command, command->svg ? "maps.svg" : "maps.png");
+  fov_explain_picture(path, command, "maps");
   FOV_TRY(fov_draw_maps(path, &drawing));
   drawing.maps = &mean;
   drawing.count = 1;
   snprintf(mean.caption, sizeof mean.caption, "mean of %lld episodes", (long long)maps->episodes);
-  fov_explain_path(path, command, command->svg ? "mean.svg" : "mean.png");
+  fov_explain_picture(path, command, "mean");
   return fov_draw_maps(path, &drawing);
 }
 
@@ -141,6 +143,7 @@ FovStatus fov_explain_maps(const FovExplainSubject *subject, const FovExplainCom
   FovStatus status =
       fov_maps_make(&maps, &subject->request, method, fov_method_options_of(options, method));
   double seconds = fov_now() - start;
+  if (status == FOV_OK) status = fov_make_folders(command->output);
   if (status == FOV_OK) status = write_maps(&maps, subject, command, method);
   if (status == FOV_OK) status = draw(&maps, subject, command, method);
   if (status == FOV_OK) {

@@ -1,6 +1,5 @@
 #include <stdio.h>
 
-#include "base/file.h"
 #include "cli/explain.h"
 #include "cli/print.h"
 #include "explain/randomised.h"
@@ -8,13 +7,12 @@
 static void print_layers(FILE *csv, const FovRandomised *result, const FovMethod *method) {
   printf("\n%-28s %9s %9s\n", method->plugin.name, "cascade", "alone");
   printf("  %-26s %9.3f\n", "(where it looked)", result->looked);
-  if (csv) fprintf(csv, "%s,,%.6g,\n", method->plugin.name, result->looked);
+  fprintf(csv, "%s,,%.6g,\n", method->plugin.name, result->looked);
   for (int l = 0; l < result->count; l++) {
     const FovRandomisedLayer *layer = &result->layers[l];
     printf("  %-26s %9.3f %9.3f\n", layer->name, layer->cascade, layer->alone);
-    if (csv)
-      fprintf(csv, "%s,%s,%.6g,%.6g\n", method->plugin.name, layer->name, layer->cascade,
-              layer->alone);
+    fprintf(csv, "%s,%s,%.6g,%.6g\n", method->plugin.name, layer->name, layer->cascade,
+            layer->alone);
   }
 }
 
@@ -29,7 +27,7 @@ static FovStatus check_weights(FILE *csv, const FovExplainSubject *subject,
             "cascade: this layer and those above it are random; alone: only this layer;\n"
             "where it looked: the same with the map of the gaze or of its weights\n",
             subject->trained.path, (long long)subject->request.count);
-  if (csv) fputs("method,layer,cascade,alone\n", csv);
+  fputs("method,layer,cascade,alone\n", csv);
   for (int i = 0; i < count; i++) {
     FOV_TRY(fov_randomised_measure(&result, &subject->request, methods[i],
                                    fov_method_options_of(options, methods[i])));
@@ -41,14 +39,8 @@ static FovStatus check_weights(FILE *csv, const FovExplainSubject *subject,
 
 FovStatus fov_explain_weights(const FovExplainSubject *subject, const FovExplainCommand *command,
                               const FovMethodOptions *options) {
-  char path[FOV_PATH_SIZE];
-  FovReplace file = {0};
-  if (command->output) FOV_TRY(fov_make_folders(command->output));
-  if (command->output)
-    FOV_TRY(fov_replace_begin(&file, fov_explain_path(path, command, "weights.csv")));
-  FovStatus status = check_weights(file.stream, subject, command, options);
-  if (!command->output) return status;
-  if (status == FOV_OK) return fov_replace_commit(&file);
-  fov_replace_abort(&file);
-  return status;
+  FovExplainText csv;
+  FOV_TRY(fov_explain_text_begin(&csv));
+  FovStatus status = check_weights(csv.stream, subject, command, options);
+  return fov_explain_text_finish(&csv, status, command, "weights.csv");
 }
