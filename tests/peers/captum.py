@@ -23,7 +23,7 @@ sys.path.append(os.path.dirname(os.path.abspath(__file__)))  # last: this file i
 from peer import report
 
 RUN = "experiments/trained/cluttered-60"
-EPISODES = 50
+EPISODES = 10
 SIDE, SCALES = 12, 3
 TOLERANCE = 1e-4
 
@@ -63,17 +63,17 @@ class Agent(nn.Module):
         """Patches [E * T * S, 1, G, G]; fov_sensor_look."""
         E, _, H, W = pictures.shape
         margin = SIDE << SCALES
-        padded = F.pad(pictures, (margin,) * 4)
+        padded = F.pad(pictures, (margin,) * 4)[:, 0]
+        episode = torch.arange(E)[:, None, None, None]
         patches = []
-        for e in range(E):
-            for x, y in self.places[e]:
-                for s in range(SCALES):
-                    width = SIDE << s
-                    left, top = (int(np.floor((place + 1) / 2 * extent + 0.5)) - width // 2 + margin
-                                 for place, extent in ((x, W), (y, H)))
-                    crop = padded[e : e + 1, :, top : top + width, left : left + width]
-                    patches.append(F.avg_pool2d(crop, 1 << s))
-        return torch.cat(patches)
+        for s in range(SCALES):
+            width = SIDE << s
+            column, row = (torch.from_numpy(np.floor((self.places[..., axis] + 1) / 2 * extent + 0.5)).long()
+                           - width // 2 + margin for axis, extent in enumerate((W, H)))
+            step = torch.arange(width)
+            crops = padded[episode, (row[..., None] + step)[..., None], (column[..., None] + step)[..., None, :]]
+            patches.append(F.avg_pool2d(crops, 1 << s))
+        return torch.stack(patches, 2).reshape(-1, 1, SIDE, SIDE)
 
     def forward(self, pictures):
         w, (E, T, _) = self.w, self.places.shape
