@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "cli/explain.h"
 #include "cli/print.h"
 #include "draw.h"
@@ -76,6 +77,8 @@ FovStatus fov_explain_jacobian(const FovExplainSubject *subject, const FovExplai
   size_t cells = (size_t)T * (size_t)T;
   FovJacobianOf of =
       command->jacobian == FOV_EXPLAIN_LOGITS ? FOV_JACOBIAN_LOGITS : FOV_JACOBIAN_STATE;
+  FOV_TRY(fov_memory_check((double)subject->request.count * (double)cells * sizeof(float),
+                           "this Jacobian"));
   Norms n = {.norms = calloc((size_t)subject->request.count, cells * sizeof *n.norms),
              .mean = calloc(cells, sizeof *n.mean),
              .T = T};

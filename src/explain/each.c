@@ -33,7 +33,7 @@ static size_t pixels_of(const FovTask *task) {
 
 /** Lanes of a shard: fewer where pictures are large. */
 static int lanes_of(const FovTask *task) {
-  enum { MOST = 1 << 26 }; // pixels
+  enum { MOST = 1 << 24 }; // pixels
   int lanes = FOV_SHARD;
   while (lanes > 1 && (size_t)lanes * pixels_of(task) > MOST) lanes /= 2;
   return lanes;

@@ -9,6 +9,7 @@
 #define FOV_EXPLAIN_HELD_H
 
 #include "learn/rollout/rollout.h"
+#include "model/watch.h"
 
 /** Which episodes to play, and how. */
 typedef struct FovHeldRequest {

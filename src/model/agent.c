@@ -4,6 +4,7 @@
 
 #include "base/profile.h"
 #include "model/coarse_view.h"
+#include "model/watch.h"
 #include "tensor/ops.h"
 
 static const char *const stops[] = {"none", "baseline", "location", "both", NULL};

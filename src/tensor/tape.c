@@ -199,7 +199,7 @@ FovVar *fov_share_gradient(FovTape *tape, FovVar *x, real share) {
   return share == 0 ? fov_stop_gradient(tape, x) : share_of(tape, x, share);
 }
 
-FovVar *fov_watch(FovTape *tape, FovVar *x, FovWatch kind, FovVar *from, const void *about) {
+FovVar *fov_watch(FovTape *tape, FovVar *x, unsigned kind, FovVar *from, const void *about) {
   if (!(tape->watching & kind)) return x;
   FovWatched *watched = FOV_NEW(tape->arena, FovWatched, 1);
   *watched = (FovWatched){

@@ -33,13 +33,6 @@ typedef struct FovVar {
   FovSeries *series; /**< the same result at all time steps, see tape_join.c; NULL: none */
 } FovVar;
 
-/** Results whose gradients can be asked for. */
-typedef enum FovWatch {
-  FOV_WATCH_READOUT = 1 << 0, /**< g_t, a time step after the other */
-  FOV_WATCH_MAPS = 1 << 1,    /**< of a convolutional encoder's last layer, from glimpses rho; about
-                                   them: its FovConv */
-} FovWatch;
-
 /** A watched result, in a list. */
 typedef struct FovWatched {
   FovVar *var;
@@ -57,7 +50,8 @@ typedef struct FovTape {
   FovVar *params;    /**< [count]: the parameters as vars, by number */
   FovJoin *joins;    /**< [count]: the gradient of each one's uses, see tape_join.c */
   bool spent;        /**< backward has run since the gradients were last cleared */
-  FovWatch watching; /**< which results are watched; set after fov_tape_begin */
+  unsigned watching; /**< bits: the kinds of results that are watched, which their module names;
+                          set after fov_tape_begin */
   FovWatched *watched; /**< the last one; NULL: none */
 } FovTape;
 
@@ -114,7 +108,7 @@ FovVar *fov_share_gradient(FovTape *tape, FovVar *x, real share);
  * x, or if results of this kind are watched the same value as a var that is put on the tape's list.
  * It wants a gradient even if x does not, and has it after the backward pass.
  */
-FovVar *fov_watch(FovTape *tape, FovVar *x, FovWatch kind, FovVar *from, const void *about);
+FovVar *fov_watch(FovTape *tape, FovVar *x, unsigned kind, FovVar *from, const void *about);
 
 /* For operations. */
 

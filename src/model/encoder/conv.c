@@ -2,6 +2,7 @@
  * networks that Mnih et al. 2014, section 4.1, compare with; the same on the patches of all scales.
  */
 #include "model/encoder.h"
+#include "model/watch.h"
 
 typedef struct Options {
   int filters, side, stride, second;
