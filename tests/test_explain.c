@@ -49,6 +49,7 @@ static FovExplainRequest request_of(const Scene *s, const char *target, bool thr
 static void begin(Scene *s, const char *settings, const char *target, bool through) {
   memset(s, 0, sizeof *s);
   toy_create(&s->toy, settings);
+  assert_int_equal(fov_experiment_standardise(&s->toy.experiment, &s->toy.env), FOV_OK);
   s->values = toy_lively_values(&s->toy);
   for (int b = 0; b < LANES; b++) s->cases[b] = 2 * b + 1;
   FovExplainRequest request = request_of(s, target, through);
@@ -111,10 +112,10 @@ static void check_gradient(const char *settings, const char *target, bool throug
   // Standardised images are floats: the rounding of a short step would show.
   bool standardised = fov_is_standardised(s.held.task.standard);
   for (size_t i = 0; i < numbers; i++) {
-    differ(slopes, &s, pixels, i, standardised ? 4e-3 : 1e-5);
+    differ(slopes, &s, pixels, i, standardised ? 1e-4 : 1e-5);
     for (int b = 0; b < LANES; b++) {
       double found = (double)gradient[(size_t)b * numbers + i];
-      assert_near(found, slopes[b], (standardised ? 1e-4 : 1e-6) * (1 + most),
+      assert_near(found, slopes[b], (standardised ? 1e-2 : 1e-6) * (1 + most),
                   "%s%s, lane %d, pixel %zu", settings, target, b, i);
     }
   }
@@ -630,7 +631,7 @@ static void test_random_weights_change_what_depends_on_them(void **state) {
     bool head = strcmp(layer->name, "baseline") == 0 || strcmp(layer->name, "location") == 0;
     // Heads that the answer does not read leave its map as it is.
     assert_int_equal(layer->alone == 1, head);
-    if (strcmp(layer->name, "core") == 0) assert_true(layer->cascade < 0.999);
+    if (l > 0) assert_true(layer->cascade < 1);
   }
   assert_string_equal(result.layers[0].name, "baseline");
   assert_string_equal(result.layers[result.count - 1].name, "encoder");
@@ -706,8 +707,10 @@ static void test_threads_do_not_change_a_bit_of_maps(void **state) {
   size_t numbers = fov_maps_numbers(&maps[0]);
   assert_memory_equal(maps[0].map, maps[1].map, MANY * numbers * sizeof(float));
   assert_memory_equal(maps[0].places, maps[1].places, MANY * 2 * sizeof(float));
-  // Episode 40 is that of case 0 again.
-  assert_memory_equal(maps[0].pixels, maps[0].pixels + 40 * numbers, numbers * sizeof(float));
+  // Episodes 24 and 64, of different shards, are both of case 32.
+  const float *pixels = maps[0].pixels;
+  assert_memory_equal(pixels + 24 * numbers, pixels + 64 * numbers, numbers * sizeof(float));
+  assert_memory_not_equal(pixels, pixels + 64 * numbers, numbers * sizeof(float));
   double sum = 0;
   for (int e = 0; e < MANY; e++) sum += (double)maps[0].map[(size_t)e * numbers + 210] / MANY;
   assert_near(maps[0].mean[210], sum, 1e-6 * (1 + fabs(sum)), "the mean");
