@@ -59,6 +59,37 @@ typedef struct FovDrawComparison {
  * as above. With more recipes than a figure can show, the best. */
 FovStatus fov_draw_comparison(const char *path, const FovDrawComparison *comparison);
 
+/** A map of an episode's pixels. */
+typedef struct FovDrawMap {
+  const float *map;    /**< [F, H, W, C]: channels are added */
+  const float *pixels; /**< [F, H, W, C]: brightness, 0 black … 1 white */
+  const float *places; /**< [place_count, 2]: x, y of glimpses, up to a NaN; NULL: none */
+  int place_count;
+  char caption[64];
+  bool wrong; /**< the caption is of a wrong answer */
+} FovDrawMap;
+
+typedef struct FovDrawMaps {
+  const FovDrawMap *maps; /**< [count] */
+  int count;
+  int frames, height, width, channels; /**< F, H, W, C */
+  const char *title;
+} FovDrawMaps;
+
+/** Draws maps over their pictures: positive numbers in one colour, negative ones in another, each
+ * map on its own scale. Of several pictures, the one with the largest numbers. path: as above. */
+FovStatus fov_draw_maps(const char *path, const FovDrawMaps *drawing);
+
+/** A matrix with its numbers. */
+typedef struct FovDrawMatrix {
+  const double *values; /**< [rows, columns], each >= 0; NaN: none */
+  int rows, columns;    /**< counted from 1 */
+  const char *title, *row_label, *column_label;
+} FovDrawMatrix;
+
+/** Draws a matrix as coloured cells, with their numbers where these fit. path: as above. */
+FovStatus fov_draw_matrix(const char *path, const FovDrawMatrix *matrix);
+
 /** Which episode of a trace to draw, and how. */
 typedef struct FovDrawEpisode {
   int episode;       /**< 0 … E−1 */

@@ -28,6 +28,16 @@ FovStatus fov_draw_comparison(const char *path, const FovDrawComparison *compari
   return refuse(path);
 }
 
+FovStatus fov_draw_maps(const char *path, const FovDrawMaps *drawing) {
+  (void)drawing;
+  return refuse(path);
+}
+
+FovStatus fov_draw_matrix(const char *path, const FovDrawMatrix *matrix) {
+  (void)matrix;
+  return refuse(path);
+}
+
 FovStatus fov_draw_episode(const char *path, const char *trace, const FovDrawEpisode *what) {
   (void)trace, (void)what;
   return refuse(path);

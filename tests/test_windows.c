@@ -214,6 +214,42 @@ static void the_gradient_equals_differences(void **state) {
       }
 }
 
+/** A glimpse is linear in the brightness of each pixel, so any step of it has the derivative. */
+static void assert_pixel_gradient(Subject *t, FovWindow w, real *gradient) {
+  int count = t->image.height * t->image.width * t->image.channels;
+  double before = loss_of(t, w);
+  for (int i = 0; i < count; i++) gradient[i] = 3;
+  t->image.gradient = gradient;
+  gradient_of(t, w);
+  t->image.gradient = NULL;
+  for (int i = 0; i < count; i++) {
+    float brightness = t->floats[i];
+    uint8_t byte = t->bytes[i];
+    t->floats[i] += 0.25f, t->bytes[i] ^= 64;
+    double step = t->image.floats ? (double)t->floats[i] - (double)brightness
+                                  : ((double)t->bytes[i] - byte) / 255;
+    assert_near(gradient[i] - 3, (loss_of(t, w) - before) / step, DOUBLE ? 1e-10 : 1e-4,
+                "kind %d, pixel %d of [%d, %d, %d]", t->kind, i, t->image.height, t->image.width,
+                t->image.channels);
+    t->floats[i] = brightness, t->bytes[i] = byte;
+  }
+}
+
+static void the_gradient_of_the_pixels_equals_differences(void **state) {
+  (void)state;
+  static const int shapes[][3] = {{20, 20, 1}, {5, 17, 1}, {17, 6, 3}};
+  static Subject t;
+  static real gradient[20 * 20];
+  for (int kind = 0; kind < 2; kind++)
+    for (int i = 0; i < 3; i++)
+      for (int floats = 0; floats < 2; floats++) {
+        FovSensor sensor = {.side = 5, .scales = 2, .gain = 1.5};
+        begin(&t, (FovWindowKind)kind, sensor, shapes[i][0], shapes[i][1], shapes[i][2], floats);
+        for (int w = 0; w < WINDOWS; w++) assert_pixel_gradient(&t, windows[w], gradient);
+        finish(&t);
+      }
+}
+
 /** On a pixel, the derivative is the difference from the next one. */
 static void a_bilinear_sample_on_a_pixel_has_the_derivative_to_the_right(void **state) {
   (void)state;
@@ -305,6 +341,7 @@ int main(void) {
       cmocka_unit_test(a_glimpse_equals_its_definition),
       cmocka_unit_test(samples_on_pixels_are_the_retina_s),
       cmocka_unit_test(the_gradient_equals_differences),
+      cmocka_unit_test(the_gradient_of_the_pixels_equals_differences),
       cmocka_unit_test(a_bilinear_sample_on_a_pixel_has_the_derivative_to_the_right),
       cmocka_unit_test(pixels_that_filters_reach_are_counted),
       cmocka_unit_test(any_window_gives_finite_numbers),

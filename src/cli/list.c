@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "experiment/experiment.h"
+#include "explain/method.h"
 
 /** A slot's plug-ins are listed under the plural and under the slot's own key. */
 static const struct {
@@ -31,17 +32,24 @@ static FovStatus list_settings(const FovExperiment *experiment) {
   return FOV_OK;
 }
 
+/** The methods of fovea explain; each plug-in is a method's first member. */
+static FovStatus list_methods(void) {
+  fov_plugin_help((const FovPlugin *const *)fov_methods, stdout);
+  return FOV_OK;
+}
+
 static FovStatus list(const FovExperiment *experiment, const char *word) {
   if (strcmp(word, "settings") == 0 || strcmp(word, "setting") == 0)
     return list_settings(experiment);
-  const char *names[KINDS + 1] = {[KINDS] = "settings"};
+  const char *names[KINDS + 2] = {[KINDS] = "settings", [KINDS + 1] = "methods"};
+  if (strcmp(word, "methods") == 0 || strcmp(word, "method") == 0) return list_methods();
   for (int i = 0; i < KINDS; i++) {
     const FovSlot *slot = &experiment->slots[kinds[i].slot];
     names[i] = kinds[i].plural;
     if (strcmp(word, names[i]) == 0 || strcmp(word, slot->key) == 0)
       return fov_plugin_help(slot->table, stdout), FOV_OK;
   }
-  const char *nearest = fov_nearest(word, names, KINDS + 1);
+  const char *nearest = fov_nearest(word, names, KINDS + 2);
   if (nearest)
     return fov_fail(FOV_ERR_USAGE, "nothing to list as '%s'; did you mean '%s'?", word, nearest);
   return fov_fail(FOV_ERR_USAGE, "nothing to list as '%s'; see fovea list --help", word);

@@ -47,6 +47,7 @@ typedef struct FovPolicyOutput {
   real *columns[FOV_COLUMNS]; /**< [n, width]: what it declares to record */
   FovVar *log_prob; /**< [n, 1]: log π of the choices; NULL if nothing is learned or was sampled */
   FovVar *entropy;  /**< [n, 1]: of π, in nats, exactly; NULL: unknown, constant or not wanted */
+  FovVar *mean;     /**< [n, 2]: of the samples, if the head computes it; else NULL */
 } FovPolicyOutput;
 
 typedef struct FovPolicy {

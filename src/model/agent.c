@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "base/profile.h"
+#include "model/coarse_view.h"
+#include "model/watch.h"
 #include "tensor/ops.h"
 
 static const char *const stops[] = {"none", "baseline", "location", "both", NULL};
@@ -244,11 +246,8 @@ int fov_agent_columns(FovColumn columns[FOV_COLUMNS], const FovAgent *agent) {
 
 /** tanh(Linear(relu(Linear(coarse)))), of every lane's image. */
 static FovVar *start_of(const FovAgent *agent, FovTape *tape, const FovImage *images, int lanes) {
-  FovVar *p = tape->params, *coarse = fov_constant(tape, lanes, agent->coarse);
-  FovPhase before = fov_profile_enter(FOV_PHASE_SENSOR);
-  for (int b = 0; b < lanes; b++)
-    fov_sensor_shrink(coarse->value + (size_t)b * coarse->stride, &images[b], agent->context.side);
-  fov_profile_enter(before);
+  FovVar *p = tape->params;
+  FovVar *coarse = fov_coarse_views(tape, images, lanes, agent->context.side);
   FovVar *hidden =
       fov_linear(tape, coarse, &p[agent->context_w], &p[agent->context_bias], FOV_RELU);
   return fov_linear(tape, hidden, &p[agent->start_w], &p[agent->start_bias], FOV_TANH);
@@ -353,6 +352,7 @@ void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *ag
   FovView seen = *view;
   if (agent->attention->connect) seen.state = asking(state, agent, tape);
   agent->attention->read(readout, state->attention, agent->attention_layout, tape, &seen);
+  readout->g = fov_watch(tape, readout->g, FOV_WATCH_READOUT, NULL, NULL);
   for (int i = 0; i < 2 && readout->relaxed[i]; i++)
     readout->relaxed[i] = answer_at_once(agent, state, tape, readout->relaxed[i], view);
   FovVar *input = core_input(agent, tape, state, readout->g, view);

@@ -14,6 +14,7 @@
 typedef struct FovEncoder {
   FovPlugin plugin;
   size_t layout_size; /**< bytes of the struct that `build` writes */
+  bool maps;          /**< it is convolutional, and its maps can be watched (FOV_WATCH_MAPS) */
   /** Adds the encoder's parameters, named "encoder.…", for glimpses rho [B, S·G·G·C]. Writes the
    * layout, const afterwards, and the width of h_g. Fails if it cannot encode such glimpses; the
    * message names the option to change. */

@@ -1,6 +1,7 @@
 #include "model/glimpse.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/profile.h"
 
@@ -39,7 +40,28 @@ FovVar *fov_glimpse_rows(FovTape *tape, const FovGlimpseNet *net, int rows) {
   return fov_constant(tape, rows, fov_glimpse_features(net->shape));
 }
 
-void fov_glimpse_take(FovVar *rho, const FovGlimpseNet *net, const FovImage *images,
+typedef struct Taken {
+  FovVar *rho;
+  const FovVar *places;
+  const FovImage *images; // [n]
+  FovSensor sensor;
+  int sites;
+} Taken;
+
+static void take_backward(FovTape *tape, void *saved) {
+  (void)tape;
+  Taken *op = saved;
+  FovPhase before = fov_profile_enter(FOV_PHASE_SENSOR);
+  for (int i = 0; i < op->rho->rows; i++) {
+    const FovImage *image = &op->images[i / op->sites];
+    const real *l = fov_value_row(op->places, i);
+    fov_sensor_look_back(image->gradient, fov_grad_row(op->rho, i), &op->sensor, l[0], l[1],
+                         image->height, image->width, image->channels);
+  }
+  fov_profile_enter(before);
+}
+
+void fov_glimpse_take(FovVar *rho, FovTape *tape, const FovGlimpseNet *net, const FovImage *images,
                       const FovVar *places, int sites) {
   FovPhase before = fov_profile_enter(FOV_PHASE_SENSOR);
   for (int i = 0; i < rho->rows; i++) {
@@ -47,6 +69,13 @@ void fov_glimpse_take(FovVar *rho, const FovGlimpseNet *net, const FovImage *ima
     fov_sensor_look(fov_value_row(rho, i), &net->sensor, &images[i / sites], l[0], l[1]);
   }
   fov_profile_enter(before);
+  if (!images->gradient) return;
+  size_t bytes = (size_t)(rho->rows / sites) * sizeof *images;
+  Taken *op = FOV_NEW(tape->arena, Taken, 1);
+  *op = (Taken){.rho = rho, .places = places, .sensor = net->sensor, .sites = sites};
+  op->images = memcpy(fov_arena_alloc(tape->arena, bytes), images, bytes);
+  rho->wants_grad = true;
+  fov_note(tape, rho, NULL, take_backward, op);
 }
 
 FovVar *fov_glimpse_join(FovTape *tape, const FovGlimpseNet *net, FovVar *rho, FovVar *places) {
@@ -61,6 +90,6 @@ FovVar *fov_glimpse_next(FovVar **rho, FovGlimpses *glimpses, FovTape *tape,
   if (!glimpses->rho) glimpses->rho = fov_glimpse_rows(tape, net, glimpses->room);
   *rho = fov_rows(tape, glimpses->rho, glimpses->used, places->rows);
   glimpses->used += places->rows;
-  fov_glimpse_take(*rho, net, images, places, 1);
+  fov_glimpse_take(*rho, tape, net, images, places, 1);
   return fov_glimpse_join(tape, net, *rho, places);
 }

@@ -49,8 +49,9 @@ typedef struct FovGlimpses {
 /** A matrix for `rows` glimpses, [rows, S·G·G·C]. */
 FovVar *fov_glimpse_rows(FovTape *tape, const FovGlimpseNet *net, int rows);
 
-/** Fills rho [n·N, S·G·G·C] with glimpses at places [n·N, 2]: N at each of n images. */
-void fov_glimpse_take(FovVar *rho, const FovGlimpseNet *net, const FovImage *images,
+/** Fills a constant rho [n·N, S·G·G·C] with glimpses at places [n·N, 2], which must stay as they
+ * are: N at each of n images. If the images want a gradient, so does rho from then on. */
+void fov_glimpse_take(FovVar *rho, FovTape *tape, const FovGlimpseNet *net, const FovImage *images,
                       const FovVar *places, int sites);
 
 /** g [B, width] of glimpses rho [B, S·G·G·C] at places [B, 2]. */

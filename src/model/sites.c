@@ -203,7 +203,7 @@ typedef void Make(FovSitesState *state, const FovSites *sites, FovTape *tape,
 static FovVar *look_at_tiles(FovSitesState *state, const FovSites *sites, FovTape *tape,
                              const FovImage *images) {
   state->rho = fov_glimpse_rows(tape, &sites->net, state->places->rows);
-  fov_glimpse_take(state->rho, &sites->net, images, state->places, sites->count);
+  fov_glimpse_take(state->rho, tape, &sites->net, images, state->places, sites->count);
   return fov_glimpse_join(tape, &sites->net, state->rho, state->places);
 }
 
@@ -379,6 +379,7 @@ static void record(FovReadout *readout, const FovSitesState *state, const FovSit
 void fov_sites_read(FovReadout *readout, FovSitesState *state, const FovSites *sites, FovTape *tape,
                     FovVar *weights, const FovView *view) {
   FovVar *values = fov_sites_values(state, sites, tape, view);
+  if (view->held) weights = view->held[HEADS];
   FovVar *mean = readout->columns[TILES] = mean_weights(tape, weights, sites);
   readout->columns[HEADS] = weights;
   readout->g = fov_weigh_sites(tape, weights, values, sites->heads);
@@ -507,9 +508,10 @@ static FovVar *harden(FovTape *tape, FovVar *soft, const int *index) {
 void fov_sites_pick_through(FovReadout *readout, FovSitesState *state, const FovSites *sites,
                             FovTape *tape, FovVar *weights, FovVar *soft, const FovView *view) {
   // Without a gradient the result is that of the pick, for which one value is enough.
-  if (soft->wants_grad) fov_sites_values(state, sites, tape, view);
+  bool through = soft->wants_grad && !view->held;
+  if (through) fov_sites_values(state, sites, tape, view);
   fov_sites_pick(readout, state, sites, tape, weights, view);
-  if (!soft->wants_grad) return;
+  if (!through) return;
   FovVar *hard = harden(tape, soft, fov_sites_at(tape, sites, view));
   readout->g = fov_weigh_sites(tape, hard, state->values, 1);
 }

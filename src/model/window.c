@@ -78,16 +78,43 @@ static real *make_scratch(FovTape *tape, const FovSensor *sensor, const FovImage
   return FOV_NEW(tape->arena, real, numbers);
 }
 
+/** The window that was recorded, as constants: the inverse of record_lane. */
+static void repeat(FovVar **place, FovVar **shape, const FovWindowNet *window, FovTape *tape,
+                   const FovView *view) {
+  bool gaussian = window->kind == FOV_WINDOW_GAUSSIAN;
+  *place = fov_constant(tape, view->lanes, 2);
+  *shape = fov_constant(tape, view->lanes, gaussian ? FOV_WINDOW_SHAPE : 1);
+  for (int b = 0; b < view->lanes; b++) {
+    const real *outline = fov_value_row(view->held[WINDOW], b);
+    real *numbers = fov_value_row(*shape, b), pixels = outline[2] * (real)view->images[b].width / 2;
+    memcpy(fov_value_row(*place, b), outline, 2 * sizeof *outline);
+    numbers[FOV_WINDOW_STRIDE] = pixels / (real)window->net.shape.side;
+    if (!gaussian) continue;
+    const real *filter = fov_value_row(view->held[FILTER], b);
+    numbers[FOV_WINDOW_SIGMA] = filter[0];
+    numbers[FOV_WINDOW_INTENSITY] = filter[1];
+  }
+}
+
+/** Place and shape as functions of the state. */
+static void choose(FovVar **place, FovVar **shape, const FovWindowNet *window, FovTape *tape,
+                   const FovView *view) {
+  FovVar *p = tape->params, *h = fov_share_gradient(tape, view->state, window->gradient);
+  FovVar *x = fov_linear(tape, h, &p[window->w], &p[window->bias], FOV_LINEAR);
+  fov_window_numbers(place, shape, tape, x, window->first, window->scale);
+}
+
 void fov_window_read(FovReadout *readout, void *values, const void *layout, FovTape *tape,
                      const FovView *view) {
   FovWindowState *state = values;
   const FovWindowNet *window = layout;
   const FovSensor *sensor = &window->net.sensor;
-  FovVar *p = tape->params, *place, *shape;
+  FovVar *place, *shape;
   if (!state->scratch) state->scratch = make_scratch(tape, sensor, &view->images[0]);
-  FovVar *h = fov_share_gradient(tape, view->state, window->gradient);
-  FovVar *x = fov_linear(tape, h, &p[window->w], &p[window->bias], FOV_LINEAR);
-  fov_window_numbers(&place, &shape, tape, x, window->first, window->scale);
+  if (view->held)
+    repeat(&place, &shape, window, tape, view);
+  else
+    choose(&place, &shape, window, tape, view);
   FovWindowView seen = {.kind = window->kind,
                         .sensor = *sensor,
                         .images = view->images,

@@ -116,7 +116,7 @@ FovVar *fov_window_glimpses(FovTape *tape, FovVar *place, FovVar *shape,
   FovGlimpseShape glimpse =
       fov_sensor_glimpse(sensor, image->height, image->width, image->channels);
   FovVar *y = fov_result_of(tape, place, 0, place->rows, fov_glimpse_features(glimpse),
-                            place->wants_grad || shape->wants_grad);
+                            place->wants_grad || shape->wants_grad || image->gradient);
   FovPhase before = fov_profile_enter(FOV_PHASE_SENSOR);
   for (int b = 0; b < y->rows; b++) {
     FovWindow window = window_of(place, shape, b);

@@ -36,7 +36,7 @@ typedef struct FovWindowView {
 /**
  * Glimpses through windows: fov_window_look.
  *
- * The gradient flows into place and shape; the images are constants. place: [B, 2]; shape: [B, K],
+ * The gradient flows into place, shape and the images that want one. place: [B, 2]; shape: [B, K],
  * K = FOV_WINDOW_SHAPE, or 1 for a bilinear window. Result: [B, S·G·G·C].
  */
 FovVar *fov_window_glimpses(FovTape *tape, FovVar *place, FovVar *shape, const FovWindowView *view);

@@ -48,6 +48,8 @@ typedef struct FovImage {
   /** [W]: symbols of a sequence, 1 × W × 1, which ends before the first −1; or NULL. No sensor looks
    * at these. */
   const int32_t *tokens;
+  real *gradient;      /**< [H, W, C]: dL/d(brightness), which the backward passes of all that looks
+                            at the image add to; NULL: not wanted */
 } FovImage;
 
 /** Aborts unless an image has either bytes or floats. */

@@ -325,6 +325,31 @@ static void filter_rows_back(const Patch *p) {
                       p->line_gradient + (size_t)c * cols * lanes, lanes, rows, p->down.side, cols);
 }
 
+/** gradient[row, col, c] += factor · (F_yᵀ · dL/dlines)[row, col] */
+FOV_KERNEL static void add_row_gradient(real *restrict gradient, const Patch *p, int row,
+                                        const real *line_gradient, real factor) {
+  const real *weights = p->down.weights + (size_t)row * p->down.lanes;
+  for (int k = 0; k < p->cols; k++) {
+    const Axis *across = &p->across;
+    int x = across->kind == FOV_WINDOW_BILINEAR ? across->pixels[k] : across->begin + k;
+    gradient[x * p->channels] +=
+        factor * fov_row_dot(weights, line_gradient + (size_t)k * across->lanes, p->down.side);
+  }
+}
+
+/** Adds to the gradient of the image's pixels that the filters reach: γ F_yᵀ dL/dsamples F_x. */
+static void pixels_back(const FovImage *image, const Patch *p, real unit) {
+  const Axis *down = &p->down;
+  int C = p->channels, lanes = down->lanes;
+  fov_profile_flops(2.0 * down->side * p->rows * p->cols * C);
+  for (int k = 0; k < p->rows; k++) {
+    int y = down->kind == FOV_WINDOW_BILINEAR ? down->pixels[k] : down->begin + k;
+    for (int c = 0; c < C; c++)
+      add_row_gradient(image->gradient + (size_t)y * image->width * C + c, p, k,
+                       p->line_gradient + (size_t)c * p->cols * lanes, unit);
+  }
+}
+
 /* ---- windows ---- */
 
 size_t fov_window_scratch(const FovSensor *sensor, int height, int width, int channels) {
@@ -451,6 +476,8 @@ void fov_window_look_back(FovWindow *gradient, const real *glimpse_gradient, con
     take_gradient(&p, glimpse_gradient, factor);
     filter_columns_back(&p);
     filter_rows_back(&p);
+    // Bytes have been divided by 255: the gradient is that of their brightness.
+    if (image->gradient) pixels_back(image, &p, image->bytes ? 255 : 1);
     axis_back(&gradient->x, &patch, &p.across, p.across_gradient);
     axis_back(&gradient->y, &patch, &p.down, p.down_gradient);
     gradient->stride += patch.stride * (real)(1 << s);

@@ -44,11 +44,12 @@ void fov_window_look(real *glimpse, FovWindowKind kind, const FovSensor *sensor,
                      const FovImage *image, const FovWindow *window, real *scratch);
 
 /**
- * The backward pass: adds dL/d(window) to `gradient`, given dL/d(glimpse). glimpse: what
- * fov_window_look wrote. The image is a constant.
+ * The backward pass: adds dL/d(window) to `gradient`, given dL/d(glimpse), and to the image's
+ * gradient if it has one. glimpse: what fov_window_look wrote.
  *
  * Where a bilinear sample is on a pixel, its derivative is that towards the next pixel.
- * 4·G·H·W + 4·G·G·W multiplications and additions for each patch and channel.
+ * 4·G·H·W + 4·G·G·W multiplications and additions for each patch and channel, and 2·G·H·W for an
+ * image's gradient.
  */
 void fov_window_look_back(FovWindow *gradient, const real *glimpse_gradient, const real *glimpse,
                           FovWindowKind kind, const FovSensor *sensor, const FovImage *image,

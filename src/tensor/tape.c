@@ -183,14 +183,27 @@ static void share_backward(FovTape *tape, void *saved) {
   add_share(fov_grads(op->x), fov_grads(op->y), op->share);
 }
 
-FovVar *fov_share_gradient(FovTape *tape, FovVar *x, real share) {
-  FOV_CHECK(share >= 0 && share <= 1, "a share of %g", (double)share);
-  if (share == 1 || !x->wants_grad) return x;
+/** x as another var, of which a share of the gradient flows back. */
+static FovVar *share_of(FovTape *tape, FovVar *x, real share) {
   FovVar *y = fov_stop_gradient(tape, x);
-  if (share == 0) return y;
   y->wants_grad = true;
   Share *op = FOV_NEW(tape->arena, Share, 1);
   *op = (Share){.x = x, .y = y, .share = share};
-  fov_note(tape, y, NULL, share_backward, op);
+  fov_note(tape, y, NULL, x->wants_grad ? share_backward : nothing_behind, op);
   return y;
+}
+
+FovVar *fov_share_gradient(FovTape *tape, FovVar *x, real share) {
+  FOV_CHECK(share >= 0 && share <= 1, "a share of %g", (double)share);
+  if (share == 1 || !x->wants_grad) return x;
+  return share == 0 ? fov_stop_gradient(tape, x) : share_of(tape, x, share);
+}
+
+FovVar *fov_watch(FovTape *tape, FovVar *x, unsigned kind, FovVar *from, const void *about) {
+  if (!(tape->watching & kind)) return x;
+  FovWatched *watched = FOV_NEW(tape->arena, FovWatched, 1);
+  *watched = (FovWatched){
+      .var = share_of(tape, x, 1), .from = from, .about = about, .previous = tape->watched};
+  tape->watched = watched;
+  return watched->var;
 }

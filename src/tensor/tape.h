@@ -33,15 +33,26 @@ typedef struct FovVar {
   FovSeries *series; /**< the same result at all time steps, see tape_join.c; NULL: none */
 } FovVar;
 
+/** A watched result, in a list. */
+typedef struct FovWatched {
+  FovVar *var;
+  FovVar *from;                /**< what it was computed from; NULL: of no interest */
+  const void *about;           /**< belongs to the kind of result */
+  struct FovWatched *previous; /**< watched before it; NULL: none */
+} FovWatched;
+
 /** One shard's tape. */
 typedef struct FovTape {
   FovArena *arena;
   FovNode *last;
-  int steps;      /**< time steps to make room for: uses of a parameter that lie side by side */
-  int count;      /**< of parameters */
-  FovVar *params; /**< [count]: the parameters as vars, by number */
-  FovJoin *joins; /**< [count]: the gradient of each one's uses, see tape_join.c */
-  bool spent;     /**< backward has run since the gradients were last cleared */
+  int steps;         /**< time steps to make room for: uses of a parameter that lie side by side */
+  int count;         /**< of parameters */
+  FovVar *params;    /**< [count]: the parameters as vars, by number */
+  FovJoin *joins;    /**< [count]: the gradient of each one's uses, see tape_join.c */
+  bool spent;        /**< backward has run since the gradients were last cleared */
+  unsigned watching; /**< bits: the kinds of results that are watched, which their module names;
+                          set after fov_tape_begin */
+  FovWatched *watched; /**< the last one; NULL: none */
 } FovTape;
 
 /**
@@ -92,6 +103,12 @@ FovVar *fov_stop_gradient(FovTape *tape, const FovVar *x);
 
 /** The same value; a share of the gradient flows back through it. 0: fov_stop_gradient; 1: x. */
 FovVar *fov_share_gradient(FovTape *tape, FovVar *x, real share);
+
+/**
+ * x, or if results of this kind are watched the same value as a var that is put on the tape's list.
+ * It wants a gradient even if x does not, and has it after the backward pass.
+ */
+FovVar *fov_watch(FovTape *tape, FovVar *x, unsigned kind, FovVar *from, const void *about);
 
 /* For operations. */
 

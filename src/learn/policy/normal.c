@@ -88,6 +88,7 @@ const real *fov_normal_draw(FovPolicyOutput *output, FovTape *tape, const FovPol
   for (int i = 0; i < 2 * n && !input->deterministic; i++)
     sigmas[i] = adaptive ? fov_exp(fov_value_row(log_sigma, i / 2)[i % 2]) : sigma[i % 2];
   const real *samples = draw(output, tape, input, mean, sigmas);
+  output->mean = mean;
   if (adaptive)
     output->log_prob = fov_normal_log_prob(tape, mean, log_sigma, samples);
   else if (!input->deterministic)

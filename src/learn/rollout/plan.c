@@ -9,19 +9,26 @@ FovRng fov_case_rng(uint64_t seed, FovSplit split, int64_t index) {
   return fov_rng_stream(seed, FOV_STREAM_FIXED_ENV, name_case(split, index));
 }
 
-FovPlan fov_plan_cases(FovArena *arena, int64_t first, int lanes, uint64_t seed, FovSplit split,
-                       int repeat) {
-  FOV_CHECK(first + lanes <= 1ll << 40 && repeat >= 0 && repeat < 1024, "case %lld, repeat %d",
-            (long long)first + lanes, repeat);
+FovPlan fov_plan_list(FovArena *arena, const int64_t *list, int lanes, uint64_t seed,
+                      FovSplit split, int repeat) {
   int64_t *cases = FOV_NEW(arena, int64_t, lanes);
   FovRng *env_rng = FOV_NEW(arena, FovRng, lanes), *policy_rng = FOV_NEW(arena, FovRng, lanes);
   for (int b = 0; b < lanes; b++) {
-    cases[b] = first + b;
+    FOV_CHECK(list[b] < 1ll << 40 && repeat >= 0 && repeat < 1024, "case %lld, repeat %d",
+              (long long)list[b], repeat);
+    cases[b] = list[b];
     env_rng[b] = fov_case_rng(seed, split, cases[b]);
     policy_rng[b] = fov_rng_stream(seed, FOV_STREAM_FIXED_POLICY,
                                    name_case(split, cases[b]) | (uint64_t)repeat << 40);
   }
   return (FovPlan){.lanes = lanes, .cases = cases, .env_rng = env_rng, .policy_rng = policy_rng};
+}
+
+FovPlan fov_plan_cases(FovArena *arena, int64_t first, int lanes, uint64_t seed, FovSplit split,
+                       int repeat) {
+  int64_t *cases = FOV_NEW(arena, int64_t, lanes);
+  for (int b = 0; b < lanes; b++) cases[b] = first + b;
+  return fov_plan_list(arena, cases, lanes, seed, split, repeat);
 }
 
 FovPlan fov_plan_full(FovArena *arena, const FovTask *task, int lanes) {

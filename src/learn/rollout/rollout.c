@@ -130,6 +130,7 @@ void fov_play_begin(Play *play, FovRollout *rollout, FovTape *tape, const FovTas
   *rollout = make_rollout(tape->arena, task, plan->lanes);
   *play = make_play(rollout, tape, task, plan);
   fov_play_start(play);
+  rollout->cues = play->cues;
   play->state =
       fov_agent_begin(task->agent, tape, play->images, play->cues, play->count, glimpses);
   FovTimeStep *first = fov_play_begin_step(play);

@@ -88,6 +88,7 @@ typedef enum FovAligned {
 typedef struct FovRollout {
   int time_steps, lanes; /**< M, B: time steps 0 … M−1; a lane plays in each */
   FovTimeStep *at;       /**< [M] */
+  const FovImage *cues;  /**< [B]: as they were shown; without pixels if there are none */
   FovChoices choices;    /**< of the lanes that played; the others' are −1 or false */
   real *rewards; /**< [M, B]: earned by the action of time step t, less its glimpse's cost */
   real *returns; /**< [M, B]: Σ of the rewards from time step t on */
@@ -111,11 +112,15 @@ FovChoice fov_first_choice(FovFirst first, FovRng *rng);
 void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, const FovPlan *plan);
 
 /**
- * Plans lanes for cases first … first+lanes−1 of a fixed set, in the arena.
+ * Plans a lane for each case of a list, in the arena.
  *
  * seed, split and case name the draws of the environment; those of the policy depend on `repeat`
  * (0 … 1023) too. Nothing is shared with training, whatever its seed.
  */
+FovPlan fov_plan_list(FovArena *arena, const int64_t *cases, int lanes, uint64_t seed,
+                      FovSplit split, int repeat);
+
+/** The same for cases first … first+lanes−1. */
 FovPlan fov_plan_cases(FovArena *arena, int64_t first, int lanes, uint64_t seed, FovSplit split,
                        int repeat);
 

@@ -2,6 +2,7 @@
  * networks that Mnih et al. 2014, section 4.1, compare with; the same on the patches of all scales.
  */
 #include "model/encoder.h"
+#include "model/watch.h"
 
 typedef struct Options {
   int filters, side, stride, second;
@@ -89,7 +90,7 @@ static FovVar *encode(const void *layout, FovTape *tape, FovVar *rho) {
   FovVar *p = tape->params, *maps = rho;
   for (const Layer *at = l->layers; at < l->layers + l->count; at++)
     maps = fov_conv(tape, maps, &p[at->w], &p[at->bias], &at->conv, FOV_RELU);
-  return maps;
+  return fov_watch(tape, maps, FOV_WATCH_MAPS, rho, &l->layers[l->count - 1].conv);
 }
 
 const FovEncoder fov_encoder_conv = {
@@ -98,6 +99,7 @@ const FovEncoder fov_encoder_conv = {
                .options = options,
                .options_size = sizeof(Options)},
     .layout_size = sizeof(Layout),
+    .maps = true,
     .build = build,
     .encode = encode,
 };

@@ -1,0 +1,153 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/team.h"
+#include "cli/cli.h"
+#include "cli/explain.h"
+#include "cli/print.h"
+#include "draw.h"
+
+static const char *const jacobians[] = {[FOV_EXPLAIN_NO_JACOBIAN] = "none",
+                                        [FOV_EXPLAIN_LOGITS] = "logits",
+                                        [FOV_EXPLAIN_STATE] = "state",
+                                        NULL};
+static const char *const checks[] = {[FOV_EXPLAIN_NO_CHECK] = "none",
+                                     [FOV_EXPLAIN_WEIGHTS] = "weights",
+                                     [FOV_EXPLAIN_CURVES] = "curves",
+                                     NULL};
+
+static const FovOption options[] = {
+    FOV_TEXT(FovExplainCommand, method,
+             "how pixels are explained; fovea list methods describes them; default: saliency, and "
+             "with --check all"),
+    FOV_TEXT(FovExplainCommand, target,
+             "what is explained: logit, log_p, entropy, baseline, location_x or location_y; "
+             "logit:label and logit:3 name a class, logit alone the one that was answered; "
+             "default: logit"),
+    FOV_INT(FovExplainCommand, time, "0", 0, 1000000,
+            "the glimpse after which it is read; 0: the last one, of a location the one before"),
+    FOV_INT(FovExplainCommand, episodes, "100", 1, 100000, "the first N cases of the split"),
+    FOV_BOOL(FovExplainCommand, wrong, "no",
+             "of these, only those that were answered wrongly or missed their goal"),
+    FOV_INT(FovExplainCommand, class, "-1", -1, FOV_MAX_ACTIONS,
+            "only those of this class; -1: all"),
+    FOV_CHOICE(FovExplainCommand, split, "test", fov_split_names, "which cases"),
+    FOV_BOOL(FovExplainCommand, through, "no",
+             "let the gradient flow through where it looks, too: soft weights and windows"),
+    FOV_CHOICE(FovExplainCommand, jacobian, "none", jacobians,
+               "instead of maps, the sequential Jacobian of the logits or of the state"),
+    FOV_CHOICE(FovExplainCommand, check, "none", checks,
+               "instead of maps, a check of the methods: maps of randomised weights, or deletion "
+               "and insertion curves"),
+    FOV_REAL(FovExplainCommand, blank, "0", -1000, 1000,
+             "--check curves: brightness of a deleted pixel; 0 is black"),
+    FOV_CLI_THREADS(FovExplainCommand),
+    FOV_BOOL(FovExplainCommand, svg, "no", "draw SVG instead of PNG"),
+    FOV_TEXT(FovExplainCommand, output, "the folder to write into; a check needs none"),
+    FOV_OPTIONS_END,
+};
+
+const char *fov_explain_path(char path[FOV_PATH_SIZE], const FovExplainCommand *command,
+                             const char *name) {
+  snprintf(path, FOV_PATH_SIZE, "%s/%s", command->output, name);
+  return path;
+}
+
+const char *fov_explain_picture(char path[FOV_PATH_SIZE], const FovExplainCommand *command,
+                                const char *name) {
+  snprintf(path, FOV_PATH_SIZE, "%s/%s.%s", command->output, name, command->svg ? "svg" : "png");
+  return path;
+}
+
+FovStatus fov_explain_text_begin(FovExplainText *text) {
+  *text = (FovExplainText){.text = NULL};
+  text->stream = open_memstream(&text->text, &text->size);
+  return text->stream ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory for a table");
+}
+
+FovStatus fov_explain_text_finish(FovExplainText *text, FovStatus status,
+                                  const FovExplainCommand *command, const char *name) {
+  char path[FOV_PATH_SIZE];
+  if (fclose(text->stream) != 0 && status == FOV_OK)
+    status = fov_fail(FOV_ERR_MEMORY, "no memory for a table");
+  if (status == FOV_OK && command->output) status = fov_make_folders(command->output);
+  if (status == FOV_OK && command->output)
+    status = fov_file_write(fov_explain_path(path, command, name), text->text, text->size);
+  free(text->text);
+  return status;
+}
+
+bool fov_explain_draws(const FovExplainCommand *command) {
+  char path[FOV_PATH_SIZE];
+  if (fov_draw_check(fov_explain_picture(path, command, "maps")) == FOV_OK) return true;
+  fov_print(stderr, "fovea: no picture: %s\n", fov_error_message());
+  return false;
+}
+
+static FovStatus check_command(const FovExplainCommand *command, const FovArguments *arguments) {
+  if (arguments->count == 0)
+    return fov_fail(FOV_ERR_USAGE, "no run or checkpoint given; see fovea explain --help");
+  if (command->jacobian && command->check)
+    return fov_fail(FOV_ERR_USAGE, "--jacobian and --check: expected one of them");
+  if (!command->output && !command->check)
+    return fov_fail(FOV_ERR_USAGE, "no folder given for the maps; name it with -o DIR");
+  if (command->output && strlen(command->output) >= FOV_PATH_SIZE / 2)
+    return fov_fail(FOV_ERR_USAGE, "-o: a path of more than %d bytes", FOV_PATH_SIZE / 2 - 1);
+  return FOV_OK;
+}
+
+static FovStatus explain_as_asked(const FovExplainSubject *subject,
+                                  const FovExplainCommand *command,
+                                  const FovMethodOptions *methods) {
+  if (command->jacobian) return fov_explain_jacobian(subject, command);
+  if (command->check) return fov_explain_weights(subject, command, methods);
+  return fov_explain_maps(subject, command, methods);
+}
+
+/** One run. */
+static FovStatus explain(const FovExplainCommand *command, const FovArguments *arguments,
+                         const FovMethodOptions *methods) {
+  FovExplainSubject subject;
+  FovStatus status = fov_explain_load(&subject, arguments->words[0], command, arguments->words + 1,
+                                      arguments->count - 1);
+  if (status == FOV_OK) status = explain_as_asked(&subject, command, methods);
+  fov_explain_finish(&subject);
+  return status;
+}
+
+static FovStatus run(const void *values, const FovArguments *arguments) {
+  const FovExplainCommand *command = values;
+  FovMethodOptions methods;
+  FOV_TRY(check_command(command, arguments));
+  FovStatus status = fov_method_options_read(&methods, arguments->words, arguments->count);
+  if (status == FOV_OK)
+    status = command->check == FOV_EXPLAIN_CURVES ? fov_explain_curves(command, arguments, &methods)
+                                                  : explain(command, arguments, &methods);
+  fov_method_options_finish(&methods);
+  return status;
+}
+
+const FovCommand fov_command_explain = {
+    .name = "explain",
+    .help = "explain what a trained agent computes by the pixels that it saw",
+    .synopsis = "RUN|CHECKPOINT ... [key=value ...]",
+    .about =
+        "Plays episodes with the most likely choices, and holds these: where it looked, and the\n"
+        "weights of soft attention. What is left is a function of the pixels. Its maps are "
+        "written\n"
+        "as arrays and pictures. key=value changes a setting that the agent was trained with,\n"
+        "METHOD.OPTION=VALUE an option of a method. --check curves takes several runs.\n",
+    .examples =
+        "  fovea explain runs/cluttered-60-s0 -o maps\n"
+        "  fovea explain runs/cluttered-60-s0 --method integrated_gradients --wrong -o maps\n"
+        "  fovea explain runs/cluttered-60-s0 --target location_x --time 3 --class 7 -o maps\n"
+        "  fovea explain runs/draw-s0 --method smoothgrad --through smoothgrad.noise=0.1 -o maps\n"
+        "  fovea explain runs/cluttered-60-s0 --jacobian logits -o jacobian\n"
+        "  fovea explain runs/cluttered-60-s0 --check weights --method saliency\n"
+        "  fovea explain runs/cluttered-60-s? --check curves --episodes 500 -o curves\n",
+    .options = options,
+    .size = sizeof(FovExplainCommand),
+    .run = run,
+};

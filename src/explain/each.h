@@ -1,0 +1,44 @@
+/** Plays many episodes, a shard at a time, and hands each shard to be explained. */
+#ifndef FOV_EXPLAIN_EACH_H
+#define FOV_EXPLAIN_EACH_H
+
+#include "explain/method.h"
+
+/** Which episodes of whom are explained. */
+typedef struct FovExplainRequest {
+  const FovTask *task;
+  const real *values;   /**< parameters */
+  const int64_t *cases; /**< [count] */
+  int64_t count;        /**< E */
+  uint64_t seed;        /**< of the cases, as in an evaluation, and of noise */
+  FovSplit split;
+  double progress; /**< share of the training that is done, for the policy's schedules */
+  FovTarget target;
+  bool through; /**< soft weights and windows follow the state instead of being held */
+  int threads;
+} FovExplainRequest;
+
+/** Work on one shard, whose lanes are episodes first, first + 1 … of the request. What shards write
+ * must not overlap. */
+typedef void FovExplainWork(void *context, const FovExplained *explained, int64_t first);
+
+/** Fails unless the agent has the target, and if `through` is set places that have a gradient. */
+FovStatus fov_explain_check(const FovExplainRequest *request);
+
+/** Does the work on all episodes. The result does not depend on the threads. `room`: bytes that the
+ * caller needs besides. Fails as fov_explain_check does, and if memory would not suffice. */
+FovStatus fov_explain_each(const FovExplainRequest *request, FovExplainWork *work, void *context,
+                           double room);
+
+/** Which episodes are wanted of the first `count` cases. */
+typedef struct FovExplainFilter {
+  int64_t count;
+  bool wrong; /**< only those that were answered wrongly or missed their goal */
+  int label;  /**< only those of this class; −1: all */
+} FovExplainFilter;
+
+/** Writes the numbers of these cases to *cases, which the caller frees. Fails if there are none. */
+FovStatus fov_explain_select(int64_t **cases, int64_t *found, const FovExplainRequest *request,
+                             const FovExplainFilter *filter);
+
+#endif

@@ -1,0 +1,100 @@
+#include "explain/maps.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Making {
+  FovMaps *maps;
+  const FovMethod *method;
+  const void *options;
+} Making;
+
+size_t fov_maps_numbers(const FovMaps *maps) {
+  return (size_t)maps->frames * maps->height * maps->width * maps->channels;
+}
+
+/** Where the lanes of a shard looked. */
+static void note_places(float *places, const FovHeld *held, int glimpses) {
+  for (int i = 0; i < held->lanes * glimpses * 2; i++) places[i] = NAN;
+  for (int t = 1; t < held->rollout.time_steps; t++) {
+    const FovTimeStep *step = &held->rollout.at[t];
+    for (int i = 0; i < step->count; i++)
+      for (int j = 0; j < 2; j++)
+        places[((size_t)step->lanes[i] * glimpses + (size_t)t - 1) * 2 + (size_t)j] =
+            (float)fov_value_row(step->location, i)[j];
+  }
+}
+
+static void make_shard(void *context, const FovExplained *explained, int64_t first) {
+  const Making *making = context;
+  FovMaps *maps = making->maps;
+  const FovHeld *held = explained->held;
+  size_t count = fov_explained_pixels(explained), at = (size_t)first * fov_maps_numbers(maps);
+  real *map = fov_arena_zeros(explained->arena, count * sizeof *map);
+  making->method->map(map, explained, making->options);
+  for (size_t i = 0; i < count; i++) maps->map[at + i] = (float)map[i];
+  memcpy(maps->pixels + at, held->pixels, count * sizeof *maps->pixels);
+  fov_explained_values(maps->y + first, explained, NULL);
+  memcpy(maps->completeness + first, explained->completeness, held->lanes * sizeof(double));
+  note_places(maps->places + first * maps->glimpses * 2, held, maps->glimpses);
+  for (int b = 0; b < held->lanes; b++) {
+    maps->labels[first + b] = held->labels[b];
+    maps->answers[first + b] = held->answers[b];
+  }
+}
+
+static void average(float *mean, const float *maps, int64_t episodes, size_t numbers) {
+  for (size_t i = 0; i < numbers; i++) {
+    double sum = 0;
+    for (int64_t e = 0; e < episodes; e++) sum += (double)maps[(size_t)e * numbers + i];
+    mean[i] = (float)(sum / (double)episodes);
+  }
+}
+
+static double bytes_of(const FovMaps *maps) {
+  double numbers = (double)fov_maps_numbers(maps), E = (double)maps->episodes;
+  return 2 * numbers * (E + 1) * sizeof(float) +
+         E * (2 * maps->glimpses * sizeof(float) + 2 * sizeof(double) + 2 * sizeof(int32_t));
+}
+
+static FovStatus allocate(FovMaps *maps) {
+  size_t E = (size_t)maps->episodes, numbers = fov_maps_numbers(maps);
+  size_t places = 2 * (size_t)maps->glimpses;
+  if ((maps->map = calloc(E, numbers * sizeof *maps->map)) &&
+      (maps->pixels = calloc(E, numbers * sizeof *maps->pixels)) &&
+      (maps->mean = calloc(numbers, sizeof *maps->mean)) &&
+      (maps->mean_pixels = calloc(numbers, sizeof *maps->mean_pixels)) &&
+      (maps->places = calloc(E, places * sizeof *maps->places)) &&
+      (maps->y = calloc(E, sizeof *maps->y)) &&
+      (maps->completeness = calloc(E, sizeof *maps->completeness)) &&
+      (maps->labels = calloc(E, sizeof *maps->labels)) &&
+      (maps->answers = calloc(E, sizeof *maps->answers)))
+    return FOV_OK;
+  return fov_fail(FOV_ERR_MEMORY, "no memory for %zu maps of %zu numbers", E, numbers);
+}
+
+FovStatus fov_maps_make(FovMaps *maps, const FovExplainRequest *request, const FovMethod *method,
+                        const void *options) {
+  FovImage image = fov_observed(&request->task->env->spec.observation, NULL);
+  Making making = {.maps = maps, .method = method, .options = options};
+  *maps = (FovMaps){.episodes = request->count,
+                    .frames = fov_held_frames(request->task),
+                    .height = image.height,
+                    .width = image.width,
+                    .channels = image.channels,
+                    .glimpses = fov_task_glimpses(request->task)};
+  if (method->check) FOV_TRY(method->check(request->task, request->through));
+  FOV_TRY(allocate(maps));
+  FOV_TRY(fov_explain_each(request, make_shard, &making, bytes_of(maps)));
+  average(maps->mean, maps->map, maps->episodes, fov_maps_numbers(maps));
+  average(maps->mean_pixels, maps->pixels, maps->episodes, fov_maps_numbers(maps));
+  return FOV_OK;
+}
+
+void fov_maps_finish(FovMaps *maps) {
+  free(maps->map), free(maps->pixels), free(maps->mean), free(maps->mean_pixels);
+  free(maps->places), free(maps->y), free(maps->completeness);
+  free(maps->labels), free(maps->answers);
+  *maps = (FovMaps){0};
+}

@@ -1,0 +1,193 @@
+/** Maps of pixels over their pictures. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "draw.h"
+#include "viz/scene/pixels.h"
+
+enum { SIDE = 150, GAP = 14, CAPTION = 20, COLUMNS = 6, MARGIN = 24, TITLE = 40, BAR = 44 };
+
+static const FovColour positive = {1.0, 0.45, 0.0}, negative = {0.1, 0.55, 1.0};
+
+/** What all panels share. */
+typedef struct Sheet {
+  const FovDrawMaps *drawing;
+  double *sums;   // [H·W]: a map, its channels added
+  double *sorted; // [H·W]: room
+  double w, h;    // of a panel
+  int columns;
+} Sheet;
+
+/** sums = the map of a picture. Returns Σ |sums|. */
+static double add_channels(double *sums, const FovDrawMaps *d, const FovDrawMap *map, int frame) {
+  size_t pixels = (size_t)d->height * d->width, C = (size_t)d->channels;
+  const float *from = map->map + (size_t)frame * pixels * C;
+  double total = 0;
+  for (size_t i = 0; i < pixels; i++) {
+    sums[i] = 0;
+    for (size_t c = 0; c < C; c++) sums[i] += (double)from[i * C + c];
+    total += fabs(sums[i]);
+  }
+  return total;
+}
+
+/** The picture with the largest numbers, whose map is left in sheet->sums. */
+static int find_frame(const Sheet *sheet, const FovDrawMap *map) {
+  int best = 0;
+  double most = -1;
+  for (int f = 0; f < sheet->drawing->frames; f++) {
+    double total = add_channels(sheet->sums, sheet->drawing, map, f);
+    if (total > most) most = total, best = f;
+  }
+  add_channels(sheet->sums, sheet->drawing, map, best);
+  return best;
+}
+
+static int compare(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/** The number that is drawn in full colour: larger than nearly all, so that a single large one does
+ * not hide the others. */
+static double scale_of(const Sheet *sheet) {
+  size_t count = (size_t)sheet->drawing->height * sheet->drawing->width;
+  for (size_t i = 0; i < count; i++) sheet->sorted[i] = fabs(sheet->sums[i]);
+  qsort(sheet->sorted, count, sizeof *sheet->sorted, compare);
+  double top = sheet->sorted[(size_t)(0.998 * (double)(count - 1))];
+  return top > 0 ? top : sheet->sorted[count - 1];
+}
+
+static uint32_t level(double brightness) {
+  return (uint32_t)lround(255 * fmin(1, fmax(0, brightness)));
+}
+
+/** The colour of a pixel, darkened, under a number in units of the scale. */
+static uint32_t pixel(const float *brightness, int channels, double number) {
+  double alpha = fmin(1, fabs(number)), dark = 0.55 * (1 - alpha);
+  FovColour colour = number < 0 ? negative : positive;
+  int green = channels == 3 ? 1 : 0;
+  return level(dark * (double)brightness[0] + alpha * colour.r) << 16 |
+         level(dark * (double)brightness[green] + alpha * colour.g) << 8 |
+         level(dark * (double)brightness[2 * green] + alpha * colour.b);
+}
+
+/** The picture under its map, which is in sheet->sums. */
+static cairo_surface_t *blend(const Sheet *sheet, const FovDrawMap *map, int frame, double scale) {
+  const FovDrawMaps *d = sheet->drawing;
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, d->width, d->height);
+  unsigned char *data = cairo_image_surface_get_data(surface);
+  size_t stride = (size_t)cairo_image_surface_get_stride(surface);
+  const float *brightness = map->pixels + (size_t)frame * d->height * d->width * d->channels;
+  for (int y = 0; data && y < d->height; y++)
+    for (int x = 0; x < d->width; x++) {
+      size_t i = (size_t)y * d->width + (size_t)x;
+      uint32_t rgb = pixel(brightness + i * (size_t)d->channels, d->channels,
+                           scale > 0 ? sheet->sums[i] / scale : 0);
+      memcpy(data + (size_t)y * stride + 4 * (size_t)x, &rgb, sizeof rgb);
+    }
+  cairo_surface_mark_dirty(surface);
+  return surface;
+}
+
+/** The path of the glimpses, with a ring around the first. */
+static void draw_places(cairo_t *cr, const FovDrawMap *map, FovBox box) {
+  for (int t = 0; t < map->place_count && !isnan(map->places[2 * t]); t++) {
+    double x = box.x + ((double)map->places[2 * t] + 1) / 2 * box.w;
+    double y = box.y + ((double)map->places[2 * t + 1] + 1) / 2 * box.h;
+    cairo_line_to(cr, x, y);
+  }
+  fov_stroke_rimmed(cr, (FovColour){1, 1, 1}, 1, 0.8);
+  if (map->place_count == 0 || isnan(map->places[0])) return;
+  fov_disc(cr, box.x + ((double)map->places[0] + 1) / 2 * box.w,
+           box.y + ((double)map->places[1] + 1) / 2 * box.h, 3);
+  fov_stroke_rimmed(cr, (FovColour){1, 1, 1}, 1, 0.8);
+}
+
+/** Returns the scale. */
+static double draw_panel(cairo_t *cr, const Sheet *sheet, int index) {
+  const FovDrawMap *map = &sheet->drawing->maps[index];
+  FovBox box = {.x = MARGIN + index % sheet->columns * (sheet->w + GAP),
+                .y = TITLE + index / sheet->columns * (sheet->h + CAPTION + GAP) + CAPTION,
+                .w = sheet->w,
+                .h = sheet->h};
+  int frame = find_frame(sheet, map);
+  double scale = scale_of(sheet);
+  cairo_surface_t *surface = blend(sheet, map, frame, scale);
+  fov_draw_surface(cr, box, surface);
+  cairo_surface_destroy(surface);
+  cairo_save(cr);
+  cairo_rectangle(cr, box.x, box.y, box.w, box.h);
+  cairo_clip(cr);
+  if (map->places) draw_places(cr, map, box);
+  cairo_restore(cr);
+  fov_set_colour(cr, map->wrong ? fov_theme_light.wrong : fov_theme_light.ink, 1);
+  if (sheet->drawing->frames > 1)
+    fov_text(cr, box.x, box.y - 6, FOV_ALIGN_LEFT, "%s, picture %d", map->caption, frame + 1);
+  else
+    fov_text(cr, box.x, box.y - 6, FOV_ALIGN_LEFT, "%s", map->caption);
+  return scale;
+}
+
+/** The colours from −scale to scale, over a grey picture. */
+static void draw_bar(cairo_t *cr, double top, double scale, int count) {
+  enum { WIDTH = 180, HEIGHT = 12, STEPS = 90 };
+  const float grey = 0.5f;
+  for (int i = 0; i < STEPS; i++) {
+    uint32_t rgb = pixel(&grey, 1, (2.0 * i + 1) / STEPS - 1);
+    cairo_set_source_rgb(cr, (rgb >> 16) / 255.0, (rgb >> 8 & 255) / 255.0, (rgb & 255) / 255.0);
+    cairo_rectangle(cr, MARGIN + i * (double)WIDTH / STEPS, top, (double)WIDTH / STEPS + 0.5,
+                    HEIGHT);
+    cairo_fill(cr);
+  }
+  fov_set_colour(cr, fov_theme_light.ink, 1);
+  double y = top + HEIGHT + 15;
+  if (count == 1) {
+    fov_text(cr, MARGIN, y, FOV_ALIGN_LEFT, "%.2g", -scale);
+    fov_text(cr, MARGIN + WIDTH, y, FOV_ALIGN_RIGHT, "%.2g", scale);
+  } else {
+    fov_text(cr, MARGIN, y, FOV_ALIGN_LEFT, "negative");
+    fov_text(cr, MARGIN + WIDTH, y, FOV_ALIGN_RIGHT, "positive");
+  }
+  fov_text(cr, MARGIN + WIDTH / 2.0, y, FOV_ALIGN_CENTRE, "0");
+}
+
+static void draw_sheet(cairo_t *cr, const Sheet *sheet, double width, double height) {
+  double scale = 0;
+  fov_fill_box(cr, (FovBox){0, 0, width, height}, fov_theme_light.paper);
+  fov_set_font(cr, 14, true);
+  fov_set_colour(cr, fov_theme_light.ink, 1);
+  fov_text(cr, MARGIN, 28, FOV_ALIGN_LEFT, "%s", sheet->drawing->title);
+  fov_set_font(cr, 11, false);
+  for (int i = 0; i < sheet->drawing->count; i++) scale = draw_panel(cr, sheet, i);
+  draw_bar(cr, height - BAR, scale, sheet->drawing->count);
+}
+
+/** Panels of the pictures' shape, and larger if there is only one. */
+static Sheet lay_out(const FovDrawMaps *d) {
+  double side = d->count == 1 ? 2.4 * SIDE : SIDE;
+  FovBox panel = fov_fit((FovBox){0, 0, side, side}, d->width, d->height);
+  return (Sheet){
+      .drawing = d, .w = panel.w, .h = panel.h, .columns = d->count < COLUMNS ? d->count : COLUMNS};
+}
+
+FovStatus fov_draw_maps(const char *path, const FovDrawMaps *drawing) {
+  FOV_CHECK(drawing->count > 0, "%d maps", drawing->count);
+  FOV_TRY(fov_draw_check(path));
+  FovCanvas canvas = {0};
+  Sheet sheet = lay_out(drawing);
+  size_t pixels = (size_t)drawing->height * drawing->width;
+  int rows = (drawing->count + sheet.columns - 1) / sheet.columns;
+  double width = fmax(2 * MARGIN + sheet.columns * (sheet.w + GAP) - GAP, 380);
+  double height = TITLE + rows * (sheet.h + CAPTION + GAP) + BAR;
+  sheet.sums = calloc(pixels, sizeof *sheet.sums);
+  sheet.sorted = calloc(pixels, sizeof *sheet.sorted);
+  FovStatus status = sheet.sums && sheet.sorted
+                         ? fov_canvas_begin(&canvas, path, width, height, 2)
+                         : fov_fail(FOV_ERR_MEMORY, "no memory for a map of %zu pixels", pixels);
+  if (status == FOV_OK) draw_sheet(canvas.cr, &sheet, width, height);
+  if (status == FOV_OK) status = fov_canvas_commit(&canvas);
+  free(sheet.sums), free(sheet.sorted);
+  return status;
+}
