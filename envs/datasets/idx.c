@@ -1,13 +1,12 @@
 #include "envs/datasets/idx.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+
+#include "base/file.h"
 
 enum { TYPE_U8 = 0x08, MAX_DIM = 65536, MAX_SIZE = 1 << 30 };
 
@@ -82,22 +81,13 @@ static FovStatus read_data(FovIdx *idx, gzFile file, const char *path) {
                   idx->size);
 }
 
-/** Opens a regular file only: opening a pipe, or reading one, would wait for a writer. */
 static FovStatus open_file(gzFile *file, const char *path) {
-  *file = NULL;
-  int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (fd < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-  struct stat found;
-  FovStatus status = FOV_OK;
-  if (fstat(fd, &found) != 0)
-    status = fov_fail(FOV_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
-  else if (!S_ISREG(found.st_mode))
-    status = fov_fail(FOV_ERR_IO, "%s: expected a regular file, found a %s", path,
-                      S_ISDIR(found.st_mode) ? "folder" : "pipe or a device");
-  else if (!(*file = gzdopen(fd, "rb")))
-    status = fov_fail(FOV_ERR_MEMORY, "%s: no memory to read it", path);
-  if (status != FOV_OK) close(fd);
-  return status;
+  int fd;
+  FOV_TRY(fov_file_open(&fd, path));
+  *file = gzdopen(fd, "rb");
+  if (*file) return FOV_OK;
+  close(fd);
+  return fov_fail(FOV_ERR_MEMORY, "%s: no memory to read it", path);
 }
 
 /** Reads the header and, if `whole`, the data. */

@@ -1,6 +1,7 @@
 #include "base/error.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +10,13 @@ enum { SIZE = 1024 };
 
 static _Thread_local char message[SIZE];
 
-/** Control characters would let a file's text drive the terminal that prints it. */
-static void remove_controls(char *text) {
-  for (; *text; text++)
-    if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
+// They would let a file's text drive the terminal that prints it.
+void fov_remove_controls(char *text) {
+  for (unsigned char *c = (unsigned char *)text; *c; c++) {
+    bool c1 = c[0] == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0;
+    if (*c < ' ' || *c == 0x7f || c1) *c = '?';
+    if (c1) *++c = '?';
+  }
 }
 
 /** Writes the message. One that is too long keeps its start and its end, which has the reason. */
@@ -36,7 +40,7 @@ FovStatus fov_fail(FovStatus status, const char *format, ...) {
   va_start(arguments, format);
   write_message(next, format, arguments);
   va_end(arguments);
-  remove_controls(next);
+  fov_remove_controls(next);
   memcpy(message, next, SIZE);
   return status;
 }
@@ -45,12 +49,25 @@ const char *fov_error_message(void) {
   return message;
 }
 
+static void (*on_no_memory)(void);
+
+void fov_on_no_memory(void (*handler)(void)) {
+  on_no_memory = handler;
+}
+
+void fov_no_memory(size_t bytes) {
+  fov_fail(FOV_ERR_MEMORY, "no memory for another %zu bytes", bytes);
+  if (on_no_memory) on_no_memory();
+  fov_abort(__FILE__, __LINE__, "memory is left", "%s", message);
+}
+
 void fov_abort(const char *file, int line, const char *condition, const char *format, ...) {
-  fprintf(stderr, "%s:%d: check failed: %s: ", file, line, condition);
+  char text[SIZE];
   va_list arguments;
   va_start(arguments, format);
-  vfprintf(stderr, format, arguments);
+  write_message(text, format, arguments);
   va_end(arguments);
-  fputc('\n', stderr);
+  fov_remove_controls(text);
+  fprintf(stderr, "%s:%d: check failed: %s: %s\n", file, line, condition, text);
   abort();
 }

@@ -110,6 +110,18 @@ FovStatus fov_run_open(FovRun *run, const char *dir, bool resume) {
   return status;
 }
 
+FovStatus fov_run_check_own(const FovRun *run) {
+  char path[FOV_PATH_SIZE];
+  struct stat own, found;
+  if (fstat(run->log, &own) == 0 && stat(fov_run_path(path, run, FOV_RUN_LOG), &found) == 0 &&
+      own.st_dev == found.st_dev && own.st_ino == found.st_ino)
+    return FOV_OK;
+  return fov_fail(FOV_ERR_IO,
+                  "%s: the run was moved, removed or replaced while it was trained: %s is not the "
+                  "file that was opened; nothing more is written there",
+                  run->dir, FOV_RUN_LOG);
+}
+
 void fov_run_close(FovRun *run) {
   if (run->log >= 0) close(run->log);
   run->log = -1;

@@ -457,4 +457,5 @@ void fov_viewer_title(const FovViewer *viewer, char *text, size_t size) {
              fov_player_episode(player), fov_player_glimpse(player) + 1,
              fov_player_last(player) + 1, filter, head, player->speed,
              player->playing ? "playing" : "paused", snapshot, follow);
+  fov_remove_controls(text); // of a name
 }
