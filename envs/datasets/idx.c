@@ -3,12 +3,18 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "base/file.h"
 
-enum { TYPE_U8 = 0x08, MAX_DIM = 65536, MAX_SIZE = 1 << 30 };
+enum {
+  TYPE_U8 = 0x08,
+  MAX_DIM = 65536,
+  MAX_SIZE = 1 << 30,
+  MAX_RATIO = 1032, /**< bytes that deflate makes of one, at most */
+};
 
 /** Reads up to `size` bytes; fails if the file cannot be read or its compression is damaged. */
 static FovStatus read_some(size_t *got, void *out, size_t size, gzFile file, const char *path) {
@@ -68,7 +74,13 @@ static FovStatus read_shape(FovIdx *idx, gzFile file, const char *path, int ndim
   return FOV_OK;
 }
 
-static FovStatus read_data(FovIdx *idx, gzFile file, const char *path) {
+/** bytes: of the file. */
+static FovStatus read_data(FovIdx *idx, gzFile file, size_t bytes, const char *path) {
+  if (idx->size / MAX_RATIO > bytes)
+    return fov_fail(
+        FOV_ERR_FORMAT,
+        "%s: cut short: expected %zu bytes of data, found a file of %zu; fetch it again", path,
+        idx->size, bytes);
   idx->data = malloc(idx->size);
   if (!idx->data) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %zu bytes", path, idx->size);
   FOV_TRY(read_exactly(idx->data, idx->size, file, path, "data"));
@@ -81,10 +93,13 @@ static FovStatus read_data(FovIdx *idx, gzFile file, const char *path) {
                   idx->size);
 }
 
-static FovStatus open_file(gzFile *file, const char *path) {
+/** bytes: its size. */
+static FovStatus open_file(gzFile *file, size_t *bytes, const char *path) {
   int fd;
+  struct stat found;
   FOV_TRY(fov_file_open(&fd, path));
-  *file = gzdopen(fd, "rb");
+  *file = fstat(fd, &found) == 0 ? gzdopen(fd, "rb") : NULL;
+  *bytes = *file ? (size_t)found.st_size : 0;
   if (*file) return FOV_OK;
   close(fd);
   return fov_fail(FOV_ERR_MEMORY, "%s: no memory to read it", path);
@@ -95,10 +110,11 @@ static FovStatus read_file(FovIdx *idx, const char *path, int ndim, bool whole) 
   FOV_CHECK(ndim >= 1 && ndim <= FOV_IDX_MAX_NDIM, "%d dimensions", ndim);
   *idx = (FovIdx){0};
   gzFile file;
-  FOV_TRY(open_file(&file, path));
+  size_t bytes;
+  FOV_TRY(open_file(&file, &bytes, path));
   FovStatus status = read_magic(file, path, ndim);
   if (status == FOV_OK) status = read_shape(idx, file, path, ndim);
-  if (status == FOV_OK && whole) status = read_data(idx, file, path);
+  if (status == FOV_OK && whole) status = read_data(idx, file, bytes, path);
   gzclose_r(file); // read_some has already reported what this could report.
   if (status != FOV_OK) fov_idx_finish(idx);
   return status;
