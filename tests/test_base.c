@@ -17,6 +17,7 @@
 #include "base/profile.h"
 #include "base/rng.h"
 #include "base/team.h"
+#include "base/text.h"
 #include "tests/folder.h"
 
 static void messages_have_no_control_characters(void **state) {
@@ -28,6 +29,28 @@ static void messages_have_no_control_characters(void **state) {
   assert_message("?????: gr\xc3\xbc\xc3\x9f again");
   fov_fail(FOV_ERR_IO, "a\xc2\x9b[31m\xc2\xa0"); // U+009B starts a sequence as ESC [ does
   assert_string_equal(fov_error_message(), "a??[31m\xc2\xa0");
+}
+
+static void text_is_printable_utf8(void **state) {
+  (void)state;
+  static const char *const good[] = {
+      "", " ~", "\xC3\xBC", "\xE2\x80\xA6", "\xEF\xBF\xBD", "\xF0\x9F\x91\x81", "\xF4\x8F\xBF\xBF"};
+  static const char *const bad[] = {
+      "\n",       "\x7F",         "\x80",         "\xC0\x80",         "\xC2\x9B",         "\xC3",
+      "\xE2\x80", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xFF"};
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    char text[8];
+    assert_true(fov_text_is_printable(good[i]));
+    fov_text_clean(strcpy(text, good[i]));
+    assert_string_equal(text, good[i]);
+  }
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    char text[8];
+    assert_false(fov_text_is_printable(bad[i]));
+    fov_text_clean(strcpy(text, bad[i]));
+    assert_int_equal(strlen(text), strlen(bad[i]));
+    assert_int_equal(strspn(text, "?"), strlen(text));
+  }
 }
 
 /* ---- memory ---- */
@@ -627,6 +650,7 @@ static void large_arguments_are_clamped_and_nan_is_kept(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(messages_have_no_control_characters),
+      cmocka_unit_test(text_is_printable_utf8),
       cmocka_unit_test_setup_teardown(the_least_limit_of_all_control_groups_counts, make_groups,
                                       remove_tree),
       cmocka_unit_test(more_memory_than_there_is_is_refused),

@@ -1,23 +1,15 @@
 #include "base/error.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 enum { SIZE = 1024 };
 
 static _Thread_local char message[SIZE];
-
-// They would let a file's text drive the terminal that prints it.
-void fov_remove_controls(char *text) {
-  for (unsigned char *c = (unsigned char *)text; *c; c++) {
-    bool c1 = c[0] == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0;
-    if (*c < ' ' || *c == 0x7f || c1) *c = '?';
-    if (c1) *++c = '?';
-  }
-}
 
 /** Writes the message. One that is too long keeps its start and its end, which has the reason. */
 static void write_message(char text[SIZE], const char *format, va_list arguments) {
@@ -40,7 +32,7 @@ FovStatus fov_fail(FovStatus status, const char *format, ...) {
   va_start(arguments, format);
   write_message(next, format, arguments);
   va_end(arguments);
-  fov_remove_controls(next);
+  fov_text_clean(next);
   memcpy(message, next, SIZE);
   return status;
 }
@@ -67,7 +59,7 @@ void fov_abort(const char *file, int line, const char *condition, const char *fo
   va_start(arguments, format);
   write_message(text, format, arguments);
   va_end(arguments);
-  fov_remove_controls(text);
+  fov_text_clean(text);
   fprintf(stderr, "%s:%d: check failed: %s: %s\n", file, line, condition, text);
   abort();
 }

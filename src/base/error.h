@@ -24,9 +24,6 @@ typedef enum FovStatus {
 FovStatus fov_fail(FovStatus status, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
 
-/** Replaces control characters (C0, DEL and, in UTF-8, C1) by '?', in place. */
-void fov_remove_controls(char *text);
-
 /** The message of this thread's last fov_fail; "" before the first. Valid until the next one. */
 const char *fov_error_message(void);
 

@@ -183,9 +183,7 @@ static FovStatus check_stack(void) {
 /** Files stay whole, and a run keeps the checkpoint of its last evaluation. */
 static void end_without_memory(void) {
   fov_replace_abort_all();
-  fov_print_text(stderr, "fovea: "); // unlike fov_print, without memory
-  fov_print_text(stderr, fov_error_message());
-  fputc('\n', stderr);
+  fov_print(stderr, "fovea: %s\n", fov_error_message());
   fov_ranks_finish(&ranks, FOV_ERR_MEMORY);
   _exit(1);
 }
