@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/gemm.h"
 #include "base/version.h"
+#include "record/json_text.h"
 
 size_t fov_run_stem(const char *name, size_t length) {
   size_t end = length;
@@ -205,7 +206,7 @@ FovStatus fov_run_describe(const FovRun *run, const FovRunFacts *facts) {
   add_changes(root, run, facts);
   if (json_object_set_new(root, "command", make_string(facts->command)) == 0 &&
       json_object_set_new(root, "outcome", make_string(facts->outcome)) == 0)
-    text = json_dumps(root, JSON_INDENT(2));
+    text = fov_json_text(root, JSON_INDENT(2));
   json_decref(root);
   if (!text) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %s", run->dir, FOV_RUN_JSON);
   char path[FOV_PATH_SIZE];
