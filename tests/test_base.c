@@ -10,12 +10,15 @@
 
 #include "base/arena.h"
 #include "base/digest.h"
+#include "base/file.h"
 #include "base/gemm.h"
 #include "base/gumbel.h"
+#include "base/memory.h"
 #include "base/profile.h"
 #include "base/rng.h"
 #include "base/team.h"
-#include "tests/check.h"
+#include "base/text.h"
+#include "tests/folder.h"
 
 static void messages_have_no_control_characters(void **state) {
   (void)state;
@@ -24,6 +27,71 @@ static void messages_have_no_control_characters(void **state) {
   assert_string_equal(fov_error_message(), "a?]0;b?????: gr\xc3\xbc\xc3\x9f");
   fov_fail(FOV_ERR_IO, "%s again", fov_error_message());
   assert_message("?????: gr\xc3\xbc\xc3\x9f again");
+  fov_fail(FOV_ERR_IO, "a\xc2\x9b[31m\xc2\xa0"); // U+009B starts a sequence as ESC [ does
+  assert_string_equal(fov_error_message(), "a??[31m\xc2\xa0");
+}
+
+static void text_is_printable_utf8(void **state) {
+  (void)state;
+  static const char *const good[] = {
+      "", " ~", "\xC3\xBC", "\xE2\x80\xA6", "\xEF\xBF\xBD", "\xF0\x9F\x91\x81", "\xF4\x8F\xBF\xBF"};
+  static const char *const bad[] = {
+      "\n",       "\x7F",         "\x80",         "\xC0\x80",         "\xC2\x9B",         "\xC3",
+      "\xE2\x80", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xFF"};
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    char text[8];
+    assert_true(fov_text_is_printable(good[i]));
+    fov_text_clean(strcpy(text, good[i]));
+    assert_string_equal(text, good[i]);
+  }
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    char text[8];
+    assert_false(fov_text_is_printable(bad[i]));
+    fov_text_clean(strcpy(text, bad[i]));
+    assert_int_equal(strlen(text), strlen(bad[i]));
+    assert_int_equal(strspn(text, "?"), strlen(text));
+  }
+}
+
+/* ---- memory ---- */
+
+/** Writes a file into `folder`, with the folders that its name has. */
+static void write_below(const char *name, const char *text) {
+  char below[600];
+  snprintf(below, sizeof below, "%s/%s", folder, name);
+  *strrchr(below, '/') = '\0';
+  assert_int_equal(fov_make_folders(below), FOV_OK);
+  snprintf(below, sizeof below, "%s/%s", folder, name);
+  assert_int_equal(fov_file_write(below, text, strlen(text)), FOV_OK);
+}
+
+static int make_groups(void **state) {
+  (void)state;
+  return make_folder("cgroup");
+}
+
+static void the_least_limit_of_all_control_groups_counts(void **state) {
+  (void)state;
+  assert_true(isinf(fov_cgroup_limit(path, folder))); // no such file
+  write_below("cgroup", "7:pids:/a\n4:memory:/a/b\n0::/c/d\n");
+  assert_true(isinf(fov_cgroup_limit(path, folder)));
+  write_below("memory/a/b/memory.limit_in_bytes", "9223372036854771712\n");
+  write_below("c/d/memory.max", "max\n");
+  assert_true(isinf(fov_cgroup_limit(path, folder)));
+  write_below("memory/a/memory.limit_in_bytes", "7000\n"); // of the group above
+  write_below("memory/other/memory.limit_in_bytes", "5\n");
+  assert_true(fov_cgroup_limit(path, folder) == 7000);
+  write_below("c/d/memory.max", "6000\n");
+  assert_true(fov_cgroup_limit(path, folder) == 6000);
+  write_below("memory.max", "5000\n"); // the root, as a container sees it
+  assert_true(fov_cgroup_limit(path, folder) == 5000);
+}
+
+static void more_memory_than_there_is_is_refused(void **state) {
+  (void)state;
+  assert_int_equal(fov_memory_check(1 << 20, "this test"), FOV_OK);
+  assert_int_equal(fov_memory_check(0x1p60, "this test"), FOV_ERR_MEMORY);
+  assert_message("this test would take 1073741824.0 GiB of memory, and this machine has ");
 }
 
 /** The end of a message has the reason. */
@@ -582,6 +650,10 @@ static void large_arguments_are_clamped_and_nan_is_kept(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(messages_have_no_control_characters),
+      cmocka_unit_test(text_is_printable_utf8),
+      cmocka_unit_test_setup_teardown(the_least_limit_of_all_control_groups_counts, make_groups,
+                                      remove_tree),
+      cmocka_unit_test(more_memory_than_there_is_is_refused),
       cmocka_unit_test(a_long_message_loses_its_middle),
       cmocka_unit_test(digest_gives_the_published_values),
       cmocka_unit_test(digest_does_not_depend_on_the_pieces),

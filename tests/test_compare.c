@@ -727,6 +727,7 @@ static void bad_tables_are_refused(void **state) {
   assert_refused("more than 2 cells", "recipe,error\na,0.5,1\n");
   assert_refused("closing quote", "recipe,error\n\"a,0.5\n");
   assert_refused("text follows a closing quote", "recipe,error\n\"a\"b,0.5\n");
+  assert_refused("text follows a closing quote", "recipe,error\n\"a\"\r\"b\"\r\"c\"\r");
   assert_refused("expected a name that no other column has, found 'error'", "error,error\n1,1\n");
   assert_refused("has no", "recipe,error\na,\n");
   assert_refused("table.csv:2: the same recipe and task, both with seed 0",

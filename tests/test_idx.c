@@ -175,6 +175,8 @@ static void checks_sizes_before_it_allocates(void **state) {
   assert_refuses(3, FOV_ERR_FORMAT, "found a header for 4611686018427387904");
   write_shape(32769, 32768, 1);
   assert_refuses(3, FOV_ERR_FORMAT, "expected at most 1073741824 bytes");
+  write_shape(32768, 32768, 1); // more than a compressed file of this size could have
+  assert_refuses(3, FOV_ERR_FORMAT, "expected 1073741824 bytes of data, found a file of ");
 }
 
 static void refuses_other_types_and_shapes(void **state) {

@@ -389,8 +389,25 @@ static void refuses_files_that_are_not_png(void **state) {
   FovPngHeader header;
   assert_int_equal(fov_png_header(&header, path), FOV_ERR_IO);
   assert_ptr_equal(strstr(fov_error_message(), path), fov_error_message());
-  assert_int_equal(fov_png_header(&header, folder), FOV_ERR_FORMAT);
-  assert_non_null(strstr(fov_error_message(), "Is a directory"));
+  assert_int_equal(fov_png_header(&header, folder), FOV_ERR_IO);
+  assert_non_null(strstr(fov_error_message(), "found a folder"));
+}
+
+/** The pipe has no writer: a blocking open would never return. */
+static void refuses_a_pipe_without_waiting(void **state) {
+  (void)state;
+  FovPngHeader header;
+  uint8_t pixels[1];
+  unlink(path);
+  assert_int_equal(mkfifo(path, 0666), 0);
+  alarm(10); // ends this program if it blocks
+  assert_int_equal(fov_png_header(&header, path), FOV_ERR_IO);
+  assert_int_equal(fov_png_check(path), FOV_ERR_IO);
+  assert_int_equal(fov_png_read(pixels, &(FovPngHeader){.height = 1, .width = 1}, 1, path),
+                   FOV_ERR_IO);
+  alarm(0);
+  unlink(path);
+  assert_non_null(strstr(fov_error_message(), "found a pipe"));
 }
 
 static void notices_that_a_file_has_changed(void **state) {
@@ -419,6 +436,7 @@ int main(void) {
       cmocka_unit_test(refuses_chunks_too_large_or_unknown),
       cmocka_unit_test(an_index_beyond_the_palette_is_black),
       cmocka_unit_test(refuses_files_that_are_not_png),
+      cmocka_unit_test(refuses_a_pipe_without_waiting),
       cmocka_unit_test(notices_that_a_file_has_changed),
   };
   return cmocka_run_group_tests(tests, enter, remove_folder);

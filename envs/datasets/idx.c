@@ -1,7 +1,5 @@
 #include "envs/datasets/idx.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +7,14 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { TYPE_U8 = 0x08, MAX_DIM = 65536, MAX_SIZE = 1 << 30 };
+#include "base/file.h"
+
+enum {
+  TYPE_U8 = 0x08,
+  MAX_DIM = 65536,
+  MAX_SIZE = 1 << 30,
+  MAX_RATIO = 1032, /**< bytes that deflate makes of one, at most */
+};
 
 /** Reads up to `size` bytes; fails if the file cannot be read or its compression is damaged. */
 static FovStatus read_some(size_t *got, void *out, size_t size, gzFile file, const char *path) {
@@ -69,7 +74,13 @@ static FovStatus read_shape(FovIdx *idx, gzFile file, const char *path, int ndim
   return FOV_OK;
 }
 
-static FovStatus read_data(FovIdx *idx, gzFile file, const char *path) {
+/** bytes: of the file. */
+static FovStatus read_data(FovIdx *idx, gzFile file, size_t bytes, const char *path) {
+  if (idx->size / MAX_RATIO > bytes)
+    return fov_fail(
+        FOV_ERR_FORMAT,
+        "%s: cut short: expected %zu bytes of data, found a file of %zu; fetch it again", path,
+        idx->size, bytes);
   idx->data = malloc(idx->size);
   if (!idx->data) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %zu bytes", path, idx->size);
   FOV_TRY(read_exactly(idx->data, idx->size, file, path, "data"));
@@ -82,22 +93,16 @@ static FovStatus read_data(FovIdx *idx, gzFile file, const char *path) {
                   idx->size);
 }
 
-/** Opens a regular file only: opening a pipe, or reading one, would wait for a writer. */
-static FovStatus open_file(gzFile *file, const char *path) {
-  *file = NULL;
-  int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (fd < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+/** bytes: its size. */
+static FovStatus open_file(gzFile *file, size_t *bytes, const char *path) {
+  int fd;
   struct stat found;
-  FovStatus status = FOV_OK;
-  if (fstat(fd, &found) != 0)
-    status = fov_fail(FOV_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
-  else if (!S_ISREG(found.st_mode))
-    status = fov_fail(FOV_ERR_IO, "%s: expected a regular file, found a %s", path,
-                      S_ISDIR(found.st_mode) ? "folder" : "pipe or a device");
-  else if (!(*file = gzdopen(fd, "rb")))
-    status = fov_fail(FOV_ERR_MEMORY, "%s: no memory to read it", path);
-  if (status != FOV_OK) close(fd);
-  return status;
+  FOV_TRY(fov_file_open(&fd, path));
+  *file = fstat(fd, &found) == 0 ? gzdopen(fd, "rb") : NULL;
+  *bytes = *file ? (size_t)found.st_size : 0;
+  if (*file) return FOV_OK;
+  close(fd);
+  return fov_fail(FOV_ERR_MEMORY, "%s: no memory to read it", path);
 }
 
 /** Reads the header and, if `whole`, the data. */
@@ -105,10 +110,11 @@ static FovStatus read_file(FovIdx *idx, const char *path, int ndim, bool whole) 
   FOV_CHECK(ndim >= 1 && ndim <= FOV_IDX_MAX_NDIM, "%d dimensions", ndim);
   *idx = (FovIdx){0};
   gzFile file;
-  FOV_TRY(open_file(&file, path));
+  size_t bytes;
+  FOV_TRY(open_file(&file, &bytes, path));
   FovStatus status = read_magic(file, path, ndim);
   if (status == FOV_OK) status = read_shape(idx, file, path, ndim);
-  if (status == FOV_OK && whole) status = read_data(idx, file, path);
+  if (status == FOV_OK && whole) status = read_data(idx, file, bytes, path);
   gzclose_r(file); // read_some has already reported what this could report.
   if (status != FOV_OK) fov_idx_finish(idx);
   return status;

@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
+
+#include "base/file.h"
 
 enum { MAX_CHUNK = 8 << 20, MAX_KEPT_CHUNKS = 16 }; // bytes, of skipped chunks too; chunks
 
@@ -81,9 +84,18 @@ static FovStatus attempt(void (*work)(Reader *), Reader *reader) {
   return FOV_OK;
 }
 
+static FovStatus open_file(FILE **file, const char *path) {
+  int fd;
+  FOV_TRY(fov_file_open(&fd, path));
+  *file = fdopen(fd, "rb");
+  if (*file) return FOV_OK;
+  close(fd);
+  return fov_fail(FOV_ERR_MEMORY, "%s: no memory to read it", path);
+}
+
 static FovStatus begin(Reader *reader, const char *path) {
-  *reader = (Reader){.path = path, .file = fopen(path, "rbe")};
-  if (!reader->file) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+  *reader = (Reader){.path = path};
+  FOV_TRY(open_file(&reader->file, path));
   reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader, on_error, on_warning);
   if (reader->png) reader->info = png_create_info_struct(reader->png);
   if (!reader->info) return fov_fail(FOV_ERR_MEMORY, "%s: no memory to read it", path);
@@ -127,8 +139,8 @@ static bool check_chunk(uint8_t type[4], FILE *file) {
 }
 
 FovStatus fov_png_check(const char *path) {
-  FILE *file = fopen(path, "rbe");
-  if (!file) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+  FILE *file;
+  FOV_TRY(open_file(&file, path));
   uint8_t type[4] = {0}, signature[8];
   bool sound = fread(signature, sizeof signature, 1, file) == 1 &&
                png_sig_cmp(signature, 0, sizeof signature) == 0;

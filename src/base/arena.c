@@ -41,7 +41,7 @@ void *fov_arena_alloc(FovArena *arena, size_t size) {
     while (*next && (*next)->size < size) next = &(*next)->next;
     if (!*next) {
       *next = create_block(size);
-      FOV_CHECK(*next, "no memory for another %zu bytes", size);
+      if (!*next) fov_no_memory(size > BLOCK_SIZE ? size : BLOCK_SIZE);
       arena->blocks++;
     }
     arena->current = *next;

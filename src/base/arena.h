@@ -16,8 +16,8 @@ typedef struct FovArena {
                       rounding, and a unit of alignment for each request */
 } FovArena;
 
-/** `size` bytes aligned to 64, uninitialised, valid until the arena is rewound; never NULL. Aborts
- * if the system has no memory left. */
+/** `size` bytes aligned to 64, uninitialised, valid until the arena is rewound; never NULL:
+ * without memory it ends in fov_no_memory. */
 void *fov_arena_alloc(FovArena *arena, size_t size);
 
 /** The same, filled with zeros. */

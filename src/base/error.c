@@ -5,15 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 enum { SIZE = 1024 };
 
 static _Thread_local char message[SIZE];
-
-/** Control characters would let a file's text drive the terminal that prints it. */
-static void remove_controls(char *text) {
-  for (; *text; text++)
-    if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
-}
 
 /** Writes the message. One that is too long keeps its start and its end, which has the reason. */
 static void write_message(char text[SIZE], const char *format, va_list arguments) {
@@ -36,7 +32,7 @@ FovStatus fov_fail(FovStatus status, const char *format, ...) {
   va_start(arguments, format);
   write_message(next, format, arguments);
   va_end(arguments);
-  remove_controls(next);
+  fov_text_clean(next);
   memcpy(message, next, SIZE);
   return status;
 }
@@ -45,12 +41,25 @@ const char *fov_error_message(void) {
   return message;
 }
 
+static void (*on_no_memory)(void);
+
+void fov_on_no_memory(void (*handler)(void)) {
+  on_no_memory = handler;
+}
+
+void fov_no_memory(size_t bytes) {
+  fov_fail(FOV_ERR_MEMORY, "no memory for another %zu bytes", bytes);
+  if (on_no_memory) on_no_memory();
+  fov_abort(__FILE__, __LINE__, "memory is left", "%s", message);
+}
+
 void fov_abort(const char *file, int line, const char *condition, const char *format, ...) {
-  fprintf(stderr, "%s:%d: check failed: %s: ", file, line, condition);
+  char text[SIZE];
   va_list arguments;
   va_start(arguments, format);
-  vfprintf(stderr, format, arguments);
+  write_message(text, format, arguments);
   va_end(arguments);
-  fputc('\n', stderr);
+  fov_text_clean(text);
+  fprintf(stderr, "%s:%d: check failed: %s: %s\n", file, line, condition, text);
   abort();
 }

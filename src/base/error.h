@@ -2,6 +2,8 @@
 #ifndef FOV_BASE_ERROR_H
 #define FOV_BASE_ERROR_H
 
+#include <stddef.h>
+
 typedef enum FovStatus {
   FOV_OK = 0,
   FOV_ERR_USAGE,     /**< an option, key or argument is wrong */
@@ -24,6 +26,13 @@ FovStatus fov_fail(FovStatus status, const char *format, ...)
 
 /** The message of this thread's last fov_fail; "" before the first. Valid until the next one. */
 const char *fov_error_message(void);
+
+/** Sets what fov_no_memory calls, with the message already recorded: it must end the process. */
+void fov_on_no_memory(void (*handler)(void));
+
+/** Ends the process where memory has run out and no status can be returned; aborts if no handler is
+ * set. `bytes` were asked for. */
+_Noreturn void fov_no_memory(size_t bytes);
 
 /** Prints file, line, the failed condition and a formatted message to stderr and aborts. */
 _Noreturn void fov_abort(const char *file, int line, const char *condition, const char *format, ...)

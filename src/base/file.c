@@ -219,12 +219,26 @@ FovStatus fov_file_write(const char *path, const void *data, size_t size) {
   return fov_replace_commit(&replace);
 }
 
-/** Fails unless an open file is regular and of at most `limit` bytes. */
+FovStatus fov_file_open(int *fd, const char *path) {
+  struct stat info;
+  FovStatus status = FOV_OK;
+  // Without O_NONBLOCK, opening a FIFO would wait for its writer.
+  *fd = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (*fd < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+  if (fstat(*fd, &info) != 0)
+    status = fov_fail(FOV_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+  else if (!S_ISREG(info.st_mode))
+    status = fov_fail(FOV_ERR_IO, "%s: expected a regular file, found a %s", path,
+                      S_ISDIR(info.st_mode) ? "folder" : "pipe or a device");
+  if (status != FOV_OK) close(*fd);
+  return status;
+}
+
+/** Fails unless an open file is of at most `limit` bytes. */
 static FovStatus measure(size_t *size, int fd, const char *path, size_t limit) {
   struct stat info;
   if (fstat(fd, &info) != 0)
     return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
-  if (!S_ISREG(info.st_mode)) return fov_fail(FOV_ERR_IO, "%s: not a regular file", path);
   if ((uintmax_t)info.st_size > limit)
     return fov_fail(FOV_ERR_FORMAT, "%s: %jd bytes, expected at most %zu", path,
                     (intmax_t)info.st_size, limit);
@@ -259,10 +273,9 @@ static FovStatus read_open(char **data, size_t *size, int fd, const char *path, 
 }
 
 FovStatus fov_file_read(char **data, size_t *size, const char *path, size_t limit) {
+  int fd;
   *data = NULL;
-  // Without O_NONBLOCK, opening a FIFO would wait for its writer.
-  int fd = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (fd < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+  FOV_TRY(fov_file_open(&fd, path));
   FovStatus status = read_open(data, size, fd, path, limit);
   close(fd);
   return status;

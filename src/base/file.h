@@ -40,6 +40,10 @@ FovStatus fov_replace_sweep(const char *folder);
 /** Writes all `size` bytes, whatever signals arrive; false with errno set. */
 bool fov_write_all(int fd, const void *data, size_t size);
 
+/** Opens a regular file for reading. Fails, naming the path, if it cannot be opened or is anything
+ * else; never waits, as opening a FIFO without a writer would. */
+FovStatus fov_file_open(int *fd, const char *path);
+
 /** Replaces `path` by `size` bytes of `data`. */
 FovStatus fov_file_write(const char *path, const void *data, size_t size);
 

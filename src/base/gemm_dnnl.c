@@ -1,18 +1,48 @@
 /** Matrix products by oneDNN. */
 #include <dnnl.h>
 #include <omp.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/gemm_backend.h"
 
+/** A product of zeros for each kind of code that oneDNN generates: by transposition, by beta, for
+ * few rows or columns and for many. */
+static void generate_for(int m, int n, int k, float *zeros) {
+  for (int i = 0; i < 6; i++) { // never both transposed
+    bool a_transposed = i % 3 == 1, b_transposed = i % 3 == 2;
+    dnnl_sgemm(a_transposed ? 'T' : 'N', b_transposed ? 'T' : 'N', m, n, k, 1, zeros,
+               a_transposed ? m : k, zeros, b_transposed ? k : n, (float)(i / 3), zeros, n);
+  }
+}
+
+/**
+ * Where oneDNN finds no memory for the code that it generates, it ends the process by a signal. So
+ * it generates its code at the first product, after a check that there is enough memory for it.
+ */
+static void generate_code(void) {
+  enum { RESERVE = 32 << 20 }; // bytes
+  static const int sides[] = {1, 2, 64};
+  static float zeros[64 * 64];
+  void *reserve = malloc(RESERVE);
+  if (!reserve) fov_no_memory(RESERVE);
+  free(reserve);
+  omp_set_num_threads(1);
+  for (int i = 0; i < 27; i++) generate_for(sides[i / 9], sides[i / 3 % 3], sides[i % 3], zeros);
+}
+
 void fov_gemm_multiply(FovMatrix c, FovMatrix a, bool a_transposed, FovMatrix b, bool b_transposed,
                        int k, real beta) {
+  static pthread_once_t generated = PTHREAD_ONCE_INIT;
+  pthread_once(&generated, generate_code);
   // A setting of this thread: oneDNN would start a team of its own, which sums in another order.
   omp_set_num_threads(1);
   dnnl_status_t status =
       dnnl_sgemm(a_transposed ? 'T' : 'N', b_transposed ? 'T' : 'N', c.rows, c.cols, k, 1, a.at,
                  a.stride, b.at, b.stride, beta, c.at, c.stride);
+  if (status == dnnl_out_of_memory) fov_no_memory((size_t)c.rows * c.stride * sizeof(real));
   FOV_CHECK(status == dnnl_success, "oneDNN refused [%d, %d] x [%d, %d]: %d", c.rows, k, k, c.cols,
             status);
 }

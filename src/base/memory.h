@@ -1,13 +1,18 @@
-/** The machine's memory. */
+/** The memory that this process may use. */
 #ifndef FOV_BASE_MEMORY_H
 #define FOV_BASE_MEMORY_H
 
 #include "base/error.h"
 
-/** Fails if `bytes` for `what` are more than the machine has. */
+/** Fails if `bytes` for `what` are more than the machine has, than a control group of this process
+ * may use, or than its limit of addresses (RLIMIT_AS) leaves. */
 FovStatus fov_memory_check(double bytes, const char *what);
 
-/** Bytes that new processes could use without swapping. */
+/** The least limit in bytes of the control groups of a process, of version 1 or 2; infinite if
+ * there is none. membership: its file cgroup in /proc; root: where control groups are mounted. */
+double fov_cgroup_limit(const char *membership, const char *root);
+
+/** Bytes that new processes could use without swapping, at most the limit of the control group. */
 double fov_memory_available(void);
 
 #endif

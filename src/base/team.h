@@ -2,7 +2,11 @@
 #ifndef FOV_BASE_TEAM_H
 #define FOV_BASE_TEAM_H
 
-enum { FOV_MAX_THREADS = 256 };
+enum {
+  FOV_MAX_THREADS = 256,
+  FOV_STACK_SIZE =
+      1 << 20, /**< bytes of stack that a thread needs, with a margin; workers have it */
+};
 
 /** One task; `worker` (0 … threads−1) names the thread, for scratch memory of its own. */
 typedef void FovWork(void *context, int task, int worker);

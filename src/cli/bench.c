@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "cli/cli.h"
 #include "draw.h"
+#include "record/json_text.h"
 
 typedef struct Request {
   const char *plot;
@@ -189,7 +190,7 @@ static FovStatus print_json(const Bench *bench) {
                            fov_gemm_library(), "threads", bench->threads, "ranks",
                            fov_ranks_count(fov_cli_ranks()), "repeats", bench->request->repeats,
                            "subjects", bench->json);
-  char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
+  char *text = fov_json_text(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
   json_decref(root);
   if (!text) return fov_fail(FOV_ERR_MEMORY, "the figures cannot be written as JSON");
   puts(text);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/compare_print.h"
+#include "record/json_text.h"
 
 /** null where there is no number. */
 static json_t *number(double value) {
@@ -125,9 +126,10 @@ FovStatus fov_compare_json(FILE *stream, const FovCompared *compared) {
                 c->cases > 0 ? json_integer(c->cases) : json_null(), "draws", c->draws, "seed",
                 (json_int_t)c->seed, "corrected_for", c->corrected_for);
   if (root) add_lists(root, c);
-  char *text = root && is_complete(root, c)
-                   ? json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9))
-                   : NULL;
+  char *text =
+      root && is_complete(root, c)
+          ? fov_json_text(root, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9))
+          : NULL;
   json_decref(root);
   if (!text)
     return fov_fail(FOV_ERR_FORMAT, "cannot be written as JSON; are the names of runs UTF-8?");

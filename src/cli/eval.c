@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/print.h"
 #include "experiment/tested.h"
+#include "record/json_text.h"
 
 typedef struct Request {
   const char *images, *labels;
@@ -87,8 +88,7 @@ static FovStatus print_json(const FovTrained *trained, const FovTested *tested,
   }
   if (root && result->in_known_part > 0)
     json_object_set_new(root, "alignment_error", json_real(fov_alignment_error(result)));
-  char *text =
-      root ? json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9)) : NULL;
+  char *text = fov_json_text(root, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));
   json_decref(root);
   if (!text)
     return fov_fail(FOV_ERR_MEMORY, "%s: cannot be written as JSON; is its name UTF-8?",

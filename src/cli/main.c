@@ -3,7 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include "base/file.h"
+#include "base/team.h"
 #include "base/version.h"
 #include "cli/cli.h"
 #include "cli/print.h"
@@ -164,10 +168,32 @@ static void open_standard_streams(void) {
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) exit(1);
 }
 
+/** A stack that is too small would end the program with SIGSEGV. The soft limit can be raised: the
+ * kernel lets the stack of the first thread grow up to it. */
+static FovStatus check_stack(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= FOV_STACK_SIZE) return FOV_OK;
+  rlim_t found = limit.rlim_cur;
+  limit.rlim_cur = FOV_STACK_SIZE;
+  if (setrlimit(RLIMIT_STACK, &limit) == 0) return FOV_OK;
+  return fov_fail(FOV_ERR_MEMORY, "a stack of %ju KiB, expected %d or more: ulimit -s %d",
+                  (uintmax_t)found / 1024, FOV_STACK_SIZE / 1024, FOV_STACK_SIZE / 1024);
+}
+
+/** Files stay whole, and a run keeps the checkpoint of its last evaluation. */
+static void end_without_memory(void) {
+  fov_replace_abort_all();
+  fov_print(stderr, "fovea: %s\n", fov_error_message());
+  fov_ranks_finish(&ranks, FOV_ERR_MEMORY);
+  _exit(1);
+}
+
 int main(int argc, char **argv) {
   open_standard_streams();
   signal(SIGXFSZ, SIG_IGN); // a write beyond the limit then fails with EFBIG
-  FovStatus status = run(argc, argv);
+  fov_on_no_memory(end_without_memory);
+  FovStatus status = check_stack();
+  if (status == FOV_OK) status = run(argc, argv);
   if (status == FOV_OK) status = fov_print_finish();
   if (status != FOV_OK) print_error(status);
   fov_ranks_finish(&ranks, status);

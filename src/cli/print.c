@@ -5,22 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int first_error; // errno of the first flush of stdout that failed; 0: none
+#include "base/text.h"
 
-/** Bytes of the printable UTF-8 character at `text`; 0 for a control character (C0, DEL, C1) and
- * for what is no UTF-8 (RFC 3629). */
-static size_t printable(const unsigned char *text) {
-  if (text[0] < 0x80) return text[0] >= 0x20 && text[0] != 0x7F;
-  size_t length = text[0] >= 0xF0 ? 4 : text[0] >= 0xE0 ? 3 : 2;
-  if (text[0] < 0xC2 || text[0] > 0xF4) return 0;
-  for (size_t i = 1; i < length; i++)
-    if ((text[i] & 0xC0) != 0x80) return 0;
-  return text[0] == 0xC2 && text[1] < 0xA0 ? 0 : length;
-}
+static int first_error; // errno of the first flush of stdout that failed; 0: none
 
 void fov_print_text(FILE *stream, const char *text) {
   while (*text) {
-    size_t length = printable((const unsigned char *)text);
+    size_t length = fov_text_printable(text);
     if (length > 0)
       fwrite(text, 1, length, stream);
     else
@@ -30,14 +21,16 @@ void fov_print_text(FILE *stream, const char *text) {
 }
 
 void fov_print(FILE *stream, const char *format, ...) {
-  char *text;
-  va_list arguments;
+  char text[2048], *longer = NULL; // an error is printed even where there is no memory left
+  va_list arguments, again;
   va_start(arguments, format);
-  int length = vasprintf(&text, format, arguments);
+  va_copy(again, arguments);
+  int length = vsnprintf(text, sizeof text, format, arguments);
+  if (length >= (int)sizeof text && vasprintf(&longer, format, again) < 0) longer = NULL;
+  va_end(again);
   va_end(arguments);
-  if (length < 0) return; // no memory for a line: nothing sensible is left to print
-  fov_print_text(stream, text);
-  free(text);
+  fov_print_text(stream, longer ? longer : text);
+  free(longer);
 }
 
 void fov_print_flush(void) {

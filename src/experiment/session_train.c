@@ -191,7 +191,8 @@ static FovStatus evaluate(FovSession *session) {
     session->best =
         (FovBest){.loss = loss_of(session, &row), .error = row.valid_error, .update = row.update};
   bool writes = fov_session_writes(session);
-  FovStatus status = writes ? write_row(session, &row) : FOV_OK;
+  FovStatus status = writes ? fov_run_check_own(&session->run) : FOV_OK;
+  if (status == FOV_OK && writes) status = write_row(session, &row);
   fov_trainer_state(session->trainer)->sums = (FovSums){0};
   session->timed_glimpses = 0;
   session->busy_seconds = 0;
@@ -215,7 +216,10 @@ static bool is_interrupted(const FovSession *session) {
 
 static FovStatus interrupt(const FovSession *session) {
   fov_trainer_gather(session->trainer);
-  if (fov_session_writes(session)) FOV_TRY(fov_session_save(session));
+  if (fov_session_writes(session)) {
+    FOV_TRY(fov_run_check_own(&session->run));
+    FOV_TRY(fov_session_save(session));
+  }
   return fov_fail(FOV_ERR_INTERRUPT, "interrupted and saved; resume with: fovea train %s --resume",
                   session->run.dir);
 }
@@ -239,9 +243,13 @@ static FovStatus train(FovSession *session) {
 static FovStatus end_badly(const FovSession *session, FovStatus status) {
   char message[1024];
   if (!fov_session_writes(session)) return status;
+  // Where a run is moved, another call may fail before that is noticed.
+  FovStatus own = fov_run_check_own(&session->run);
+  if (own != FOV_OK) status = own;
   snprintf(message, sizeof message, "%s", fov_error_message());
   fov_run_log(&session->run, "%s", message);
-  fov_session_describe(session, status == FOV_ERR_INTERRUPT ? "interrupted" : message);
+  if (own == FOV_OK)
+    fov_session_describe(session, status == FOV_ERR_INTERRUPT ? "interrupted" : message);
   return fov_fail(status, "%s", message);
 }
 

@@ -27,7 +27,9 @@ static FovStatus read_quoted(const char **cell, Reader *reader) {
   }
   reader->at = from + 1 + strspn(from + 1, " \t");
   *to = '\0';
-  if (*reader->at && !strchr(",\r\n", *reader->at))
+  // A CR alone ends no row: room was made for as many rows as there are LFs.
+  bool crlf = reader->at[0] == '\r' && (reader->at[1] == '\n' || !reader->at[1]);
+  if (*reader->at && !strchr(",\n", *reader->at) && !crlf)
     return fov_fail(FOV_ERR_FORMAT, "%s:%d: text follows a closing quote", reader->path, line);
   return FOV_OK;
 }

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/gemm.h"
 #include "base/version.h"
+#include "record/json_text.h"
 
 size_t fov_run_stem(const char *name, size_t length) {
   size_t end = length;
@@ -110,6 +111,18 @@ FovStatus fov_run_open(FovRun *run, const char *dir, bool resume) {
   return status;
 }
 
+FovStatus fov_run_check_own(const FovRun *run) {
+  char path[FOV_PATH_SIZE];
+  struct stat own, found;
+  if (fstat(run->log, &own) == 0 && stat(fov_run_path(path, run, FOV_RUN_LOG), &found) == 0 &&
+      own.st_dev == found.st_dev && own.st_ino == found.st_ino)
+    return FOV_OK;
+  return fov_fail(FOV_ERR_IO,
+                  "%s: the run was moved, removed or replaced while it was trained: %s is not the "
+                  "file that was opened; nothing more is written there",
+                  run->dir, FOV_RUN_LOG);
+}
+
 void fov_run_close(FovRun *run) {
   if (run->log >= 0) close(run->log);
   run->log = -1;
@@ -193,7 +206,7 @@ FovStatus fov_run_describe(const FovRun *run, const FovRunFacts *facts) {
   add_changes(root, run, facts);
   if (json_object_set_new(root, "command", make_string(facts->command)) == 0 &&
       json_object_set_new(root, "outcome", make_string(facts->outcome)) == 0)
-    text = json_dumps(root, JSON_INDENT(2));
+    text = fov_json_text(root, JSON_INDENT(2));
   json_decref(root);
   if (!text) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %s", run->dir, FOV_RUN_JSON);
   char path[FOV_PATH_SIZE];

@@ -65,6 +65,10 @@ FovStatus fov_run_open(FovRun *run, const char *dir, bool resume);
 /** Releases the run. */
 void fov_run_close(FovRun *run);
 
+/** Fails if log.txt is no longer the file that is open and locked: the run was moved, removed or
+ * replaced, and its paths lead to files of others. */
+FovStatus fov_run_check_own(const FovRun *run);
+
 /** Resolves `source`: a folder to the file `name` in it, anything else to itself. path:
  * [FOV_PATH_SIZE]. */
 FovStatus fov_run_find(char *path, const char *source, const char *name);

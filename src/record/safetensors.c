@@ -1,7 +1,6 @@
 #include "record/safetensors.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -210,7 +209,6 @@ static FovStatus map_open(FovSafetensors *file, int fd) {
   struct stat info;
   if (fstat(fd, &info) != 0)
     return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", file->path, strerror(errno));
-  if (!S_ISREG(info.st_mode)) return fov_fail(FOV_ERR_IO, "%s: not a regular file", file->path);
   if (info.st_size < PREFIX)
     return fov_fail(FOV_ERR_FORMAT, "%s: not a safetensors file: %jd bytes, expected %d or more",
                     file->path, (intmax_t)info.st_size, PREFIX + 2);
@@ -223,8 +221,8 @@ static FovStatus map_open(FovSafetensors *file, int fd) {
 }
 
 static FovStatus map_file(FovSafetensors *file) {
-  int fd = open(file->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); // a FIFO must not block
-  if (fd < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", file->path, strerror(errno));
+  int fd;
+  FOV_TRY(fov_file_open(&fd, file->path));
   FovStatus status = map_open(file, fd);
   close(fd);
   return status;

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <float.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
@@ -12,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "record/safetensors.h"
 
 /** One array of a trace: how it is stored and which values are valid. */
@@ -189,22 +189,13 @@ FovStatus fov_trace_allocate(FovTrace *trace) {
                   glimpses);
 }
 
-/** Whether a name can be a line of the file: UTF-8 without control characters. */
-static bool is_text(const char *name) {
-  json_t *string = json_string(name);
-  bool text = string;
-  json_decref(string);
-  for (; *name; name++) text = text && (unsigned char)*name >= ' ';
-  return text;
-}
-
 /** The names one per line, malloc'd; NULL if there are none or one cannot be a line. */
 static FovStatus join_names(char **joined, const char *const *names, int count) {
   size_t size = 1;
   *joined = NULL;
   for (int a = 0; names && a < count; a++) {
     size += strlen(names[a]) + 1;
-    if (!is_text(names[a])) return FOV_OK;
+    if (!fov_text_is_printable(names[a])) return FOV_OK;
   }
   if (!names) return FOV_OK;
   char *end = *joined = malloc(size);
@@ -293,7 +284,7 @@ static const char *note_of(const FovTrace *trace, const Note *note) {
 
 static FovStatus check_notes(const FovTrace *trace, const char *path) {
   for (int i = 0; i < NOTES; i++)
-    if (!is_text(note_of(trace, &notes[i])))
+    if (!fov_text_is_printable(note_of(trace, &notes[i])))
       return fov_fail(FOV_ERR_FORMAT, "%s: %s: expected a text without control characters", path,
                       notes[i].key);
   size_t digits = strspn(trace->weights, "0123456789abcdef");

@@ -14,7 +14,7 @@ enum { ALIGNMENT = 64, STEP = ALIGNMENT / sizeof(real) };
 static FovParam *grow(FovParams *params) {
   size_t size = ((size_t)params->count + 1) * sizeof(FovParam);
   FovParam *list = realloc(params->list, size);
-  FOV_CHECK(list, "no memory for %d parameters", params->count + 1);
+  if (!list) fov_no_memory(size);
   params->list = list;
   return &list[params->count];
 }

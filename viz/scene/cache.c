@@ -54,10 +54,9 @@ static FovReconstruction reconstruct(const FovScene *scene) {
   uint8_t *bytes = calloc(count, (size_t)trace->channels);
   float *areas = malloc(count * sizeof *areas);
   bool failed = cairo_surface_status(made.seen) || cairo_surface_status(made.unseen);
-  if (bytes && areas && !failed) { // without memory they stay empty
-    fov_reconstruct(bytes, areas, trace, scene->episode, scene->glimpse);
-    fill(&made, &(FovPixels){bytes, w, h, trace->channels}, areas);
-  }
+  if (!bytes || !areas || failed) fov_no_memory(count * (sizeof *areas + sizeof(uint32_t)));
+  fov_reconstruct(bytes, areas, trace, scene->episode, scene->glimpse);
+  fill(&made, &(FovPixels){bytes, w, h, trace->channels}, areas);
   free(bytes);
   free(areas);
   return made;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "viz/export/export.h"
 #include "viz/scene/attention.h"
 #include "viz/scene/cache.h"
@@ -457,4 +458,5 @@ void fov_viewer_title(const FovViewer *viewer, char *text, size_t size) {
              fov_player_episode(player), fov_player_glimpse(player) + 1,
              fov_player_last(player) + 1, filter, head, player->speed,
              player->playing ? "playing" : "paused", snapshot, follow);
+  fov_text_clean(text); // of a name
 }

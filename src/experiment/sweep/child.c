@@ -192,7 +192,18 @@ static void catch_signals(pid_t parent) {
   if (getppid() != parent) interrupted = 1; // it died before
 }
 
+static FovSweepSlot *own_slot;
+
+static void end_without_memory(void) {
+  fov_replace_abort_all();
+  own_slot->status = FOV_ERR_MEMORY;
+  snprintf(own_slot->message, sizeof own_slot->message, "%s", fov_error_message());
+  _exit(0);
+}
+
 _Noreturn static void run(const FovSweepChild *child, pid_t parent) {
+  own_slot = child->slot;
+  fov_on_no_memory(end_without_memory);
   catch_signals(parent);
   redirect(child->errors);
   close_files(child->claim);

@@ -463,8 +463,10 @@ static FovStatus count_episodes(FovSweep *sweep) {
     FovStatus status = fov_experiment_init(&experiment);
     if (status == FOV_OK) status = fov_sweep_settings(experiment.settings, &sweep->plan, i, 0);
     if (status == FOV_OK) status = fov_experiment_resolve(&experiment);
-    sweep->episodes[i] = fov_train_updates_planned(&experiment.train) * experiment.train.batch;
-    if (experiment.eval.times < sweep->times) sweep->times = experiment.eval.times;
+    if (status == FOV_OK) {
+      sweep->episodes[i] = fov_train_updates_planned(&experiment.train) * experiment.train.batch;
+      if (experiment.eval.times < sweep->times) sweep->times = experiment.eval.times;
+    }
     fov_experiment_finish(&experiment);
     FOV_TRY(status);
   }

@@ -1,0 +1,28 @@
+#include "base/text.h"
+
+size_t fov_text_printable(const char *text) {
+  const unsigned char *c = (const unsigned char *)text;
+  if (c[0] < 0x80) return c[0] >= 0x20 && c[0] != 0x7F;
+  size_t length = c[0] >= 0xF0 ? 4 : c[0] >= 0xE0 ? 3 : 2;
+  if (c[0] < 0xC2 || c[0] > 0xF4) return 0;
+  for (size_t i = 1; i < length; i++)
+    if ((c[i] & 0xC0) != 0x80) return 0;
+  bool c1 = c[0] == 0xC2 && c[1] < 0xA0;
+  bool overlong = (c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xF0 && c[1] < 0x90);
+  bool surrogate = c[0] == 0xED && c[1] >= 0xA0, beyond = c[0] == 0xF4 && c[1] >= 0x90;
+  return c1 || overlong || surrogate || beyond ? 0 : length;
+}
+
+bool fov_text_is_printable(const char *text) {
+  size_t length = 0;
+  while (*text && (length = fov_text_printable(text)) > 0) text += length;
+  return !*text;
+}
+
+void fov_text_clean(char *text) {
+  while (*text) {
+    size_t length = fov_text_printable(text);
+    if (length == 0) *text = '?';
+    text += length > 0 ? length : 1;
+  }
+}

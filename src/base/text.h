@@ -1,0 +1,19 @@
+/** Text that may come from a file: printable UTF-8. */
+#ifndef FOV_BASE_TEXT_H
+#define FOV_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Bytes of the printable UTF-8 character at `text`; 0 for a control character (C0, DEL, C1) and
+ * for what is no UTF-8 (RFC 3629). */
+size_t fov_text_printable(const char *text);
+
+/** Whether a text has printable characters only. */
+bool fov_text_is_printable(const char *text);
+
+/** Replaces bytes that are not printable by '?', in place, so that no text of a file drives the
+ * terminal that prints it. */
+void fov_text_clean(char *text);
+
+#endif

@@ -1,0 +1,15 @@
+#include "record/json_text.h"
+
+#include <stdlib.h>
+
+char *fov_json_text(const json_t *value, size_t flags) {
+  size_t length = value ? json_dumpb(value, NULL, 0, flags) : 0; // without a buffer that grows
+  char *text = length > 0 ? malloc(length + 1) : NULL;
+  if (!text) return NULL;
+  if (json_dumpb(value, text, length, flags) != length) {
+    free(text);
+    return NULL;
+  }
+  text[length] = '\0';
+  return text;
+}
