@@ -109,12 +109,13 @@ static void draw_window(cairo_t *cr, const FovTrace *trace, const FovTheme *them
 static void draw_weights(cairo_t *cr, const FovPlayer *player, const FovTheme *theme, FovBox image,
                          int episode) {
   float sum[FOV_COLUMN_WIDTH] = {0};
-  int side = 0, glimpses = fov_last_glimpse(player->trace, episode) + 1;
+  FovTraceGrid grid = {0};
+  int glimpses = fov_last_glimpse(player->trace, episode) + 1;
   for (int t = 0; t < glimpses; t++) {
-    const float *p = fov_weights(&side, player->trace, episode, t, player->head);
-    for (int i = 0; p && i < side * side; i++) sum[i] += p[i] / (float)glimpses;
+    const float *p = fov_weights(&grid, player->trace, episode, t, player->head);
+    for (int i = 0; p && i < grid.across * grid.down; i++) sum[i] += p[i] / (float)glimpses;
   }
-  fov_tint_tiles(cr, theme, image, sum, side);
+  fov_tint_tiles(cr, theme, image, sum, grid);
 }
 
 /** What the episode's glimpses read: a path, with the window at its end, or weights. */
