@@ -137,7 +137,7 @@ const float *fov_trace_column(const FovTrace *trace, const char *name, int width
 }
 
 FovTraceGrid fov_trace_grid(const FovTrace *trace, int tiles) {
-  int across = trace->tiles_across;
+  int across = trace->vocabulary > 0 ? tiles : trace->tiles_across;
   FovTraceGrid grid = {across, across > 0 ? tiles / across : 0};
   if (across == 0) grid.across = grid.down = (int)lround(sqrt(tiles));
   return grid.across * grid.down == tiles ? grid : (FovTraceGrid){0};
