@@ -106,7 +106,7 @@ FovAlignmentFrame fov_alignment_frame(const FovTrace *trace, int episode, FovBox
                          .rows = fov_last_glimpse(trace, episode) + 1};
   double answers = output_width(trace, episode, trace->answers, em);
   double labels = trace->wrong[episode] ? output_width(trace, episode, trace->labels, em) : 0;
-  double sides = fmin(answers + labels, 0.5 * room.w), gap = round(0.4 * em);
+  double sides = fmin(answers + labels, 0.4 * room.w), gap = round(0.4 * em);
   double left = round(room.x + sides), w = fmax(1, floor(room.x + room.w - left));
   w = fmax(1, fmin(w, 5 * em * f.columns));
   double source = trace->vocabulary > 0

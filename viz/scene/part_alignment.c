@@ -73,15 +73,9 @@ static void draw_matrix(cairo_t *cr, const FovAlignmentView *a) {
     if (chosen < 0 || chosen >= a->f.columns || fov_alignment_opacity(a, t) < 1) continue;
     FovBox box = fov_alignment_cell(a, t, chosen, 1);
     if (box.w > 4 && box.h > 4)
-      fov_stroke_box(cr, (FovBox){box.x + 1, box.y + 1, box.w - 2, box.h - 2}, theme->ink, 1.5);
+      fov_stroke_box(cr, (FovBox){box.x + 1, box.y + 1, box.w - 2, box.h - 2}, theme->ink, 2);
   }
   cairo_restore(cr);
-  if (fov_heads(scene->trace) > 0) return;
-  fov_set_font(cr, a->em, false);
-  fov_set_colour(cr, theme->quiet, 1);
-  fov_text(cr, a->f.matrix.x + a->f.matrix.w / 2, a->f.matrix.y + a->f.matrix.h / 2,
-           FOV_ALIGN_CENTRE, "no weights%s%s", scene->trace->attention[0] ? ": attention " : "",
-           scene->trace->attention);
 }
 
 /** An outline around this glimpse's row, also on its way to the next. */
@@ -173,17 +167,21 @@ static void draw_legend(cairo_t *cr, const FovAlignmentView *a, FovBox box) {
   const FovTrace *trace = scene->trace;
   double em = a->em, y = box.y + box.h - 0.3 * em, end = box.x + box.w;
   char text[112], head[40];
-  if (box.h == 0 || fov_heads(trace) == 0) return;
+  bool weights = fov_heads(trace) > 0;
+  if (box.h == 0) return;
   fov_set_font(cr, 0.85 * em, false);
-  double x = draw_scale(cr, a, box.x, y);
+  double x = weights ? draw_scale(cr, a, box.x, y) : box.x;
+  fov_set_colour(cr, scene->theme->quiet, 1);
   fov_describe_head(head, sizeof head, trace, scene->head);
   snprintf(text, sizeof text, "attention%s%s%s%s", trace->attention[0] ? " " : "", trace->attention,
-           head[0] ? ", " : "", head);
+           head[0]   ? ", "
+           : weights ? ""
+                     : ", which records no weights",
+           head);
   fov_fit_text(cr, text, sizeof text, end - x);
   x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", text) + 1.2 * em;
-  if (fov_reads_all(trace) || x + 6 * em > end) return;
-  fov_stroke_box(cr, fov_snap((FovBox){x, y - 0.7 * em, 0.8 * em, 0.8 * em}), scene->theme->ink,
-                 1.5);
+  if (!weights || fov_reads_all(trace) || x + 6 * em > end) return;
+  fov_stroke_box(cr, fov_snap((FovBox){x, y - 0.7 * em, 0.8 * em, 0.8 * em}), scene->theme->ink, 2);
   fov_set_colour(cr, scene->theme->quiet, 1);
   fov_text(cr, x + 1.2 * em, y, FOV_ALIGN_LEFT, "read alone");
 }
@@ -215,11 +213,9 @@ void fov_draw_alignment_figure(cairo_t *cr, const FovScene *scene) {
                         .figure = true};
   double pad = round(1.25 * a.em);
   FovBox room = {pad, pad, scene->width - 2 * pad, scene->height - 2 * pad};
-  FovBox legend = fov_cut_bottom(&room, round(1.5 * a.em));
   a.f = fov_alignment_frame(scene->trace, scene->episode, room, a.em, false);
   a.image = a.f.matrix;
-  legend.x = a.f.matrix.x;
-  legend.w = room.x + room.w - legend.x;
+  FovBox legend = {a.f.matrix.x, a.f.matrix.y + a.f.matrix.h, a.f.matrix.w, 1.5 * a.em};
   fov_fill_box(cr, (FovBox){0, 0, scene->width, scene->height}, scene->theme->paper);
   fov_draw_alignment_source(cr, &a);
   draw_matrix(cr, &a);
