@@ -99,8 +99,8 @@ typedef struct FovDrawEpisode {
   int head;          /**< of an attention over tiles: 1, 2 …; 0: the mean of its heads */
 } FovDrawEpisode;
 
-/** Draws an episode of a trace: a .png of its last glimpse, or a .gif or .mp4 of all of it. The
- * latter needs ffmpeg on the PATH. */
+/** Draws an episode of a trace: a .png or .svg of its last glimpse or, of a sequence, of the matrix
+ * of its weights; or a .gif or .mp4 of all of it. The latter needs ffmpeg on the PATH. */
 FovStatus fov_draw_episode(const char *path, const char *trace, const FovDrawEpisode *what);
 
 /** Opens a window on a run directory or a trace, and returns when it is closed. Fails at once if

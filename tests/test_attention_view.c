@@ -231,6 +231,42 @@ static void test_the_contact_sheet_shows_weights(void **state) {
   fov_trace_finish(&trace);
 }
 
+/** Tiles are as wide and high as their grid makes them, in the scene and in the heat map. */
+static void test_a_grid_need_not_be_square(void **state) {
+  (void)state;
+  enum { ACROSS = 8, DOWN = 2 };
+  FovTrace trace = make_up_tiles(1, K, "attention.tiles");
+  trace.tiles_across = ACROSS;
+  trace.lengths[0] = 1;
+  memset(trace.images, 0, (size_t)SIZE * SIZE);
+  for (int i = 0; i < K * K; i++) trace.column[0].values[i] = i == 3 ? 0.7f : i == 13 ? 0.3f : 0;
+  FovScene scene = scene_of(&trace, 0, 0);
+  FovBox image = fov_scene_image(&scene);
+  cairo_surface_t *picture = draw(&scene);
+  for (int i = 0; i < K * K; i++) {
+    double x = image.x + (i % ACROSS + 0.5) * image.w / ACROSS;
+    double y = image.y + (i / ACROSS + 0.5) * image.h / DOWN;
+    assert_int_equal(pixel(picture, x, y) >> 16, i == 3 ? 0x99 : i == 13 ? 0x41 : 0);
+  }
+  cairo_surface_destroy(picture);
+  char text[128];
+  assert_true(fov_scene_describe(text, sizeof text, &scene, image.x + 0.65 * image.w,
+                                 image.y + 0.75 * image.h));
+  assert_non_null(strstr(text, "tile 5, 1: 0.3; "));
+  FovHeat heat;
+  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1), FOV_OK);
+  double shares[2] = {0};
+  for (int i = 0; i < FOV_HEAT_SIDE * FOV_HEAT_SIDE; i++) {
+    int x = i % FOV_HEAT_SIDE / 8, y = i / FOV_HEAT_SIDE / 32;
+    if (x == 3 && y == 0) shares[0] += heat.cells[i];
+    if (x == 5 && y == 1) shares[1] += heat.cells[i];
+  }
+  assert_near(shares[0], 0.7, 1e-6, "tile 3, 0");
+  assert_near(shares[1], 0.3, 1e-6, "tile 5, 1");
+  fov_heat_finish(&heat);
+  fov_trace_finish(&trace);
+}
+
 /** A glimpse without a place counts in all tiles, by its weights. */
 static void test_the_heat_map_counts_weights(void **state) {
   (void)state;
@@ -359,6 +395,7 @@ int main(void) {
       cmocka_unit_test(test_a_window_grows_between_two_glimpses),
       cmocka_unit_test(test_the_reconstruction_places_windows),
       cmocka_unit_test(test_the_contact_sheet_shows_weights),
+      cmocka_unit_test(test_a_grid_need_not_be_square),
       cmocka_unit_test(test_the_heat_map_counts_weights),
       cmocka_unit_test(test_windows_and_weights_of_any_numbers_draw),
       cmocka_unit_test(test_what_is_far_away_is_not_drawn),

@@ -19,6 +19,7 @@
 #include "viz/scene/drawing.h"
 #include "viz/scene/heat.h"
 #include "viz/scene/layout.h"
+#include "viz/scene/part_alignment.h"
 #include "viz/viewer/sheet.h"
 
 enum { WIDTH = 640, HEIGHT = 360, SHRINK = 4, W = WIDTH / SHRINK, H = HEIGHT / SHRINK };
@@ -207,6 +208,46 @@ static void test_scene_of_a_sequence(void **state) {
   fov_trace_finish(&trace);
 }
 
+static void test_scene_of_an_alignment(void **state) {
+  (void)state;
+  check_scene(make_up_symbols(1, 1), 2, 0, &fov_theme_dark, "scene-alignment");
+}
+
+static void test_scene_of_an_alignment_with_heads(void **state) {
+  (void)state;
+  FovTrace trace = make_up_symbols(2, 3);
+  FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, &fov_theme_light);
+  scene.episode = 1; // has a wrong answer
+  scene.head = 2;
+  fov_scene_seek(&scene, 2.8); // between two glimpses
+  cairo_t *cr = begin();
+  fov_scene_draw(cr, &scene);
+  assert_golden(cr, "scene-alignment-heads", fov_scene_image(&scene));
+  fov_trace_finish(&trace);
+}
+
+static void test_scene_of_a_strip(void **state) {
+  (void)state;
+  FovTrace trace = make_up_strip(1, 1);
+  FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, &fov_theme_dark);
+  scene.glimpse = GLIMPSES - 1;
+  cairo_t *cr = begin();
+  fov_scene_draw(cr, &scene);
+  assert_golden(cr, "scene-strip", fov_scene_image(&scene));
+  fov_trace_finish(&trace);
+}
+
+static void test_figure_of_an_alignment(void **state) {
+  (void)state;
+  FovTrace trace = make_up_symbols(2, 1);
+  FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, &fov_theme_light);
+  scene.episode = 1;
+  cairo_t *cr = begin();
+  fov_draw_alignment_figure(cr, &scene);
+  assert_golden(cr, "alignment", (FovBox){0, 0, 0, 0});
+  fov_trace_finish(&trace);
+}
+
 static void test_heat_map(void **state) {
   (void)state;
   FovTrace trace = make_up_trace(8, 1);
@@ -247,6 +288,11 @@ static void test_contact_sheet_of_windows(void **state) {
   check_sheet(make_up_windows(7, 1), "sheet-windows");
 }
 
+static void test_contact_sheet_of_alignments(void **state) {
+  (void)state;
+  check_sheet(make_up_symbols(9, 1), "sheet-alignments");
+}
+
 /** A small difference exceeds the tolerance. */
 static void test_a_small_difference_is_detected(void **state) {
   (void)state;
@@ -280,10 +326,15 @@ int main(void) {
       cmocka_unit_test(test_scene_with_a_window_of_three_scales),
       cmocka_unit_test(test_scene_of_a_game),
       cmocka_unit_test(test_scene_of_a_sequence),
+      cmocka_unit_test(test_scene_of_an_alignment),
+      cmocka_unit_test(test_scene_of_an_alignment_with_heads),
+      cmocka_unit_test(test_scene_of_a_strip),
+      cmocka_unit_test(test_figure_of_an_alignment),
       cmocka_unit_test(test_heat_map),
       cmocka_unit_test(test_contact_sheet),
       cmocka_unit_test(test_contact_sheet_of_weights),
       cmocka_unit_test(test_contact_sheet_of_windows),
+      cmocka_unit_test(test_contact_sheet_of_alignments),
       cmocka_unit_test(test_a_small_difference_is_detected),
   };
   return cmocka_run_group_tests_name("golden", tests, NULL, NULL);

@@ -383,7 +383,8 @@ static void test_more_columns_than_fit_are_refused(void **state) {
 static void assert_texts_refused(const char *key, const char *value, const char *message) {
   FovText texts[] = {{"format", "fovea-trace"}, {"version", "3"}, {"side", "2"},
                      {"scales", "2"},           {"update", "0"},  {"whole", "no"},
-                     {"control", "no"},         {"weights", ""},  {"split", ""}};
+                     {"control", "no"},         {"weights", ""},  {"split", ""},
+                     {"tiles_across", "3"}};
   enum { TEXTS = sizeof texts / sizeof *texts };
   for (int i = 0; i < TEXTS; i++)
     if (strcmp(texts[i].key, key) == 0) texts[i].value = value;
@@ -413,7 +414,45 @@ static void test_bad_texts_are_refused(void **state) {
   assert_texts_refused("weights", "0123456789ABCDEF", "expected 16 hexadecimal digits");
   assert_texts_refused("weights", "0123456789abcdef0", "17 bytes, expected at most 16");
   assert_texts_refused("split", "te\nst", "split: expected a text without control characters");
+  assert_texts_refused("tiles_across", "0", "tiles_across '0', expected a number from 1 to 4096");
   assert_texts_refused("none", "", "has no 'locations'");
+}
+
+static void write_tiles(int tiles, int across) {
+  FovTrace trace = {.episodes = 1,
+                    .glimpses = 1,
+                    .frames = 1,
+                    .height = 1,
+                    .width = 1,
+                    .channels = 1,
+                    .actions = 2,
+                    .side = 1,
+                    .scales = 1,
+                    .tiles_across = across};
+  fov_trace_add_column(&trace, "attention.tiles", tiles);
+  assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
+  assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
+  fov_trace_finish(&trace);
+}
+
+static void test_a_grid_of_tiles_is_square_unless_the_file_names_its_width(void **state) {
+  (void)state;
+  const int grids[][4] = {{9, 0, 3, 3},   {12, 6, 6, 2}, {20, 20, 20, 1},
+                          {20, 1, 1, 20}, {9, 9, 9, 1},  {12, 0, 0, 0}};
+  for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+    FovTrace read;
+    write_tiles(grids[i][0], grids[i][1]);
+    assert_int_equal(fov_trace_read(&read, path), FOV_OK);
+    assert_int_equal(read.tiles_across, grids[i][1]);
+    FovTraceGrid grid = fov_trace_grid(&read, grids[i][0]);
+    assert_int_equal(grid.across, grids[i][2]);
+    assert_int_equal(grid.down, grids[i][3]);
+    fov_trace_finish(&read);
+  }
+  FovTrace read;
+  write_tiles(20, 6);
+  assert_int_equal(fov_trace_read(&read, path), FOV_ERR_FORMAT);
+  assert_message("'attention.tiles': 20 numbers, expected rows of 6");
 }
 
 /** Empty arrays can have any size in their shape, which must not reach an allocation. */
@@ -518,6 +557,7 @@ int main(void) {
       TEST(test_a_policy_may_have_no_columns),
       TEST(test_bad_columns_are_refused),
       TEST(test_more_columns_than_fit_are_refused),
+      TEST(test_a_grid_of_tiles_is_square_unless_the_file_names_its_width),
       TEST(test_bad_texts_are_refused),
       TEST(test_huge_empty_sizes_are_refused),
       TEST(test_another_retina_is_refused),

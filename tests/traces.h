@@ -228,6 +228,81 @@ static inline FovTrace make_up_game(int episodes) {
   return trace;
 }
 
+enum { SYMBOLS = 12, STRIP = 64, STRIP_TILES = 8 };
+
+/** The weight that glimpse t of head h has for site i of n: the most at (t + h) n / GLIMPSES. */
+static inline float made_up_weight(int t, int h, int i, int n) {
+  return 0.8f * powf(0.2f, (float)abs(i - (t + h) * n / GLIMPSES % n));
+}
+
+/** Answers to a source of N sites, whose weights the columns have; episodes 1, 3, 5 … have a wrong
+ * answer after glimpse 2. sites: [episodes], of each source */
+static inline void make_up_alignment(FovTrace *trace, const int *sites, int heads) {
+  int N = trace->column[0].width;
+  for (int e = 0; e < trace->episodes; e++) {
+    trace->lengths[e] = GLIMPSES;
+    trace->wrong[e] = e % 2;
+    for (int t = 0; t < GLIMPSES; t++) {
+      size_t m = (size_t)e * GLIMPSES + t;
+      float *mean = trace->column[0].values + m * N;
+      memset(mean, 0, (size_t)N * sizeof *mean);
+      for (int i = 0; i < heads * N; i++) {
+        float weight = i % N < sites[e] ? made_up_weight(t, i / N, i % N, sites[e]) : 0;
+        mean[i % N] += weight / (float)heads;
+        if (heads > 1) trace->column[1].values[m * N * heads + i] = weight;
+      }
+      trace->labels[m] = t == GLIMPSES - 1 ? CLASSES - 1 : (e + t) % (CLASSES - 1);
+      trace->answers[m] =
+          trace->wrong[e] && t == 2 ? (e + t + 1) % (CLASSES - 1) : trace->labels[m];
+      make_up_probabilities(trace, e, t, trace->answers[m]);
+      trace->baselines[m] = NAN;
+    }
+  }
+}
+
+static inline void add_weights(FovTrace *trace, int sites, int heads) {
+  fov_trace_add_column(trace, "attention.tiles", sites);
+  if (heads > 1) fov_trace_add_column(trace, "attention.heads", heads * sites);
+  trace->tiles_across = sites;
+  snprintf(trace->attention, sizeof trace->attention, "soft");
+}
+
+/** Sequences of 12, 10, 8, 12 … symbols a, b, space, word. */
+static inline FovTrace make_up_symbols(int episodes, int heads) {
+  static const char *const names[] = {"0", "1", "2", "end"}, *symbols[] = {"a", "b", " ", "word"};
+  FovTrace trace = declare_trace(episodes, 1, 1, CLASSES);
+  int sites[64];
+  trace.vocabulary = 4;
+  trace.height = trace.side = trace.scales = 1;
+  trace.width = SYMBOLS;
+  add_weights(&trace, SYMBOLS, heads);
+  assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
+  assert_int_equal(fov_trace_set_names(&trace, names, symbols), FOV_OK);
+  for (int e = 0; e < episodes; e++) {
+    sites[e] = SYMBOLS - 2 * (e % 3);
+    for (int i = 0; i < sites[e]; i++) trace.symbols[e * SYMBOLS + i] = i == 7 ? 3 : (e + i) % 3;
+  }
+  make_up_alignment(&trace, sites, heads);
+  return trace;
+}
+
+/** Strips of 64 × 8 pixels, read in 8 columns. */
+static inline FovTrace make_up_strip(int episodes, int heads) {
+  FovTrace trace = declare_trace(episodes, 1, 1, CLASSES);
+  int sites[64], pixels = STRIP * STRIP_TILES;
+  trace.width = STRIP;
+  trace.height = STRIP_TILES;
+  add_weights(&trace, STRIP_TILES, heads);
+  assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
+  for (int e = 0; e < episodes; e++) {
+    sites[e] = STRIP_TILES;
+    for (int i = 0; i < pixels; i++)
+      trace.images[e * pixels + i] = (uint8_t)(i % STRIP / 9 % 2 == 0 ? 0 : 20 * (i / STRIP + 4));
+  }
+  make_up_alignment(&trace, sites, heads);
+  return trace;
+}
+
 /** Two glimpses per turn: class e, then "end". In episodes 1, 3, 5 … the first is answered wrongly,
  * and the episode stops there. */
 static inline FovTrace make_up_sequence(int episodes) {

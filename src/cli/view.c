@@ -25,9 +25,11 @@ static const FovOption options[] = {
     FOV_INT(Request, head, "0", 0, 64,
             "the head whose weights are shown, for attention over tiles; 0: their mean"),
     FOV_CHOICE(Request, theme, "dark", themes, "background"),
-    FOV_TEXT(Request, export,
-             "write a file instead of opening a window: the end of the episode as FILE.png, all of "
-             "it as FILE.gif or, with ffmpeg, FILE.mp4"),
+    FOV_TEXT(
+        Request, export,
+        "write a file instead of opening a window: the end of the episode, or the alignment of "
+        "a sequence, as FILE.png or FILE.svg, all of it as FILE.gif or, with ffmpeg, "
+        "FILE.mp4"),
     FOV_OPTIONS_END,
 };
 
@@ -87,10 +89,12 @@ const FovCommand fov_command_view = {
     .about =
         "Opens a window that plays the episodes of a trace; F1 lists its keys. For a run, the\n"
         "window also shows earlier traces of the training and can follow a running training\n"
-        "(L). --export needs no display.\n",
+        "(L). A sequence is shown as the matrix of its weights: its source above, its answers on\n"
+        "the left. --export needs no display.\n",
     .examples = "  fovea view runs/cluttered-60-s0\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --episode 3 --export gaze.gif\n"
-                "  fovea view runs/soft-s0 --head 2 --export head.png\n",
+                "  fovea view runs/soft-s0 --head 2 --export head.png\n"
+                "  fovea view runs/dates-s0 --theme light --export alignment.svg\n",
     .options = options,
     .size = sizeof(Request),
     .run = run,

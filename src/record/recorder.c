@@ -278,6 +278,13 @@ static void describe(FovTrace *trace, const FovRecordRequest *request) {
     snprintf(trace->subset, sizeof trace->subset, "first %d, then wrong", first_episodes(request));
 }
 
+/** Tiles across, of an attention that does not have as many down; else 0. */
+static int tiles_across(const FovAgent *agent) {
+  if (!agent->attention->sites) return 0;
+  FovGrid grid = agent->attention->sites(agent->attention_layout);
+  return grid.across != grid.down ? grid.across : 0;
+}
+
 FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *request,
                            FovWorkspace *workspace) {
   const FovAgent *agent = request->task->agent;
@@ -292,6 +299,7 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *request,
                       .channels = shown.channels,
                       .actions = agent->actions,
                       .vocabulary = spec->observation.vocabulary,
+                      .tiles_across = tiles_across(agent),
                       .side = agent->glimpse.side,
                       .scales = agent->glimpse.scales,
                       .whole = agent->sensor.whole,

@@ -136,6 +136,13 @@ const float *fov_trace_column(const FovTrace *trace, const char *name, int width
   return column && column->width == width ? column->values : NULL;
 }
 
+FovTraceGrid fov_trace_grid(const FovTrace *trace, int tiles) {
+  int across = trace->vocabulary > 0 ? tiles : trace->tiles_across;
+  FovTraceGrid grid = {across, across > 0 ? tiles / across : 0};
+  if (across == 0) grid.across = grid.down = (int)lround(sqrt(tiles));
+  return grid.across * grid.down == tiles ? grid : (FovTraceGrid){0};
+}
+
 void fov_trace_add_column(FovTrace *trace, const char *name, int width) {
   FOV_CHECK(trace->columns < FOV_TRACE_COLUMNS, "a trace of more than %d columns",
             FOV_TRACE_COLUMNS);
@@ -314,24 +321,26 @@ FovStatus fov_trace_write(const FovTrace *trace, const char *path) {
   size_t count;
   FOV_TRY(check_notes(trace, path));
   FOV_TRY(describe_all(blobs, &count, trace, path));
-  char side[16], scales[16], update[24], vocabulary[16];
+  char side[16], scales[16], update[24], vocabulary[16], across[16];
   snprintf(side, sizeof side, "%d", trace->side);
   snprintf(scales, sizeof scales, "%d", trace->scales);
   snprintf(update, sizeof update, "%" PRId64, trace->update);
   snprintf(vocabulary, sizeof vocabulary, "%d", trace->vocabulary);
-  FovText texts[10 + NOTES] = {{"format", FORMAT},
-                              {"version", VERSION},
-                              {"side", side},
-                              {"scales", scales},
-                              {"update", update},
-                              {"whole", trace->whole ? "yes" : "no"},
-                              {"control", trace->control ? "yes" : "no"},
-                              {"names", trace->names ? trace->names : ""}};
+  FovText texts[11 + NOTES] = {{"format", FORMAT},
+                               {"version", VERSION},
+                               {"side", side},
+                               {"scales", scales},
+                               {"update", update},
+                               {"whole", trace->whole ? "yes" : "no"},
+                               {"control", trace->control ? "yes" : "no"},
+                               {"names", trace->names ? trace->names : ""}};
   size_t used = 8;
   if (trace->vocabulary > 0) {
     texts[used++] = (FovText){"vocabulary", vocabulary};
     texts[used++] = (FovText){"symbol_names", trace->symbol_names ? trace->symbol_names : ""};
   }
+  snprintf(across, sizeof across, "%d", trace->tiles_across);
+  if (trace->tiles_across > 0) texts[used++] = (FovText){"tiles_across", across};
   for (int i = 0; i < NOTES; i++)
     if (note_of(trace, &notes[i])[0])
       texts[used++] = (FovText){notes[i].key, note_of(trace, &notes[i])};
@@ -389,6 +398,10 @@ static FovStatus read_sizes(FovTrace *trace, const FovSafetensors *file, const c
   if (fov_safetensors_text(file, "vocabulary"))
     FOV_TRY(read_number(&vocabulary, file, path, "vocabulary", 1, INT_MAX));
   trace->vocabulary = (int)vocabulary;
+  int64_t across = 0;
+  if (fov_safetensors_text(file, "tiles_across"))
+    FOV_TRY(read_number(&across, file, path, "tiles_across", 1, FOV_COLUMN_WIDTH));
+  trace->tiles_across = (int)across;
   FOV_TRY(read_flag(&trace->whole, file, path, "whole"));
   FOV_TRY(read_flag(&trace->control, file, path, "control"));
   const int64_t any[] = {-1, -1, -1, -1, -1};
@@ -468,6 +481,14 @@ static FovStatus declare_columns(FovTrace *trace, const FovSafetensors *file, co
   return FOV_OK;
 }
 
+/** Fails if the tiles of the attention do not fill rows of as many as the file names. */
+static FovStatus check_grid(const FovTrace *trace, const char *path) {
+  const FovTraceColumn *tiles = fov_trace_find_column(trace, "attention.tiles");
+  if (!tiles || trace->tiles_across == 0 || tiles->width % trace->tiles_across == 0) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT, "%s: 'attention.tiles': %d numbers, expected rows of %d", path,
+                  tiles->width, trace->tiles_across);
+}
+
 /** Every array must have the shape that the sizes give, so the size of the file bounds what is
  * allocated. means: columns have the names of version 2. arrays: [BLOBS] */
 static FovStatus require_arrays(const FovBlob *arrays[], const FovTrace *trace,
@@ -506,6 +527,7 @@ static FovStatus load(FovTrace *trace, const FovSafetensors *file, const char *p
   FOV_TRY(read_sizes(trace, file, path));
   FOV_TRY(read_notes(trace, file, path));
   FOV_TRY(declare_columns(trace, file, path, means));
+  FOV_TRY(check_grid(trace, path));
   FOV_TRY(require_arrays(arrays, trace, file, means));
   FOV_TRY(fov_trace_allocate(trace));
   FOV_TRY(read_names(trace, file, path));

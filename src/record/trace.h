@@ -20,6 +20,11 @@ typedef struct FovTraceColumn {
   float *values;             /**< [E, T, width]; NaN where nothing was recorded */
 } FovTraceColumn;
 
+/** How tiles lie over an image: numbered by rows from the top left. */
+typedef struct FovTraceGrid {
+  int across, down;
+} FovTraceGrid;
+
 /**
  * E episodes of up to T glimpses each. Arrays are in C order and owned by the trace; after the last
  * glimpse of an episode they are 0, or NaN or −1 where noted.
@@ -27,12 +32,12 @@ typedef struct FovTraceColumn {
  * Locations are the paper's: (x, y) in [−1, 1], (−1, −1) the top left corner of the image. Columns
  * that the viewer draws: "policy.mean" and "policy.sigma" (2 each, like locations; sigma 0 =
  * deterministic), "policy.cost" (what the step to the glimpse cost: part of the reward after the
- * glimpse before), "policy.tiles" (K·K probabilities of a K × K grid over the image, by rows from
- * the top left), "attention.tiles" (the weights of such a grid, mean over heads), "attention.heads"
- * (the weights of each head) and "attention.window" (x, y of the middle, width and height of the
- * finest patch, in units of locations; patch s is 2^s times as wide and high). Where the answer is
- * a place, "answer.place" is the one that was answered after the glimpse, and "answer.target" the
- * true one (2 each, like locations).
+ * glimpse before), "policy.tiles" (the probability of each tile of a grid over the image),
+ * "attention.tiles" (the weights of such tiles, or of the W symbols of a sequence, mean over
+ * heads), "attention.heads" (the weights of each head) and "attention.window" (x, y of the middle,
+ * width and height of the finest patch, in units of locations; patch s is 2^s times as wide and
+ * high). Where the answer is a place, "answer.place" is the one that was answered after the
+ * glimpse, and "answer.target" the true one (2 each, like locations).
  */
 typedef struct FovTrace {
   int episodes, glimpses;      /**< E, T */
@@ -40,6 +45,7 @@ typedef struct FovTrace {
   int height, width, channels; /**< H, W, C of an image */
   int actions;                 /**< A */
   int vocabulary;              /**< V of sequences of symbols; 0: images are shown */
+  int tiles_across;            /**< of columns of tiles; 0: as many as down */
   int side, scales;            /**< G, S of the retina: patch s covers side·2^s pixels */
   bool whole;                  /**< the only patch is the whole image, wherever it looked */
   bool control;     /**< answers are moves or vectors, judged by the return; else classes */
@@ -78,6 +84,10 @@ const FovTraceColumn *fov_trace_find_column(const FovTrace *trace, const char *n
 
 /** The values of a column, [E, T, width]; NULL if there is none of that name and width. */
 const float *fov_trace_column(const FovTrace *trace, const char *name, int width);
+
+/** The grid of a column of `tiles` numbers; symbols are one row. No tiles across: they are no grid.
+ */
+FovTraceGrid fov_trace_grid(const FovTrace *trace, int tiles);
 
 /** Allocates all arrays for the sizes and columns already set in `trace`, and fills each with its
  * empty value: NaN, −1 or 0. */

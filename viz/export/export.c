@@ -10,10 +10,12 @@
 
 #include "draw.h"
 #include "viz/export/film.h"
+#include "viz/scene/alignment.h"
 #include "viz/scene/attention.h"
 #include "viz/scene/cache.h"
 #include "viz/scene/drawing.h"
 #include "viz/scene/episode.h"
+#include "viz/scene/part_alignment.h"
 
 enum { MAX_SIDE = 8192 }; // pixels per side of a picture: bounds its memory
 // How long a GIF shows a frame, in hundredths of a second: a glimpse, the last one, and each of
@@ -223,18 +225,22 @@ static FovStatus draw_gif(const char *path, FovScene scene) {
   return status;
 }
 
-static FovStatus draw_png(const char *path, FovScene scene) {
+/** Draws the last glimpse or, of an alignment, the matrix of all glimpses alone. */
+static FovStatus draw_picture(const char *path, FovScene scene) {
   FovCanvas canvas = {0};
   FOV_TRY(fov_canvas_begin(&canvas, path, scene.width, scene.height, 1));
   scene.glimpse = fov_last_glimpse(scene.trace, scene.episode);
-  fov_scene_draw(canvas.cr, &scene);
+  if (fov_shows_alignment(scene.trace))
+    fov_draw_alignment_figure(canvas.cr, &scene);
+  else
+    fov_scene_draw(canvas.cr, &scene);
   return fov_canvas_commit(&canvas);
 }
 
 FovStatus fov_export(const char *path, const FovScene *scene) {
   if (fov_has_ending(path, ".gif")) return draw_gif(path, *scene);
   if (fov_has_ending(path, ".mp4")) return fov_export_mp4(path, scene);
-  return draw_png(path, *scene);
+  return draw_picture(path, *scene);
 }
 
 /** Finds the episode of that index, among all or among the wrong ones. */
@@ -279,9 +285,10 @@ static FovStatus draw_episode(const char *path, const FovTrace *trace, const cha
 }
 
 FovStatus fov_draw_episode(const char *path, const char *trace_path, const FovDrawEpisode *what) {
-  if (!fov_has_ending(path, ".png") && !fov_has_ending(path, ".gif") &&
-      !fov_has_ending(path, ".mp4"))
-    return fov_fail(FOV_ERR_USAGE, "%s: expected a name that ends in .png, .gif or .mp4", path);
+  if (!fov_has_ending(path, ".png") && !fov_has_ending(path, ".svg") &&
+      !fov_has_ending(path, ".gif") && !fov_has_ending(path, ".mp4"))
+    return fov_fail(FOV_ERR_USAGE, "%s: expected a name that ends in .png, .svg, .gif or .mp4",
+                    path);
   FovTrace trace = {0};
   FOV_TRY(fov_trace_read(&trace, trace_path));
   FovStatus status = draw_episode(path, &trace, trace_path, what);

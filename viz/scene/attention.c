@@ -6,14 +6,10 @@
 
 #include "viz/scene/episode.h"
 
-int fov_grid_side(int tiles) {
-  int side = (int)lround(sqrt(tiles));
-  return side * side == tiles ? side : 0;
-}
-
 static const FovTraceColumn *tiles_of(const FovTrace *trace) {
   const FovTraceColumn *tiles = fov_trace_find_column(trace, "attention.tiles");
-  return tiles && fov_grid_side(tiles->width) > 0 ? tiles : NULL;
+  if (!tiles || fov_trace_grid(trace, tiles->width).across == 0) return NULL;
+  return trace->vocabulary == 0 || tiles->width == trace->width ? tiles : NULL;
 }
 
 bool fov_reads_all(const FovTrace *trace) {
@@ -45,13 +41,14 @@ void fov_describe_head(char *text, size_t size, const FovTrace *trace, int head)
     snprintf(text, size, "head %d of %d", head, heads);
 }
 
-const float *fov_weights(int *side, const FovTrace *trace, int episode, int glimpse, int head) {
+const float *fov_weights(FovTraceGrid *grid, const FovTrace *trace, int episode, int glimpse,
+                         int head) {
   const FovTraceColumn *tiles = tiles_of(trace), *column = tiles;
   int heads = fov_heads(trace);
   if (!tiles) return NULL;
   FOV_CHECK(head >= 0 && head <= heads, "head %d of %d", head, heads);
   if (head > 0 && heads > 1) column = fov_trace_find_column(trace, "attention.heads");
-  *side = fov_grid_side(tiles->width);
+  *grid = fov_trace_grid(trace, tiles->width);
   const float *all = column->values + column->width * fov_glimpse_index(trace, episode, glimpse);
   const float *weights = column == tiles ? all : all + (size_t)(head - 1) * tiles->width;
   return isfinite(weights[0]) ? weights : NULL;

@@ -4,9 +4,6 @@
 
 #include "record/trace.h"
 
-/** K of K × K tiles; 0 if that is not their number. */
-int fov_grid_side(int tiles);
-
 /** Whether an attention weighs all tiles, so that a glimpse has no place and no patch of its own.
  */
 bool fov_reads_all(const FovTrace *trace);
@@ -21,9 +18,10 @@ FovStatus fov_check_head(const FovTrace *trace, const char *path, int head);
  * [size] */
 void fov_describe_head(char *text, size_t size, const FovTrace *trace, int head);
 
-/** The weights of a glimpse, [side, side] by rows from the top left: of head 1, 2 …, or their mean,
- * head 0. NULL: none were recorded. */
-const float *fov_weights(int *side, const FovTrace *trace, int episode, int glimpse, int head);
+/** The weights of a glimpse, one for each tile or symbol of the grid: of head 1, 2 …, or their
+ * mean, head 0. NULL: none were recorded. */
+const float *fov_weights(FovTraceGrid *grid, const FovTrace *trace, int episode, int glimpse,
+                         int head);
 
 /** Whether an attention reads through a window that it places and scales. */
 bool fov_has_window(const FovTrace *trace);

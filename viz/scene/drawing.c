@@ -1,7 +1,9 @@
 #include "viz/scene/drawing.h"
 
+#include "viz/scene/alignment.h"
 #include "viz/scene/episode.h"
 #include "viz/scene/layout.h"
+#include "viz/scene/part_alignment.h"
 #include "viz/scene/part_plots.h"
 #include "viz/scene/part_retina.h"
 #include "viz/scene/part_view.h"
@@ -93,14 +95,20 @@ void fov_scene_draw(cairo_t *cr, const FovScene *scene) {
   FovLayout layout = fov_layout(scene);
   fov_fill_box(cr, (FovBox){0, 0, scene->width, scene->height}, scene->theme->paper);
   draw_title(cr, scene, &layout);
-  fov_draw_view(cr, scene, &layout);
-  fov_draw_legend(cr, scene, &layout);
+  if (fov_shows_alignment(trace)) {
+    fov_draw_alignment(cr, scene, &layout);
+  } else {
+    fov_draw_view(cr, scene, &layout);
+    fov_draw_legend(cr, scene, &layout);
+  }
   fov_draw_retina(cr, scene, &layout);
   fov_draw_plots(cr, scene, &layout);
 }
 
 bool fov_scene_describe(char *text, size_t size, const FovScene *scene, double x, double y) {
-  return fov_describe_view(text, size, scene, x, y) ||
+  bool alignment = fov_shows_alignment(scene->trace);
+  return (alignment ? fov_describe_alignment(text, size, scene, x, y)
+                    : fov_describe_view(text, size, scene, x, y)) ||
          fov_describe_retina(text, size, scene, x, y) ||
          fov_describe_plots(text, size, scene, x, y);
 }

@@ -64,12 +64,22 @@ static void cut_character(char *text) {
   if (end - start + 1 < bytes) text[start - 1] = '\0';
 }
 
+/** Makes a name that a buffer may have cut, or from any file, one that can be drawn. */
+static void clean_name(char *text) {
+  cut_character(text);
+  for (char *c = text; *c; c++)
+    if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
+}
+
 void fov_action_name(char text[FOV_ACTION_NAME], const FovTrace *trace, int action) {
   if (action < 0)
     snprintf(text, FOV_ACTION_NAME, "none");
   else
     fov_trace_name(text, FOV_ACTION_NAME, trace, action);
-  cut_character(text);
-  for (char *c = text; *c; c++)
-    if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
+  clean_name(text);
+}
+
+void fov_symbol_name(char text[FOV_ACTION_NAME], const FovTrace *trace, int symbol) {
+  fov_trace_symbol(text, FOV_ACTION_NAME, trace, symbol);
+  clean_name(text);
 }

@@ -32,6 +32,9 @@ double fov_step_cost(const FovTrace *trace, int episode, int glimpse);
 /** The name of an action, as UTF-8 without control characters; −1 is "none". */
 void fov_action_name(char text[FOV_ACTION_NAME], const FovTrace *trace, int action);
 
+/** The name of a symbol, likewise; −1 is "". */
+void fov_symbol_name(char text[FOV_ACTION_NAME], const FovTrace *trace, int symbol);
+
 /** The entropy of the answer after a glimpse, in bits: 0 … log2 A. */
 double fov_entropy(const FovTrace *trace, int episode, int glimpse);
 

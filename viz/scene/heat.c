@@ -28,24 +28,28 @@ static bool chosen(const FovTrace *trace, size_t moment) {
   return false;
 }
 
+/** Of the cells along one side, those in one of `count` tiles. */
+static int cells_in(int tile, int count) {
+  return ((tile + 1) * SIDE + count - 1) / count - (tile * SIDE + count - 1) / count;
+}
+
 /** Spreads a glimpse over the cells of all tiles by their weights. */
-static void spread(double *cells, const float *weights, int side) {
-  int tile[SIDE], size[SIDE] = {0}; // the tile of a row or column of cells, and the cells of a tile
-  for (int i = 0; i < SIDE; i++) size[tile[i] = i * side / SIDE]++;
+static void spread(double *cells, const float *weights, FovTraceGrid grid) {
   for (int i = 0; i < CELLS; i++) {
-    int row = tile[i / SIDE], column = tile[i % SIDE];
-    cells[i] += fmin(1, fmax(0, weights[row * side + column])) / (size[row] * size[column]);
+    int row = i / SIDE * grid.down / SIDE, column = i % SIDE * grid.across / SIDE;
+    double weight = fmin(1, fmax(0, weights[row * grid.across + column]));
+    cells[i] += weight / (cells_in(column, grid.across) * cells_in(row, grid.down));
   }
 }
 
 /** Counts a glimpse in a map, at its location or, if it has none, where its weights are. */
 static void count_glimpse(FovHeat *heat, const FovTrace *trace, int episode, int t, int map) {
   double *cells = heat->cells + (size_t)map * CELLS;
-  int side;
-  const float *weights = fov_reads_all(trace) ? fov_weights(&side, trace, episode, t, 0) : NULL;
+  FovTraceGrid grid;
+  const float *weights = fov_reads_all(trace) ? fov_weights(&grid, trace, episode, t, 0) : NULL;
   heat->counts[map]++;
   if (weights)
-    spread(cells, weights, side);
+    spread(cells, weights, grid);
   else
     cells[cell_of(trace->locations + 2 * fov_glimpse_index(trace, episode, t))]++;
 }

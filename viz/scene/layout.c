@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "viz/scene/alignment.h"
 #include "viz/scene/attention.h"
 #include "viz/scene/reconstruction.h"
 
@@ -27,7 +28,7 @@ static void lay_out_column(FovLayout *l, const FovScene *scene, FovBox column) {
   double em = l->em, pad = round(1.25 * em);
   int tiles = fov_retina_tiles(scene->trace);
   double tile = fmin((column.w - (tiles - 1) * em) / tiles, 0.3 * column.h);
-  l->retina = fov_cut_top(&column, floor(tile) + 3.2 * em, pad);
+  if (scene->trace->vocabulary == 0) l->retina = fov_cut_top(&column, floor(tile) + 3.2 * em, pad);
   l->bars = column;
   if (column.h < 15 * em || scene->trace->glimpses < 2) return;
   l->bars = fov_cut_top(&column, round(0.56 * column.h), pad);
@@ -38,6 +39,53 @@ static void lay_out_column(FovLayout *l, const FovScene *scene, FovBox column) {
   l->last.x = column.x + column.w - l->last.w;
 }
 
+/** Whether the source of alignments is too long for a view beside the plots. */
+static bool is_long(const FovTrace *trace, double em, double width) {
+  if (!fov_shows_alignment(trace)) return false;
+  return trace->vocabulary > 0 ? 0.8 * em * trace->width > 0.5 * width
+                               : trace->width > 2 * trace->height;
+}
+
+static FovBox cut_left(FovBox *rest, double width, double gap) {
+  FovBox left = {rest->x, rest->y, width, rest->h};
+  rest->x += width + gap;
+  rest->w -= width + gap;
+  return left;
+}
+
+/** The row below a long source from its left: the retina, the bars, and the plots over time. */
+static void lay_out_row(FovLayout *l, const FovScene *scene, FovBox row) {
+  double em = l->em, pad = round(1.25 * em);
+  int tiles = fov_retina_tiles(scene->trace);
+  double side = fmin(row.h - 3.2 * em, (0.4 * row.w - (tiles - 1) * em) / tiles);
+  if (scene->trace->vocabulary == 0) {
+    l->retina = cut_left(&row, floor(tiles * side + (tiles - 1) * em), pad);
+    l->retina.h = floor(side) + 3.2 * em;
+  }
+  bool returns = fov_has_baseline(scene) || scene->trace->control;
+  double part = floor((row.w - (returns ? 2 : 1) * pad) / (returns ? 4 : 3));
+  l->bars = cut_left(&row, row.w - (part + pad) * (returns ? 2 : 1), pad);
+  if (returns) l->returns = cut_left(&row, part, pad);
+  l->last = row;
+}
+
+/** The view of a long source has all of the width. */
+static void lay_out_long(FovLayout *l, const FovScene *scene, FovBox body, double legend) {
+  bool plots = body.h > 20 * l->em; // left out of a small scene
+  double pad = round(1.25 * l->em), below = plots ? round(0.3 * body.h) : 0;
+  FovBox row = fov_cut_bottom(&body, below);
+  if (plots) body.h -= pad;
+  l->legend = fov_cut_bottom(&body, legend);
+  l->view = body;
+  if (plots) lay_out_row(l, scene, row);
+}
+
+/** The part that is zoomed: the cells of an alignment, or the image. */
+static FovBox fit_view(const FovLayout *l, const FovScene *scene) {
+  if (!fov_shows_alignment(scene->trace)) return fit_image(scene->trace, l->view);
+  return fov_alignment_frame(scene->trace, scene->episode, l->view, l->em, true).matrix;
+}
+
 FovLayout fov_layout(const FovScene *scene) {
   FovLayout l = {.em = fov_em(scene->width, scene->height)};
   double em = l.em, pad = round(1.25 * em);
@@ -45,13 +93,16 @@ FovLayout fov_layout(const FovScene *scene) {
   l.title = fov_cut_top(&body, round(1.5 * em), round(0.75 * pad));
   bool words = fmin(body.h, 0.54 * body.w) > 27 * em; // left out of a small scene
   double legend = words ? round(2.2 * em) : 0;
-  double side = round(fmin(body.h - legend, 0.54 * body.w));
-  l.view = (FovBox){body.x, body.y, side, side};
-  l.legend = (FovBox){body.x, body.y + side, side, legend};
-  l.fitted = fit_image(scene->trace, l.view);
+  if (is_long(scene->trace, em, body.w)) {
+    lay_out_long(&l, scene, body, legend);
+  } else {
+    double side = round(fmin(body.h - legend, 0.54 * body.w)), left = side + round(1.5 * pad);
+    l.view = (FovBox){body.x, body.y, side, side};
+    l.legend = (FovBox){body.x, body.y + side, side, legend};
+    lay_out_column(&l, scene, (FovBox){body.x + left, body.y, body.w - left, body.h});
+  }
+  l.fitted = fit_view(&l, scene);
   l.image = zoomed(l.fitted, scene->zoom);
-  double left = side + round(1.5 * pad);
-  lay_out_column(&l, scene, (FovBox){body.x + left, body.y, body.w - left, body.h});
   return l;
 }
 

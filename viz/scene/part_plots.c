@@ -98,10 +98,8 @@ static void choose_likeliest(Bars *bars, const FovScene *scene) {
   qsort(bars->classes, (size_t)count, sizeof *bars->classes, compare);
 }
 
-/** The upper end of the axis: the least of 1, 0.5, 0.2, 0.1 … that no bar of the episode exceeds.
- */
+/** The upper end of the axis, a round number that no bar of the episode exceeds. */
 static double choose_top(const Bars *bars, const FovScene *scene) {
-  static const double steps[] = {1, 0.5, 0.2};
   const FovTrace *trace = scene->trace;
   float most = 0;
   for (int t = 0; t < fov_scene_length(scene); t++)
@@ -109,13 +107,7 @@ static double choose_top(const Bars *bars, const FovScene *scene) {
       most = fmaxf(
           most, trace->probabilities[fov_glimpse_index(trace, scene->episode, t) * trace->actions +
                                      bars->classes[i]]);
-  double top = 1;
-  for (int i = 1; i <= 12; i++) { // down to 1e-4
-    double next = steps[i % 3] * pow(10, -(i / 3));
-    if (next < 0.9999 * most) break; // a float may be just above it
-    top = next;
-  }
-  return top;
+  return fov_round_up(most);
 }
 
 /** Numbers in their order may be thinned; names, or numbers of the likeliest, may not. */
@@ -389,7 +381,7 @@ static void draw_last(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
 }
 
 void fov_draw_plots(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
-  if (fov_shows(cr, l->bars))
+  if (l->bars.h > 0 && fov_shows(cr, l->bars))
     fov_answers_places(scene->trace) ? draw_distances(cr, scene, l) : draw_classes(cr, scene, l);
   if (l->returns.h > 0 && fov_shows(cr, l->returns)) draw_returns(cr, scene, l);
   if (l->last.h > 0 && fov_shows(cr, l->last)) draw_last(cr, scene, l);
@@ -439,6 +431,7 @@ bool fov_describe_plots(char *text, size_t size, const FovScene *scene, double x
   FovBox returns = plot_box(l.returns, l.em, 1.4 * l.em), last = plot_box(l.last, l.em, 1.4 * l.em);
   bool places = fov_answers_places(scene->trace);
   FovBox upper = places ? plot_box(l.bars, l.em, 1.4 * l.em) : bars.plot;
+  if (l.bars.h == 0) return false;
   if (fov_inside(upper, x, y) && places) {
     tell_distance(text, size, scene, column_at(upper, x, fov_scene_length(scene)));
   } else if (fov_inside(upper, x, y)) {

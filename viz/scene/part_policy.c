@@ -14,13 +14,13 @@ double fov_near(float location) {
 
 static const double OPACITY = 0.6; // of the likeliest tile: the image stays visible
 
-/** A distribution over the tiles of a K × K grid. */
+/** A distribution over tiles. */
 typedef struct Tiles {
-  const float *p; /**< [side, side], by rows from the top left; NULL: none */
-  int side;       /**< K */
-  int chosen;     /**< the tile that the glimpse is in; −1: all of them are read */
-  float most;     /**< the largest of p */
-  bool weights;   /**< of an attention; else probabilities of a policy */
+  const float *p; /**< of each tile of the grid; NULL: none */
+  FovTraceGrid grid;
+  int chosen;   /**< the tile that the glimpse is in; −1: all of them are read */
+  float most;   /**< the largest of p */
+  bool weights; /**< of an attention; else probabilities of a policy */
 } Tiles;
 
 /** What the policy recorded about the choice of this glimpse: `width` numbers; NULL if it has no
@@ -46,9 +46,9 @@ static int part_of(float coordinate, int count) {
   return (int)fmin(count - 1, fmax(0, floor((coordinate + 1) / 2 * count)));
 }
 
-static float largest(const float *p, int side) {
+static float largest(const float *p, FovTraceGrid grid) {
   float most = 0;
-  for (int i = 0; i < side * side; i++) most = fmaxf(most, p[i]); // which ignores NaN
+  for (int i = 0; i < grid.across * grid.down; i++) most = fmaxf(most, p[i]); // which ignores NaN
   return most;
 }
 
@@ -57,31 +57,34 @@ static Tiles find_tiles(const FovScene *scene) {
   const FovTrace *trace = scene->trace;
   const FovTraceColumn *column = fov_trace_find_column(trace, "policy.tiles");
   Tiles tiles = {.p = choice_of(scene, column), .weights = !column, .chosen = -1};
-  if (tiles.p) tiles.side = fov_grid_side(column->width);
+  if (tiles.p) tiles.grid = fov_trace_grid(trace, column->width);
   if (!column)
-    tiles.p = fov_weights(&tiles.side, trace, scene->episode, scene->glimpse, scene->head);
-  if (!tiles.p || tiles.side == 0) return (Tiles){0};
+    tiles.p = fov_weights(&tiles.grid, trace, scene->episode, scene->glimpse, scene->head);
+  if (!tiles.p || tiles.grid.across == 0) return (Tiles){0};
   const float *l = trace->locations + 2 * fov_glimpse_at(scene);
   if (!fov_reads_all(trace))
-    tiles.chosen = part_of(l[1], tiles.side) * tiles.side + part_of(l[0], tiles.side);
-  tiles.most = largest(tiles.p, tiles.side);
+    tiles.chosen =
+        part_of(l[1], tiles.grid.down) * tiles.grid.across + part_of(l[0], tiles.grid.across);
+  tiles.most = largest(tiles.p, tiles.grid);
   return tiles;
 }
 
 /** Tile i over the image; neighbours share whole edges, so no seam shows between them. */
-static FovBox tile_box(FovBox image, int side, int i) {
-  int column = i % side, row = i / side;
-  double x = round(image.x + image.w * column / side);
-  double y = round(image.y + image.h * row / side);
-  return (FovBox){x, y, round(image.x + image.w * (column + 1) / side) - x,
-                  round(image.y + image.h * (row + 1) / side) - y};
+static FovBox tile_box(FovBox image, FovTraceGrid grid, int i) {
+  int column = i % grid.across, row = i / grid.across;
+  double x = round(image.x + image.w * column / grid.across);
+  double y = round(image.y + image.h * row / grid.down);
+  return (FovBox){x, y, round(image.x + image.w * (column + 1) / grid.across) - x,
+                  round(image.y + image.h * (row + 1) / grid.down) - y};
 }
 
-void fov_tint_tiles(cairo_t *cr, const FovTheme *theme, FovBox image, const float *p, int side) {
+void fov_tint_tiles(cairo_t *cr, const FovTheme *theme, FovBox image, const float *p,
+                    FovTraceGrid grid) {
+  int count = grid.across * grid.down;
   // A nearly uniform distribution is faint: full opacity needs four times its probability.
-  double full = fmax(largest(p, side), 4.0 / (side * side));
-  for (int i = 0; i < side * side; i++) {
-    FovBox box = tile_box(image, side, i);
+  double full = fmax(largest(p, grid), 4.0 / count);
+  for (int i = 0; i < count; i++) {
+    FovBox box = tile_box(image, grid, i);
     cairo_rectangle(cr, box.x, box.y, box.w, box.h);
     fov_set_colour(cr, theme->policy, OPACITY * fmax(0, p[i] / full));
     cairo_fill(cr);
@@ -91,9 +94,9 @@ void fov_tint_tiles(cairo_t *cr, const FovTheme *theme, FovBox image, const floa
 void fov_draw_policy_tiles(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   Tiles tiles = find_tiles(scene);
   if (!tiles.p) return;
-  fov_tint_tiles(cr, scene->theme, l->image, tiles.p, tiles.side);
+  fov_tint_tiles(cr, scene->theme, l->image, tiles.p, tiles.grid);
   if (tiles.chosen < 0) return;
-  FovBox box = tile_box(l->image, tiles.side, tiles.chosen);
+  FovBox box = tile_box(l->image, tiles.grid, tiles.chosen);
   cairo_rectangle(cr, box.x, box.y, box.w, box.h);
   fov_stroke_rimmed(cr, scene->theme->policy, fov_border(l->em), 1);
 }
@@ -184,7 +187,7 @@ int fov_describe_policy(char *text, size_t size, const FovScene *scene, float x,
   if (!tiles.p || !(scene->overlays & FOV_OVERLAY_POLICY)) return 0;
   char head[40] = "";
   if (tiles.weights) fov_describe_head(head, sizeof head, scene->trace, scene->head);
-  int column = part_of(x, tiles.side), row = part_of(y, tiles.side);
+  int column = part_of(x, tiles.grid.across), row = part_of(y, tiles.grid.down);
   return snprintf(text, size, "%s%stile %d, %d: %.3g; ", head, head[0] ? ", " : "", column, row,
-                  (double)tiles.p[row * tiles.side + column]);
+                  (double)tiles.p[row * tiles.grid.across + column]);
 }

@@ -12,8 +12,9 @@
 void fov_draw_policy_gaussian(cairo_t *cr, const FovScene *scene, const FovLayout *layout);
 void fov_draw_policy_tiles(cairo_t *cr, const FovScene *scene, const FovLayout *layout);
 
-/** Tints the tiles of an image by p [side, side], a distribution by rows from the top left. */
-void fov_tint_tiles(cairo_t *cr, const FovTheme *theme, FovBox image, const float *p, int side);
+/** Tints the tiles of an image by p, a distribution over a grid. */
+void fov_tint_tiles(cairo_t *cr, const FovTheme *theme, FovBox image, const float *p,
+                    FovTraceGrid grid);
 
 /** A coordinate that is not too far outside the image to be drawn. */
 double fov_near(float location);

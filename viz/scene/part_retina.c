@@ -59,7 +59,7 @@ static void caption_patch(cairo_t *cr, const FovScene *scene, FovBox frame, doub
 }
 
 void fov_draw_retina(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
-  if (!fov_shows(cr, l->retina)) return;
+  if (l->retina.h == 0 || !fov_shows(cr, l->retina)) return;
   const FovTrace *trace = scene->trace;
   FovBox box = l->retina;
   fov_draw_heading(cr, &box, scene->theme, l->em, heading(trace));
@@ -103,6 +103,7 @@ static void tell_known(char *text, size_t size, const FovScene *scene, FovBox im
 
 bool fov_describe_retina(char *text, size_t size, const FovScene *scene, double x, double y) {
   FovLayout l = fov_layout(scene);
+  if (l.retina.h == 0) return false;
   FovBox image = known_image(scene, tile(scene, &l, scene->trace->scales));
   if (!fov_reads_all(scene->trace) && fov_inside(image, x, y))
     return tell_known(text, size, scene, image, x, y), true;

@@ -206,6 +206,17 @@ double fov_axis_value(const FovAxis *axis, double at) {
   return axis->lo + (at - axis->from) / (axis->to - axis->from) * (axis->hi - axis->lo);
 }
 
+double fov_round_up(double probability) {
+  static const double steps[] = {1, 0.5, 0.2};
+  double top = 1;
+  for (int i = 1; i <= 12; i++) { // down to 1e-4
+    double next = steps[i % 3] * pow(10, -(i / 3));
+    if (next < 0.9999 * probability) break; // a float may be just above it
+    top = next;
+  }
+  return top;
+}
+
 /** Powers of ten, or 1, 2 and 5 times them; for many decades, of every n-th decade. */
 static int log_ticks(double ticks[FOV_TICKS], const FovAxis *axis) {
   static const double mantissas[] = {1, 2, 5};

@@ -105,6 +105,9 @@ double fov_axis_at(const FovAxis *axis, double value);
 /** The value at a place of the canvas; only for a linear axis. */
 double fov_axis_value(const FovAxis *axis, double at);
 
+/** The least of 1, 0.5, 0.2, 0.1 … 1e-4 that is no less than a probability. */
+double fov_round_up(double probability);
+
 enum { FOV_TICKS = 32 };
 
 /** Fills ticks with round values (1, 2, 5 × 10^k) of the axis, about `wanted` of them if it is

@@ -2,7 +2,7 @@
 
 const FovKey fov_keys[] = {
     {' ', FOV_ACTION_PLAY, "Space", "play, pause"},
-    {0, FOV_ACTION_NONE, "Left, Right", "one glimpse"},
+    {0, FOV_ACTION_NONE, "Left, Right", "one glimpse, or output of a sequence"},
     {0, FOV_ACTION_NONE, "PgUp, PgDn", "previous, next episode or page"},
     {0, FOV_ACTION_NONE, "Home, End", "first, last glimpse or page; with Shift, episode"},
     {'+', FOV_ACTION_FASTER, "+, -", "speed, 0.25 to 16 times"},

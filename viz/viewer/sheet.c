@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "viz/scene/alignment.h"
 #include "viz/scene/attention.h"
 #include "viz/scene/episode.h"
+#include "viz/scene/part_alignment.h"
 #include "viz/scene/part_policy.h"
 #include "viz/scene/reconstruction.h"
 
@@ -17,7 +19,8 @@ typedef struct Layout {
 
 /** Sets the size of tiles, which have the images' shape, for a number of columns. */
 static void cut(Layout *l, const FovTrace *trace, int columns) {
-  double shape = trace->width > 0 ? (double)trace->height / trace->width : 1;
+  int height = trace->vocabulary > 0 ? trace->glimpses : trace->height;
+  double shape = trace->width > 0 ? (double)height / trace->width : 1;
   l->columns = columns;
   l->pitch_x = (l->body.w + l->em) / columns;
   l->pitch_y = (l->pitch_x - l->em) * fmin(2, fmax(0.25, shape)) + 2.2 * l->em;
@@ -109,12 +112,13 @@ static void draw_window(cairo_t *cr, const FovTrace *trace, const FovTheme *them
 static void draw_weights(cairo_t *cr, const FovPlayer *player, const FovTheme *theme, FovBox image,
                          int episode) {
   float sum[FOV_COLUMN_WIDTH] = {0};
-  int side = 0, glimpses = fov_last_glimpse(player->trace, episode) + 1;
+  FovTraceGrid grid = {0};
+  int glimpses = fov_last_glimpse(player->trace, episode) + 1;
   for (int t = 0; t < glimpses; t++) {
-    const float *p = fov_weights(&side, player->trace, episode, t, player->head);
-    for (int i = 0; p && i < side * side; i++) sum[i] += p[i] / (float)glimpses;
+    const float *p = fov_weights(&grid, player->trace, episode, t, player->head);
+    for (int i = 0; p && i < grid.across * grid.down; i++) sum[i] += p[i] / (float)glimpses;
   }
-  fov_tint_tiles(cr, theme, image, sum, side);
+  fov_tint_tiles(cr, theme, image, sum, grid);
 }
 
 /** What the episode's glimpses read: a path, with the window at its end, or weights. */
@@ -131,6 +135,15 @@ static void draw_glimpses(cairo_t *cr, const FovPlayer *player, const FovTheme *
     draw_path(cr, trace, theme, image, episode, em);
   }
   cairo_restore(cr);
+}
+
+/** The alignment of a sequence, which has no image. */
+static void draw_matrix(cairo_t *cr, const FovPlayer *player, const FovTheme *theme, FovBox tile,
+                        int episode) {
+  FovScene scene = fov_scene(player->trace, tile.w, tile.h, theme);
+  scene.episode = episode;
+  scene.head = player->head;
+  fov_draw_alignment_cells(cr, &scene, fov_snap(tile));
 }
 
 /** Writes the labels or answers of an episode's turns, each after a space; returns its length, at
@@ -180,10 +193,15 @@ static void draw_tile(cairo_t *cr, const FovPlayer *player, const FovTheme *them
                       int place, double em) {
   const FovTrace *trace = player->trace;
   int episode = player->selection[place];
-  FovPixels pixels = fov_picture(trace, episode, fov_last_glimpse(trace, episode));
   FovBox image = fov_fit(tile, trace->width, trace->height);
-  fov_draw_pixels(cr, image, &pixels);
-  draw_glimpses(cr, player, theme, image, episode, em);
+  if (trace->vocabulary > 0) {
+    image = tile;
+    draw_matrix(cr, player, theme, tile, episode);
+  } else {
+    FovPixels pixels = fov_picture(trace, episode, fov_last_glimpse(trace, episode));
+    fov_draw_pixels(cr, image, &pixels);
+    draw_glimpses(cr, player, theme, image, episode, em);
+  }
   draw_caption(cr, trace, theme, tile, episode, em);
   if (place == player->place)
     fov_stroke_box(cr, (FovBox){image.x - 2, image.y - 2, image.w + 4, image.h + 4}, theme->ink, 2);

@@ -198,6 +198,10 @@ static void do_in_player(FovViewer *viewer, FovAction action) {
   FovPlayer *player = &viewer->player;
   bool by_class = action == FOV_ACTION_CLASS || action == FOV_ACTION_CLASS_BACK;
   if (by_class && player->trace->control) show_message(viewer, false, "a game has no classes");
+  if (action == FOV_ACTION_HEAT && player->trace->vocabulary > 0) {
+    show_message(viewer, false, "a sequence has no places to map");
+    return;
+  }
   if (player->mode == FOV_MODE_HEAT && turn_heat(viewer, action)) return;
   FovFilter filter = player->filter;
   int label = player->label;
