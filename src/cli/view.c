@@ -75,7 +75,10 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     fov_cli_note_file(path, of_trace.checked);
     note_other_weights(arguments->words[0], path, &of_trace);
   }
-  if (!request->export) return fov_draw_window(arguments->words[0], &what);
+  if (!request->export) {
+    fov_cli_release_interrupts();
+    return fov_draw_window(arguments->words[0], &what);
+  }
   FOV_TRY(fov_draw_episode(request->export, path, &what));
   fov_print(stdout, "%s: %sepisode %d of %s\n", request->export, what.wrong ? "wrong " : "",
             what.episode, path);
