@@ -59,8 +59,13 @@ typedef struct FovDrawComparison {
  * as above. With more recipes than a figure can show, the best. */
 FovStatus fov_draw_comparison(const char *path, const FovDrawComparison *comparison);
 
+/** What of a trace is shown: an episode, or all of them. */
+typedef enum FovDrawShow { FOV_DRAW_EPISODE, FOV_DRAW_HEAT, FOV_DRAW_SHEET } FovDrawShow;
+
 /** Which episode of a trace to draw, and how. */
 typedef struct FovDrawEpisode {
+  FovDrawShow show;
+  int page;          /**< 1 …: of the heat map's small maps or the contact sheet */
   int episode;       /**< 0 … E−1 */
   bool wrong;        /**< `episode` counts wrong episodes only */
   int width, height; /**< pixels; 0: the default, 1280 × 720 */
@@ -71,6 +76,9 @@ typedef struct FovDrawEpisode {
 /** Draws an episode of a trace: a .png of its last glimpse, or a .gif or .mp4 of all of it. The
  * latter needs ffmpeg on the PATH. */
 FovStatus fov_draw_episode(const char *path, const char *trace, const FovDrawEpisode *what);
+
+/** Draws the heat map or contact sheet of a run or trace: a .png, .svg or .pdf. */
+FovStatus fov_draw_overview(const char *path, const char *source, const FovDrawEpisode *what);
 
 /** Opens a window on a run directory or a trace, and returns when it is closed. Fails at once if
  * there is no display or the program was built without SDL. */

@@ -9,7 +9,7 @@
 
 typedef struct Request {
   const char *export, *size;
-  int episode, theme, head;
+  int episode, theme, head, show, page;
   bool wrong;
 } Request;
 
@@ -17,7 +17,13 @@ enum { DARK, LIGHT };
 
 static const char *const themes[] = {[DARK] = "dark", [LIGHT] = "light", NULL};
 
+static const char *const shows[] = {
+    [FOV_DRAW_EPISODE] = "episode", [FOV_DRAW_HEAT] = "heat", [FOV_DRAW_SHEET] = "sheet", NULL};
+
 static const FovOption options[] = {
+    FOV_CHOICE(Request, show, "episode", shows,
+               "an episode, the heat map of all glimpses or the contact sheet of all episodes"),
+    FOV_INT(Request, page, "1", 1, 100000, "of the contact sheet or the heat map's small maps"),
     FOV_INT(Request, episode, "0", 0, 100000000, "the episode to show first"),
     FOV_BOOL(Request, wrong, "no",
              "count only episodes that were answered wrongly or missed their goal"),
@@ -27,7 +33,8 @@ static const FovOption options[] = {
     FOV_CHOICE(Request, theme, "dark", themes, "background"),
     FOV_TEXT(Request, export,
              "write a file instead of opening a window: the end of the episode as FILE.png, all of "
-             "it as FILE.gif or, with ffmpeg, FILE.mp4"),
+             "it as FILE.gif or, with ffmpeg, FILE.mp4; a heat map or contact sheet as FILE.png, "
+             "FILE.svg or FILE.pdf"),
     FOV_OPTIONS_END,
 };
 
@@ -58,7 +65,9 @@ static void note_other_weights(const char *source, const char *trace,
 
 static FovStatus run(const void *values, const FovArguments *arguments) {
   const Request *request = values;
-  FovDrawEpisode what = {.episode = request->episode,
+  FovDrawEpisode what = {.show = (FovDrawShow)request->show,
+                         .page = request->page,
+                         .episode = request->episode,
                          .wrong = request->wrong,
                          .light = request->theme == LIGHT,
                          .head = request->head};
@@ -74,6 +83,12 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     note_other_weights(arguments->words[0], path, &of_trace);
   }
   if (!request->export) return fov_draw_window(arguments->words[0], &what);
+  if (what.show != FOV_DRAW_EPISODE) {
+    FOV_TRY(fov_draw_overview(request->export, arguments->words[0], &what));
+    fov_print(stdout, "%s: %s of %s\n", request->export,
+              what.show == FOV_DRAW_HEAT ? "heat map" : "contact sheet", path);
+    return FOV_OK;
+  }
   FOV_TRY(fov_draw_episode(request->export, path, &what));
   fov_print(stdout, "%s: %sepisode %d of %s\n", request->export, what.wrong ? "wrong " : "",
             what.episode, path);
@@ -90,7 +105,9 @@ const FovCommand fov_command_view = {
         "(L). --export needs no display.\n",
     .examples = "  fovea view runs/cluttered-60-s0\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --episode 3 --export gaze.gif\n"
-                "  fovea view runs/soft-s0 --head 2 --export head.png\n",
+                "  fovea view runs/soft-s0 --head 2 --export head.png\n"
+                "  fovea view runs/cluttered-60-s0 --show heat --export heat.svg\n"
+                "  fovea view runs/cluttered-60-s0 --show sheet --wrong --export wrong.png\n",
     .options = options,
     .size = sizeof(Request),
     .run = run,

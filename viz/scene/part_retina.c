@@ -68,7 +68,7 @@ void fov_draw_retina(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
     FovBox frame = tile(scene, l, s);
     FovPixels pixels = patch_of(scene, s);
     fov_draw_pixels(cr, frame, &pixels);
-    fov_stroke_box(cr, frame, scene->theme->series[s % FOV_SERIES], fov_border(l->em));
+    fov_stroke_box(cr, frame, scene->theme->patches[s % FOV_PATCHES], fov_border(l->em));
     fov_set_colour(cr, scene->theme->quiet, 1);
     caption_patch(cr, scene, frame, l->em, s);
   }

@@ -4,6 +4,9 @@
 
 #include "viz/scene/episode.h"
 
+const char *const fov_overlay_names[FOV_OVERLAYS] = {"squares", "path", "policy",
+                                                     "numbers", "veil", "reconstruction"};
+
 FovScene fov_scene(const FovTrace *trace, double width, double height, const FovTheme *theme) {
   return (FovScene){.trace = trace,
                     .width = width,

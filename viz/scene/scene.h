@@ -26,6 +26,9 @@ enum {
   FOV_OVERLAYS_DEFAULT = FOV_OVERLAY_SQUARES | FOV_OVERLAY_PATH | FOV_OVERLAY_POLICY
 };
 
+/** "squares", "path" …, by bit. */
+extern const char *const fov_overlay_names[FOV_OVERLAYS];
+
 /** The part of the image that is shown, enlarged. (x, y), in shares of the image, is at the middle
  * of the view. */
 typedef struct FovZoom {

@@ -102,7 +102,7 @@ static void draw_window(cairo_t *cr, const FovTrace *trace, const FovTheme *them
   if (patch.w == 0) return;
   box = fov_cut_far(box, image);
   cairo_rectangle(cr, box.x, box.y, box.w, box.h);
-  fov_stroke_rimmed(cr, theme->series[0], fmax(1, 0.11 * em), 1);
+  fov_stroke_rimmed(cr, theme->patches[0], fmax(1, 0.11 * em), 1);
 }
 
 /** Tints the tiles by the mean of their weights over the glimpses. */

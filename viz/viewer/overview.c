@@ -1,0 +1,47 @@
+/** The heat map and the contact sheet as files. */
+#include "draw.h"
+#include "viz/viewer/drawing.h"
+#include "viz/viewer/sheet.h"
+#include "viz/viewer/viewer.h"
+
+static FovStatus no_page(const char *path, int page, int pages) {
+  return fov_fail(FOV_ERR_USAGE, "%s: --page %d: it has %d", path, page, pages);
+}
+
+/** Turns to page 1 … of the sheet or of the small maps. */
+static FovStatus turn(FovViewer *viewer, int page, double width, double height) {
+  FovPlayer *player = &viewer->player;
+  if (player->mode == FOV_MODE_SHEET) {
+    fov_sheet_fit(player, width, height);
+    int tiles = player->columns * player->rows, pages = (player->count + tiles - 1) / tiles;
+    if (page > pages) return no_page(viewer->opened.path, page, pages);
+    fov_player_scroll(player, (page - 1) * player->rows - player->scroll);
+    return FOV_OK;
+  }
+  FOV_TRY(fov_viewer_count_heat(viewer));
+  int pages = (viewer->heat.maps - 2) / FOV_HEAT_PAGE + 1;
+  if (page > pages) return no_page(viewer->opened.path, page, pages);
+  fov_heat_turn(&viewer->heat, page - 1);
+  return FOV_OK;
+}
+
+static FovStatus draw(const char *path, FovViewer *viewer, const FovDrawEpisode *what) {
+  double width = what->width ? what->width : FOV_SCENE_WIDTH;
+  double height = what->height ? what->height : FOV_SCENE_HEIGHT;
+  FovCanvas canvas = {0};
+  if (viewer->player.count == 0)
+    return fov_fail(FOV_ERR_USAGE, "%s: no episodes to draw", viewer->opened.path);
+  FOV_TRY(turn(viewer, what->page, width, height));
+  FOV_TRY(fov_canvas_begin(&canvas, path, width, height, 1));
+  fov_viewer_draw_mode(canvas.cr, viewer, width, height);
+  return fov_canvas_commit(&canvas);
+}
+
+FovStatus fov_draw_overview(const char *path, const char *source, const FovDrawEpisode *what) {
+  FovViewer viewer;
+  FOV_TRY(fov_draw_check(path));
+  FOV_TRY(fov_viewer_open_at(&viewer, source, what));
+  FovStatus status = draw(path, &viewer, what);
+  fov_viewer_finish(&viewer);
+  return status;
+}
