@@ -65,12 +65,14 @@ typedef enum FovDrawShow { FOV_DRAW_EPISODE, FOV_DRAW_HEAT, FOV_DRAW_SHEET } Fov
 /** Which episode of a trace to draw, and how. */
 typedef struct FovDrawEpisode {
   FovDrawShow show;
-  int page;          /**< 1 …: of the heat map's small maps or the contact sheet */
-  int episode;       /**< 0 … E−1 */
-  bool wrong;        /**< `episode` counts wrong episodes only */
-  int width, height; /**< pixels; 0: the default, 1280 × 720 */
-  bool light;        /**< light background; otherwise dark */
-  int head;          /**< of an attention over tiles: 1, 2 …; 0: the mean of its heads */
+  int page;           /**< 1 …: of the heat map's small maps or the contact sheet */
+  int episode;        /**< 0 … E−1 */
+  bool wrong;         /**< `episode` counts wrong episodes only */
+  int width, height;  /**< pixels; 0: the default, 1280 × 720 */
+  bool light;         /**< light background; otherwise dark */
+  const char *beside; /**< the run or trace of another agent on the same episodes, drawn on the
+                           right; NULL: none */
+  int head;           /**< of an attention over tiles: 1, 2 …; 0: the mean of its heads */
 } FovDrawEpisode;
 
 /** Draws an episode of a trace: a .png of its last glimpse, or a .gif or .mp4 of all of it. The

@@ -207,6 +207,25 @@ static void test_scene_of_a_sequence(void **state) {
   fov_trace_finish(&trace);
 }
 
+/** The second agent ends a glimpse early and answers differently. */
+static void test_scene_of_two_agents(void **state) {
+  (void)state;
+  FovTrace trace = make_up_trace(1, 1), other = make_up_trace(1, 1);
+  other.lengths[0] = GLIMPSES - 1;
+  other.answers[GLIMPSES - 2] = 1;
+  other.wrong[0] = 1;
+  FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, &fov_theme_dark);
+  scene.beside = &other;
+  scene.names[0] = "first";
+  scene.names[1] = "second";
+  fov_scene_seek(&scene, 3);
+  cairo_t *cr = begin();
+  fov_scene_draw(cr, &scene);
+  assert_golden(cr, "scene-pair", (FovBox){330, 60, 160, 120});
+  fov_trace_finish(&trace);
+  fov_trace_finish(&other);
+}
+
 static void test_heat_map(void **state) {
   (void)state;
   FovTrace trace = make_up_trace(8, 1);
@@ -280,6 +299,7 @@ int main(void) {
       cmocka_unit_test(test_scene_with_a_window_of_three_scales),
       cmocka_unit_test(test_scene_of_a_game),
       cmocka_unit_test(test_scene_of_a_sequence),
+      cmocka_unit_test(test_scene_of_two_agents),
       cmocka_unit_test(test_heat_map),
       cmocka_unit_test(test_contact_sheet),
       cmocka_unit_test(test_contact_sheet_of_weights),

@@ -72,12 +72,17 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
                          .light = request->theme == LIGHT,
                          .head = request->head};
   FOV_TRY(parse_size(&what, request->size));
-  if (arguments->count != 1)
-    return fov_fail(FOV_ERR_USAGE, "expected one run or trace, found %d; see fovea view --help",
+  if (arguments->count < 1 || arguments->count > 2)
+    return fov_fail(FOV_ERR_USAGE,
+                    "expected one or two runs or traces, found %d; see fovea view --help",
                     arguments->count);
-  char path[FOV_PATH_SIZE];
+  char path[FOV_PATH_SIZE], beside[FOV_PATH_SIZE];
   FovProvenance of_trace;
   FOV_TRY(fov_run_find(path, arguments->words[0], FOV_RUN_TRACE));
+  if (arguments->count == 2) {
+    what.beside = arguments->words[1];
+    FOV_TRY(fov_run_find(beside, what.beside, FOV_RUN_TRACE));
+  }
   if (fov_provenance_read(&of_trace, path) == FOV_OK) { // drawing reports why not
     fov_cli_note_file(path, of_trace.checked);
     note_other_weights(arguments->words[0], path, &of_trace);
@@ -89,6 +94,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
               what.show == FOV_DRAW_HEAT ? "heat map" : "contact sheet", path);
     return FOV_OK;
   }
+  if (what.beside) what.beside = beside;
   FOV_TRY(fov_draw_episode(request->export, path, &what));
   fov_print(stdout, "%s: %sepisode %d of %s\n", request->export, what.wrong ? "wrong " : "",
             what.episode, path);
@@ -98,12 +104,15 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
 const FovCommand fov_command_view = {
     .name = "view",
     .help = "play recorded episodes in a window or write them to a file",
-    .synopsis = "RUN|TRACE",
+    .synopsis = "RUN|TRACE [RUN|TRACE]",
     .about =
         "Opens a window that plays the episodes of a trace; F1 lists its keys. For a run, the\n"
         "window also shows earlier traces of the training and can follow a running training\n"
-        "(L). --export needs no display.\n",
+        "(L). --export needs no display. Two runs or traces of the same episodes are shown side "
+        "by\n"
+        "side and step together; F then also selects the episodes that they answer differently.\n",
     .examples = "  fovea view runs/cluttered-60-s0\n"
+                "  fovea view runs/rnn-s0 runs/lstm-s0\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --episode 3 --export gaze.gif\n"
                 "  fovea view runs/soft-s0 --head 2 --export head.png\n"
                 "  fovea view runs/cluttered-60-s0 --show heat --export heat.svg\n"

@@ -5,7 +5,7 @@
 #include "viz/export/gif.h"
 #include "viz/scene/attention.h"
 #include "viz/scene/drawing.h"
-#include "viz/scene/episode.h"
+#include "viz/scene/sides.h"
 
 enum { MAX_SIDE = 8192 }; // pixels per side of a picture: bounds its memory
 static FovStatus draw_gif(const char *path, const FovScene *scene) {
@@ -21,7 +21,7 @@ static FovStatus draw_gif(const char *path, const FovScene *scene) {
 static FovStatus draw_png(const char *path, FovScene scene) {
   FovCanvas canvas = {0};
   FOV_TRY(fov_canvas_begin(&canvas, path, scene.width, scene.height, 1));
-  scene.glimpse = fov_last_glimpse(scene.trace, scene.episode);
+  scene.glimpse = fov_scene_length(&scene) - 1;
   fov_scene_draw(canvas.cr, &scene);
   return fov_canvas_commit(&canvas);
 }
@@ -60,7 +60,7 @@ static FovStatus check_size(int width, int height) {
 }
 
 static FovStatus draw_episode(const char *path, const FovTrace *trace, const char *trace_path,
-                              const FovDrawEpisode *what) {
+                              const FovTrace *beside, const FovDrawEpisode *what) {
   int width = what->width ? what->width : FOV_SCENE_WIDTH;
   int height = what->height ? what->height : FOV_SCENE_HEIGHT;
   FOV_TRY(check_size(width, height));
@@ -69,7 +69,17 @@ static FovStatus draw_episode(const char *path, const FovTrace *trace, const cha
   FovScene scene =
       fov_scene(trace, width, height, what->light ? &fov_theme_light : &fov_theme_dark);
   scene.head = what->head;
+  if (beside) {
+    FOV_TRY(fov_scene_check(beside, what->beside));
+    FOV_TRY(fov_scene_check_pair(trace, trace_path, beside, what->beside));
+    scene.beside = beside;
+    scene.names[0] = trace_path;
+    scene.names[1] = what->beside;
+  }
   FOV_TRY(find_episode(&scene.episode, trace, trace_path, what));
+  if (beside && scene.episode >= beside->episodes)
+    return fov_fail(FOV_ERR_USAGE, "%s: no episode %d: it has episodes 0 to %d", what->beside,
+                    scene.episode, beside->episodes - 1);
   return fov_export(path, &scene);
 }
 
@@ -77,9 +87,12 @@ FovStatus fov_draw_episode(const char *path, const char *trace_path, const FovDr
   if (!fov_has_ending(path, ".png") && !fov_has_ending(path, ".gif") &&
       !fov_has_ending(path, ".mp4"))
     return fov_fail(FOV_ERR_USAGE, "%s: expected a name that ends in .png, .gif or .mp4", path);
-  FovTrace trace = {0};
+  FovTrace trace = {0}, beside = {0};
   FOV_TRY(fov_trace_read(&trace, trace_path));
-  FovStatus status = draw_episode(path, &trace, trace_path, what);
+  FovStatus status = what->beside ? fov_trace_read(&beside, what->beside) : FOV_OK;
+  if (status == FOV_OK)
+    status = draw_episode(path, &trace, trace_path, what->beside ? &beside : NULL, what);
+  fov_trace_finish(&beside);
   fov_trace_finish(&trace);
   return status;
 }

@@ -8,7 +8,6 @@
 
 #include "viz/scene/cache.h"
 #include "viz/scene/drawing.h"
-#include "viz/scene/episode.h"
 
 // How long a GIF shows a frame, in hundredths of a second: a glimpse, the last one, and each of
 // the GLIDES frames between two glimpses.
@@ -153,7 +152,7 @@ static bool put_header(FovGif *g) {
 /** Draws frame `frame` and writes it: of each glimpse one that stays, then those between it and the
  * next. */
 static bool put_scene(FovGif *g) {
-  int last = fov_last_glimpse(g->scene.trace, g->scene.episode);
+  int last = fov_scene_length(&g->scene) - 1;
   int t = g->frame / (GLIDES + 1), glide = g->frame % (GLIDES + 1);
   double part = glide ? FOV_REST + (1 - FOV_REST) * glide / (GLIDES + 1) : 0;
   fov_scene_seek(&g->scene, t + part);
@@ -208,7 +207,7 @@ FovStatus fov_gif_begin(FovGif **gif, const char *path, const FovScene *scene) {
 }
 
 FovStatus fov_gif_step(bool *done, FovGif *g) {
-  int frames = fov_last_glimpse(g->scene.trace, g->scene.episode) * (GLIDES + 1) + 1;
+  int frames = (fov_scene_length(&g->scene) - 1) * (GLIDES + 1) + 1;
   *done = false;
   if (!put_scene(g)) return not_whole(g);
   if (g->frame < frames) return FOV_OK;

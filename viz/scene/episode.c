@@ -32,6 +32,23 @@ int fov_next_answer(const FovTrace *trace, int episode, int glimpse) {
   return -1;
 }
 
+/** Finds the next answer from a glimpse on, and the glimpse after it; −1: none. */
+static int take_answer(int *t, const FovTrace *trace, int episode) {
+  const int32_t *answers = trace->answers + fov_glimpse_index(trace, episode, 0);
+  while (*t < trace->lengths[episode] && answers[*t] < 0) ++*t;
+  return *t < trace->lengths[episode] ? answers[(*t)++] : -1;
+}
+
+bool fov_disagree(const FovTrace *a, const FovTrace *b, int episode) {
+  int s = 0, t = 0, answer, other;
+  if (a->control) return a->wrong[episode] != b->wrong[episode];
+  do {
+    answer = take_answer(&s, a, episode);
+    other = take_answer(&t, b, episode);
+  } while (answer == other && answer >= 0);
+  return answer != other;
+}
+
 double fov_return(const FovTrace *trace, int episode, int glimpse) {
   const float *rewards = trace->rewards + fov_glimpse_index(trace, episode, 0);
   double sum = 0;

@@ -22,6 +22,10 @@ int fov_first_label(const FovTrace *trace, int episode);
 /** The first answer or action at a glimpse or after it; −1: none. */
 int fov_next_answer(const FovTrace *trace, int episode, int glimpse);
 
+/** Whether two agents answered an episode differently; in a game, whether one met the goal alone.
+ */
+bool fov_disagree(const FovTrace *a, const FovTrace *b, int episode);
+
 /** The return from a glimpse on, undiscounted: what the baseline predicts. */
 double fov_return(const FovTrace *trace, int episode, int glimpse);
 

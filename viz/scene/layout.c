@@ -22,6 +22,17 @@ int fov_retina_tiles(const FovTrace *trace) {
   return trace->scales + !fov_reads_all(trace);
 }
 
+/** The plots over time, side by side if both are there and have room. */
+static void lay_out_series(FovLayout *l, const FovScene *scene, FovBox box) {
+  double pad = round(1.25 * l->em);
+  l->last = box;
+  bool both = fov_has_baseline(scene) || scene->trace->control;
+  if (!both || box.w < 24 * l->em) return;
+  l->returns = box;
+  l->returns.w = l->last.w = floor((box.w - pad) / 2);
+  l->last.x = box.x + box.w - l->last.w;
+}
+
 /** The right column from its top: the retina, the bars, and the plots over time. */
 static void lay_out_column(FovLayout *l, const FovScene *scene, FovBox column) {
   double em = l->em, pad = round(1.25 * em);
@@ -31,11 +42,22 @@ static void lay_out_column(FovLayout *l, const FovScene *scene, FovBox column) {
   l->bars = column;
   if (column.h < 15 * em || scene->trace->glimpses < 2) return;
   l->bars = fov_cut_top(&column, round(0.56 * column.h), pad);
-  l->last = column;
-  if (!fov_has_baseline(scene) && !scene->trace->control) return;
-  l->returns = column;
-  l->returns.w = l->last.w = floor((column.w - pad) / 2);
-  l->last.x = column.x + column.w - l->last.w;
+  lay_out_series(l, scene, column);
+}
+
+/** In a scene that is as high as wide: the view, the retina on its right, the plots below. */
+static void lay_out_rows(FovLayout *l, const FovScene *scene, FovBox body) {
+  double em = l->em, pad = round(1.25 * em), legend = round(2.2 * em);
+  double side = round(fmin(0.62 * body.w, body.h - 18 * em));
+  FovBox top = fov_cut_top(&body, side + legend, pad);
+  l->view = (FovBox){top.x, top.y, side, side};
+  l->legend = (FovBox){top.x, top.y + side, side, legend};
+  l->retina = (FovBox){top.x + side + pad, top.y, top.w - side - pad, side};
+  l->bars = body;
+  if (scene->trace->glimpses < 2) return;
+  l->bars.w = floor(0.48 * (body.w - pad));
+  lay_out_series(l, scene,
+                 (FovBox){body.x + l->bars.w + pad, body.y, body.w - l->bars.w - pad, body.h});
 }
 
 FovLayout fov_layout(const FovScene *scene) {
@@ -43,6 +65,12 @@ FovLayout fov_layout(const FovScene *scene) {
   double em = l.em, pad = round(1.25 * em);
   FovBox body = {pad, pad, scene->width - 2 * pad, scene->height - 2 * pad};
   l.title = fov_cut_top(&body, round(1.5 * em), round(0.75 * pad));
+  if (body.h > 0.8 * body.w && fmin(body.w, body.h) > 36 * em) {
+    lay_out_rows(&l, scene, body);
+    l.fitted = fit_image(scene->trace, l.view);
+    l.image = zoomed(l.fitted, scene->zoom);
+    return l;
+  }
   bool words = fmin(body.h, 0.54 * body.w) > 27 * em; // left out of a small scene
   double legend = words ? round(2.2 * em) : 0;
   double side = round(fmin(body.h - legend, 0.54 * body.w));

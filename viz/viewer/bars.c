@@ -73,7 +73,7 @@ static void draw_buttons(cairo_t *cr, const FovPlayer *player, const FovWindowLa
     draw_button(cr, fov_window_overlay(f, i), theme, player->overlays >> i & 1, text, f->em);
   }
   fov_player_filter_text(player, text, sizeof text);
-  draw_button(cr, f->filter, theme, player->count < player->trace->episodes, text, f->em);
+  draw_button(cr, f->filter, theme, player->count < fov_player_episodes(player), text, f->em);
   snprintf(text, sizeof text, "%g×", player->speed);
   draw_button(cr, f->speed, theme, false, text, f->em);
 }

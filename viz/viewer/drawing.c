@@ -114,7 +114,7 @@ static void draw_entry(cairo_t *cr, const FovViewer *viewer, const FovWindowLayo
   fov_set_font(cr, 0.85 * em, false);
   fov_set_colour(cr, theme->quiet, 1);
   fov_text(cr, box.x + 1.4 * em, box.y + 3.5 * em, FOV_ALIGN_LEFT, "0 to %d, then Enter",
-           viewer->player.trace->episodes - 1);
+           fov_player_episodes(&viewer->player) - 1);
 }
 
 static int help_lines(void) {

@@ -9,7 +9,7 @@ const FovKey fov_keys[] = {
     {'=', FOV_ACTION_FASTER, NULL, NULL}, // a + without Shift on many keyboards
     {'-', FOV_ACTION_SLOWER, NULL, NULL},
     {'g', FOV_ACTION_ASK, "G", "go to an episode by its number"},
-    {'f', FOV_ACTION_FILTER, "F", "all, wrong, right answers (goals)"},
+    {'f', FOV_ACTION_FILTER, "F", "all, wrong, right, disagreement"},
     {'c', FOV_ACTION_CLASS, "C, Shift C", "all classes; one after the other"},
     {'C', FOV_ACTION_CLASS_BACK, NULL, NULL},
     {'1', FOV_ACTION_OVERLAY_1, "1, 2, 3", "squares, path, policy"},
@@ -18,6 +18,7 @@ const FovKey fov_keys[] = {
     {'4', FOV_ACTION_OVERLAY_1 + 3, "4, 5, 6", "numbers, veil, reconstruction"},
     {'5', FOV_ACTION_OVERLAY_1 + 4, NULL, NULL},
     {'6', FOV_ACTION_OVERLAY_1 + 5, NULL, NULL},
+    {'x', FOV_ACTION_SWAP, "X", "exchange the two agents"},
     {'a', FOV_ACTION_HEAD, "A", "attention: mean of heads, head 1, 2 ..."},
     {0, FOV_ACTION_NONE, "Wheel, drag", "zoom at the pointer, move the image"},
     {'0', FOV_ACTION_UNZOOM, "0", "the whole image"},

@@ -17,7 +17,8 @@ static void drag(FovViewer *viewer) {
   } else if (viewer->grip == FOV_GRIP_TRAINING) {
     fov_viewer_show_snapshot(viewer, fov_window_snapshot(viewer, &layout, viewer->x));
   } else {
-    FovScene scene = fov_window_scene(viewer);
+    FovBox box;
+    FovScene scene = fov_window_side(&box, viewer, viewer->grip_x);
     FovBox image = fov_scene_image(&scene);
     double x = viewer->grip_zoom.x - (viewer->x - viewer->grip_x) / image.w;
     double y = viewer->grip_zoom.y - (viewer->y - viewer->grip_y) / image.h;
@@ -40,8 +41,10 @@ static FovGrip grip_at(const FovViewer *viewer, const FovWindowLayout *layout) {
   const FovPlayer *player = &viewer->player;
   if (player->mode == FOV_MODE_SCENE && player->count > 0) {
     if (fov_inside(layout->timeline, x, y)) return FOV_GRIP_TIME;
-    FovScene scene = fov_window_scene(viewer);
-    if (player->zoom.factor > 1 && fov_inside(fov_scene_view(&scene), x, y)) return FOV_GRIP_IMAGE;
+    FovBox box;
+    FovScene scene = fov_window_side(&box, viewer, x);
+    if (player->zoom.factor > 1 && fov_inside(fov_scene_view(&scene), x - box.x, y - box.y))
+      return FOV_GRIP_IMAGE;
   }
   return fov_inside(layout->training, x, y) ? FOV_GRIP_TRAINING : FOV_GRIP_NONE;
 }
@@ -112,9 +115,11 @@ void fov_viewer_wheel(FovViewer *viewer, double steps) {
   if (player->mode == FOV_MODE_SHEET) {
     fov_player_scroll(player, steps > 0 ? -1 : 1);
   } else if (player->mode == FOV_MODE_SCENE) {
-    FovScene scene = fov_window_scene(viewer);
-    if (!fov_inside(fov_scene_view(&scene), viewer->x, viewer->y)) return;
-    player->zoom = fov_scene_zoom(&scene, pow(1.25, steps), viewer->x, viewer->y);
+    FovBox box;
+    FovScene scene = fov_window_side(&box, viewer, viewer->x);
+    double x = viewer->x - box.x, y = viewer->y - box.y;
+    if (!fov_inside(fov_scene_view(&scene), x, y)) return;
+    player->zoom = fov_scene_zoom(&scene, pow(1.25, steps), x, y);
   }
   viewer->hint[0] = '\0';
   fov_viewer_damage_all(viewer);

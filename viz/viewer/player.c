@@ -14,6 +14,8 @@ static const double step_seconds = 0.2; // the duration of a step by key
 static bool passes(const FovPlayer *player, int episode) {
   bool right = !player->trace->wrong[episode];
   if (player->label >= 0 && player->label != fov_first_label(player->trace, episode)) return false;
+  if (player->filter == FOV_FILTER_DISAGREE) // without another agent, until there is one again
+    return !player->other || fov_disagree(player->trace, player->other, episode);
   return player->filter == FOV_FILTER_ALL || right == (player->filter == FOV_FILTER_RIGHT);
 }
 
@@ -29,7 +31,7 @@ static void scroll_into_view(FovPlayer *player) {
 static void select_episodes(FovPlayer *player, int episode) {
   player->wanted = episode;
   player->count = player->place = 0;
-  for (int e = 0; e < player->trace->episodes; e++) {
+  for (int e = 0; e < fov_player_episodes(player); e++) {
     if (!passes(player, e)) continue;
     if (e <= episode) player->place = player->count;
     player->selection[player->count++] = e;
@@ -68,12 +70,27 @@ FovStatus fov_player_set_trace(FovPlayer *player, const FovTrace *trace) {
   return FOV_OK;
 }
 
+void fov_player_set_other(FovPlayer *player, const FovTrace *other) {
+  int episode = player->count > 0 ? fov_player_episode(player) : player->wanted;
+  player->other = other;
+  if (!other && player->filter == FOV_FILTER_DISAGREE) player->filter = FOV_FILTER_ALL;
+  select_episodes(player, episode);
+}
+
+int fov_player_episodes(const FovPlayer *player) {
+  int episodes = player->trace->episodes;
+  return player->other && player->other->episodes < episodes ? player->other->episodes : episodes;
+}
+
 int fov_player_episode(const FovPlayer *player) {
   return player->count > 0 ? player->selection[player->place] : -1;
 }
 
 int fov_player_last(const FovPlayer *player) {
-  return player->count > 0 ? fov_last_glimpse(player->trace, fov_player_episode(player)) : 0;
+  if (player->count == 0) return 0;
+  int episode = fov_player_episode(player), last = fov_last_glimpse(player->trace, episode);
+  int other = player->other ? fov_last_glimpse(player->other, episode) : 0;
+  return last > other ? last : other;
 }
 
 int fov_player_glimpse(const FovPlayer *player) {
@@ -86,6 +103,8 @@ const FovTheme *fov_player_theme(const FovPlayer *player) {
 
 FovScene fov_player_scene(const FovPlayer *player, double width, double height) {
   FovScene scene = fov_scene(player->trace, width, height, fov_player_theme(player));
+  scene.beside = player->other;
+  scene.names[0] = scene.names[1] = "";
   scene.episode = fov_player_episode(player);
   scene.overlays = player->overlays;
   scene.head = player->head;
@@ -95,8 +114,8 @@ FovScene fov_player_scene(const FovPlayer *player, double width, double height) 
 }
 
 void fov_player_filter_text(const FovPlayer *player, char *text, size_t size) {
-  static const char *const names[][3] = {{"all", "wrong", "right"},
-                                         {"all", "goal missed", "goal met"}};
+  static const char *const names[][4] = {{"all", "wrong", "right", "disagree"},
+                                         {"all", "goal missed", "goal met", "disagree"}};
   const char *name = names[player->trace->control][player->filter];
   char class[FOV_ACTION_NAME];
   fov_action_name(class, player->trace, player->label);
@@ -232,7 +251,7 @@ static void do_view(FovPlayer *player, FovAction action) {
 }
 
 void fov_player_do(FovPlayer *player, FovAction action) {
-  int filter = (player->filter + 1) % 3;
+  int filter = (player->filter + 1) % (player->other ? 4 : 3);
   switch (action) {
   case FOV_ACTION_PLAY:
     play(player);
@@ -268,7 +287,7 @@ void fov_player_do(FovPlayer *player, FovAction action) {
 }
 
 bool fov_player_go(FovPlayer *player, int episode) {
-  if (episode < 0 || episode >= player->trace->episodes) return false;
+  if (episode < 0 || episode >= fov_player_episodes(player)) return false;
   if (!passes(player, episode)) {
     player->filter = FOV_FILTER_ALL;
     player->label = -1;

@@ -7,7 +7,7 @@
 #include "record/trace.h"
 #include "viz/scene/scene.h"
 
-/** What keys and clicks do. Those from FOLLOW on need files or a window: the player ignores them.
+/** What keys and clicks do. Those from SWAP on need files or a window: the player ignores them.
  */
 typedef enum FovAction {
   FOV_ACTION_NONE,
@@ -25,7 +25,8 @@ typedef enum FovAction {
   FOV_ACTION_NEXT_SPEED,    /**< likewise, but after 16 comes 0.25 */
   FOV_ACTION_HEAD,          /**< of an attention over tiles: mean, head 1, 2 …, mean again */
   FOV_ACTION_UNZOOM,        /**< all of the image again */
-  FOV_ACTION_FILTER,        /**< all, wrong, right; of a game, by its goal */
+  FOV_ACTION_FILTER,        /**< all, wrong, right, of two agents disagreement; of a game, by its
+                                 goal */
   FOV_ACTION_CLASS,         /**< all classes, then one after the other; games have none */
   FOV_ACTION_CLASS_BACK,    /**< likewise, backwards */
   FOV_ACTION_ASK,           /**< starts to ask for the number of an episode */
@@ -36,6 +37,7 @@ typedef enum FovAction {
   FOV_ACTION_HELP,          /**< shows or hides the keys */
   FOV_ACTION_OVERLAY_1,     /**< to OVERLAY_6: toggles an overlay */
   FOV_ACTION_OVERLAY_6 = FOV_ACTION_OVERLAY_1 + FOV_OVERLAYS - 1,
+  FOV_ACTION_SWAP,    /**< two agents change sides */
   FOV_ACTION_FOLLOW,  /**< starts or stops watching for new traces */
   FOV_ACTION_EARLIER, /**< one snapshot of the training back */
   FOV_ACTION_LATER,   /**< one snapshot of the training on */
@@ -45,13 +47,19 @@ typedef enum FovAction {
   FOV_ACTION_QUIT,
 } FovAction;
 
-typedef enum FovFilter { FOV_FILTER_ALL, FOV_FILTER_WRONG, FOV_FILTER_RIGHT } FovFilter;
+typedef enum FovFilter {
+  FOV_FILTER_ALL,
+  FOV_FILTER_WRONG,
+  FOV_FILTER_RIGHT,
+  FOV_FILTER_DISAGREE /**< only of two agents */
+} FovFilter;
 typedef enum FovMode { FOV_MODE_SCENE, FOV_MODE_HEAT, FOV_MODE_SHEET } FovMode;
 
 enum { FOV_ENTRY = 9 }; // digits of an episode's number
 
 typedef struct FovPlayer {
   const FovTrace *trace; /**< borrowed; may have no episodes */
+  const FovTrace *other; /**< borrowed: of another agent on the same episodes; NULL: none */
   int *selection;        /**< [count]: the episodes that pass filter and class, ascending */
   int count;
   int place;     /**< in the selection: the episode that is shown */
@@ -78,6 +86,12 @@ void fov_player_finish(FovPlayer *player);
 /** Shows another trace, or the same with other content, at the same episode and time if it has
  * them. */
 FovStatus fov_player_set_trace(FovPlayer *player, const FovTrace *trace);
+
+/** Shows the trace of another agent beside it, or none if NULL. */
+void fov_player_set_other(FovPlayer *player, const FovTrace *other);
+
+/** Number of episodes that can be shown: that both agents have. */
+int fov_player_episodes(const FovPlayer *player);
 
 void fov_player_do(FovPlayer *player, FovAction action);
 

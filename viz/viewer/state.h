@@ -19,7 +19,8 @@ typedef enum FovGrip {
 
 typedef struct FovViewer {
   FovOpenedRun opened;
-  FovPlayer player; /**< shows the opened trace */
+  FovOpenedRun other; /**< another agent on the same episodes; no path: none */
+  FovPlayer player;   /**< shows the opened traces */
   FovSceneCache *cache;
   FovHeat heat; /**< of the player's selection, built when first shown; until then without maps */
   double width, height;

@@ -7,6 +7,7 @@
 #include "viz/scene/attention.h"
 #include "viz/scene/cache.h"
 #include "viz/scene/layout.h"
+#include "viz/scene/sides.h"
 #include "viz/viewer/drawing.h"
 #include "viz/viewer/keys.h"
 #include "viz/viewer/saving.h"
@@ -18,13 +19,33 @@ static void forget_heat(FovViewer *viewer) {
   fov_heat_finish(&viewer->heat);
 }
 
+static void close_other(FovViewer *viewer) {
+  fov_player_set_other(&viewer->player, NULL);
+  fov_opened_run_finish(&viewer->other);
+}
+
+/** Shows the other agent if there is one; on failure closes it. */
+static FovStatus pair_up(FovViewer *viewer) {
+  const FovOpenedRun *a = &viewer->opened, *b = &viewer->other;
+  if (!b->path) return FOV_OK;
+  FovStatus status = b->snapshots > 0 ? fov_scene_check_pair(&a->trace, a->path, &b->trace, b->path)
+                                      : fov_fail(FOV_ERR_USAGE, "%s: no trace yet", b->path);
+  if (status == FOV_OK)
+    fov_player_set_other(&viewer->player, &b->trace);
+  else
+    close_other(viewer);
+  return status;
+}
+
 /** Resets what depended on the trace before. */
 static FovStatus take_trace(FovViewer *viewer) {
   fov_scene_cache_clear(viewer->cache);
   forget_heat(viewer);
   viewer->hint[0] = '\0';
   fov_viewer_damage_all(viewer);
-  return fov_player_set_trace(&viewer->player, &viewer->opened.trace);
+  viewer->player.other = NULL; // until it is compared with the new trace
+  FOV_TRY(fov_player_set_trace(&viewer->player, &viewer->opened.trace));
+  return pair_up(viewer);
 }
 
 /* ---- opening ---- */
@@ -57,6 +78,7 @@ FovStatus fov_viewer_open(FovViewer *viewer, const char *path) {
 
 void fov_viewer_finish(FovViewer *viewer) {
   fov_viewer_end_gif(viewer);
+  fov_opened_run_finish(&viewer->other);
   fov_player_finish(&viewer->player);
   fov_scene_cache_destroy(viewer->cache);
   fov_heat_finish(&viewer->heat);
@@ -72,11 +94,21 @@ static FovStatus start(FovViewer *viewer, int index) {
                   index, player->count, player->filter == FOV_FILTER_WRONG ? "wrong " : "");
 }
 
+/** Opens another agent beside the first one. */
+static FovStatus open_other(FovViewer *viewer, const char *path) {
+  if (!path) return FOV_OK;
+  if (viewer->opened.snapshots == 0)
+    return fov_fail(FOV_ERR_USAGE, "%s: no trace yet", viewer->opened.path);
+  FOV_TRY(fov_opened_run_open(&viewer->other, path));
+  return pair_up(viewer);
+}
+
 static FovStatus show(FovViewer *viewer, const FovDrawEpisode *what) {
   static const FovMode modes[] = {[FOV_DRAW_EPISODE] = FOV_MODE_SCENE,
                                   [FOV_DRAW_HEAT] = FOV_MODE_HEAT,
                                   [FOV_DRAW_SHEET] = FOV_MODE_SHEET};
   FovPlayer *player = &viewer->player;
+  FOV_TRY(open_other(viewer, what->beside));
   player->light = what->light;
   if (what->wrong) fov_player_do(player, FOV_ACTION_FILTER);
   FOV_TRY(start(viewer, what->episode));
@@ -97,6 +129,7 @@ void fov_viewer_drop(FovViewer *viewer, const char *path) {
   FovOpenedRun opened;
   if (!fov_viewer_check(viewer, fov_opened_run_open(&opened, path))) return;
   fov_viewer_end_gif(viewer);
+  close_other(viewer);
   fov_opened_run_finish(&viewer->opened);
   viewer->opened = opened;
   viewer->following = opened.snapshots == 0;
@@ -121,6 +154,19 @@ void fov_viewer_show_snapshot(FovViewer *viewer, size_t snapshot) {
   fov_viewer_end_gif(viewer);
   if (fov_viewer_check(viewer, fov_opened_run_show(&viewer->opened, snapshot)))
     fov_viewer_check(viewer, take_trace(viewer));
+}
+
+static void swap(FovViewer *viewer) {
+  FovOpenedRun before = viewer->opened;
+  if (!viewer->other.path) {
+    fov_viewer_show_message(viewer, false, "there is one agent: fovea view A B shows two");
+    return;
+  }
+  fov_viewer_end_gif(viewer);
+  viewer->opened = viewer->other;
+  viewer->other = before;
+  viewer->following = false;
+  if (fov_viewer_check(viewer, take_trace(viewer))) poll(viewer);
 }
 
 static void follow(FovViewer *viewer) {
@@ -179,6 +225,9 @@ void fov_viewer_do(FovViewer *viewer, FovAction action) {
   viewer->hint[0] = '\0';
   fov_viewer_damage_all(viewer);
   switch (action) {
+  case FOV_ACTION_SWAP:
+    swap(viewer);
+    break;
   case FOV_ACTION_FOLLOW:
     follow(viewer);
     break;
@@ -214,7 +263,7 @@ FovAction fov_viewer_type(FovViewer *viewer, char letter) {
   char text[96];
   if (!fov_player_type(player, letter)) {
     snprintf(text, sizeof text, "no episode %s: there are 0 to %d", player->entry,
-             player->trace->episodes - 1);
+             fov_player_episodes(player) - 1);
     fov_viewer_show_message(viewer, true, text);
   }
   if (player->filter != filter || player->label != label) forget_heat(viewer);
@@ -242,7 +291,12 @@ static void play(FovViewer *viewer, double seconds) {
     return;
   }
   FovScene scene = fov_window_scene(viewer);
-  fov_viewer_damage(viewer, fov_scene_view(&scene));
+  for (int i = 0; i < fov_scene_sides(&scene); i++) {
+    FovBox box;
+    FovScene side = fov_scene_side(&box, &scene, i);
+    FovBox view = fov_scene_view(&side);
+    fov_viewer_damage(viewer, (FovBox){box.x + view.x, box.y + view.y, view.w, view.h});
+  }
   fov_viewer_damage(viewer, fov_window_layout(viewer).bar);
   if (viewer->hint[0]) fov_viewer_damage(viewer, fov_window_hint(viewer));
 }
@@ -274,23 +328,24 @@ double fov_viewer_wait(const FovViewer *viewer) {
 void fov_viewer_title(const FovViewer *viewer, char *text, size_t size) {
   const FovPlayer *player = &viewer->player;
   const FovOpenedRun *opened = &viewer->opened;
-  char filter[64], head[40] = "", snapshot[48] = "";
+  char filter[64], head[40] = "", snapshot[48] = "", name[2 * FOV_OPENED_RUN_NAME + 8];
+  const char *other = viewer->other.name;
+  snprintf(name, sizeof name, "%s%s%s", opened->name, other[0] ? " and " : "", other);
   fov_player_filter_text(player, filter, sizeof filter);
   if (opened->snapshots > 1)
     snprintf(snapshot, sizeof snapshot, ", update %lld", (long long)opened->trace.update);
   if (player->head > 0) snprintf(head, sizeof head, ", head %d", player->head);
   const char *follow = viewer->following ? ", following" : "";
   if (opened->snapshots == 0)
-    snprintf(text, size, "%s: waiting for the first evaluation%s", opened->name, follow);
+    snprintf(text, size, "%s: waiting for the first evaluation%s", name, follow);
   else if (player->count == 0)
-    snprintf(text, size, "%s: no episode, %s%s%s", opened->name, filter, snapshot, follow);
+    snprintf(text, size, "%s: no episode, %s%s%s", name, filter, snapshot, follow);
   else if (player->mode == FOV_MODE_HEAT)
-    snprintf(text, size, "%s: heat map, %s%s%s", opened->name, filter, snapshot, follow);
+    snprintf(text, size, "%s: heat map, %s%s%s", name, filter, snapshot, follow);
   else if (player->mode == FOV_MODE_SHEET)
-    snprintf(text, size, "%s: contact sheet, %s%s%s%s", opened->name, filter, head, snapshot,
-             follow);
+    snprintf(text, size, "%s: contact sheet, %s%s%s%s", name, filter, head, snapshot, follow);
   else
-    snprintf(text, size, "%s: episode %d, glimpse %d of %d, %s%s, %gx, %s%s%s", opened->name,
+    snprintf(text, size, "%s: episode %d, glimpse %d of %d, %s%s, %gx, %s%s%s", name,
              fov_player_episode(player), fov_player_glimpse(player) + 1,
              fov_player_last(player) + 1, filter, head, player->speed,
              player->playing ? "playing" : "paused", snapshot, follow);

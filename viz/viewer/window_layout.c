@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "viz/scene/sides.h"
+
 static bool has_training(const FovOpenedRun *opened) {
   return opened->snapshots > 1 || opened->row_count > 1;
 }
@@ -51,7 +53,14 @@ FovScene fov_window_scene(const FovViewer *viewer) {
   FovBox box = fov_window_layout(viewer).scene;
   FovScene scene = fov_player_scene(&viewer->player, box.w, box.h);
   scene.cache = viewer->cache;
+  scene.names[0] = viewer->opened.name;
+  scene.names[1] = viewer->other.name;
   return scene;
+}
+
+FovScene fov_window_side(FovBox *box, const FovViewer *viewer, double x) {
+  FovScene both = fov_window_scene(viewer), left = fov_scene_side(box, &both, 0);
+  return fov_scene_sides(&both) == 1 || x < box->x + box->w ? left : fov_scene_side(box, &both, 1);
 }
 
 size_t fov_window_snapshot(const FovViewer *viewer, const FovWindowLayout *layout, double x) {

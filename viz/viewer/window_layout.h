@@ -31,6 +31,9 @@ int fov_window_overlay_at(const FovWindowLayout *layout, double x, double y);
 /** The scene of the player at the size of the layout; only if there is an episode. */
 FovScene fov_window_scene(const FovViewer *viewer);
 
+/** The scene of the agent at x, and the box of the window that it is drawn in. */
+FovScene fov_window_side(FovBox *box, const FovViewer *viewer, double x);
+
 /** The snapshot of the training nearest to x. */
 size_t fov_window_snapshot(const FovViewer *viewer, const FovWindowLayout *layout, double x);
 
