@@ -60,7 +60,12 @@ typedef struct FovDrawComparison {
 FovStatus fov_draw_comparison(const char *path, const FovDrawComparison *comparison);
 
 /** What of a trace is shown: an episode, or all of them. */
-typedef enum FovDrawShow { FOV_DRAW_EPISODE, FOV_DRAW_HEAT, FOV_DRAW_SHEET } FovDrawShow;
+typedef enum FovDrawShow {
+  FOV_DRAW_EPISODE,
+  FOV_DRAW_HEAT,
+  FOV_DRAW_SHEET,
+  FOV_DRAW_CONFUSION
+} FovDrawShow;
 
 /** Which episode of a trace to draw, and how. */
 typedef struct FovDrawEpisode {
@@ -79,7 +84,8 @@ typedef struct FovDrawEpisode {
  * latter needs ffmpeg on the PATH. */
 FovStatus fov_draw_episode(const char *path, const char *trace, const FovDrawEpisode *what);
 
-/** Draws the heat map or contact sheet of a run or trace: a .png, .svg or .pdf. */
+/** Draws the heat map, contact sheet or confusion matrix of a run or trace: a .png, .svg or .pdf.
+ */
 FovStatus fov_draw_overview(const char *path, const char *source, const FovDrawEpisode *what);
 
 /** Opens a window on a run directory or a trace, and returns when it is closed. Fails at once if

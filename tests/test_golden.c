@@ -16,6 +16,7 @@
 
 #include "check.h"
 #include "traces.h"
+#include "viz/scene/confusion.h"
 #include "viz/scene/drawing.h"
 #include "viz/scene/heat.h"
 #include "viz/scene/layout.h"
@@ -239,6 +240,18 @@ static void test_heat_map(void **state) {
   fov_trace_finish(&trace);
 }
 
+static void test_confusion_matrix(void **state) {
+  (void)state;
+  FovTrace trace = make_up_trace(40, 1);
+  FovConfusion confusion;
+  assert_int_equal(fov_confusion_count(&confusion, &trace, 40), FOV_OK);
+  cairo_t *cr = begin();
+  fov_confusion_draw(cr, &confusion, &trace, &fov_theme_light, WIDTH, HEIGHT, 2, 3);
+  assert_golden(cr, "confusion", (FovBox){0, 0, 0, 0});
+  fov_confusion_finish(&confusion);
+  fov_trace_finish(&trace);
+}
+
 /** Compares the contact sheet of a trace, and finishes it. */
 static void check_sheet(FovTrace trace, const char *name) {
   FovPlayer player;
@@ -301,6 +314,7 @@ int main(void) {
       cmocka_unit_test(test_scene_of_a_sequence),
       cmocka_unit_test(test_scene_of_two_agents),
       cmocka_unit_test(test_heat_map),
+      cmocka_unit_test(test_confusion_matrix),
       cmocka_unit_test(test_contact_sheet),
       cmocka_unit_test(test_contact_sheet_of_weights),
       cmocka_unit_test(test_contact_sheet_of_windows),

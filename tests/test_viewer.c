@@ -210,7 +210,7 @@ static void test_filter_and_speed_are_buttons(void **state) {
   assert_string_equal(viewer.hint, "click: wrong, right answers");
 }
 
-/** The color of a button's ground is that of its state. */
+/** The colour of a button's ground is that of its state. */
 static void test_switches_of_overlays_show_their_state(void **state) {
   (void)state;
   FovWindowLayout layout = fov_window_layout(&viewer);
@@ -657,6 +657,7 @@ static void test_maps_and_sheets_are_drawn_without_a_window(void **state) {
   write_overview("heat.png", FOV_DRAW_HEAT, 1);
   write_overview("sheet.png", FOV_DRAW_SHEET, 1);
   write_overview("second.png", FOV_DRAW_SHEET, 2);
+  write_overview("confusion.png", FOV_DRAW_CONFUSION, 1);
   assert_int_not_equal(system("cmp -s sheet.png second.png"), 0);
   FovDrawEpisode what = {.show = FOV_DRAW_HEAT, .page = 2};
   assert_int_equal(fov_draw_overview("no.png", "a.trace", &what), FOV_ERR_USAGE);
@@ -666,6 +667,63 @@ static void test_maps_and_sheets_are_drawn_without_a_window(void **state) {
   assert_int_equal(fov_draw_overview("no.png", "a.trace", &what), FOV_ERR_USAGE);
   assert_int_equal(fov_draw_overview("no.gif", "a.trace", &what), FOV_ERR_USAGE);
   assert_false(fov_file_exists("no.png"));
+}
+
+/** A click on a cell shows its episodes; a cell without any changes nothing. */
+static void test_a_click_on_the_confusion_matrix_selects(void **state) {
+  (void)state;
+  type('k');
+  assert_title("a.trace: confusion matrix");
+  cairo_surface_destroy(draw(NULL));
+  FovBox scene = fov_window_layout(&viewer).scene;
+  double x = 0, y = 0;
+  const char *wanted = "label 2 answered as 3: 10 of 30";
+  for (y = 60; y < scene.h && strcmp(viewer.hint, wanted) != 0; y += 20)
+    for (x = 20; x < scene.w && strcmp(viewer.hint, wanted) != 0; x += 20)
+      fov_viewer_move(&viewer, x, y);
+  assert_string_equal(viewer.hint, wanted);
+  fov_viewer_press(&viewer, viewer.x, viewer.y);
+  assert_title("a.trace: contact sheet, 2 as 3");
+  assert_int_equal(viewer.player.count, 10);
+  for (int i = 0; i < 10; i++) assert_int_equal(viewer.player.selection[i] % 12, 2);
+  assert_false(fov_player_select(&viewer.player, 2, 0));
+  assert_title("a.trace: contact sheet, 2 as 3");
+  assert_true(fov_player_select(&viewer.player, 2, -1));
+  assert_title("a.trace: contact sheet, all, class 2");
+  fov_player_select(&viewer.player, 2, 3);
+  type('f'); // the cell goes, another filter comes
+  assert_title("a.trace: contact sheet, wrong");
+  reopen("game.trace");
+  type('k');
+  assert_notice("a game has no classes");
+  assert_title("game.trace: episode 0, glimpse 1 of 4, all, 1x, paused");
+}
+
+static void test_a_key_sorts_the_episodes(void **state) {
+  (void)state;
+  type('o');
+  assert_notice("sorted by entropy");
+  assert_title("a.trace: episode 0, glimpse 1 of 4, all, by entropy, 1x, paused");
+  type('o');
+  type('o');
+  type('o');
+  type('m');
+  cairo_surface_destroy(draw(NULL));
+  assert_title("a.trace: contact sheet, all, by path");
+  type('O');
+  assert_title("a.trace: contact sheet, all, by path reversed");
+  type('o');
+  type('o');
+  assert_title("a.trace: contact sheet, all");
+  viewer.opened.trace.lengths[7] = 1;
+  type('O');
+  type('o');
+  type('o');
+  type('o');
+  type('o');
+  type('o'); // glimpses
+  type('O');
+  assert_int_equal(fov_player_episode(&viewer.player), 7);
 }
 
 /** Every letter in every mode at every size, for sanitizers and assertions. */
@@ -779,6 +837,8 @@ int main(void) {
       TEST(test_a_gif_is_written_frame_by_frame),
       TEST(test_a_gif_is_finished_before_its_trace_goes),
       TEST(test_maps_and_sheets_are_drawn_without_a_window),
+      TEST(test_a_click_on_the_confusion_matrix_selects),
+      TEST(test_a_key_sorts_the_episodes),
       TEST(test_pictures_are_saved_under_descriptive_names),
       TEST(test_any_keys_at_any_size),
       TEST(test_the_history_is_bounded),

@@ -17,12 +17,16 @@ enum { DARK, LIGHT };
 
 static const char *const themes[] = {[DARK] = "dark", [LIGHT] = "light", NULL};
 
-static const char *const shows[] = {
-    [FOV_DRAW_EPISODE] = "episode", [FOV_DRAW_HEAT] = "heat", [FOV_DRAW_SHEET] = "sheet", NULL};
+static const char *const shows[] = {[FOV_DRAW_EPISODE] = "episode",
+                                    [FOV_DRAW_HEAT] = "heat",
+                                    [FOV_DRAW_SHEET] = "sheet",
+                                    [FOV_DRAW_CONFUSION] = "confusion",
+                                    NULL};
 
 static const FovOption options[] = {
     FOV_CHOICE(Request, show, "episode", shows,
-               "an episode, the heat map of all glimpses or the contact sheet of all episodes"),
+               "an episode, the heat map of all glimpses, the contact sheet of all episodes or the "
+               "confusion matrix"),
     FOV_INT(Request, page, "1", 1, 100000, "of the contact sheet or the heat map's small maps"),
     FOV_INT(Request, episode, "0", 0, 100000000, "the episode to show first"),
     FOV_BOOL(Request, wrong, "no",
@@ -33,8 +37,8 @@ static const FovOption options[] = {
     FOV_CHOICE(Request, theme, "dark", themes, "background"),
     FOV_TEXT(Request, export,
              "write a file instead of opening a window: the end of the episode as FILE.png, all of "
-             "it as FILE.gif or, with ffmpeg, FILE.mp4; a heat map or contact sheet as FILE.png, "
-             "FILE.svg or FILE.pdf"),
+             "it as FILE.gif or, with ffmpeg, FILE.mp4; what "
+             "shows all episodes as FILE.png, FILE.svg or FILE.pdf"),
     FOV_OPTIONS_END,
 };
 
@@ -89,9 +93,9 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   }
   if (!request->export) return fov_draw_window(arguments->words[0], &what);
   if (what.show != FOV_DRAW_EPISODE) {
+    static const char *const names[] = {"", "heat map", "contact sheet", "confusion matrix"};
     FOV_TRY(fov_draw_overview(request->export, arguments->words[0], &what));
-    fov_print(stdout, "%s: %s of %s\n", request->export,
-              what.show == FOV_DRAW_HEAT ? "heat map" : "contact sheet", path);
+    fov_print(stdout, "%s: %s of %s\n", request->export, names[what.show], path);
     return FOV_OK;
   }
   if (what.beside) what.beside = beside;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "viz/scene/confusion.h"
 #include "viz/scene/drawing.h"
 #include "viz/viewer/bars.h"
 #include "viz/viewer/keys.h"
@@ -54,6 +55,30 @@ static void draw_heat(cairo_t *cr, FovViewer *viewer, FovBox box) {
   fov_heat_draw(cr, &viewer->heat, player->trace, fov_player_theme(player), box.w, box.h, filter);
 }
 
+/** Counted each time: that takes less than drawing it. */
+static void draw_confusion(cairo_t *cr, const FovViewer *viewer, FovBox box) {
+  const FovPlayer *player = &viewer->player;
+  FovConfusion confusion;
+  if (fov_confusion_count(&confusion, player->trace, fov_player_episodes(player)) != FOV_OK) {
+    draw_note(cr, viewer, box);
+    return;
+  }
+  fov_confusion_draw(cr, &confusion, player->trace, fov_player_theme(player), box.w, box.h,
+                     player->label, player->answer);
+  fov_confusion_finish(&confusion);
+}
+
+static void describe_confusion(char *text, size_t size, const FovViewer *viewer, FovBox box) {
+  const FovPlayer *player = &viewer->player;
+  FovConfusion confusion;
+  int label, answer;
+  if (fov_confusion_count(&confusion, player->trace, fov_player_episodes(player)) != FOV_OK) return;
+  if (fov_confusion_at(&label, &answer, &confusion, player->trace, box.w, box.h, viewer->x,
+                       viewer->y))
+    fov_confusion_describe(text, size, &confusion, player->trace, label, answer);
+  fov_confusion_finish(&confusion);
+}
+
 void fov_viewer_draw_mode(cairo_t *cr, FovViewer *viewer, double width, double height) {
   FovBox box = {0, 0, width, height};
   FovPlayer *player = &viewer->player;
@@ -61,6 +86,8 @@ void fov_viewer_draw_mode(cairo_t *cr, FovViewer *viewer, double width, double h
     draw_note(cr, viewer, box);
   } else if (player->mode == FOV_MODE_HEAT) {
     draw_heat(cr, viewer, box);
+  } else if (player->mode == FOV_MODE_CONFUSION) {
+    draw_confusion(cr, viewer, box);
   } else if (player->mode == FOV_MODE_SHEET) {
     fov_sheet_fit(player, box.w, box.h);
     fov_sheet_draw(cr, player, box.w, box.h);
@@ -191,6 +218,8 @@ void fov_viewer_describe(char *text, size_t size, const FovViewer *viewer) {
   if (player->mode == FOV_MODE_SCENE) {
     FovScene scene = fov_window_scene(viewer);
     fov_scene_describe(text, size, &scene, x, y);
+  } else if (player->mode == FOV_MODE_CONFUSION) {
+    describe_confusion(text, size, viewer, f.scene);
   } else if (player->mode == FOV_MODE_HEAT && viewer->heat.maps > 0) {
     fov_heat_describe(text, size, &viewer->heat, player->trace, f.scene.w, f.scene.h, x, y);
   }

@@ -12,6 +12,8 @@ const FovKey fov_keys[] = {
     {'f', FOV_ACTION_FILTER, "F", "all, wrong, right, disagreement"},
     {'c', FOV_ACTION_CLASS, "C, Shift C", "all classes; one after the other"},
     {'C', FOV_ACTION_CLASS_BACK, NULL, NULL},
+    {'o', FOV_ACTION_ORDER, "O, Shift O", "sort: entropy, margin ...; reverse"},
+    {'O', FOV_ACTION_REVERSE, NULL, NULL},
     {'1', FOV_ACTION_OVERLAY_1, "1, 2, 3", "squares, path, policy"},
     {'2', FOV_ACTION_OVERLAY_1 + 1, NULL, NULL},
     {'3', FOV_ACTION_OVERLAY_1 + 2, NULL, NULL},
@@ -24,6 +26,7 @@ const FovKey fov_keys[] = {
     {'0', FOV_ACTION_UNZOOM, "0", "the whole image"},
     {'h', FOV_ACTION_HEAT, "H", "heat map of the glimpses"},
     {'m', FOV_ACTION_SHEET, "M", "contact sheet; click to open one"},
+    {'k', FOV_ACTION_CONFUSION, "K", "confusion matrix; click to select"},
     {'[', FOV_ACTION_EARLIER, "[, ]", "earlier, later in the training"},
     {']', FOV_ACTION_LATER, NULL, NULL},
     {'l', FOV_ACTION_FOLLOW, "L", "follow a running training"},
@@ -32,7 +35,7 @@ const FovKey fov_keys[] = {
     {'t', FOV_ACTION_THEME, "T", "dark, light"},
     {0, FOV_ACTION_NONE, "F5, F11", "full screen"},
     {'?', FOV_ACTION_HELP, "F1, ?", "these keys"},
-    {'q', FOV_ACTION_QUIT, "Q, Esc", "quit; Esc first closes this, map, sheet"},
+    {'q', FOV_ACTION_QUIT, "Q, Esc", "quit; Esc first closes what is open"},
     {0, FOV_ACTION_NONE, NULL, NULL},
 };
 

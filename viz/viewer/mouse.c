@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "viz/scene/confusion.h"
 #include "viz/scene/layout.h"
 #include "viz/viewer/drawing.h"
 #include "viz/viewer/sheet.h"
@@ -36,6 +37,25 @@ static void press_sheet(FovViewer *viewer, const FovWindowLayout *layout) {
   fov_player_go(player, player->selection[place]);
 }
 
+/** Shows the episodes of a cell or a class as a contact sheet. */
+static void press_confusion(FovViewer *viewer, const FovWindowLayout *layout) {
+  FovPlayer *player = &viewer->player;
+  FovConfusion confusion;
+  int label, answer;
+  if (!fov_viewer_check(
+          viewer, fov_confusion_count(&confusion, player->trace, fov_player_episodes(player))))
+    return;
+  bool found = fov_confusion_at(&label, &answer, &confusion, player->trace, layout->scene.w,
+                                layout->scene.h, viewer->x, viewer->y);
+  fov_confusion_finish(&confusion);
+  if (!found) return;
+  if (fov_player_select(player, label, answer))
+    player->mode = FOV_MODE_SHEET;
+  else
+    fov_viewer_show_message(viewer, false, "no such episodes");
+  fov_viewer_forget_heat(viewer);
+}
+
 static FovGrip grip_at(const FovViewer *viewer, const FovWindowLayout *layout) {
   double x = viewer->x, y = viewer->y;
   const FovPlayer *player = &viewer->player;
@@ -63,6 +83,8 @@ void fov_viewer_press(FovViewer *viewer, double x, double y) {
     viewer->grip = FOV_GRIP_NONE;
   } else if (player->mode == FOV_MODE_SHEET && fov_inside(layout.scene, x, y)) {
     press_sheet(viewer, &layout);
+  } else if (player->mode == FOV_MODE_CONFUSION && fov_inside(layout.scene, x, y)) {
+    press_confusion(viewer, &layout);
   } else if (fov_inside(layout.button, x, y)) {
     fov_viewer_do(viewer, FOV_ACTION_PLAY);
   } else if (fov_window_overlay_at(&layout, x, y) >= 0) {

@@ -6,6 +6,7 @@
 
 #include "record/trace.h"
 #include "viz/scene/scene.h"
+#include "viz/viewer/order.h"
 
 /** What keys and clicks do. Those from SWAP on need files or a window: the player ignores them.
  */
@@ -29,10 +30,13 @@ typedef enum FovAction {
                                  goal */
   FOV_ACTION_CLASS,         /**< all classes, then one after the other; games have none */
   FOV_ACTION_CLASS_BACK,    /**< likewise, backwards */
+  FOV_ACTION_ORDER,         /**< by number, entropy, margin …, see FovOrder */
+  FOV_ACTION_REVERSE,       /**< the order */
   FOV_ACTION_ASK,           /**< starts to ask for the number of an episode */
-  FOV_ACTION_CANCEL,        /**< closes the question, the help, the sheet or the heat map */
+  FOV_ACTION_CANCEL,        /**< closes the question, the help, or what is not the scene */
   FOV_ACTION_HEAT,          /**< the heat map, or back to the scene */
   FOV_ACTION_SHEET,         /**< the contact sheet, or back to the scene */
+  FOV_ACTION_CONFUSION,     /**< the confusion matrix, or back to the scene */
   FOV_ACTION_THEME,         /**< dark or light */
   FOV_ACTION_HELP,          /**< shows or hides the keys */
   FOV_ACTION_OVERLAY_1,     /**< to OVERLAY_6: toggles an overlay */
@@ -53,14 +57,15 @@ typedef enum FovFilter {
   FOV_FILTER_RIGHT,
   FOV_FILTER_DISAGREE /**< only of two agents */
 } FovFilter;
-typedef enum FovMode { FOV_MODE_SCENE, FOV_MODE_HEAT, FOV_MODE_SHEET } FovMode;
+typedef enum FovMode { FOV_MODE_SCENE, FOV_MODE_HEAT, FOV_MODE_SHEET, FOV_MODE_CONFUSION } FovMode;
 
 enum { FOV_ENTRY = 9 }; // digits of an episode's number
 
 typedef struct FovPlayer {
   const FovTrace *trace; /**< borrowed; may have no episodes */
   const FovTrace *other; /**< borrowed: of another agent on the same episodes; NULL: none */
-  int *selection;        /**< [count]: the episodes that pass filter and class, ascending */
+  int *selection;        /**< [count]: the episodes that pass filter and class, in the order */
+  double *values;        /**< [E]: what they are sorted by */
   int count;
   int place;     /**< in the selection: the episode that is shown */
   int wanted;    /**< the episode shown last, to return to from an empty selection */
@@ -70,7 +75,10 @@ typedef struct FovPlayer {
   bool playing;
   double speed;
   FovFilter filter;
-  int label; /**< the first label of the episodes that are shown; −1: any */
+  int label;  /**< the first label of the episodes that are shown; −1: any */
+  int answer; /**< −1, or episodes are shown that answer `label` so in any turn */
+  FovOrder order;
+  bool reversed;
   FovMode mode;
   unsigned overlays;
   int head; /**< whose weights are shown; 0: the mean of all heads */
@@ -103,6 +111,10 @@ bool fov_player_type(FovPlayer *player, char key);
  * it is switched off. */
 bool fov_player_go(FovPlayer *player, int episode);
 
+/** Shows the episodes that answer `label` as `answer`, or all with that label if `answer` is −1;
+ * false, and nothing changes, if there are none. */
+bool fov_player_select(FovPlayer *player, int label, int answer);
+
 /** Shows a time of the episode at once, as dragging the timeline does. */
 void fov_player_seek(FovPlayer *player, double time);
 
@@ -129,7 +141,7 @@ FovScene fov_player_scene(const FovPlayer *player, double width, double height);
 
 const FovTheme *fov_player_theme(const FovPlayer *player);
 
-/** "all", "wrong", "right, class 3", "goal missed" … text: [size] */
+/** "all", "wrong", "right, class 3", "4 as 9", "goal missed" … text: [size] */
 void fov_player_filter_text(const FovPlayer *player, char *text, size_t size);
 
 #endif

@@ -12,6 +12,7 @@ static void name_file(char *path, const FovViewer *viewer, const char *ending) {
   const char *name = viewer->opened.name;
   char what[64] = "heat";
   if (player->mode == FOV_MODE_SHEET) snprintf(what, sizeof what, "sheet");
+  if (player->mode == FOV_MODE_CONFUSION) snprintf(what, sizeof what, "confusion");
   if (player->mode == FOV_MODE_SCENE)
     snprintf(what, sizeof what, "episode-%d", fov_player_episode(player));
   size_t stem = strcspn(name, "."), length = strlen(what);

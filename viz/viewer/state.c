@@ -19,6 +19,10 @@ void fov_viewer_damage_all(FovViewer *viewer) {
   fov_viewer_damage(viewer, (FovBox){0});
 }
 
+void fov_viewer_forget_heat(FovViewer *viewer) {
+  fov_heat_finish(&viewer->heat);
+}
+
 void fov_viewer_show_message(FovViewer *viewer, bool alarm, const char *text) {
   snprintf(viewer->message, sizeof viewer->message, "%s", text);
   viewer->message_left = message_seconds * (alarm ? 2 : 1);

@@ -44,6 +44,9 @@ typedef struct FovViewer {
 void fov_viewer_damage(FovViewer *viewer, FovBox box);
 void fov_viewer_damage_all(FovViewer *viewer);
 
+/** Drops the heat map: the selection is another. */
+void fov_viewer_forget_heat(FovViewer *viewer);
+
 /** Shows a message for some seconds, longer if it reports a failure. */
 void fov_viewer_show_message(FovViewer *viewer, bool alarm, const char *text);
 

@@ -15,10 +15,6 @@
 
 static const double poll_seconds = 1;
 
-static void forget_heat(FovViewer *viewer) {
-  fov_heat_finish(&viewer->heat);
-}
-
 static void close_other(FovViewer *viewer) {
   fov_player_set_other(&viewer->player, NULL);
   fov_opened_run_finish(&viewer->other);
@@ -40,7 +36,7 @@ static FovStatus pair_up(FovViewer *viewer) {
 /** Resets what depended on the trace before. */
 static FovStatus take_trace(FovViewer *viewer) {
   fov_scene_cache_clear(viewer->cache);
-  forget_heat(viewer);
+  fov_viewer_forget_heat(viewer);
   viewer->hint[0] = '\0';
   fov_viewer_damage_all(viewer);
   viewer->player.other = NULL; // until it is compared with the new trace
@@ -106,7 +102,8 @@ static FovStatus open_other(FovViewer *viewer, const char *path) {
 static FovStatus show(FovViewer *viewer, const FovDrawEpisode *what) {
   static const FovMode modes[] = {[FOV_DRAW_EPISODE] = FOV_MODE_SCENE,
                                   [FOV_DRAW_HEAT] = FOV_MODE_HEAT,
-                                  [FOV_DRAW_SHEET] = FOV_MODE_SHEET};
+                                  [FOV_DRAW_SHEET] = FOV_MODE_SHEET,
+                                  [FOV_DRAW_CONFUSION] = FOV_MODE_CONFUSION};
   FovPlayer *player = &viewer->player;
   FOV_TRY(open_other(viewer, what->beside));
   player->light = what->light;
@@ -187,17 +184,28 @@ static bool turn_heat(FovViewer *viewer, FovAction action) {
   return true;
 }
 
+static void show_order(FovViewer *viewer) {
+  const FovPlayer *player = &viewer->player;
+  char text[96];
+  snprintf(text, sizeof text, "sorted by %s%s", fov_order_names[player->order],
+           player->reversed ? ", reversed" : "");
+  fov_viewer_show_message(viewer, false, text);
+}
+
 /** A new filter or class changes the selection, so the heat map has to be counted again. */
 static void do_in_player(FovViewer *viewer, FovAction action) {
   FovPlayer *player = &viewer->player;
-  bool by_class = action == FOV_ACTION_CLASS || action == FOV_ACTION_CLASS_BACK;
+  bool by_class = action == FOV_ACTION_CLASS || action == FOV_ACTION_CLASS_BACK ||
+                  action == FOV_ACTION_CONFUSION;
   if (by_class && player->trace->control)
     fov_viewer_show_message(viewer, false, "a game has no classes");
   if (player->mode == FOV_MODE_HEAT && turn_heat(viewer, action)) return;
   FovFilter filter = player->filter;
-  int label = player->label;
+  int label = player->label, answer = player->answer;
   fov_player_do(player, action);
-  if (player->filter != filter || player->label != label) forget_heat(viewer);
+  if (player->filter != filter || player->label != label || player->answer != answer)
+    fov_viewer_forget_heat(viewer);
+  if (action == FOV_ACTION_ORDER || action == FOV_ACTION_REVERSE) show_order(viewer);
 }
 
 /** Toggles an overlay and shows its name: some change nothing visible at this glimpse. */
@@ -266,7 +274,7 @@ FovAction fov_viewer_type(FovViewer *viewer, char letter) {
              fov_player_episodes(player) - 1);
     fov_viewer_show_message(viewer, true, text);
   }
-  if (player->filter != filter || player->label != label) forget_heat(viewer);
+  if (player->filter != filter || player->label != label) fov_viewer_forget_heat(viewer);
   fov_viewer_damage_all(viewer);
   return FOV_ACTION_NONE;
 }
@@ -328,12 +336,15 @@ double fov_viewer_wait(const FovViewer *viewer) {
 void fov_viewer_title(const FovViewer *viewer, char *text, size_t size) {
   const FovPlayer *player = &viewer->player;
   const FovOpenedRun *opened = &viewer->opened;
-  char filter[64], head[40] = "", snapshot[48] = "", name[2 * FOV_OPENED_RUN_NAME + 8];
+  char filter[112], head[40] = "", snapshot[48] = "", name[2 * FOV_OPENED_RUN_NAME + 8];
   const char *other = viewer->other.name;
   snprintf(name, sizeof name, "%s%s%s", opened->name, other[0] ? " and " : "", other);
   fov_player_filter_text(player, filter, sizeof filter);
   if (opened->snapshots > 1)
     snprintf(snapshot, sizeof snapshot, ", update %lld", (long long)opened->trace.update);
+  if (player->order != FOV_ORDER_NUMBER || player->reversed)
+    snprintf(filter + strlen(filter), sizeof filter - strlen(filter), ", by %s%s",
+             fov_order_names[player->order], player->reversed ? " reversed" : "");
   if (player->head > 0) snprintf(head, sizeof head, ", head %d", player->head);
   const char *follow = viewer->following ? ", following" : "";
   if (opened->snapshots == 0)
@@ -342,6 +353,8 @@ void fov_viewer_title(const FovViewer *viewer, char *text, size_t size) {
     snprintf(text, size, "%s: no episode, %s%s%s", name, filter, snapshot, follow);
   else if (player->mode == FOV_MODE_HEAT)
     snprintf(text, size, "%s: heat map, %s%s%s", name, filter, snapshot, follow);
+  else if (player->mode == FOV_MODE_CONFUSION)
+    snprintf(text, size, "%s: confusion matrix%s%s", name, snapshot, follow);
   else if (player->mode == FOV_MODE_SHEET)
     snprintf(text, size, "%s: contact sheet, %s%s%s%s", name, filter, head, snapshot, follow);
   else
