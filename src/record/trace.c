@@ -479,3 +479,22 @@ FovStatus fov_trace_read(FovTrace *trace, const char *path) {
   fov_safetensors_close(file);
   return status;
 }
+
+FovStatus fov_trace_check_pair(const FovTrace *a, const char *a_path, const FovTrace *b,
+                               const char *b_path) {
+  size_t image = (size_t)a->height * a->width * a->channels;
+  if (a->control != b->control || a->actions != b->actions)
+    return fov_fail(FOV_ERR_USAGE, "%s, %s: not the same task: %d and %d answers", a_path, b_path,
+                    a->actions, b->actions);
+  if (a->height != b->height || a->width != b->width || a->channels != b->channels)
+    return fov_fail(
+        FOV_ERR_USAGE, "%s, %s: not the same episodes: images of %d × %d × %d and %d × %d × %d",
+        a_path, b_path, a->height, a->width, a->channels, b->height, b->width, b->channels);
+  for (int e = 0; e < a->episodes && e < b->episodes; e++)
+    if (memcmp(a->images + e * a->frames * image, b->images + e * b->frames * image, image) != 0)
+      return fov_fail(FOV_ERR_USAGE,
+                      "%s, %s: not the same episodes: episode %d begins with another image; record "
+                      "both with the same --split and eval.seed",
+                      a_path, b_path, e);
+  return FOV_OK;
+}

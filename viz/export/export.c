@@ -71,7 +71,7 @@ static FovStatus draw_episode(const char *path, const FovTrace *trace, const cha
   scene.head = what->head;
   if (beside) {
     FOV_TRY(fov_scene_check(beside, what->beside));
-    FOV_TRY(fov_scene_check_pair(trace, trace_path, beside, what->beside));
+    FOV_TRY(fov_trace_check_pair(trace, trace_path, beside, what->beside));
     scene.beside = beside;
     scene.names[0] = trace_path;
     scene.names[1] = what->beside;

@@ -2,14 +2,7 @@
 #ifndef FOV_VIZ_SCENE_ATTENTION_H
 #define FOV_VIZ_SCENE_ATTENTION_H
 
-#include "record/trace.h"
-
-/** K of K × K tiles; 0 if that is not their number. */
-int fov_grid_side(int tiles);
-
-/** Whether an attention weighs all tiles, so that a glimpse has no place and no patch of its own.
- */
-bool fov_reads_all(const FovTrace *trace);
+#include "record/gaze.h"
 
 /** Heads whose weights were recorded: 1 if that is only their mean; 0 if there are no tiles. */
 int fov_heads(const FovTrace *trace);
@@ -24,15 +17,5 @@ void fov_describe_head(char *text, size_t size, const FovTrace *trace, int head)
 /** The weights of a glimpse, [side, side] by rows from the top left: of head 1, 2 …, or their mean,
  * head 0. NULL: none were recorded. */
 const float *fov_weights(int *side, const FovTrace *trace, int episode, int glimpse, int head);
-
-/** Whether an attention reads through a window that it places and scales. */
-bool fov_has_window(const FovTrace *trace);
-
-/** The window of a glimpse: x, y of its middle, a location, then width and height in the same
- * units, > 0, of its finest patch. NULL: none was recorded, or one that has no area. */
-const float *fov_attention_window(const FovTrace *trace, int episode, int glimpse);
-
-/** Where a glimpse was, [2]: the middle of its window or, without one, its location. */
-const float *fov_gaze(const FovTrace *trace, int episode, int glimpse);
 
 #endif

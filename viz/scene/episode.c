@@ -4,10 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-size_t fov_glimpse_index(const FovTrace *trace, int episode, int glimpse) {
-  return (size_t)episode * trace->glimpses + glimpse;
-}
-
 int fov_last_glimpse(const FovTrace *trace, int episode) {
   return trace->lengths[episode] - 1;
 }

@@ -2,13 +2,10 @@
 #ifndef FOV_VIZ_SCENE_EPISODE_H
 #define FOV_VIZ_SCENE_EPISODE_H
 
-#include "record/trace.h"
+#include "record/gaze.h"
 #include "viz/scene/pixels.h"
 
 enum { FOV_ACTION_NAME = 24 }; // bytes of a name that is drawn, with its final zero
-
-/** Index of a glimpse in arrays of [E, T, …]. */
-size_t fov_glimpse_index(const FovTrace *trace, int episode, int glimpse);
 
 /** The last glimpse of an episode, 0 … T−1. */
 int fov_last_glimpse(const FovTrace *trace, int episode);

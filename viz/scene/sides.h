@@ -4,11 +4,6 @@
 
 #include "viz/scene/scene.h"
 
-/** Fails unless two traces are of the same episodes, of which the shorter one may have fewer; the
- * paths name them. */
-FovStatus fov_scene_check_pair(const FovTrace *a, const char *a_path, const FovTrace *b,
-                               const char *b_path);
-
 /** Number of agents that are drawn, 1 or 2. */
 int fov_scene_sides(const FovScene *scene);
 
