@@ -16,6 +16,7 @@ typedef enum FovStream {
   FOV_STREAM_SWEEP,        /**< settings that a sweep draws; index = configuration and setting */
   FOV_STREAM_BOOTSTRAP,    /**< resampling of results; index = draw */
   FOV_STREAM_AUGMENT,      /**< augmentation; seed and index = the environment's generator */
+  FOV_STREAM_SCANPATH,     /**< gazes to compare with; seed = kind, index = scanpath and draw */
 } FovStream;
 
 typedef struct FovRng {
