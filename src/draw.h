@@ -69,19 +69,20 @@ typedef enum FovDrawShow {
 
 /** Which episode of a trace to draw, and how. */
 typedef struct FovDrawEpisode {
-  FovDrawShow show;
-  int page;           /**< 1 …: of the heat map's small maps or the contact sheet */
   int episode;        /**< 0 … E−1 */
   bool wrong;         /**< `episode` counts wrong episodes only */
   int width, height;  /**< pixels; 0: the default, 1280 × 720 */
   bool light;         /**< light background; otherwise dark */
+  int head;           /**< of an attention over tiles: 1, 2 …; 0: the mean of its heads */
   const char *beside; /**< the run or trace of another agent on the same episodes, drawn on the
                            right; NULL: none */
-  int head;           /**< of an attention over tiles: 1, 2 …; 0: the mean of its heads */
+  FovDrawShow show;
+  int page;  /**< 1 …: of the heat map's small maps or the contact sheet */
+  int count; /**< of episodes in a web page, from `episode` on; 0: 20 */
 } FovDrawEpisode;
 
-/** Draws an episode of a trace: a .png of its last glimpse, or a .gif or .mp4 of all of it. The
- * latter needs ffmpeg on the PATH. */
+/** Draws an episode of a trace: a .png of its last glimpse, or a .gif or .mp4 of all of it, for
+ * which ffmpeg has to be on the PATH; or writes a .html that plays `count` episodes. */
 FovStatus fov_draw_episode(const char *path, const char *trace, const FovDrawEpisode *what);
 
 /** Draws the heat map, contact sheet or confusion matrix of a run or trace: a .png, .svg or .pdf.

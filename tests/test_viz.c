@@ -982,7 +982,7 @@ static void test_episodes_refuse_what_they_cannot_draw(void **state) {
   fov_trace_finish(&trace);
   const FovDrawEpisode first = {0}, beyond = {.episode = 2}, tiny = {.width = 100, .height = 720},
                        vast = {.width = 1280, .height = 100000};
-  assert_fails(fov_draw_episode("y.mov", "a.trace", &first), FOV_ERR_USAGE, ".png, .gif or .mp4");
+  assert_fails(fov_draw_episode("y.mov", "a.trace", &first), FOV_ERR_USAGE, ".png, .gif, .mp4 or .html");
   assert_fails(fov_draw_episode("y.png", "a.trace", &beyond), FOV_ERR_USAGE, "episodes 0 to 1");
   assert_fails(fov_draw_episode("y.png", "a.trace", &tiny), FOV_ERR_USAGE, "100 × 720");
   assert_fails(fov_draw_episode("y.gif", "a.trace", &vast), FOV_ERR_USAGE, "100000");

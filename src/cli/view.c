@@ -9,7 +9,7 @@
 
 typedef struct Request {
   const char *export, *size;
-  int episode, theme, head, show, page;
+  int episode, theme, head, show, page, count;
   bool wrong;
 } Request;
 
@@ -32,12 +32,14 @@ static const FovOption options[] = {
     FOV_BOOL(Request, wrong, "no",
              "count only episodes that were answered wrongly or missed their goal"),
     FOV_TEXT(Request, size, "of the picture in pixels, WxH; default: 1280x720"),
+    FOV_INT(Request, count, "20", 1, 10000, "of episodes in a web page, from --episode on"),
     FOV_INT(Request, head, "0", 0, 64,
             "the head whose weights are shown, for attention over tiles; 0: their mean"),
     FOV_CHOICE(Request, theme, "dark", themes, "background"),
     FOV_TEXT(Request, export,
              "write a file instead of opening a window: the end of the episode as FILE.png, all of "
-             "it as FILE.gif or, with ffmpeg, FILE.mp4; what "
+             "it as FILE.gif or, with ffmpeg, FILE.mp4; several episodes as a web page, FILE.html, "
+             "that loads nothing; what "
              "shows all episodes as FILE.png, FILE.svg or FILE.pdf"),
     FOV_OPTIONS_END,
 };
@@ -72,6 +74,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   FovDrawEpisode what = {.show = (FovDrawShow)request->show,
                          .page = request->page,
                          .episode = request->episode,
+                         .count = request->count,
                          .wrong = request->wrong,
                          .light = request->theme == LIGHT,
                          .head = request->head};
@@ -119,6 +122,7 @@ const FovCommand fov_command_view = {
                 "  fovea view runs/rnn-s0 runs/lstm-s0\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --episode 3 --export gaze.gif\n"
                 "  fovea view runs/soft-s0 --head 2 --export head.png\n"
+                "  fovea view runs/cluttered-60-s0 --wrong --count 50 --export wrong.html\n"
                 "  fovea view runs/cluttered-60-s0 --show heat --export heat.svg\n"
                 "  fovea view runs/cluttered-60-s0 --show sheet --wrong --export wrong.png\n",
     .options = options,

@@ -1,13 +1,19 @@
 #include "viz/export/export.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "draw.h"
 #include "viz/export/film.h"
 #include "viz/export/gif.h"
+#include "viz/export/page.h"
 #include "viz/scene/attention.h"
 #include "viz/scene/drawing.h"
 #include "viz/scene/sides.h"
 
-enum { MAX_SIDE = 8192 }; // pixels per side of a picture: bounds its memory
+#define TRACE_FILE "trace.safetensors" // of a run
+enum { MAX_SIDE = 8192 };              // pixels per side of a picture: bounds its memory
 static FovStatus draw_gif(const char *path, const FovScene *scene) {
   FovGif *gif;
   bool done = false;
@@ -59,6 +65,31 @@ static FovStatus check_size(int width, int height) {
                   height, FOV_SCENE_MIN_WIDTH, FOV_SCENE_MIN_HEIGHT, MAX_SIDE, MAX_SIDE);
 }
 
+/** Names an agent after its run or its trace, in ASCII, which every font has: file names may have
+ * any bytes. name: [FOV_SCENE_NAME] */
+static void name_agent(char *name, const char *path) {
+  const char *file = strrchr(path, '/'), *start = path;
+  int length = (int)strlen(path);
+  if (file && strcmp(file, "/" TRACE_FILE) == 0) length = (int)(file - path);
+  for (const char *c = path; c < path + length - 1; c++)
+    if (*c == '/') start = c + 1;
+  snprintf(name, FOV_SCENE_NAME, "%.*s", length - (int)(start - path), start);
+  for (char *c = name; *c; c++)
+    if (*c < ' ' || *c > '~') *c = '?';
+}
+
+/** Writes a web page of the episodes from the scene's on, of wrong ones only if asked for. */
+static FovStatus write_page(const char *path, const FovScene *scene, const FovDrawEpisode *what) {
+  int count = 0, most = what->count > 0 ? what->count : 20, *episodes = malloc(sizeof(int) * most);
+  if (!episodes) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %d episodes", path, most);
+  for (int e = scene->episode; e < scene->trace->episodes && count < most; e++)
+    if ((!scene->beside || e < scene->beside->episodes) && (!what->wrong || scene->trace->wrong[e]))
+      episodes[count++] = e;
+  FovStatus status = fov_export_page(path, scene, episodes, count);
+  free(episodes);
+  return status;
+}
+
 static FovStatus draw_episode(const char *path, const FovTrace *trace, const char *trace_path,
                               const FovTrace *beside, const FovDrawEpisode *what) {
   int width = what->width ? what->width : FOV_SCENE_WIDTH;
@@ -68,25 +99,28 @@ static FovStatus draw_episode(const char *path, const FovTrace *trace, const cha
   FOV_TRY(fov_check_head(trace, trace_path, what->head));
   FovScene scene =
       fov_scene(trace, width, height, what->light ? &fov_theme_light : &fov_theme_dark);
+  char names[2][FOV_SCENE_NAME];
+  name_agent(names[0], trace_path);
+  for (int i = 0; i < 2; i++) scene.names[i] = names[i];
   scene.head = what->head;
   if (beside) {
     FOV_TRY(fov_scene_check(beside, what->beside));
     FOV_TRY(fov_trace_check_pair(trace, trace_path, beside, what->beside));
     scene.beside = beside;
-    scene.names[0] = trace_path;
-    scene.names[1] = what->beside;
+    name_agent(names[1], what->beside);
   }
   FOV_TRY(find_episode(&scene.episode, trace, trace_path, what));
   if (beside && scene.episode >= beside->episodes)
     return fov_fail(FOV_ERR_USAGE, "%s: no episode %d: it has episodes 0 to %d", what->beside,
                     scene.episode, beside->episodes - 1);
-  return fov_export(path, &scene);
+  return fov_has_ending(path, ".html") ? write_page(path, &scene, what) : fov_export(path, &scene);
 }
 
 FovStatus fov_draw_episode(const char *path, const char *trace_path, const FovDrawEpisode *what) {
   if (!fov_has_ending(path, ".png") && !fov_has_ending(path, ".gif") &&
-      !fov_has_ending(path, ".mp4"))
-    return fov_fail(FOV_ERR_USAGE, "%s: expected a name that ends in .png, .gif or .mp4", path);
+      !fov_has_ending(path, ".mp4") && !fov_has_ending(path, ".html"))
+    return fov_fail(FOV_ERR_USAGE, "%s: expected a name that ends in .png, .gif, .mp4 or .html",
+                    path);
   FovTrace trace = {0}, beside = {0};
   FOV_TRY(fov_trace_read(&trace, trace_path));
   FovStatus status = what->beside ? fov_trace_read(&beside, what->beside) : FOV_OK;
