@@ -178,7 +178,7 @@ def compare_others(folder):
     odd = os.path.join(folder, "<b>&\"'</script>".replace("/", "|"))
     shutil.copytree(os.path.join(TRAINED, "cluttered-60"), odd)
     with Page(export(folder, odd, os.path.join(TRAINED, "cluttered-60"), "--wrong", "--count", "4")) as page:
-        titles = page.value("[...document.querySelectorAll('h2')].map(h => h.firstChild.textContent)")
+        titles = page.value("[...document.querySelectorAll('h2')].map(h => h.firstChild.textContent.trim())")
         report(titles == [os.path.basename(odd), "cluttered-60"] and not page.problems(), "two agents have their names", str(titles))
         wrong = page.value("data.agents[0].episodes.map(e => e.wrong)")
         report(wrong == [1] * 4, "only wrong episodes, if asked for", str(wrong))
