@@ -699,6 +699,30 @@ static void test_a_click_on_the_confusion_matrix_selects(void **state) {
   assert_title("game.trace: episode 0, glimpse 1 of 4, all, 1x, paused");
 }
 
+static void type_all(const char *text) {
+  for (; *text; text++) type(*text);
+}
+
+/** A trace has no agent that could play again; what is typed is no command meanwhile. */
+static void test_settings_are_typed_and_need_a_run(void **state) {
+  (void)state;
+  type_all("rglimpses=3\bq 2\b\b4");
+  assert_string_equal(viewer.player.entry, "glimpses=q4");
+  cairo_surface_destroy(draw(NULL));
+  assert_true(fov_viewer_can_cancel(&viewer));
+  fov_viewer_do(&viewer, FOV_ACTION_CANCEL);
+  type_all("rglimpses=4\r");
+  assert_notice("a.trace: a trace has no agent: open its run");
+  assert_title("a.trace: episode 0, glimpse 1 of 4, all, 1x, paused");
+  type_all("r");
+  for (int i = 0; i < 300; i++) type('x');
+  assert_int_equal(strlen(viewer.player.entry), FOV_ENTRY);
+  cairo_surface_destroy(draw(NULL));
+  type('\r');
+  type_all("g1234567890\r"); // nine digits
+  assert_notice("no episode 123456789");
+}
+
 static void test_a_key_sorts_the_episodes(void **state) {
   (void)state;
   type('o');
@@ -838,6 +862,7 @@ int main(void) {
       TEST(test_a_gif_is_finished_before_its_trace_goes),
       TEST(test_maps_and_sheets_are_drawn_without_a_window),
       TEST(test_a_click_on_the_confusion_matrix_selects),
+      TEST(test_settings_are_typed_and_need_a_run),
       TEST(test_a_key_sorts_the_episodes),
       TEST(test_pictures_are_saved_under_descriptive_names),
       TEST(test_any_keys_at_any_size),

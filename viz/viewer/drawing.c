@@ -126,22 +126,30 @@ static void draw_message(cairo_t *cr, const FovViewer *viewer, const FovWindowLa
   fov_text(cr, box.x + 1.2 * em + mark, box.y + 1.55 * em, FOV_ALIGN_LEFT, "%s", text);
 }
 
+/** What is typed, of a long one the end, and what to type. */
 static void draw_entry(cairo_t *cr, const FovViewer *viewer, const FovWindowLayout *f) {
-  if (!viewer->player.asking) return;
-  const FovTheme *theme = fov_player_theme(&viewer->player);
-  double em = f->em, width = 22 * em;
+  const FovPlayer *player = &viewer->player;
+  if (!player->asking) return;
+  const FovTheme *theme = fov_player_theme(player);
+  bool settings = player->asking == FOV_QUESTION_SETTINGS;
+  double em = f->em, width = fmin(settings ? 40 * em : 22 * em, f->scene.w - 2 * em);
   FovBox box = fov_snap((FovBox){(f->scene.w - width) / 2, f->scene.h * 0.38, width, 4.4 * em});
   draw_plate(cr, box, theme, theme->ink, em);
   fov_set_font(cr, 1.2 * em, true);
   fov_set_colour(cr, theme->ink, 1);
-  double x = box.x + 1.4 * em, y = box.y + 1.9 * em;
-  x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "Episode ");
-  x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", viewer->player.entry);
+  double x = box.x + 1.4 * em, y = box.y + 1.9 * em, end = box.x + box.w - 2 * em;
+  x += fov_text(cr, x, y, FOV_ALIGN_LEFT, settings ? "Settings " : "Episode ");
+  const char *entry = player->entry;
+  while (*entry && x + fov_text_width(cr, entry) > end) entry++;
+  x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", entry);
   fov_fill_box(cr, (FovBox){x + 2, y - 1.05 * em, fmax(2, 0.12 * em), 1.35 * em}, theme->ink);
   fov_set_font(cr, 0.85 * em, false);
   fov_set_colour(cr, theme->quiet, 1);
-  fov_text(cr, box.x + 1.4 * em, box.y + 3.5 * em, FOV_ALIGN_LEFT, "0 to %d, then Enter",
-           fov_player_episodes(&viewer->player) - 1);
+  char hint[96] = "key=value ..., sampled; Enter runs the agent again, nothing closes it";
+  if (!settings)
+    snprintf(hint, sizeof hint, "0 to %d, then Enter", fov_player_episodes(player) - 1);
+  fov_fit_text(cr, hint, sizeof hint, box.w - 2.8 * em);
+  fov_text(cr, box.x + 1.4 * em, box.y + 3.5 * em, FOV_ALIGN_LEFT, "%s", hint);
 }
 
 static int help_lines(void) {

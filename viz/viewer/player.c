@@ -234,15 +234,15 @@ static void play(FovPlayer *player) {
 
 static void cancel(FovPlayer *player) {
   if (player->asking)
-    player->asking = false;
+    player->asking = FOV_QUESTION_NONE;
   else if (player->help)
     player->help = false;
   else
     player->mode = FOV_MODE_SCENE;
 }
 
-static void ask(FovPlayer *player) {
-  player->asking = true;
+void fov_player_ask(FovPlayer *player, FovQuestion question) {
+  player->asking = question;
   player->entry[0] = '\0';
 }
 
@@ -289,7 +289,7 @@ static void do_view(FovPlayer *player, FovAction action) {
     player->help = !player->help;
     break;
   case FOV_ACTION_ASK:
-    ask(player);
+    fov_player_ask(player, FOV_QUESTION_EPISODE);
     break;
   case FOV_ACTION_CANCEL:
     cancel(player);
@@ -363,12 +363,14 @@ bool fov_player_select(FovPlayer *player, int label, int answer) {
 
 bool fov_player_type(FovPlayer *player, char key) {
   size_t length = strlen(player->entry);
+  bool settings = player->asking == FOV_QUESTION_SETTINGS;
   if (key == '\r') {
-    player->asking = false;
-    return length == 0 || fov_player_go(player, atoi(player->entry));
+    player->asking = FOV_QUESTION_NONE;
+    return settings || length == 0 || fov_player_go(player, atoi(player->entry));
   }
   if (key == '\b' && length > 0) player->entry[length - 1] = '\0';
-  if (key >= '0' && key <= '9' && length < FOV_ENTRY) {
+  bool allowed = settings ? key >= ' ' && key <= '~' : key >= '0' && key <= '9';
+  if (allowed && length < (settings ? FOV_ENTRY : FOV_ENTRY_DIGITS)) {
     player->entry[length] = key;
     player->entry[length + 1] = '\0';
   }

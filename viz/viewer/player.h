@@ -8,7 +8,7 @@
 #include "viz/scene/scene.h"
 #include "viz/viewer/order.h"
 
-/** What keys and clicks do. Those from SWAP on need files or a window: the player ignores them.
+/** What keys and clicks do. Those from RERUN on need files or a window: the player ignores them.
  */
 typedef enum FovAction {
   FOV_ACTION_NONE,
@@ -41,6 +41,7 @@ typedef enum FovAction {
   FOV_ACTION_HELP,          /**< shows or hides the keys */
   FOV_ACTION_OVERLAY_1,     /**< to OVERLAY_6: toggles an overlay */
   FOV_ACTION_OVERLAY_6 = FOV_ACTION_OVERLAY_1 + FOV_OVERLAYS - 1,
+  FOV_ACTION_RERUN,   /**< starts to ask for settings to play the episodes again with */
   FOV_ACTION_SWAP,    /**< two agents change sides */
   FOV_ACTION_FOLLOW,  /**< starts or stops watching for new traces */
   FOV_ACTION_EARLIER, /**< one snapshot of the training back */
@@ -59,7 +60,14 @@ typedef enum FovFilter {
 } FovFilter;
 typedef enum FovMode { FOV_MODE_SCENE, FOV_MODE_HEAT, FOV_MODE_SHEET, FOV_MODE_CONFUSION } FovMode;
 
-enum { FOV_ENTRY = 9 }; // digits of an episode's number
+/** What is typed in. */
+typedef enum FovQuestion {
+  FOV_QUESTION_NONE,
+  FOV_QUESTION_EPISODE,
+  FOV_QUESTION_SETTINGS
+} FovQuestion;
+
+enum { FOV_ENTRY = 200, FOV_ENTRY_DIGITS = 9 }; // characters; digits of an episode's number
 
 typedef struct FovPlayer {
   const FovTrace *trace; /**< borrowed; may have no episodes */
@@ -83,8 +91,9 @@ typedef struct FovPlayer {
   unsigned overlays;
   int head; /**< whose weights are shown; 0: the mean of all heads */
   FovZoom zoom;
-  bool light, help, asking;
-  char entry[FOV_ENTRY + 1]; /**< the digits typed so far */
+  bool light, help;
+  FovQuestion asking;
+  char entry[FOV_ENTRY + 1]; /**< the characters typed so far */
   int columns, rows, scroll; /**< of the contact sheet: what fits, and the first row shown */
 } FovPlayer;
 
@@ -103,8 +112,11 @@ int fov_player_episodes(const FovPlayer *player);
 
 void fov_player_do(FovPlayer *player, FovAction action);
 
-/** Types a digit or, with '\b', takes one back; with '\r' goes to the episode that was asked for,
- * switching off a filter that hides it. False if there is no such episode. */
+/** Starts a question, with nothing typed. */
+void fov_player_ask(FovPlayer *player, FovQuestion question);
+
+/** Types a character or, with '\b', takes one back; '\r' ends the question and goes to the episode
+ * that was asked for, switching off a filter that hides it. False if there is no such episode. */
 bool fov_player_type(FovPlayer *player, char key);
 
 /** Shows an episode of the trace: false if there is no episode of that number. A filter that hides

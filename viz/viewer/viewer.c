@@ -10,10 +10,13 @@
 #include "viz/scene/sides.h"
 #include "viz/viewer/drawing.h"
 #include "viz/viewer/keys.h"
+#include "viz/viewer/rerun.h"
 #include "viz/viewer/saving.h"
 #include "viz/viewer/window_layout.h"
 
 static const double poll_seconds = 1;
+
+enum { RERUN_EPISODES = 200 }; // that are played again, or up to the one that is shown
 
 static void close_other(FovViewer *viewer) {
   fov_player_set_other(&viewer->player, NULL);
@@ -166,6 +169,27 @@ static void swap(FovViewer *viewer) {
   if (fov_viewer_check(viewer, take_trace(viewer))) poll(viewer);
 }
 
+/** Plays episodes again and shows them on the right; without settings closes what is there. */
+static void rerun(FovViewer *viewer, const char *settings) {
+  FovOpenedRun made;
+  const FovPlayer *player = &viewer->player;
+  int episodes = fov_player_episode(player) + 1, most = viewer->opened.trace.episodes;
+  if (episodes < RERUN_EPISODES) episodes = most < RERUN_EPISODES ? most : RERUN_EPISODES;
+  fov_viewer_end_gif(viewer);
+  if (!settings[0]) {
+    close_other(viewer);
+    fov_viewer_check(viewer, take_trace(viewer));
+    return;
+  }
+  if (!fov_viewer_check(viewer, fov_rerun(&made, &viewer->opened, episodes, settings))) return;
+  close_other(viewer);
+  viewer->other = made;
+  if (!fov_viewer_check(viewer, take_trace(viewer))) return;
+  if (strcmp(viewer->other.trace.weights, viewer->opened.trace.weights) != 0)
+    fov_viewer_show_message(viewer, false,
+                            "on the right: the best weights, other than on the left");
+}
+
 static void follow(FovViewer *viewer) {
   viewer->following = !viewer->following;
   viewer->since_poll = poll_seconds; // poll at once
@@ -233,6 +257,9 @@ void fov_viewer_do(FovViewer *viewer, FovAction action) {
   viewer->hint[0] = '\0';
   fov_viewer_damage_all(viewer);
   switch (action) {
+  case FOV_ACTION_RERUN:
+    fov_player_ask(&viewer->player, FOV_QUESTION_SETTINGS);
+    break;
   case FOV_ACTION_SWAP:
     swap(viewer);
     break;
@@ -269,12 +296,14 @@ FovAction fov_viewer_type(FovViewer *viewer, char letter) {
   FovFilter filter = player->filter;
   int label = player->label;
   char text[96];
+  bool run = player->asking == FOV_QUESTION_SETTINGS && letter == '\r';
   if (!fov_player_type(player, letter)) {
-    snprintf(text, sizeof text, "no episode %s: there are 0 to %d", player->entry,
+    snprintf(text, sizeof text, "no episode %.9s: there are 0 to %d", player->entry,
              fov_player_episodes(player) - 1);
     fov_viewer_show_message(viewer, true, text);
   }
   if (player->filter != filter || player->label != label) fov_viewer_forget_heat(viewer);
+  if (run) rerun(viewer, player->entry);
   fov_viewer_damage_all(viewer);
   return FOV_ACTION_NONE;
 }
