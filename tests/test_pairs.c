@@ -192,6 +192,22 @@ static void test_other_episodes_are_refused(void **state) {
   assert_refused("game.trace", "a.trace", "a.trace");
 }
 
+/** A head that only one of the agents has is the mean of the other. */
+static void test_agents_may_have_other_heads(void **state) {
+  (void)state;
+  write_trace(make_up_heads(3, 4, 4), "four.trace");
+  write_trace(make_up_heads(3, 4, 2), "two.trace");
+  fov_viewer_finish(&viewer);
+  assert_int_equal(open_pair("four.trace", "two.trace"), FOV_OK);
+  for (int i = 0; i < 3; i++) fov_viewer_do(&viewer, FOV_ACTION_HEAD);
+  FovScene both = fov_window_scene(&viewer);
+  FovBox box;
+  assert_int_equal(fov_scene_side(&box, &both, 0).head, 3);
+  assert_int_equal(fov_scene_side(&box, &both, 1).head, 0);
+  fov_viewer_do(&viewer, FOV_ACTION_SWAP);
+  assert_int_equal(viewer.player.head, 0);
+}
+
 static void test_a_dropped_trace_is_shown_alone(void **state) {
   (void)state;
   for (int i = 0; i < 3; i++) fov_viewer_do(&viewer, FOV_ACTION_FILTER);
@@ -238,6 +254,7 @@ int main(void) {
       TEST(test_agents_exchange_sides),
       TEST(test_the_pointer_describes_either_side),
       TEST(test_other_episodes_are_refused),
+      TEST(test_agents_may_have_other_heads),
       TEST(test_a_dropped_trace_is_shown_alone),
       TEST(test_two_agents_are_drawn),
   };

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "viz/scene/attention.h"
 #include "viz/scene/cache.h"
 #include "viz/scene/episode.h"
 
@@ -25,6 +26,7 @@ FovScene fov_scene_side(FovBox *box, const FovScene *scene, int side) {
   one.beside = NULL;
   one.width = fmax(FOV_SCENE_MIN_WIDTH, box->w); // what does not fit the box is cut off
   one.height = fmax(FOV_SCENE_MIN_HEIGHT, box->h);
+  if (one.head > fov_heads(one.trace)) one.head = 0;
   int last = fov_last_glimpse(one.trace, one.episode);
   if (one.glimpse >= last) one.glide = 0;
   if (one.glimpse > last) one.glimpse = last;

@@ -27,7 +27,8 @@ static void close_other(FovViewer *viewer) {
 static FovStatus pair_up(FovViewer *viewer) {
   const FovOpenedRun *a = &viewer->opened, *b = &viewer->other;
   if (!b->path) return FOV_OK;
-  FovStatus status = b->snapshots > 0 ? fov_trace_check_pair(&a->trace, a->path, &b->trace, b->path)
+  const char *name = b->path[0] ? b->path : b->name; // what was played again has no path
+  FovStatus status = b->snapshots > 0 ? fov_trace_check_pair(&a->trace, a->path, &b->trace, name)
                                       : fov_fail(FOV_ERR_USAGE, "%s: no trace yet", b->path);
   if (status == FOV_OK)
     fov_player_set_other(&viewer->player, &b->trace);

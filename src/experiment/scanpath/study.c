@@ -214,6 +214,7 @@ static FovStatus allocate(Work *work) {
 
 /** Sets up the rows that are compared, all values NaN. */
 static FovStatus begin_measures(FovScanpathStudy *study, const FovScanpathRequest *request) {
+  study->count = request->count + DRAWN;
   for (int i = 0; i < DRAWN; i++) study->rows[request->count + i].name = drawn_names[i];
   for (int i = request->fixations ? 0 : 1; i < request->count + DRAWN; i++) {
     FovScanpathRow *row = &study->rows[i];
@@ -222,7 +223,6 @@ static FovStatus begin_measures(FovScanpathStudy *study, const FovScanpathReques
     for (int e = 0; e < study->episodes; e++)
       for (int m = 0; m < FOV_SCANPATH_MEASURES; m++) row->measures[e][m] = NAN;
   }
-  study->count = request->count + DRAWN;
   return FOV_OK;
 }
 

@@ -15,7 +15,7 @@ typedef struct FovScanpathRequest {
 
 /** A source, or a gaze to compare it with. */
 typedef struct FovScanpathRow {
-  const char *name;
+  const char *name;                              /**< the request's */
   double (*statistics)[FOV_SCANPATH_STATISTICS]; /**< [E]; NULL: none of a drawn gaze */
   double (*measures)[FOV_SCANPATH_MEASURES];     /**< [E] means over the reference's scanpaths of an
                                                       episode, NaN without any; NULL: not compared */
