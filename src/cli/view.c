@@ -8,7 +8,7 @@
 #include "record/run.h"
 
 typedef struct Request {
-  const char *export, *size;
+  const char *export, *size, *picture;
   int episode, theme, head, show, page, count;
   bool wrong;
 } Request;
@@ -31,6 +31,7 @@ static const FovOption options[] = {
     FOV_INT(Request, episode, "0", 0, 100000000, "the episode to show first"),
     FOV_BOOL(Request, wrong, "no",
              "count only episodes that were answered wrongly or missed their goal"),
+    FOV_TEXT(Request, picture, "a PNG that the agent of the run looks at instead"),
     FOV_TEXT(Request, size, "of the picture in pixels, WxH; default: 1280x720"),
     FOV_INT(Request, count, "20", 1, 10000, "of episodes in a web page, from --episode on"),
     FOV_INT(Request, head, "0", 0, 64,
@@ -77,6 +78,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
                          .count = request->count,
                          .wrong = request->wrong,
                          .light = request->theme == LIGHT,
+                         .picture = request->picture,
                          .head = request->head};
   FOV_TRY(parse_size(&what, request->size));
   if (arguments->count < 1 || arguments->count > 2)
@@ -95,6 +97,12 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     note_other_weights(arguments->words[0], path, &of_trace);
   }
   if (!request->export) return fov_draw_window(arguments->words[0], &what);
+  if (what.picture && what.show == FOV_DRAW_EPISODE) {
+    FOV_TRY(fov_draw_overview(request->export, arguments->words[0], &what));
+    fov_print(stdout, "%s: the agent of %s at %s\n", request->export, arguments->words[0],
+              what.picture);
+    return FOV_OK;
+  }
   if (what.show != FOV_DRAW_EPISODE) {
     static const char *const names[] = {"", "heat map", "contact sheet", "confusion matrix"};
     FOV_TRY(fov_draw_overview(request->export, arguments->words[0], &what));
@@ -121,6 +129,7 @@ const FovCommand fov_command_view = {
     .examples = "  fovea view runs/cluttered-60-s0\n"
                 "  fovea view runs/rnn-s0 runs/lstm-s0\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --episode 3 --export gaze.gif\n"
+                "  fovea view runs/cluttered-60-s0 --picture digit.png\n"
                 "  fovea view runs/soft-s0 --head 2 --export head.png\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --count 50 --export wrong.html\n"
                 "  fovea view runs/cluttered-60-s0 --show heat --export heat.svg\n"

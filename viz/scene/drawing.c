@@ -35,7 +35,8 @@ static double draw_turns(cairo_t *cr, const FovScene *scene, double x, double y,
     if (trace->answers[m] < 0) continue;
     turns--;
     fov_action_name(name, trace, values[m]);
-    bool fits = x + fov_text_width(cr, name) + more < end, wrong = values[m] != trace->labels[m];
+    bool fits = x + fov_text_width(cr, name) + more < end,
+         wrong = values[m] != trace->labels[m] && trace->labels[m] >= 0;
     fov_set_colour(cr, wrong ? scene->theme->wrong : scene->theme->ink, 1);
     x += fov_text(cr, x, y, FOV_ALIGN_LEFT, fits ? " %s" : " ...", name);
     if (!fits) break;
@@ -43,9 +44,18 @@ static double draw_turns(cairo_t *cr, const FovScene *scene, double x, double y,
   return x;
 }
 
+/** Whether it is known which answer is right; not of a picture of one's own. */
+static bool has_label(const FovScene *scene) {
+  return scene->trace->control || fov_first_label(scene->trace, scene->episode) >= 0;
+}
+
 /** Draws labels and answers between x and `end`. */
 static double draw_answers(cairo_t *cr, const FovScene *scene, double x, double y, double end) {
   const FovTrace *trace = scene->trace;
+  if (!has_label(scene)) {
+    x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "answer");
+    return draw_turns(cr, scene, x, y, end, trace->answers, fov_scene_length(scene));
+  }
   x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "label");
   x = draw_turns(cr, scene, x, y, (x + end) / 2, trace->labels, count_labels(scene));
   fov_set_colour(cr, scene->theme->ink, 1);
@@ -85,7 +95,7 @@ static void draw_title(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
                   fov_return(scene->trace, scene->episode, 0));
   else
     x = draw_answers(cr, scene, x, y, end - fov_text_width(cr, verdict) - 4.2 * em);
-  draw_verdict(cr, scene, x + 0.9 * gap, y, verdict, em);
+  if (has_label(scene)) draw_verdict(cr, scene, x + 0.9 * gap, y, verdict, em);
 }
 
 /** The scene of one agent. */

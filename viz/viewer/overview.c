@@ -1,5 +1,6 @@
 /** The heat map, the contact sheet and the confusion matrix as files. */
 #include "draw.h"
+#include "viz/export/export.h"
 #include "viz/scene/confusion.h"
 #include "viz/viewer/drawing.h"
 #include "viz/viewer/sheet.h"
@@ -45,11 +46,27 @@ static FovStatus draw(const char *path, FovViewer *viewer, const FovDrawEpisode 
   return fov_canvas_commit(&canvas);
 }
 
+/** The episode of a picture. */
+static FovStatus export_picture(const char *path, const FovViewer *viewer,
+                                const FovDrawEpisode *what) {
+  double width = what->width ? what->width : FOV_SCENE_WIDTH;
+  double height = what->height ? what->height : FOV_SCENE_HEIGHT;
+  FovScene scene = fov_player_scene(&viewer->player, width, height);
+  return fov_export(path, &scene);
+}
+
+static FovStatus check_ending(const char *path) {
+  if (fov_has_ending(path, ".png") || fov_has_ending(path, ".gif") || fov_has_ending(path, ".mp4"))
+    return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "%s: expected a name that ends in .png, .gif or .mp4", path);
+}
+
 FovStatus fov_draw_overview(const char *path, const char *source, const FovDrawEpisode *what) {
   FovViewer viewer;
-  FOV_TRY(fov_draw_check(path));
+  bool picture = what->picture && what->show == FOV_DRAW_EPISODE;
+  FOV_TRY(picture ? check_ending(path) : fov_draw_check(path));
   FOV_TRY(fov_viewer_open_at(&viewer, source, what));
-  FovStatus status = draw(path, &viewer, what);
+  FovStatus status = picture ? export_picture(path, &viewer, what) : draw(path, &viewer, what);
   fov_viewer_finish(&viewer);
   return status;
 }

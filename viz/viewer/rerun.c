@@ -7,6 +7,7 @@
 #include "experiment/trained.h"
 #include "record/recorder.h"
 #include "viz/scene/scene.h"
+#include "viz/viewer/picture.h"
 
 enum { MOST_WORDS = 32 };
 
@@ -49,12 +50,12 @@ static int first_cases(const FovTrace *trace) {
   return some && first > 0 && first < trace->episodes ? first : trace->episodes;
 }
 
-static FovStatus record(FovTrace *trace, const FovTrained *trained, const FovTrace *like,
-                        int episodes, bool sampled) {
+static FovStatus record(FovTrace *trace, const FovTrained *trained, const FovTask *task,
+                        const FovTrace *like, int episodes, bool sampled) {
   FovWorkspace workspace;
   uint64_t seed =
       like->seed[0] ? strtoull(like->seed, NULL, 10) : (uint64_t)trained->experiment.eval.seed;
-  FovRecordRequest request = {.task = &trained->task,
+  FovRecordRequest request = {.task = task,
                               .values = trained->values,
                               .update = trained->update,
                               .episodes = episodes,
@@ -71,19 +72,48 @@ static FovStatus record(FovTrace *trace, const FovTrained *trained, const FovTra
   return status;
 }
 
+/** Nobody knows the label of the picture, nor whether the answer is right. */
+static void forget_label(FovTrace *trace) {
+  for (int t = 0; t < trace->glimpses; t++) trace->labels[t] = -1;
+  trace->wrong[0] = 0;
+  trace->split[0] = '\0';
+}
+
+static FovStatus look_at(FovTrace *trace, const FovTrained *trained, const FovTrace *like,
+                         bool sampled, const char *picture) {
+  FovEnv env;
+  FovTask task = trained->task;
+  const FovEnvSpec *spec = &trained->env.spec;
+  const FovObservation *seen = &spec->observation;
+  uint8_t *pixels = malloc(fov_observation_bytes(seen));
+  if (!pixels) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for it", picture);
+  FovStatus status = fov_picture_env(&env, spec, pixels);
+  if (status == FOV_OK) {
+    task.env = &env;
+    status = fov_picture_read(pixels, seen->height, seen->width, seen->channels, picture);
+    if (status == FOV_OK) status = record(trace, trained, &task, like, 1, sampled);
+    if (status == FOV_OK) forget_label(trace);
+    fov_env_finish(&env);
+  }
+  free(pixels);
+  return status;
+}
+
 static FovStatus play(FovTrace *trace, const FovOpenedRun *opened, int episodes,
-                      const Changes *changes) {
+                      const Changes *changes, const char *picture) {
   FovTrained trained;
   FovStatus status = fov_trained_load(&trained, opened->path, changes->words, changes->count,
                                       split_of(&opened->trace));
-  if (status == FOV_OK)
-    status = record(trace, &trained, &opened->trace, episodes, changes->sampled);
+  if (status == FOV_OK && picture)
+    status = look_at(trace, &trained, &opened->trace, changes->sampled, picture);
+  else if (status == FOV_OK)
+    status = record(trace, &trained, &trained.task, &opened->trace, episodes, changes->sampled);
   fov_trained_finish(&trained);
   return status;
 }
 
 FovStatus fov_rerun(FovOpenedRun *made, const FovOpenedRun *opened, int episodes,
-                    const char *settings) {
+                    const char *settings, const char *picture) {
   Changes changes = {.count = 0};
   *made = (FovOpenedRun){.snapshots = 1};
   if (!opened->is_run)
@@ -91,7 +121,7 @@ FovStatus fov_rerun(FovOpenedRun *made, const FovOpenedRun *opened, int episodes
   int first = first_cases(&opened->trace);
   if (episodes > first) episodes = first;
   FovStatus status = cut(&changes, settings);
-  if (status == FOV_OK) status = play(&made->trace, opened, episodes, &changes);
+  if (status == FOV_OK) status = play(&made->trace, opened, episodes, &changes, picture);
   free(changes.text);
   FOV_TRY(status);
   made->path = strdup(""); // no file, which a poll would read again

@@ -10,10 +10,12 @@
  * key=value, with blanks between them; the word "sampled" samples the choices, which are else the
  * likeliest ones.
  *
+ * picture: a PNG that the agent looks at instead, in one episode without a label; NULL: none.
+ *
  * Fails, naming the cause, if what was opened is no run, its agent cannot be loaded, or a setting
  * is wrong. The caller finishes `made` on success.
  */
 FovStatus fov_rerun(FovOpenedRun *made, const FovOpenedRun *opened, int episodes,
-                    const char *settings);
+                    const char *settings, const char *picture);
 
 #endif

@@ -172,7 +172,8 @@ static void draw_caption(cairo_t *cr, const FovPlayer *player, const FovTheme *t
   if (player->order != FOV_ORDER_NUMBER)
     left += 0.5 * em + fov_text(cr, left, y, FOV_ALIGN_LEFT, "%.3g", player->values[episode]);
   fov_set_colour(cr, wrong ? theme->wrong : theme->right, 1);
-  fov_verdict(cr, right - mark, y, mark, !wrong);
+  if (trace->control || fov_first_label(trace, episode) >= 0)
+    fov_verdict(cr, right - mark, y, mark, !wrong);
   fov_set_colour(cr, theme->ink, 1);
   right -= mark + 0.4 * em;
   write_caption(text, sizeof text, trace, episode);

@@ -7,6 +7,7 @@
 #include "viz/viewer/opened_run.h"
 #include "viz/viewer/player.h"
 
+enum { FOV_VIEWER_PICTURE = 1024 }; // bytes of its path
 enum { FOV_DAMAGES = 4, FOV_VIEWER_PATH = 2 * FOV_OPENED_RUN_NAME + 64 };
 
 /** What the mouse drags. */
@@ -19,8 +20,9 @@ typedef enum FovGrip {
 
 typedef struct FovViewer {
   FovOpenedRun opened;
-  FovOpenedRun other; /**< another agent on the same episodes; no path: none */
-  FovPlayer player;   /**< shows the opened traces */
+  FovOpenedRun other;               /**< another agent on the same episodes; no path: none */
+  char picture[FOV_VIEWER_PICTURE]; /**< that the agent looks at instead; "": its episodes */
+  FovPlayer player;                 /**< shows the opened traces */
   FovSceneCache *cache;
   FovHeat heat; /**< of the player's selection, built when first shown; until then without maps */
   double width, height;

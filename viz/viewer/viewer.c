@@ -56,6 +56,7 @@ static void poll(FovViewer *viewer) {
   viewer->since_poll = 0;
   bool waited = viewer->opened.snapshots == 0;
   fov_viewer_check(viewer, fov_opened_run_poll(&trace, &rows, &viewer->opened));
+  if (trace) viewer->picture[0] = '\0';
   if (trace) fov_viewer_check(viewer, take_trace(viewer));
   if (trace && waited) fov_player_do(&viewer->player, FOV_ACTION_FIRST);
   if (rows) fov_viewer_damage_all(viewer);
@@ -94,6 +95,27 @@ static FovStatus start(FovViewer *viewer, int index) {
                   index, player->count, player->filter == FOV_FILTER_WRONG ? "wrong " : "");
 }
 
+/** Shows the agent of the run that is open looking at a picture. */
+static FovStatus look_at(FovViewer *viewer, const char *path) {
+  FovOpenedRun made;
+  if (strlen(path) >= sizeof viewer->picture)
+    return fov_fail(FOV_ERR_USAGE, "%.64s...: a path of more than %zu bytes", path,
+                    sizeof viewer->picture - 1);
+  FOV_TRY(fov_rerun(&made, &viewer->opened, 1, "", path));
+  fov_viewer_end_gif(viewer);
+  close_other(viewer);
+  FovTrace before = viewer->opened.trace;
+  viewer->opened.trace = made.trace;
+  made.trace = before;
+  fov_opened_run_finish(&made);
+  strcpy(viewer->picture, path);
+  viewer->following = false;
+  viewer->player.mode = FOV_MODE_SCENE;
+  FOV_TRY(take_trace(viewer));
+  fov_player_go(&viewer->player, 0);
+  return FOV_OK;
+}
+
 /** Opens another agent beside the first one. */
 static FovStatus open_other(FovViewer *viewer, const char *path) {
   if (!path) return FOV_OK;
@@ -109,6 +131,7 @@ static FovStatus show(FovViewer *viewer, const FovDrawEpisode *what) {
                                   [FOV_DRAW_SHEET] = FOV_MODE_SHEET,
                                   [FOV_DRAW_CONFUSION] = FOV_MODE_CONFUSION};
   FovPlayer *player = &viewer->player;
+  if (what->picture) FOV_TRY(look_at(viewer, what->picture));
   FOV_TRY(open_other(viewer, what->beside));
   player->light = what->light;
   if (what->wrong) fov_player_do(player, FOV_ACTION_FILTER);
@@ -126,13 +149,26 @@ FovStatus fov_viewer_open_at(FovViewer *viewer, const char *path, const FovDrawE
   return status;
 }
 
+/** Shows the recorded episodes again. */
+static void close_picture(FovViewer *viewer) {
+  fov_viewer_end_gif(viewer);
+  viewer->picture[0] = '\0';
+  if (fov_viewer_check(viewer, fov_opened_run_show(&viewer->opened, viewer->opened.snapshot)))
+    fov_viewer_check(viewer, take_trace(viewer));
+}
+
 void fov_viewer_drop(FovViewer *viewer, const char *path) {
+  if (fov_has_ending(path, ".png")) {
+    fov_viewer_check(viewer, look_at(viewer, path));
+    return;
+  }
   FovOpenedRun opened;
   if (!fov_viewer_check(viewer, fov_opened_run_open(&opened, path))) return;
   fov_viewer_end_gif(viewer);
   close_other(viewer);
   fov_opened_run_finish(&viewer->opened);
   viewer->opened = opened;
+  viewer->picture[0] = '\0';
   viewer->following = opened.snapshots == 0;
   viewer->player.mode = FOV_MODE_SCENE;
   viewer->message_left = 0;
@@ -151,14 +187,21 @@ void fov_viewer_resize(FovViewer *viewer, double width, double height) {
 /* ---- actions ---- */
 
 void fov_viewer_show_snapshot(FovViewer *viewer, size_t snapshot) {
-  if (snapshot >= viewer->opened.snapshots || snapshot == viewer->opened.snapshot) return;
+  if (snapshot >= viewer->opened.snapshots) return;
+  if (snapshot == viewer->opened.snapshot && !viewer->picture[0]) return;
   fov_viewer_end_gif(viewer);
-  if (fov_viewer_check(viewer, fov_opened_run_show(&viewer->opened, snapshot)))
-    fov_viewer_check(viewer, take_trace(viewer));
+  if (!fov_viewer_check(viewer, fov_opened_run_show(&viewer->opened, snapshot))) return;
+  viewer->picture[0] = '\0';
+  fov_viewer_check(viewer, take_trace(viewer));
 }
 
 static void swap(FovViewer *viewer) {
   FovOpenedRun before = viewer->opened;
+  if (viewer->picture[0]) {
+    fov_viewer_show_message(viewer, false,
+                            "a picture: R shows it with other settings on the right");
+    return;
+  }
   if (!viewer->other.path) {
     fov_viewer_show_message(viewer, false, "there is one agent: fovea view A B shows two");
     return;
@@ -182,7 +225,9 @@ static void rerun(FovViewer *viewer, const char *settings) {
     fov_viewer_check(viewer, take_trace(viewer));
     return;
   }
-  if (!fov_viewer_check(viewer, fov_rerun(&made, &viewer->opened, episodes, settings))) return;
+  if (!fov_viewer_check(viewer, fov_rerun(&made, &viewer->opened, episodes, settings,
+                                          viewer->picture[0] ? viewer->picture : NULL)))
+    return;
   close_other(viewer);
   viewer->other = made;
   if (!fov_viewer_check(viewer, take_trace(viewer))) return;
@@ -258,6 +303,13 @@ void fov_viewer_do(FovViewer *viewer, FovAction action) {
   viewer->hint[0] = '\0';
   fov_viewer_damage_all(viewer);
   switch (action) {
+  case FOV_ACTION_CANCEL:
+    if (!viewer->player.asking && !viewer->player.help && viewer->player.mode == FOV_MODE_SCENE &&
+        viewer->picture[0])
+      close_picture(viewer);
+    else
+      fov_player_do(&viewer->player, action);
+    break;
   case FOV_ACTION_RERUN:
     fov_player_ask(&viewer->player, FOV_QUESTION_SETTINGS);
     break;
@@ -311,7 +363,7 @@ FovAction fov_viewer_type(FovViewer *viewer, char letter) {
 
 bool fov_viewer_can_cancel(const FovViewer *viewer) {
   const FovPlayer *player = &viewer->player;
-  return player->asking || player->help || player->mode != FOV_MODE_SCENE;
+  return player->asking || player->help || player->mode != FOV_MODE_SCENE || viewer->picture[0];
 }
 
 /* ---- time ---- */
@@ -366,9 +418,10 @@ double fov_viewer_wait(const FovViewer *viewer) {
 void fov_viewer_title(const FovViewer *viewer, char *text, size_t size) {
   const FovPlayer *player = &viewer->player;
   const FovOpenedRun *opened = &viewer->opened;
-  char filter[112], head[40] = "", snapshot[48] = "", name[2 * FOV_OPENED_RUN_NAME + 8];
+  char filter[112], head[40] = "", snapshot[48] = "", name[2 * FOV_OPENED_RUN_NAME + 24];
   const char *other = viewer->other.name;
-  snprintf(name, sizeof name, "%s%s%s", opened->name, other[0] ? " and " : "", other);
+  snprintf(name, sizeof name, "%s%s%s%s", opened->name, viewer->picture[0] ? " at a picture" : "",
+           other[0] ? " and " : "", other);
   fov_player_filter_text(player, filter, sizeof filter);
   if (opened->snapshots > 1)
     snprintf(snapshot, sizeof snapshot, ", update %lld", (long long)opened->trace.update);

@@ -13,7 +13,8 @@ void fov_viewer_finish(FovViewer *viewer);
 /** Opens it at what is asked for; fails, naming the file, if it has no such episode or head. */
 FovStatus fov_viewer_open_at(FovViewer *viewer, const char *path, const FovDrawEpisode *what);
 
-/** Shows another trace or run; on failure shows the reason and keeps the one before. */
+/** Shows another trace or run, or the agent of the run looking at a PNG; on failure shows the
+ * reason and keeps what was there. */
 void fov_viewer_drop(FovViewer *viewer, const char *path);
 
 void fov_viewer_resize(FovViewer *viewer, double width, double height);
