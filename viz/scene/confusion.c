@@ -233,7 +233,7 @@ void fov_confusion_draw(cairo_t *cr, const FovConfusion *c, const FovTrace *trac
   fov_fill_box(cr, (FovBox){0, 0, width, height}, theme->paper);
   snprintf(aside, sizeof aside, "%d wrong of %d answers, %.2f %%", errors, answers,
            answers ? 100.0 * errors / answers : 0);
-  fov_draw_title(cr, theme, l.title, l.em, "Labels and answers", "", aside);
+  fov_draw_title(cr, theme, l.title, l.em, "Labels and answers", trace->subset, aside);
   draw_cells(cr, c, &l, theme);
   draw_names(cr, c, trace, &l, theme);
   draw_list(cr, c, trace, &l, theme);
