@@ -94,7 +94,7 @@ const FovCommand fov_command_view = {
     .examples = "  fovea view runs/cluttered-60-s0\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --episode 3 --export gaze.gif\n"
                 "  fovea view runs/soft-s0 --head 2 --export head.png\n"
-                "  fovea view runs/dates-s0 --theme light --export alignment.svg\n",
+                "  fovea view runs/dates --theme light --export alignment.svg\n",
     .options = options,
     .size = sizeof(Request),
     .run = run,
