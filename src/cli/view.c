@@ -132,7 +132,7 @@ const FovCommand fov_command_view = {
                 "  fovea view runs/cluttered-60-s0 --wrong --episode 3 --export gaze.gif\n"
                 "  fovea view runs/cluttered-60-s0 --picture digit.png\n"
                 "  fovea view runs/soft-s0 --head 2 --export head.png\n"
-                "  fovea view runs/dates-s0 --theme light --export alignment.svg\n"
+                "  fovea view runs/dates --theme light --export alignment.svg\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --count 50 --export wrong.html\n"
                 "  fovea view runs/cluttered-60-s0 --show heat --export heat.svg\n"
                 "  fovea view runs/cluttered-60-s0 --show sheet --wrong --export wrong.png\n",
