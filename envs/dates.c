@@ -1,7 +1,7 @@
 /**
  * dates: a date as people write it, to be answered as in ISO 8601, 2017-09-27, character by
- * character. No text is a date in two formats: years have two digits from 1950 to 2049, and day and
- * month are told apart by the separator.
+ * character. No text is two dates: years are from 1800 to 2199, or from 1950 to 2049 if they have two
+ * digits, and day and month are told apart by the separator.
  */
 #include "envs/dates.h"
 
@@ -107,6 +107,10 @@ static void change_case(FovDateText *text, char first, char last) {
     if (text->text[i] >= first && text->text[i] <= last) text->text[i] ^= 'a' ^ 'A';
 }
 
+FovDateYears fov_date_years(int format) {
+  return strstr(formats[format], "%y") ? (FovDateYears){1950, 100} : (FovDateYears){1800, 400};
+}
+
 void fov_date_write(FovDateText *text, FovDate date, int format) {
   const char *at = formats[format], *start = at;
   *text = (FovDateText){.length = 0};
@@ -176,8 +180,8 @@ static int days_of(int year, int month) {
   return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
 }
 
-static FovDate draw_date(FovRng *rng) {
-  FovDate date = {.year = FOV_DATE_FIRST_YEAR + (int)fov_rng_below(rng, FOV_DATE_YEARS),
+static FovDate draw_date(FovDateYears years, FovRng *rng) {
+  FovDate date = {.year = years.first + (int)fov_rng_below(rng, (uint32_t)years.count),
                   .month = 1 + (int)fov_rng_below(rng, 12)};
   date.day = 1 + (int)fov_rng_below(rng, (uint32_t)days_of(date.year, date.month));
   return date;
@@ -188,8 +192,9 @@ static FovDate draw(FovDateText *text, int32_t tokens[FOV_DATE_ROOM], const Date
                     FovRng *rng) {
   FovDate date;
   do {
-    date = draw_date(rng);
-    fov_date_write(text, date, (int)fov_rng_below(rng, (uint32_t)dates->formats));
+    int format = (int)fov_rng_below(rng, (uint32_t)dates->formats);
+    date = draw_date(fov_date_years(format), rng);
+    fov_date_write(text, date, format);
     for (int i = 0; i < text->length; i++)
       tokens[i] = (int32_t)(strchr(symbols, text->text[i]) - symbols);
   } while (!fov_source_is_of(tokens, text->length, dates->split));
@@ -197,14 +202,20 @@ static FovDate draw(FovDateText *text, int32_t tokens[FOV_DATE_ROOM], const Date
   return date;
 }
 
+/** Where a digit comes from: its character, or the whole name of a month. A digit that is not written,
+ * such as the 0 of 05, comes from nowhere. */
+static FovAlignment aligned(const FovDateText *text, FovDateField field, int digit) {
+  int width = field == FOV_DATE_YEAR ? 4 : 2, sure = text->digits[field][digit];
+  bool named = text->digits[field][width - 1] < 0;
+  if (sure < 0 && !named) return fov_aligned_nowhere();
+  return (FovAlignment){.sure = sure, .first = text->first[field], .last = text->last[field]};
+}
+
 static void add_field(FovOutputs *outputs, const FovDateText *text, FovDateField field, int value) {
   for (int width = field == FOV_DATE_YEAR ? 4 : 2, i = 0; i < width; i++) {
     int power = width - 1 - i, digit = value;
     while (power-- > 0) digit /= 10;
-    fov_outputs_add(outputs, digit % 10,
-                    (FovAlignment){.sure = text->digits[field][i],
-                                   .first = text->first[field],
-                                   .last = text->last[field]});
+    fov_outputs_add(outputs, digit % 10, aligned(text, field, i));
   }
 }
 

@@ -2,10 +2,10 @@
 #ifndef FOV_ENVS_DATES_H
 #define FOV_ENVS_DATES_H
 
-enum { FOV_DATE_FORMATS = 26, FOV_DATE_ROOM = 30, FOV_DATE_FIRST_YEAR = 1950, FOV_DATE_YEARS = 100 };
+enum { FOV_DATE_FORMATS = 26, FOV_DATE_ROOM = 30 };
 
 typedef struct FovDate {
-  int year, month, day; /**< 1950 … 2049, 1 … 12, 1 … 31 */
+  int year, month, day; /**< 1800 … 2199, 1 … 12, 1 … 31 */
 } FovDate;
 
 typedef enum FovDateField { FOV_DATE_YEAR, FOV_DATE_MONTH, FOV_DATE_DAY, FOV_DATE_FIELDS } FovDateField;
@@ -19,6 +19,13 @@ typedef struct FovDateText {
    * of the others); −1: it is not written. */
   int digits[FOV_DATE_FIELDS][4];
 } FovDateText;
+
+/** The years that a format can tell apart: first … first + count − 1. */
+typedef struct FovDateYears {
+  int first, count;
+} FovDateYears;
+
+FovDateYears fov_date_years(int format);
 
 /** Writes a date in format 0 … FOV_DATE_FORMATS − 1. */
 void fov_date_write(FovDateText *text, FovDate date, int format);

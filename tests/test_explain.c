@@ -80,56 +80,53 @@ static real *new_map(Scene *s) {
   return fov_arena_zeros(&s->arena, fov_explained_pixels(&s->explained) * sizeof(real));
 }
 
+#define WIDE "glimpse.width = 9\n"
+#define FILTERS "encoder = conv\nsensor.scales = 2\n" TOY_SMALL_FILTERS
+
 /* ---- gradients ---- */
 
-/** dy/dx of pixel i of every lane, by a central difference. pixels: [B, P], as they were. */
-static void differ(double slopes[LANES], const Scene *s, float *pixels, size_t i, double h) {
-  double y[2][LANES], steps[LANES] = {0};
-  size_t numbers = fov_held_pixels(&s->held);
-  for (int side = 0; side < 2; side++) {
-    for (int b = 0; b < LANES; b++) {
-      float *pixel = &pixels[(size_t)b * numbers + i], was = *pixel;
-      *pixel = (float)((double)was + (side ? h : -h));
-      steps[b] += (side ? 1 : -1) * (double)*pixel;
+#ifdef FOV_DOUBLE // in single precision the steps are so long that they cross the kinks of ReLUs
+
+/** dy/dx of all pixels, by differences, at any pixels [B, P]. */
+static double *differences(Scene *s, const float *at, double h) {
+  size_t numbers = fov_held_pixels(&s->held), count = fov_explained_pixels(&s->explained);
+  double *slopes = FOV_NEW(&s->arena, double, count);
+  float *pixels = FOV_NEW(&s->arena, float, count);
+  for (size_t i = 0; i < numbers; i++) {
+    double y[2][LANES], steps[LANES] = {0};
+    for (int side = 0; side < 2; side++) {
+      memcpy(pixels, at, count * sizeof *pixels);
+      for (size_t b = 0; b < LANES; b++) {
+        float *pixel = &pixels[b * numbers + i];
+        *pixel = (float)((double)*pixel + (side ? h : -h));
+        steps[b] += (side ? 1 : -1) * (double)*pixel;
+      }
+      fov_explained_values(y[side], &s->explained, pixels);
     }
-    fov_explained_values(y[side], &s->explained, pixels);
-    memcpy(pixels, s->held.pixels, LANES * numbers * sizeof *pixels);
+    for (size_t b = 0; b < LANES; b++) slopes[b * numbers + i] = (y[1][b] - y[0][b]) / steps[b];
   }
-  for (int b = 0; b < LANES; b++) slopes[b] = (y[1][b] - y[0][b]) / steps[b];
+  return slopes;
 }
 
 static void check_gradient(const char *settings, const char *target, bool through) {
   static Scene s;
-  double y[LANES], slopes[LANES], most = 0; // the largest number of the gradient
+  double y[LANES], most = 0; // the largest number of the gradient
   begin(&s, settings, target, through);
-  size_t numbers = fov_held_pixels(&s.held), count = fov_explained_pixels(&s.explained);
-  real *gradient = new_map(&s);
-  float *pixels = malloc(count * sizeof *pixels);
-  assert_non_null(pixels);
-  memcpy(pixels, s.held.pixels, count * sizeof *pixels);
-  memcpy(gradient, fov_explained_gradient(y, &s.explained, NULL), count * sizeof *gradient);
-  for (size_t i = 0; i < count; i++) most = fmax(most, fabs((double)gradient[i]));
-  // Standardised images are floats: the rounding of a short step would show.
+  size_t count = fov_explained_pixels(&s.explained);
+  // Standardised images are floats: the rounding of a short step shows.
   bool standardised = fov_is_standardised(s.held.task.standard);
-  for (size_t i = 0; i < numbers; i++) {
-    differ(slopes, &s, pixels, i, standardised ? 1e-4 : 1e-5);
-    for (int b = 0; b < LANES; b++) {
-      double found = (double)gradient[(size_t)b * numbers + i];
-      assert_near(found, slopes[b], (standardised ? 1e-2 : 1e-6) * (1 + most),
-                  "%s%s, lane %d, pixel %zu", settings, target, b, i);
-    }
-  }
+  double *slopes = differences(&s, s.held.pixels, standardised ? 1e-4 : 1e-5);
+  const real *gradient = fov_explained_gradient(y, &s.explained, NULL);
+  for (size_t i = 0; i < count; i++) most = fmax(most, fabs((double)gradient[i]));
+  for (size_t i = 0; i < count; i++)
+    assert_near(gradient[i], slopes[i], (standardised ? 1e-2 : 1e-6) * (1 + most),
+                "%s%s, number %zu", settings, target, i);
   if (!(most > 1e-4)) fail_msg("%s: %s does not depend on the pixels", settings, target);
-  free(pixels);
   finish(&s);
 }
 
-#define WIDE "glimpse.width = 9\n"
-#define FILTERS "encoder = conv\nsensor.scales = 2\n" TOY_SMALL_FILTERS
-
 static void test_gradients_of_a_gaze_equal_differences(void **state) {
   (void)state;
-  if (!DOUBLE) skip();
   check_gradient("core = rnn\n", "logit", false);
   check_gradient("core = gru\nsensor.scales = 3\n", "logit:label", false);
   check_gradient("core = lstm\nsensor.bilinear = yes\n", "logit:2", false);
@@ -149,7 +146,6 @@ static void test_gradients_of_a_gaze_equal_differences(void **state) {
 
 static void test_gradients_of_other_readings_equal_differences(void **state) {
   (void)state;
-  if (!DOUBLE) skip();
   static const char *const readings[] = {
       TOY_SOFT WIDE,
       TOY_SOFT WIDE "tiles.heads = 3\ntiles.keys = values\n",
@@ -169,7 +165,6 @@ static void test_gradients_of_other_readings_equal_differences(void **state) {
 static void test_gradients_of_hard_choices_equal_differences(void **state) {
   (void)state;
   static const char *const names[] = {"sampled", "straight_through", "gumbel", "reinmax", "rebar"};
-  if (!DOUBLE) skip();
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     char settings[256];
     snprintf(settings, sizeof settings, TOY_SITES WIDE "attention = %s\n", names[i]);
@@ -177,6 +172,8 @@ static void test_gradients_of_hard_choices_equal_differences(void **state) {
   }
   check_gradient(TOY_SITES WIDE TOY_COARSE "attention = sampled\n", "logit", false);
 }
+
+#endif
 
 /** What is repeated is what was played, with any reading, and with readings held or not. */
 static void check_replay(const char *settings, bool through) {
@@ -239,27 +236,9 @@ static const FovMethod *method_named(const char *name) {
   return NULL;
 }
 
-/** dy/dx of all pixels, by differences, at other pixels [B, P]. */
-static double *differences(Scene *s, const float *at) {
-  size_t numbers = fov_held_pixels(&s->held), count = fov_explained_pixels(&s->explained);
-  double *slopes = FOV_NEW(&s->arena, double, count);
-  float *pixels = FOV_NEW(&s->arena, float, count);
-  const double h = 1e-5;
-  for (size_t i = 0; i < numbers; i++) {
-    double y[2][LANES], steps[LANES] = {0};
-    for (int side = 0; side < 2; side++) {
-      memcpy(pixels, at, count * sizeof *pixels);
-      for (size_t b = 0; b < LANES; b++) {
-        float *pixel = &pixels[b * numbers + i];
-        *pixel = (float)((double)*pixel + (side ? h : -h));
-        steps[b] += (side ? 1 : -1) * (double)*pixel;
-      }
-      fov_explained_values(y[side], &s->explained, pixels);
-    }
-    for (size_t b = 0; b < LANES; b++) slopes[b * numbers + i] = (y[1][b] - y[0][b]) / steps[b];
-  }
-  return slopes;
-}
+#define EXPLAINED "core = gru\nsensor.scales = 2\n"
+
+#ifdef FOV_DOUBLE
 
 static void assert_map(const Scene *s, const real *map, const double *expected, const char *name) {
   size_t count = fov_explained_pixels(&s->explained);
@@ -270,16 +249,13 @@ static void assert_map(const Scene *s, const real *map, const double *expected, 
     assert_near(map[i], expected[i], 1e-6 * (1 + most), "%s, number %zu", name, i);
 }
 
-#define EXPLAINED "core = gru\nsensor.scales = 2\n"
-
 static void test_maps_of_gradients_equal_their_definitions(void **state) {
   (void)state;
-  if (!DOUBLE) skip();
   static Scene s;
   begin(&s, EXPLAINED, "log_p:label", false);
   size_t count = fov_explained_pixels(&s.explained);
   const float *x = s.held.pixels;
-  double *slopes = differences(&s, x), *expected = FOV_NEW(&s.arena, double, count);
+  double *slopes = differences(&s, x, 1e-5), *expected = FOV_NEW(&s.arena, double, count);
   for (size_t i = 0; i < count; i++) expected[i] = fabs(slopes[i]);
   assert_map(&s, map_of(&s, method_named("saliency"), NULL), expected, "saliency");
   assert_map(&s, map_of(&s, method_named("smoothgrad"), "noise=0"), expected, "smoothgrad");
@@ -290,7 +266,6 @@ static void test_maps_of_gradients_equal_their_definitions(void **state) {
 
 static void test_smoothgrad_averages_noisy_pictures(void **state) {
   (void)state;
-  if (!DOUBLE) skip();
   static Scene s;
   begin(&s, EXPLAINED, "logit", false);
   size_t numbers = fov_held_pixels(&s.held), count = fov_explained_pixels(&s.explained);
@@ -302,7 +277,7 @@ static void test_smoothgrad_averages_noisy_pictures(void **state) {
   for (int k = 0; k < 25; k++) {
     for (size_t i = 0; i < count; i++)
       noisy[i] = s.held.pixels[i] + 0.15f * fov_rng_normal(&rng[i / numbers]);
-    double *slopes = differences(&s, noisy);
+    double *slopes = differences(&s, noisy, 1e-5);
     for (size_t i = 0; i < count; i++) expected[i] += fabs(slopes[i]) / 25;
   }
   assert_map(&s, map_of(&s, method_named("smoothgrad"), NULL), expected, "smoothgrad");
@@ -311,7 +286,6 @@ static void test_smoothgrad_averages_noisy_pictures(void **state) {
 
 static void test_integrated_gradients_follow_the_path_and_are_complete(void **state) {
   (void)state;
-  if (!DOUBLE) skip();
   static Scene s;
   const double baseline = 0.25;
   begin(&s, EXPLAINED, "logit", false);
@@ -321,7 +295,7 @@ static void test_integrated_gradients_follow_the_path_and_are_complete(void **st
   for (int k = 0; k < 50; k++) {
     for (size_t i = 0; i < count; i++)
       between[i] = (float)(baseline + (k + 0.5) / 50 * ((double)s.held.pixels[i] - baseline));
-    double *slopes = differences(&s, between);
+    double *slopes = differences(&s, between, 1e-5);
     for (size_t i = 0; i < count; i++)
       expected[i] += slopes[i] * ((double)s.held.pixels[i] - baseline) / 50;
   }
@@ -339,6 +313,8 @@ static void test_integrated_gradients_follow_the_path_and_are_complete(void **st
   }
   finish(&s);
 }
+
+#endif
 
 /** Each pixel by itself: the mean of what its squares do to y. */
 static void test_occlusion_covers_squares(void **state) {
@@ -432,6 +408,8 @@ static void test_maps_of_places_are_what_was_seen(void **state) {
   check_places("attention = local_p\n" TOY_TILES WIDE, "weights");
 }
 
+#ifdef FOV_DOUBLE
+
 /** Watched gradients, times how a pixel changes what is watched, are how it changes y. */
 static void check_watched(const char *settings, FovWatch kind) {
   static Scene s;
@@ -464,7 +442,6 @@ static void check_watched(const char *settings, FovWatch kind) {
 
 static void test_watched_gradients_carry_the_gradient_of_the_pixels(void **state) {
   (void)state;
-  if (!DOUBLE) skip();
   check_watched(FILTERS, FOV_WATCH_MAPS);
   check_watched("encoder = conv\nencoder.filters = 3\nencoder.side = 2\nencoder.stride = 1\n"
                 "encoder.second = 2\nsensor.scales = 2\n",
@@ -472,6 +449,8 @@ static void test_watched_gradients_carry_the_gradient_of_the_pixels(void **state
   check_watched(EXPLAINED, FOV_WATCH_READOUT);
   check_watched(TOY_WINDOW "draw\n", FOV_WATCH_READOUT);
 }
+
+#endif
 
 /** Grad-CAM of a gaze with one patch whose maps are as large as it: no interpolation. */
 static void test_grad_cam_weighs_maps(void **state) {
@@ -775,16 +754,18 @@ static void test_what_an_agent_does_not_compute_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+#ifdef FOV_DOUBLE
       cmocka_unit_test(test_gradients_of_a_gaze_equal_differences),
       cmocka_unit_test(test_gradients_of_other_readings_equal_differences),
       cmocka_unit_test(test_gradients_of_hard_choices_equal_differences),
-      cmocka_unit_test(test_episodes_are_repeated_as_they_were_played),
       cmocka_unit_test(test_maps_of_gradients_equal_their_definitions),
       cmocka_unit_test(test_smoothgrad_averages_noisy_pictures),
       cmocka_unit_test(test_integrated_gradients_follow_the_path_and_are_complete),
+      cmocka_unit_test(test_watched_gradients_carry_the_gradient_of_the_pixels),
+#endif
+      cmocka_unit_test(test_episodes_are_repeated_as_they_were_played),
       cmocka_unit_test(test_occlusion_covers_squares),
       cmocka_unit_test(test_maps_of_places_are_what_was_seen),
-      cmocka_unit_test(test_watched_gradients_carry_the_gradient_of_the_pixels),
       cmocka_unit_test(test_grad_cam_weighs_maps),
       cmocka_unit_test(test_every_method_explains),
       cmocka_unit_test(test_the_jacobian_has_the_norms_of_all_glimpses),

@@ -114,6 +114,7 @@ static void test_the_gradient_of_sequences_equals_differences(void **state) {
   check_gradient(SYMBOLS "attention = soft\nscore = location\n" TOY_BLOCKS);
   check_gradient(SYMBOLS "attention = soft\ncore = attention\ncore.hidden = 7\n"
                          "time = yes\n" TOY_BLOCKS);
+  check_gradient(SYMBOLS "attention = soft\ntiles.values = own\n" TOY_RNN);
   check_gradient(SYMBOLS "attention = repeat\n" TOY_RNN);
   check_gradient(SYMBOLS "attention = repeat\n" TOY_BLOCKS);
   check_gradient(SYMBOLS "attention = first\ntiles.rnn = lstm\n");

@@ -232,13 +232,16 @@ static int compare_written(const void *a, const void *b) {
 static void test_no_text_is_two_dates(void **state) {
   (void)state;
   static const int days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  Written *list = malloc(sizeof *list * FOV_DATE_FORMATS * FOV_DATE_YEARS * 366);
+  enum { YEARS = 400 };
+  Written *list = malloc(sizeof *list * FOV_DATE_FORMATS * (YEARS / 3 + 1) * 366);
   size_t count = 0;
   assert_non_null(list);
-  for (int y = FOV_DATE_FIRST_YEAR; y < FOV_DATE_FIRST_YEAR + FOV_DATE_YEARS; y++)
+  for (int y = 1800; y < 1800 + YEARS; y += 3)
     for (int m = 1; m <= 12; m++)
       for (int d = 1; d <= days[m - 1] - (m == 2 && y % 4 != 0); d++)
         for (int f = 0; f < FOV_DATE_FORMATS; f++) {
+          FovDateYears years = fov_date_years(f);
+          if (y < years.first || y >= years.first + years.count) continue;
           FovDateText text;
           fov_date_write(&text, (FovDate){y, m, d}, f);
           strcpy(list[count].text, text.text);
@@ -265,22 +268,22 @@ static void test_the_digits_of_a_date_are_found_in_the_text(void **state) {
     for (int i = 0; !world.lane.terminated; i++) {
       FovAlignment from = world.lane.from;
       bool digit = i < 10 && i != 4 && i != 7;
-      assert_int_equal(from.first >= 0, digit);
+      if (!digit) assert_int_equal(from.first, -1);
       assert_true(from.last >= from.first && from.last < length_of(&world));
       if (from.sure >= 0) {
         assert_in_range(from.sure, from.first, from.last);
         assert_string_equal(symbols[source[from.sure]], names[world.lane.label]);
       }
-      sure += from.sure >= 0, parts += digit;
+      sure += from.sure >= 0, parts += from.first >= 0;
       if (i < 10) strcat(iso, names[world.lane.label]);
       answer(&world);
     }
     int y, m, d, end = 0;
     assert_int_equal(sscanf(iso, "%4d-%2d-%2d%n", &y, &m, &d, &end), 3);
     assert_int_equal(end, 10);
-    assert_in_range(y, 1950, 2049);
+    assert_in_range(y, 1800, 2199);
   }
-  assert_int_equal(parts, 8 * EPISODES);
+  assert_in_range(parts, 7 * EPISODES, 8 * EPISODES - 1);
   assert_in_range(sure, parts / 2, parts - 1);
   world_finish(&world);
 }

@@ -396,6 +396,63 @@ static void test_a_run_without_rows_is_an_error(void **state) {
   assert_fails(plot("x.png", (const char *[]){"rowless"}, 1), FOV_ERR_FORMAT, "no rows");
 }
 
+/* ---- maps and matrices ---- */
+
+/** Two episodes of two pictures of 4 × 4; the second picture of the first has the larger numbers.
+ */
+static void test_maps_show_signed_numbers_over_the_picture(void **state) {
+  (void)state;
+  enum { COUNT = 2, NUMBERS = 2 * 16 };
+  static float numbers[COUNT][NUMBERS], pixels[NUMBERS];
+  const float places[] = {-0.8f, -0.8f, 0.2f, -0.8f, NAN, NAN};
+  FovDrawMap maps[COUNT] = {{.map = numbers[0], .places = places, .place_count = 3},
+                            {.map = numbers[1]}};
+  FovDrawMaps drawing = {.maps = maps,
+                         .count = COUNT,
+                         .frames = 2,
+                         .height = 4,
+                         .width = 4,
+                         .channels = 1,
+                         .title = "a title"};
+  numbers[0][3] = 1;
+  numbers[0][16 + 2 * 4 + 1] = 2, numbers[0][16 + 3 * 4 + 2] = -2;
+  for (int i = 0; i < COUNT; i++) maps[i].pixels = pixels;
+  assert_int_equal(fov_draw_maps("maps.png", &drawing), FOV_OK);
+  cairo_surface_t *picture = read_png("maps.png", 760, 536);
+  const double left = 2 * 24, top = 2 * 60, cell = 2 * 150 / 4.0;
+  assert_int_equal(pixel(picture, left + 1.5 * cell, top + 2.5 * cell), 0xff7300);
+  assert_int_equal(pixel(picture, left + 2.5 * cell, top + 3.5 * cell), 0x1a8cff);
+  assert_int_equal(pixel(picture, left + 3.5 * cell, top + 0.9 * cell), 0x000000);
+  assert_int_equal(pixel(picture, left + 2.5 * cell, top + 2.5 * cell), 0x000000);
+  cairo_surface_destroy(picture);
+  drawing.count = 1;
+  assert_int_equal(fov_draw_maps("maps.svg", &drawing), FOV_OK);
+  assert_begins("maps.svg", "<?xml");
+  assert_fails(fov_draw_maps("maps.jpg", &drawing), FOV_ERR_USAGE, ".png, .svg or .pdf");
+}
+
+static void test_a_matrix_is_darker_where_it_is_larger(void **state) {
+  (void)state;
+  const double values[] = {2, 0, NAN, 4};
+  FovDrawMatrix matrix = {.values = values,
+                          .rows = 2,
+                          .columns = 2,
+                          .title = "a title",
+                          .row_label = "t",
+                          .column_label = "s"};
+  assert_int_equal(fov_draw_matrix("matrix.png", &matrix), FOV_OK);
+  cairo_surface_t *picture = read_png("matrix.png", 720, 420);
+  const double left = 2 * 70, top = 2 * 66, cell = 2 * 52;
+  uint32_t half = pixel(picture, left + 8, top + 8),
+           none = pixel(picture, left + cell + 8, top + 8);
+  uint32_t most = pixel(picture, left + cell + 8, top + cell + 8);
+  assert_int_equal(none, 0xffffff);
+  assert_in_range(most >> 16, 0x0b, 0x0e);
+  assert_in_range(half >> 16, 0x80, 0x8c);
+  cairo_surface_destroy(picture);
+  assert_fails(fov_draw_matrix("matrix", &matrix), FOV_ERR_USAGE, ".png, .svg or .pdf");
+}
+
 /* ---- episodes ---- */
 
 enum { GLIMPSES = 3, CLASSES = 4, SIZE = 32, SIDE = 8, SCALES = 2, RETINA_GREY = 123 };
@@ -1031,6 +1088,8 @@ int main(void) {
       cmocka_unit_test(test_many_classes_show_the_likeliest),
       cmocka_unit_test(test_names_of_any_kind_draw),
       cmocka_unit_test(test_answered_places_are_marked_and_measured),
+      cmocka_unit_test(test_maps_show_signed_numbers_over_the_picture),
+      cmocka_unit_test(test_a_matrix_is_darker_where_it_is_larger),
       cmocka_unit_test(test_images_of_any_shape_draw_or_are_refused),
       cmocka_unit_test(test_every_size_draws),
       cmocka_unit_test(test_png_shows_the_last_glimpse),

@@ -133,12 +133,11 @@ const FovCommand fov_command_explain = {
     .name = "explain",
     .help = "explain what a trained agent computes by the pixels that it saw",
     .synopsis = "RUN|CHECKPOINT ... [key=value ...]",
-    .about =
-        "Plays episodes with the most likely choices, and holds these: where it looked, and the\n"
-        "weights of soft attention. What is left is a function of the pixels. Its maps are "
-        "written\n"
-        "as arrays and pictures. key=value changes a setting that the agent was trained with,\n"
-        "METHOD.OPTION=VALUE an option of a method. --check curves takes several runs.\n",
+    .about = "Plays episodes with the most likely choices, and holds these: where it looked, and\n"
+             "the weights of soft attention. What is left is a function of the pixels. Its maps\n"
+             "are written as arrays and pictures. key=value changes a setting that the agent was\n"
+             "trained with, METHOD.OPTION=value an option of a method, such as occlusion.side=8.\n"
+             "--check curves takes several runs.\n",
     .examples =
         "  fovea explain runs/cluttered-60-s0 -o maps\n"
         "  fovea explain runs/cluttered-60-s0 --method integrated_gradients --wrong -o maps\n"

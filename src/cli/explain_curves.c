@@ -182,7 +182,7 @@ static void print_table(const Table *table, int runs) {
   printf("\nmeans of %d %s; ±: 95 %% interval; gain: insertion less deletion; p: Holm's\n",
          table->n, runs > 1 ? "runs" : "episodes");
   if (first)
-    printf("most faithful: %s\n", first->method->plugin.name);
+    printf("largest gain of the faithful methods: %s\n", first->method->plugin.name);
   else
     puts("no method is known to be more faithful than a random map");
 }

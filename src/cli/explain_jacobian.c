@@ -54,6 +54,14 @@ static FovStatus draw(const Norms *n, const FovExplainCommand *command) {
   return fov_draw_matrix(path, &matrix);
 }
 
+/** A norm, or a dash where no episode has both glimpses. */
+static void print_norm(double norm) {
+  if (isnan(norm))
+    printf(" %8s", "-");
+  else
+    printf(" %8.3g", norm);
+}
+
 static void print(const Norms *n, const FovExplainSubject *subject,
                   const FovExplainCommand *command) {
   enum { MOST = 24 };
@@ -65,8 +73,7 @@ static void print(const Norms *n, const FovExplainSubject *subject,
   putchar('\n');
   for (int t = 0; t < T; t++) {
     printf("%4d", t + 1);
-    for (int s = 0; s <= t; s++)
-      isnan(n->mean[t * n->T + s]) ? printf(" %8s", "-") : printf(" %8.3g", n->mean[t * n->T + s]);
+    for (int s = 0; s <= t; s++) print_norm(n->mean[t * n->T + s]);
     putchar('\n');
   }
   if (T < n->T) printf("the first %d of %d glimpses; all are in jacobian.npy\n", T, n->T);

@@ -76,6 +76,12 @@ static FovStatus write_maps(const FovMaps *maps, const FovExplainSubject *subjec
 
 enum { DRAWN = 24 }; // episodes
 
+/** The target as it was asked for; "": the method does not depend on it. */
+static const char *target_of(const FovExplainCommand *command, const FovMethod *method) {
+  if (method->ignores_target) return "";
+  return command->target ? command->target : "logit";
+}
+
 /** Episode e, and what was answered. */
 static FovDrawMap panel_of(const FovMaps *maps, int64_t e, int64_t number) {
   size_t numbers = fov_maps_numbers(maps);
@@ -109,8 +115,8 @@ static FovStatus draw(const FovMaps *maps, const FovExplainSubject *subject,
                          .title = title};
   if (!fov_explain_draws(command)) return FOV_OK;
   for (int i = 0; i < drawing.count; i++) list[i] = panel_of(maps, i, subject->cases[i]);
-  snprintf(title, sizeof title, "%s of %s", method->plugin.name,
-           command->target ? command->target : "logit");
+  snprintf(title, sizeof title, "%s%s%s", method->plugin.name, method->ignores_target ? "" : " of ",
+           target_of(command, method));
   fov_explain_picture(path, command, "maps");
   FOV_TRY(fov_draw_maps(path, &drawing));
   drawing.maps = &mean;
@@ -147,8 +153,8 @@ FovStatus fov_explain_maps(const FovExplainSubject *subject, const FovExplainCom
   if (status == FOV_OK) status = write_maps(&maps, subject, command, method);
   if (status == FOV_OK) status = draw(&maps, subject, command, method);
   if (status == FOV_OK) {
-    fov_print(stdout, "%s: %s of %s, %lld episodes of %s, %.2f s\n", command->output,
-              method->plugin.name, command->target ? command->target : "logit",
+    fov_print(stdout, "%s: %s%s%s, %lld episodes of %s, %.2f s\n", command->output,
+              method->plugin.name, method->ignores_target ? "" : " of ", target_of(command, method),
               (long long)maps.episodes, subject->trained.path, seconds);
     print_completeness(&maps);
   }

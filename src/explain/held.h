@@ -1,9 +1,9 @@
 /**
  * Episodes that have been played, with their choices held: a differentiable function of the pixels.
  *
- * Glimpses, places, stops, answers and, unless `through`, the weights and windows of soft readings
- * stay what they were. What is left depends on the pixels through the glimpses alone, and may be
- * evaluated with any other pixels.
+ * The number of glimpses, their places, the answers and, unless `through`, the weights and windows
+ * of soft readings stay what they were. What the agent computes then depends on the pixels through
+ * its glimpses alone, and can be evaluated with any other pixels.
  */
 #ifndef FOV_EXPLAIN_HELD_H
 #define FOV_EXPLAIN_HELD_H
@@ -62,7 +62,7 @@ typedef struct FovReplayRequest {
 typedef struct FovReplay {
   FovTape tape;
   FovVar **outputs;  /**< [M]: of the head at each time step: logits [n, A], the prediction [n, 1],
-                          or the mean of the next place [n, 2]; NULL where it reads nothing */
+                          or the mean of the next place [n, 2] */
   FovVar **states;   /**< [M]: h_t [n, D], which the head reads */
   FovVar **glimpses; /**< [M]: rho [n, S·G·G·C]; NULL before the first */
   real *gradient;    /**< [B, F, H, W, C]; NULL: not wanted */

@@ -22,6 +22,7 @@ typedef struct FovExplained {
 
 typedef struct FovMethod {
   FovPlugin plugin;
+  bool ignores_target; /**< its map is the same for all targets */
   /** Fails if it cannot explain such agents; NULL: it explains all. */
   FovStatus (*check)(const FovTask *task, bool through);
   /** map: [B, F, H, W, C], zeros, to be written. */

@@ -28,7 +28,8 @@ typedef struct FovTilesOptions {
   int cells; /**< of a coarse view across and down a tile, for keys = coarse */
   /** Transformer blocks among the tiles, the heads of each and its hidden units. */
   int blocks, block_heads, block_hidden;
-  int rnn; /**< FovBirnnCell: of a recurrent layer over the sites, before the blocks */
+  int rnn;    /**< FovBirnnCell: of a recurrent layer over the sites, before the blocks */
+  int values; /**< FovValues */
 } FovTilesOptions;
 
 extern const FovOption fov_tiles_options[];

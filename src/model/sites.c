@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 static const char *const kinds_of_keys[] = {"projected", "values", "coarse", NULL};
+static const char *const kinds_of_values[] = {"context", "own", NULL};
 
 const FovOption fov_tiles_options[] = {
     FOV_INT(FovTilesOptions, side, "6", 1, FOV_MAX_TILES,
@@ -21,6 +22,8 @@ const FovOption fov_tiles_options[] = {
     FOV_INT(FovTilesOptions, block_hidden, "512", 1, 32768, "units between a block's two layers"),
     FOV_CHOICE(FovTilesOptions, rnn, "none", fov_birnn_cells,
                "recurrent layer that reads the tiles in both directions, before the blocks"),
+    FOV_CHOICE(FovTilesOptions, values, "context", kinds_of_values,
+               "what rnn and blocks make of a tile, or its own: then they make keys only"),
     FOV_OPTIONS_END,
 };
 
@@ -135,10 +138,25 @@ FovStatus fov_sites_build_values(void *layout, int *width, FovParams *params, co
   return FOV_OK;
 }
 
+/** Values of their own leave the context to keys that are made of it. */
+static FovStatus check_own(const FovSites *sites) {
+  if (!sites->own) return FOV_OK;
+  if (!sites->birnn.core && sites->transformer.count == 0)
+    return fov_fail(FOV_ERR_USAGE, "tiles.values = own: expected keys of more than a site's own, "
+                                   "found tiles.rnn = none and tiles.blocks = 0; set one of these");
+  if (sites->keys == FOV_KEYS_PROJECTED && !sites->score->keyless) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "tiles.values = own: expected tiles.keys = projected and a score that reads keys, "
+                  "found tiles.keys = %s, score = %s",
+                  kinds_of_keys[sites->keys], sites->score->plugin.name);
+}
+
 FovStatus fov_sites_build(void *layout, int *width, FovParams *params, const void *options,
                           const FovAttentionParts *parts) {
   FovSites *sites = layout;
   FOV_TRY(fov_sites_build_values(layout, width, params, options, parts));
+  sites->own = parts->tiles.values == FOV_VALUES_OWN;
+  FOV_TRY(check_own(sites));
   return sites->score->keyless ? FOV_OK : add_keys(sites, params, parts);
 }
 
@@ -232,8 +250,9 @@ static void make_values(FovSitesState *state, const FovSites *sites, FovTape *ta
     lengths = read_symbols(state, sites, tape, images, n);
   else
     state->values = look_at_tiles(state, sites, tape, images);
-  state->values = fov_birnn_apply(&sites->birnn, tape, state->values, lengths, n);
-  state->values = fov_transformer_apply(&sites->transformer, tape, state->values, lengths, n);
+  FovVar *x = fov_birnn_apply(&sites->birnn, tape, state->values, lengths, n);
+  state->context = fov_transformer_apply(&sites->transformer, tape, x, lengths, n);
+  if (!sites->own) state->values = state->context;
 }
 
 /** Keys as the score wants them, and the values if they are made of these. */
@@ -244,7 +263,7 @@ static void make_keys(FovSitesState *state, const FovSites *sites, FovTape *tape
   if (!coarse) make_values(state, sites, tape, images, n);
   FovVar *keys = coarse
                      ? fov_coarse_tiles_see(tape, &sites->coarse, images, middles(sites, tape, n))
-                     : state->values;
+                     : state->context;
   if (sites->keys != FOV_KEYS_VALUES)
     keys = fov_linear(tape, keys, &tape->params[sites->key], NULL, FOV_LINEAR);
   state->keys = score->prepare ? score->prepare(sites->score_layout, tape, keys) : keys;

@@ -3,7 +3,7 @@
  * at the middle of each and the glimpse network makes its value v_i, as of a gaze. Or they are the
  * symbols of a sequence, whose vectors are their values. With tiles.rnn, a recurrent layer then
  * reads the sites in both directions, and with tiles.blocks they attend to each other; what these
- * make of a site is its value.
+ * make of a site is its value, or with tiles.values = own, what its key is made of.
  *
  * A query of the state is matched with the keys k_i by a score (score.h); a softmax makes weights:
  *
@@ -36,6 +36,12 @@ typedef enum FovKeys {
   FOV_KEYS_COARSE,    /**< W_k u_i */
 } FovKeys;
 
+/** What values are. */
+typedef enum FovValues {
+  FOV_VALUES_CONTEXT, /**< what recurrent layer and blocks make of a site */
+  FOV_VALUES_OWN,     /**< the site's own, so that these make the keys only */
+} FovValues;
+
 /** The middle of a tile of a grid over the image. */
 void fov_tile_middle(real place[2], int tile, FovGrid grid);
 
@@ -51,6 +57,7 @@ typedef struct FovSites {
   int width; /**< of a value */
   int depth; /**< of a query and a key */
   FovKeys keys;
+  bool own; /**< FOV_VALUES_OWN */
   FovCoarseTiles coarse; /**< of u_i, if keys are made of them */
   int key;               /**< number of W_k, unless keys are values or not read */
   int query_w, query_bias;
@@ -96,6 +103,7 @@ typedef struct FovSitesState {
   FovVar *rho;          /**< [n·N, S·G·G·C]: the glimpses, likewise; of symbols, their numbers */
   FovVar *inside;       /**< [n, N]: 1 before the end of a lane's sequence, else 0; NULL: all 1 */
   FovVar *last;         /**< [n, width]: see fov_sites_read_last; NULL until it is needed */
+  FovVar *context;      /**< [n·N, width]: what keys are made of, if values are known */
   FovVar *keys;         /**< [n·N, depth]: as the score prepares them; NULL: it reads none */
   FovVar *scores;       /**< [n, heads·N]: of the next read-out, if they are known; else NULL */
   FovGlimpses glimpses; /**< of tiles that are looked at alone */

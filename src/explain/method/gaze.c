@@ -34,6 +34,7 @@ static void map(real *map, const FovExplained *explained, const void *options) {
 
 const FovMethod fov_method_gaze = {
     .plugin = {.name = "gaze", .help = "how often, and how sharply, each pixel was seen"},
+    .ignores_target = true,
     .check = check,
     .map = map,
 };

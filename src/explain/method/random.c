@@ -13,5 +13,6 @@ static void map(real *map, const FovExplained *explained, const void *options) {
 
 const FovMethod fov_method_random = {
     .plugin = {.name = "random", .help = "numbers from 0 to 1, to compare with"},
+    .ignores_target = true,
     .map = map,
 };

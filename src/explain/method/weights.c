@@ -50,6 +50,7 @@ static void map(real *map, const FovExplained *explained, const void *options) {
 
 const FovMethod fov_method_weights = {
     .plugin = {.name = "weights", .help = "the weights of an attention over tiles"},
+    .ignores_target = true,
     .check = check,
     .map = map,
 };
