@@ -90,18 +90,37 @@ typedef struct FovDrawMatrix {
 /** Draws a matrix as coloured cells, with their numbers where these fit. path: as above. */
 FovStatus fov_draw_matrix(const char *path, const FovDrawMatrix *matrix);
 
+/** What of a trace is shown: an episode, or all of them. */
+typedef enum FovDrawShow {
+  FOV_DRAW_EPISODE,
+  FOV_DRAW_HEAT,
+  FOV_DRAW_SHEET,
+  FOV_DRAW_CONFUSION
+} FovDrawShow;
+
 /** Which episode of a trace to draw, and how. */
 typedef struct FovDrawEpisode {
-  int episode;       /**< 0 … E−1 */
-  bool wrong;        /**< `episode` counts wrong episodes only */
-  int width, height; /**< pixels; 0: the default, 1280 × 720 */
-  bool light;        /**< light background; otherwise dark */
-  int head;          /**< of an attention over tiles: 1, 2 …; 0: the mean of its heads */
+  int episode;         /**< 0 … E−1 */
+  bool wrong;          /**< `episode` counts wrong episodes only */
+  int width, height;   /**< pixels; 0: the default, 1280 × 720 */
+  bool light;          /**< light background; otherwise dark */
+  int head;            /**< of an attention over tiles: 1, 2 …; 0: the mean of its heads */
+  const char *beside;  /**< the run or trace of another agent on the same episodes, drawn on the
+                            right; NULL: none */
+  const char *picture; /**< a PNG that the agent of the run looks at instead; NULL: none */
+  FovDrawShow show;
+  int page;  /**< 1 …: of the heat map's small maps or the contact sheet */
+  int count; /**< of episodes in a web page, from `episode` on; 0: 20 */
 } FovDrawEpisode;
 
 /** Draws an episode of a trace: a .png or .svg of its last glimpse or, of a sequence, of the matrix
- * of its weights; or a .gif or .mp4 of all of it. The latter needs ffmpeg on the PATH. */
+ * of its weights; or a .gif or .mp4 of all of it, for which ffmpeg has to be on the PATH; or writes
+ * a .html that plays `count` episodes. */
 FovStatus fov_draw_episode(const char *path, const char *trace, const FovDrawEpisode *what);
+
+/** Draws the heat map, contact sheet or confusion matrix of a run or trace: a .png, .svg or .pdf;
+ * or the episode of a picture, like fov_draw_episode. */
+FovStatus fov_draw_overview(const char *path, const char *source, const FovDrawEpisode *what);
 
 /** Opens a window on a run directory or a trace, and returns when it is closed. Fails at once if
  * there is no display or the program was built without SDL. */

@@ -43,6 +43,11 @@ FovStatus fov_draw_episode(const char *path, const char *trace, const FovDrawEpi
   return refuse(path);
 }
 
+FovStatus fov_draw_overview(const char *path, const char *source, const FovDrawEpisode *what) {
+  (void)source, (void)what;
+  return refuse(path);
+}
+
 FovStatus fov_draw_window(const char *source, const FovDrawEpisode *what) {
   (void)what;
   return refuse(source);

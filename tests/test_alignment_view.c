@@ -20,6 +20,7 @@
 #include "viz/scene/attention.h"
 #include "viz/scene/drawing.h"
 #include "viz/scene/layout.h"
+#include "viz/scene/sides.h"
 #include "viz/viewer/sheet.h"
 #include "viz/viewer/viewer.h"
 
@@ -395,6 +396,7 @@ static void test_an_export_is_the_matrix_or_the_playback(void **state) {
   assert_int_equal(fov_trace_write(&trace, "a.trace"), FOV_OK);
   assert_int_equal(fov_draw_episode("a.png", "a.trace", &what), FOV_OK);
   assert_int_equal(fov_draw_episode("a.svg", "a.trace", &what), FOV_OK);
+  assert_int_equal(fov_draw_episode("a.html", "a.trace", &what), FOV_ERR_USAGE);
   what.width = 320, what.height = 180;
   assert_int_equal(fov_draw_episode("a.gif", "a.trace", &what), FOV_OK);
   cairo_surface_t *picture = cairo_image_surface_create_from_png("a.png");
@@ -420,9 +422,11 @@ static void test_keys_step_through_a_sequence(void **state) {
   FovViewer viewer;
   assert_int_equal(fov_trace_write(&trace, "a.trace"), FOV_OK);
   fov_trace_finish(&trace);
-  assert_int_equal(fov_viewer_open(&viewer, "a.trace"), FOV_OK);
+  const FovDrawEpisode first = {0}, heat = {.show = FOV_DRAW_HEAT};
+  assert_int_equal(fov_viewer_open_at(&viewer, "a.trace", &heat), FOV_ERR_USAGE);
+  assert_non_null(strstr(fov_error_message(), "a sequence has no places to map"));
+  assert_int_equal(fov_viewer_open_at(&viewer, "a.trace", &first), FOV_OK);
   fov_viewer_resize(&viewer, WIDTH, HEIGHT);
-  assert_int_equal(fov_viewer_start(&viewer, 0), FOV_OK);
   for (int t = 0; t < GLIMPSES; t++) {
     assert_int_equal(fov_player_glimpse(&viewer.player), t);
     fov_viewer_do(&viewer, FOV_ACTION_FORWARD);
@@ -435,6 +439,32 @@ static void test_keys_step_through_a_sequence(void **state) {
   fov_viewer_finish(&viewer);
 }
 
+/** Of two agents, each has its half of the width, where the plots are below the matrix. */
+static void test_two_agents_at_a_sequence(void **state) {
+  (void)state;
+  FovTrace trace = make_up_symbols(2, 1), other = make_up_symbols(2, 1);
+  assert_int_equal(fov_trace_check_pair(&trace, "a", &other, "b"), FOV_OK);
+  FovScene scene = scene_of(&trace, 0, 1, 0);
+  scene.beside = &other;
+  for (int side = 0; side < 2; side++) {
+    FovBox box;
+    FovScene one = fov_scene_side(&box, &scene, side);
+    FovAlignmentFrame f = frame_of(&one);
+    char text[128];
+    FovBox cell = {f.matrix.x, f.matrix.y, f.matrix.w / f.columns, f.matrix.h / f.rows};
+    assert_true(f.matrix.x + f.matrix.w <= box.w &&
+                fov_layout(&one).bars.y > f.matrix.y + f.matrix.h);
+    assert_true(fov_scene_describe(text, sizeof text, &scene, box.x + cell.x + cell.w / 2,
+                                   box.y + cell.y + cell.h / 2));
+    assert_non_null(strstr(text, "symbol 1 \"a\""));
+  }
+  other.symbols[SYMBOLS + 2] ^= 1;
+  assert_int_equal(fov_trace_check_pair(&trace, "a", &other, "b"), FOV_ERR_USAGE);
+  assert_non_null(strstr(fov_error_message(), "episode 1 begins with another sequence"));
+  fov_trace_finish(&trace);
+  fov_trace_finish(&other);
+}
+
 /* ---- anything that a file may contain ---- */
 
 static void test_any_weights_sources_and_sizes_draw(void **state) {
@@ -443,7 +473,7 @@ static void test_any_weights_sources_and_sizes_draw(void **state) {
                                   0.5f, 3, 1e20f, FLT_MAX, -FLT_MAX};
   enum { NUMBERS = sizeof numbers / sizeof *numbers };
   FovTrace traces[] = {make_up_symbols(1, HEADS), make_up_strip(1, HEADS), make_up_symbols(1, 1),
-                       long_source(1, ""), long_source(2000, "\xe6\x97\xa5")};
+                       long_source(1, ""), long_source(300, "\xe6\x97\xa5")};
   uint32_t random = 7;
   for (int i = 0; i < 200; i++) {
     FovTrace *trace = &traces[i % 5];
@@ -464,8 +494,8 @@ static void test_any_weights_sources_and_sizes_draw(void **state) {
     scene.overlays = (unsigned)i % (1 << FOV_OVERLAYS);
     cairo_surface_destroy(draw(&scene));
     char text[128];
-    for (int j = 0; j < 200; j++)
-      fov_scene_describe(text, sizeof text, &scene, 13 * j % WIDTH, 3.7 * j);
+    for (int j = 0; j < 20; j++)
+      fov_scene_describe(text, sizeof text, &scene, 61 * j % WIDTH, 37 * j);
   }
   for (int i = 0; i < 5; i++) {
     if (i == 0) traces[i].column[0].width = SYMBOLS;
@@ -507,6 +537,7 @@ int main(void) {
       cmocka_unit_test(test_the_contact_sheet_shows_matrices),
       cmocka_unit_test(test_an_export_is_the_matrix_or_the_playback),
       cmocka_unit_test(test_keys_step_through_a_sequence),
+      cmocka_unit_test(test_two_agents_at_a_sequence),
       cmocka_unit_test(test_any_weights_sources_and_sizes_draw),
       cmocka_unit_test(test_round_numbers_above_a_probability),
   };

@@ -109,7 +109,7 @@ static void test_only_a_chosen_tile_has_a_place(void **state) {
     FovBox view = fov_scene_view(&scene), legend = {view.x, view.y + view.h, view.w, 40};
     assert_int_equal(count_pixels(picture, view, fov_theme_dark.path) > 50, chosen);
     assert_int_equal(count_pixels(picture, legend, fov_theme_dark.path) > 20, chosen);
-    assert_int_equal(count_pixels(picture, view, fov_theme_dark.series[0]) > 100, chosen);
+    assert_int_equal(count_pixels(picture, view, fov_theme_dark.patches[0]) > 100, chosen);
     assert_int_equal(fov_retina_tiles(&trace), SCALES + chosen);
     char text[128];
     bool known = false;
@@ -142,7 +142,7 @@ static void test_a_window_is_drawn_where_it_is(void **state) {
     assert_near(patch.h, image.h * 0.125 * (1 << s), 1e-6, "height");
     for (int end = 0; end < 2; end++)
       assert_int_equal(pixel(picture, round(patch.x + end * patch.w), patch.y + 0.7 * patch.h),
-                       rgb_of(fov_theme_dark.series[s]));
+                       rgb_of(fov_theme_dark.patches[s]));
   }
   FovBox ring = {image.x + 0.625 * image.w - 12, image.y + 0.25 * image.h - 12, 24, 24};
   trace.locations[2] = -0.9f; // the path goes through the windows, wherever the locations are
@@ -350,7 +350,7 @@ static void test_what_is_far_away_is_not_drawn(void **state) {
     set_window(&trace, 0, windows[i][0], windows[i][1], windows[i][2], windows[i][3]);
     cairo_surface_t *picture = draw(&scene);
     bool around = windows[i][2] > 1; // the image is inside the window
-    assert_int_equal(count_pixels(picture, view, fov_theme_dark.series[0]), 0);
+    assert_int_equal(count_pixels(picture, view, fov_theme_dark.patches[0]), 0);
     assert_int_equal(count_pixels(picture, view, fov_theme_dark.path) > 0, around);
     assert_int_equal(fov_reconstructed_scale(&trace, 0, 0, 3, 3), around ? 0 : -1);
     cairo_surface_destroy(picture);

@@ -16,6 +16,7 @@
 
 #include "check.h"
 #include "traces.h"
+#include "viz/scene/confusion.h"
 #include "viz/scene/drawing.h"
 #include "viz/scene/heat.h"
 #include "viz/scene/layout.h"
@@ -248,6 +249,25 @@ static void test_figure_of_an_alignment(void **state) {
   fov_trace_finish(&trace);
 }
 
+/** The second agent ends a glimpse early and answers differently. */
+static void test_scene_of_two_agents(void **state) {
+  (void)state;
+  FovTrace trace = make_up_trace(1, 1), other = make_up_trace(1, 1);
+  other.lengths[0] = GLIMPSES - 1;
+  other.answers[GLIMPSES - 2] = 1;
+  other.wrong[0] = 1;
+  FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, &fov_theme_dark);
+  scene.beside = &other;
+  scene.names[0] = "first";
+  scene.names[1] = "second";
+  fov_scene_seek(&scene, 3);
+  cairo_t *cr = begin();
+  fov_scene_draw(cr, &scene);
+  assert_golden(cr, "scene-pair", (FovBox){330, 60, 160, 120});
+  fov_trace_finish(&trace);
+  fov_trace_finish(&other);
+}
+
 static void test_heat_map(void **state) {
   (void)state;
   FovTrace trace = make_up_trace(8, 1);
@@ -258,6 +278,18 @@ static void test_heat_map(void **state) {
   fov_heat_draw(cr, &heat, &trace, &fov_theme_dark, WIDTH, HEIGHT, "all");
   assert_golden(cr, "heat", (FovBox){14, 40, 238, 238});
   fov_heat_finish(&heat);
+  fov_trace_finish(&trace);
+}
+
+static void test_confusion_matrix(void **state) {
+  (void)state;
+  FovTrace trace = make_up_trace(40, 1);
+  FovConfusion confusion;
+  assert_int_equal(fov_confusion_count(&confusion, &trace, 40), FOV_OK);
+  cairo_t *cr = begin();
+  fov_confusion_draw(cr, &confusion, &trace, &fov_theme_light, WIDTH, HEIGHT, 2, 3);
+  assert_golden(cr, "confusion", (FovBox){0, 0, 0, 0});
+  fov_confusion_finish(&confusion);
   fov_trace_finish(&trace);
 }
 
@@ -330,7 +362,9 @@ int main(void) {
       cmocka_unit_test(test_scene_of_an_alignment_with_heads),
       cmocka_unit_test(test_scene_of_a_strip),
       cmocka_unit_test(test_figure_of_an_alignment),
+      cmocka_unit_test(test_scene_of_two_agents),
       cmocka_unit_test(test_heat_map),
+      cmocka_unit_test(test_confusion_matrix),
       cmocka_unit_test(test_contact_sheet),
       cmocka_unit_test(test_contact_sheet_of_weights),
       cmocka_unit_test(test_contact_sheet_of_windows),

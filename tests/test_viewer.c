@@ -17,6 +17,7 @@
 #include "traces.h"
 #include "viz/scene/layout.h"
 #include "viz/viewer/drawing.h"
+#include "viz/viewer/mouse.h"
 #include "viz/viewer/sheet.h"
 #include "viz/viewer/viewer.h"
 #include "viz/viewer/window_layout.h"
@@ -177,6 +178,20 @@ static void test_the_timeline_is_clicked_and_dragged(void **state) {
   assert_title("a.trace: episode 0, glimpse 4 of 4, all, 1x, paused");
 }
 
+static uint32_t rgb_of(FovColour colour) {
+  return (uint32_t)lround(255 * colour.r) << 16 | (uint32_t)lround(255 * colour.g) << 8 |
+         (uint32_t)lround(255 * colour.b);
+}
+
+static uint32_t pixel_of(cairo_surface_t *picture, double x, double y) {
+  uint32_t rgb;
+  memcpy(&rgb,
+         cairo_image_surface_get_data(picture) + (int)y * cairo_image_surface_get_stride(picture) +
+             4 * (int)x,
+         sizeof rgb);
+  return rgb & 0xffffff;
+}
+
 static void click(FovBox box) {
   fov_viewer_press(&viewer, box.x + box.w / 2, box.y + box.h / 2);
   fov_viewer_release(&viewer);
@@ -193,6 +208,32 @@ static void test_filter_and_speed_are_buttons(void **state) {
   assert_title("a.trace: episode 2, glimpse 1 of 4, wrong, 0.25x, paused");
   fov_viewer_move(&viewer, layout.filter.x + 20, layout.filter.y + 20);
   assert_string_equal(viewer.hint, "click: wrong, right answers");
+}
+
+/** The colour of a button's ground is that of its state. */
+static void test_switches_of_overlays_show_their_state(void **state) {
+  (void)state;
+  FovWindowLayout layout = fov_window_layout(&viewer);
+  for (int i = 0; i < FOV_OVERLAYS; i++) {
+    unsigned before = viewer.player.overlays;
+    FovBox box = fov_window_overlay(&layout, i);
+    cairo_surface_t *first = draw(NULL);
+    click(box);
+    assert_int_equal(viewer.player.overlays, before ^ 1u << i);
+    fov_viewer_tick(&viewer, 10); // until the message has gone
+    cairo_surface_t *second = draw(NULL);
+    const FovTheme *theme = &fov_theme_dark;
+    bool on = before >> i & 1;
+    assert_int_equal(pixel_of(first, box.x + 5, box.y + 5),
+                     rgb_of(on ? theme->quiet : theme->panel));
+    assert_int_equal(pixel_of(second, box.x + 5, box.y + 5),
+                     rgb_of(on ? theme->panel : theme->quiet));
+    cairo_surface_destroy(first);
+    cairo_surface_destroy(second);
+  }
+  FovBox box = fov_window_overlay(&layout, 1);
+  fov_viewer_move(&viewer, box.x + 5, box.y + 5);
+  assert_string_equal(viewer.hint, "path: hidden");
 }
 
 static void test_a_key_of_an_overlay_names_it(void **state) {
@@ -559,19 +600,154 @@ static void test_pictures_are_saved_under_descriptive_names(void **state) {
   fov_viewer_do(&viewer, FOV_ACTION_LAST);
   fov_viewer_do(&viewer, FOV_ACTION_SAVE);
   assert_notice("saved run-episode-0-glimpse-4.png");
-  fov_viewer_do(&viewer, FOV_ACTION_EXPORT);
-  assert_notice("exporting"); // is drawn before the export begins
-  cairo_surface_destroy(draw(NULL));
-  assert_near(fov_viewer_wait(&viewer), 0, 0, "wait");
-  fov_viewer_tick(&viewer, 0.01);
-  assert_notice("saved run-episode-0.gif");
   fov_viewer_do(&viewer, FOV_ACTION_HEAT);
   fov_viewer_do(&viewer, FOV_ACTION_SAVE);
-  static const char *const names[] = {"run-episode-0-glimpse-4.png", "run-episode-0.gif",
-                                      "run-heat.png"};
-  for (int i = 0; i < 3; i++) assert_true(fov_file_exists(names[i]));
+  assert_true(fov_file_exists("run-episode-0-glimpse-4.png"));
+  assert_true(fov_file_exists("run-heat.png"));
   fov_viewer_tick(&viewer, 100);
   assert_near(fmax(0, viewer.message_left), 0, 0, "a message goes by itself");
+}
+
+/** The window moves meanwhile, and other files can be saved. */
+static void test_a_gif_is_written_frame_by_frame(void **state) {
+  (void)state;
+  reopen("run");
+  fov_viewer_do(&viewer, FOV_ACTION_EXPORT);
+  assert_notice("exporting");
+  int ticks = 0;
+  for (; viewer.gif; ticks++) {
+    assert_near(fov_viewer_wait(&viewer), 0, 0, "wait");
+    assert_false(fov_file_exists("run-episode-0.gif"));
+    if (ticks == 1) fov_viewer_do(&viewer, FOV_ACTION_NEXT);
+    if (ticks == 2) fov_viewer_do(&viewer, FOV_ACTION_SAVE);
+    fov_viewer_tick(&viewer, 0.01);
+  }
+  assert_int_equal(ticks, 3 * 7 + 1); // four glimpses, six frames between two
+  assert_notice("saved run-episode-0.gif");
+  assert_int_equal(fov_player_episode(&viewer.player), 1);
+  assert_true(fov_file_exists("run-episode-0.gif"));
+  assert_true(fov_file_exists("run-episode-1-glimpse-1.png"));
+}
+
+/** Its trace may go: the rest of the GIF is written first. */
+static void test_a_gif_is_finished_before_its_trace_goes(void **state) {
+  (void)state;
+  static const char *const names[] = {"a-episode-0.gif", "run-episode-0.gif", "game-episode-0.gif"};
+  fov_viewer_do(&viewer, FOV_ACTION_EXPORT);
+  fov_viewer_drop(&viewer, "run");
+  fov_viewer_do(&viewer, FOV_ACTION_EXPORT);
+  fov_viewer_do(&viewer, FOV_ACTION_EARLIER);
+  reopen("game.trace");
+  fov_viewer_do(&viewer, FOV_ACTION_EXPORT);
+  reopen("a.trace");
+  for (int i = 0; i < 3; i++) assert_true(fov_file_exists(names[i]));
+}
+
+static void write_overview(const char *path, FovDrawShow show, int page) {
+  const FovDrawEpisode what = {.show = show, .page = page, .width = 640, .height = 360};
+  assert_int_equal(fov_draw_overview(path, "a.trace", &what), FOV_OK);
+  cairo_surface_t *picture = cairo_image_surface_create_from_png(path);
+  assert_int_equal(cairo_image_surface_get_width(picture), 640);
+  assert_int_equal(cairo_image_surface_get_height(picture), 360);
+  cairo_surface_destroy(picture);
+}
+
+static void test_maps_and_sheets_are_drawn_without_a_window(void **state) {
+  (void)state;
+  write_overview("heat.png", FOV_DRAW_HEAT, 1);
+  write_overview("sheet.png", FOV_DRAW_SHEET, 1);
+  write_overview("second.png", FOV_DRAW_SHEET, 2);
+  write_overview("confusion.png", FOV_DRAW_CONFUSION, 1);
+  assert_int_not_equal(system("cmp -s sheet.png second.png"), 0);
+  FovDrawEpisode what = {.show = FOV_DRAW_HEAT, .page = 2};
+  assert_int_equal(fov_draw_overview("no.png", "a.trace", &what), FOV_ERR_USAGE);
+  assert_non_null(strstr(fov_error_message(), "--page 2: it has 1"));
+  what.show = FOV_DRAW_SHEET;
+  what.page = 99;
+  assert_int_equal(fov_draw_overview("no.png", "a.trace", &what), FOV_ERR_USAGE);
+  assert_int_equal(fov_draw_overview("no.gif", "a.trace", &what), FOV_ERR_USAGE);
+  assert_false(fov_file_exists("no.png"));
+}
+
+/** A click on a cell shows its episodes; a cell without any changes nothing. */
+static void test_a_click_on_the_confusion_matrix_selects(void **state) {
+  (void)state;
+  type('k');
+  assert_title("a.trace: confusion matrix");
+  cairo_surface_destroy(draw(NULL));
+  FovBox scene = fov_window_layout(&viewer).scene;
+  double x = 0, y = 0;
+  const char *wanted = "label 2 answered as 3: 10 of 30";
+  for (y = 60; y < scene.h && strcmp(viewer.hint, wanted) != 0; y += 20)
+    for (x = 20; x < scene.w && strcmp(viewer.hint, wanted) != 0; x += 20)
+      fov_viewer_move(&viewer, x, y);
+  assert_string_equal(viewer.hint, wanted);
+  fov_viewer_press(&viewer, viewer.x, viewer.y);
+  assert_title("a.trace: contact sheet, 2 as 3");
+  assert_int_equal(viewer.player.count, 10);
+  for (int i = 0; i < 10; i++) assert_int_equal(viewer.player.selection[i] % 12, 2);
+  assert_false(fov_player_select(&viewer.player, 2, 0));
+  assert_title("a.trace: contact sheet, 2 as 3");
+  assert_true(fov_player_select(&viewer.player, 2, -1));
+  assert_title("a.trace: contact sheet, all, class 2");
+  fov_player_select(&viewer.player, 2, 3);
+  type('f'); // the cell goes, another filter comes
+  assert_title("a.trace: contact sheet, wrong");
+  reopen("game.trace");
+  type('k');
+  assert_notice("a game has no classes");
+  assert_title("game.trace: episode 0, glimpse 1 of 4, all, 1x, paused");
+}
+
+static void type_all(const char *text) {
+  for (; *text; text++) type(*text);
+}
+
+/** A trace has no agent that could play again; what is typed is no command meanwhile. */
+static void test_settings_are_typed_and_need_a_run(void **state) {
+  (void)state;
+  type_all("rglimpses=3\bq 2\b\b4");
+  assert_string_equal(viewer.player.entry, "glimpses=q4");
+  cairo_surface_destroy(draw(NULL));
+  assert_true(fov_viewer_can_cancel(&viewer));
+  fov_viewer_do(&viewer, FOV_ACTION_CANCEL);
+  type_all("rglimpses=4\r");
+  assert_notice("a.trace: a trace has no agent: open its run");
+  assert_title("a.trace: episode 0, glimpse 1 of 4, all, 1x, paused");
+  type_all("r");
+  for (int i = 0; i < 300; i++) type('x');
+  assert_int_equal(strlen(viewer.player.entry), FOV_ENTRY);
+  cairo_surface_destroy(draw(NULL));
+  type('\r');
+  type_all("g1234567890\r"); // nine digits
+  assert_notice("no episode 123456789");
+}
+
+static void test_a_key_sorts_the_episodes(void **state) {
+  (void)state;
+  type('o');
+  assert_notice("sorted by entropy");
+  assert_title("a.trace: episode 0, glimpse 1 of 4, all, by entropy, 1x, paused");
+  type('o');
+  type('o');
+  type('o');
+  type('m');
+  cairo_surface_destroy(draw(NULL));
+  assert_title("a.trace: contact sheet, all, by path");
+  type('O');
+  assert_title("a.trace: contact sheet, all, by path reversed");
+  type('o');
+  type('o');
+  assert_title("a.trace: contact sheet, all");
+  viewer.opened.trace.lengths[7] = 1;
+  type('O');
+  type('o');
+  type('o');
+  type('o');
+  type('o');
+  type('o'); // glimpses
+  type('O');
+  assert_int_equal(fov_player_episode(&viewer.player), 7);
 }
 
 /** Every letter in every mode at every size, for sanitizers and assertions. */
@@ -665,6 +841,7 @@ int main(void) {
       TEST(test_the_timeline_is_clicked_and_dragged),
       TEST(test_the_button_plays),
       TEST(test_filter_and_speed_are_buttons),
+      TEST(test_switches_of_overlays_show_their_state),
       TEST(test_a_key_of_an_overlay_names_it),
       TEST(test_a_key_steps_through_the_heads),
       TEST(test_few_episodes_fill_the_contact_sheet),
@@ -681,6 +858,12 @@ int main(void) {
       TEST(test_a_damaged_curve_does_not_hide_the_episodes),
       TEST(test_the_viewer_waits_for_the_first_trace),
       TEST(test_a_drop_opens_or_shows_an_error),
+      TEST(test_a_gif_is_written_frame_by_frame),
+      TEST(test_a_gif_is_finished_before_its_trace_goes),
+      TEST(test_maps_and_sheets_are_drawn_without_a_window),
+      TEST(test_a_click_on_the_confusion_matrix_selects),
+      TEST(test_settings_are_typed_and_need_a_run),
+      TEST(test_a_key_sorts_the_episodes),
       TEST(test_pictures_are_saved_under_descriptive_names),
       TEST(test_any_keys_at_any_size),
       TEST(test_the_history_is_bounded),

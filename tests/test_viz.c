@@ -524,12 +524,29 @@ static void test_squares_have_their_scales_colours(void **state) {
   cairo_surface_t *picture = draw(&scene);
   for (int s = 0; s < SCALES; s++) {
     FovBox square = fov_scene_patch(&scene, s);
-    uint32_t colour = rgb_of(fov_theme_dark.series[s]);
+    uint32_t colour = rgb_of(fov_theme_dark.patches[s]);
     assert_int_equal(pixel(picture, round(square.x + square.w), round(square.y)), colour);
     assert_int_equal(pixel(picture, round(square.x), round(square.y + square.h)), colour);
   }
   cairo_surface_destroy(picture);
   fov_trace_finish(&trace);
+}
+
+static double distance(FovColour a, FovColour b) {
+  return sqrt(pow(a.r - b.r, 2) + pow(a.g - b.g, 2) + pow(a.b - b.b, 2));
+}
+
+static void test_patches_have_colours_of_their_own(void **state) {
+  (void)state;
+  const FovTheme *themes[] = {&fov_theme_dark, &fov_theme_light};
+  for (int i = 0; i < 2; i++) {
+    const FovTheme *t = themes[i];
+    const FovColour others[] = {t->right, t->wrong, t->path, t->policy};
+    for (int p = 0; p < FOV_PATCHES; p++) {
+      for (int j = 0; j < 4; j++) assert_true(distance(t->patches[p], others[j]) > 0.35);
+      for (int q = 0; q < p; q++) assert_true(distance(t->patches[p], t->patches[q]) > 0.3);
+    }
+  }
 }
 
 static void test_image_pixels_are_sharp_and_true(void **state) {
@@ -973,7 +990,7 @@ static void assert_shows_glimpse(const uint32_t *picture, const FovTrace *trace,
   scene.glimpse = t;
   FovBox square = fov_scene_patch(&scene, 0);
   assert_near(picture[(int)round(square.y) * 640 + (int)round(square.x + square.w)],
-              rgb_of(fov_theme_dark.series[0]), 12);
+              rgb_of(fov_theme_dark.patches[0]), 12);
   assert_near(picture[640 + 1], rgb_of(fov_theme_dark.paper), 1);
 }
 
@@ -1022,7 +1039,8 @@ static void test_episodes_refuse_what_they_cannot_draw(void **state) {
   fov_trace_finish(&trace);
   const FovDrawEpisode first = {0}, beyond = {.episode = 2}, tiny = {.width = 100, .height = 720},
                        vast = {.width = 1280, .height = 100000};
-  assert_fails(fov_draw_episode("y.mov", "a.trace", &first), FOV_ERR_USAGE, ".png, .svg, .gif or .mp4");
+  assert_fails(fov_draw_episode("y.mov", "a.trace", &first), FOV_ERR_USAGE,
+               ".png, .svg, .gif, .mp4 or .html");
   assert_fails(fov_draw_episode("y.png", "a.trace", &beyond), FOV_ERR_USAGE, "episodes 0 to 1");
   assert_fails(fov_draw_episode("y.png", "a.trace", &tiny), FOV_ERR_USAGE, "100 × 720");
   assert_fails(fov_draw_episode("y.gif", "a.trace", &vast), FOV_ERR_USAGE, "100000");
@@ -1056,6 +1074,7 @@ int main(void) {
       cmocka_unit_test(test_patch_lies_where_the_sensor_looked),
       cmocka_unit_test(test_a_whole_image_does_not_move),
       cmocka_unit_test(test_squares_have_their_scales_colours),
+      cmocka_unit_test(test_patches_have_colours_of_their_own),
       cmocka_unit_test(test_image_pixels_are_sharp_and_true),
       cmocka_unit_test(test_policy_and_baseline_appear_only_if_there_are_any),
       cmocka_unit_test(test_the_cost_of_a_step_is_shown_with_the_return),

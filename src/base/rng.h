@@ -17,6 +17,7 @@ typedef enum FovStream {
   FOV_STREAM_BOOTSTRAP,    /**< resampling of results; index = draw */
   FOV_STREAM_AUGMENT,      /**< augmentation; seed and index = the environment's generator */
   FOV_STREAM_EXPLAIN,      /**< noise and random maps of explanations; index = case */
+  FOV_STREAM_SCANPATH,     /**< gazes to compare with; seed = kind, index = scanpath and draw */
 } FovStream;
 
 typedef struct FovRng {

@@ -23,8 +23,8 @@ typedef struct FovCommand {
 } FovCommand;
 
 extern const FovCommand fov_command_train, fov_command_eval, fov_command_trace, fov_command_view,
-    fov_command_plot, fov_command_sweep, fov_command_compare, fov_command_show, fov_command_bench,
-    fov_command_list, fov_command_explain;
+    fov_command_plot, fov_command_scanpath, fov_command_sweep, fov_command_compare,
+    fov_command_show, fov_command_bench, fov_command_list, fov_command_explain;
 
 /** Prints on stderr which settings were given under an old name. settings: NULL is allowed. */
 void fov_cli_notes(const FovSettings *settings);

@@ -14,9 +14,9 @@
 #include "record/provenance.h"
 
 static const FovCommand *const commands[] = {
-    &fov_command_train, &fov_command_eval,  &fov_command_trace,   &fov_command_view,
-    &fov_command_plot,  &fov_command_sweep, &fov_command_compare, &fov_command_explain,
-    &fov_command_show,  &fov_command_bench, &fov_command_list};
+    &fov_command_train,    &fov_command_eval,  &fov_command_trace,   &fov_command_view,
+    &fov_command_plot,     &fov_command_sweep, &fov_command_compare, &fov_command_explain,
+    &fov_command_scanpath, &fov_command_show,  &fov_command_bench,   &fov_command_list};
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -8,8 +8,8 @@
 #include "record/run.h"
 
 typedef struct Request {
-  const char *export, *size;
-  int episode, theme, head;
+  const char *export, *size, *picture;
+  int episode, theme, head, show, page, count;
   bool wrong;
 } Request;
 
@@ -17,19 +17,31 @@ enum { DARK, LIGHT };
 
 static const char *const themes[] = {[DARK] = "dark", [LIGHT] = "light", NULL};
 
+static const char *const shows[] = {[FOV_DRAW_EPISODE] = "episode",
+                                    [FOV_DRAW_HEAT] = "heat",
+                                    [FOV_DRAW_SHEET] = "sheet",
+                                    [FOV_DRAW_CONFUSION] = "confusion",
+                                    NULL};
+
 static const FovOption options[] = {
+    FOV_CHOICE(Request, show, "episode", shows,
+               "an episode, the heat map of all glimpses, the contact sheet of all episodes or the "
+               "confusion matrix"),
+    FOV_INT(Request, page, "1", 1, 100000, "of the contact sheet or the heat map's small maps"),
     FOV_INT(Request, episode, "0", 0, 100000000, "the episode to show first"),
     FOV_BOOL(Request, wrong, "no",
              "count only episodes that were answered wrongly or missed their goal"),
+    FOV_TEXT(Request, picture, "a PNG that the agent of the run looks at instead"),
     FOV_TEXT(Request, size, "of the picture in pixels, WxH; default: 1280x720"),
+    FOV_INT(Request, count, "20", 1, 10000, "of episodes in a web page, from --episode on"),
     FOV_INT(Request, head, "0", 0, 64,
             "the head whose weights are shown, for attention over tiles; 0: their mean"),
     FOV_CHOICE(Request, theme, "dark", themes, "background"),
-    FOV_TEXT(
-        Request, export,
-        "write a file instead of opening a window: the end of the episode, or the alignment of "
-        "a sequence, as FILE.png or FILE.svg, all of it as FILE.gif or, with ffmpeg, "
-        "FILE.mp4"),
+    FOV_TEXT(Request, export,
+             "write a file instead of opening a window: the end of the episode, or the alignment "
+             "of a sequence, as FILE.png or FILE.svg; all of it as FILE.gif or, with ffmpeg, "
+             "FILE.mp4; several episodes as a web page that loads nothing, FILE.html; an overview "
+             "of all episodes as FILE.png, FILE.svg or FILE.pdf"),
     FOV_OPTIONS_END,
 };
 
@@ -60,17 +72,26 @@ static void note_other_weights(const char *source, const char *trace,
 
 static FovStatus run(const void *values, const FovArguments *arguments) {
   const Request *request = values;
-  FovDrawEpisode what = {.episode = request->episode,
+  FovDrawEpisode what = {.show = (FovDrawShow)request->show,
+                         .page = request->page,
+                         .episode = request->episode,
+                         .count = request->count,
                          .wrong = request->wrong,
                          .light = request->theme == LIGHT,
+                         .picture = request->picture,
                          .head = request->head};
   FOV_TRY(parse_size(&what, request->size));
-  if (arguments->count != 1)
-    return fov_fail(FOV_ERR_USAGE, "expected one run or trace, found %d; see fovea view --help",
+  if (arguments->count < 1 || arguments->count > 2)
+    return fov_fail(FOV_ERR_USAGE,
+                    "expected one or two runs or traces, found %d; see fovea view --help",
                     arguments->count);
-  char path[FOV_PATH_SIZE];
+  char path[FOV_PATH_SIZE], beside[FOV_PATH_SIZE];
   FovProvenance of_trace;
   FOV_TRY(fov_run_find(path, arguments->words[0], FOV_RUN_TRACE));
+  if (arguments->count == 2) {
+    what.beside = arguments->words[1];
+    FOV_TRY(fov_run_find(beside, what.beside, FOV_RUN_TRACE));
+  }
   if (fov_provenance_read(&of_trace, path) == FOV_OK) { // drawing reports why not
     fov_cli_note_file(path, of_trace.checked);
     note_other_weights(arguments->words[0], path, &of_trace);
@@ -79,6 +100,19 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     fov_cli_release_interrupts();
     return fov_draw_window(arguments->words[0], &what);
   }
+  if (what.picture && what.show == FOV_DRAW_EPISODE) {
+    FOV_TRY(fov_draw_overview(request->export, arguments->words[0], &what));
+    fov_print(stdout, "%s: the agent of %s at %s\n", request->export, arguments->words[0],
+              what.picture);
+    return FOV_OK;
+  }
+  if (what.show != FOV_DRAW_EPISODE) {
+    static const char *const names[] = {"", "heat map", "contact sheet", "confusion matrix"};
+    FOV_TRY(fov_draw_overview(request->export, arguments->words[0], &what));
+    fov_print(stdout, "%s: %s of %s\n", request->export, names[what.show], path);
+    return FOV_OK;
+  }
+  if (what.beside) what.beside = beside;
   FOV_TRY(fov_draw_episode(request->export, path, &what));
   fov_print(stdout, "%s: %sepisode %d of %s\n", request->export, what.wrong ? "wrong " : "",
             what.episode, path);
@@ -88,16 +122,23 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
 const FovCommand fov_command_view = {
     .name = "view",
     .help = "play recorded episodes in a window or write them to a file",
-    .synopsis = "RUN|TRACE",
+    .synopsis = "RUN|TRACE [RUN|TRACE]",
     .about =
         "Opens a window that plays the episodes of a trace; F1 lists its keys. For a run, the\n"
         "window also shows earlier traces of the training and can follow a running training\n"
         "(L). A sequence is shown as the matrix of its weights: its source above, its answers on\n"
-        "the left. --export needs no display.\n",
+        "the left. Two runs or traces of the same episodes are shown side by side and step\n"
+        "together; F then also selects the episodes that they answer differently. --export needs\n"
+        "no display.\n",
     .examples = "  fovea view runs/cluttered-60-s0\n"
+                "  fovea view runs/rnn-s0 runs/lstm-s0\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --episode 3 --export gaze.gif\n"
+                "  fovea view runs/cluttered-60-s0 --picture digit.png\n"
                 "  fovea view runs/soft-s0 --head 2 --export head.png\n"
-                "  fovea view runs/dates-s0 --theme light --export alignment.svg\n",
+                "  fovea view runs/dates --theme light --export alignment.svg\n"
+                "  fovea view runs/cluttered-60-s0 --wrong --count 50 --export wrong.html\n"
+                "  fovea view runs/cluttered-60-s0 --show heat --export heat.svg\n"
+                "  fovea view runs/cluttered-60-s0 --show sheet --wrong --export wrong.png\n",
     .options = options,
     .size = sizeof(Request),
     .run = run,

@@ -543,3 +543,33 @@ FovStatus fov_trace_read(FovTrace *trace, const char *path) {
   fov_safetensors_close(file);
   return status;
 }
+
+/** Whether an episode of two traces of the same sizes begins with the same image or sequence. */
+static bool same_start(const FovTrace *a, const FovTrace *b, int episode) {
+  size_t e = (size_t)episode, image = (size_t)a->height * a->width * a->channels;
+  if (a->vocabulary > 0)
+    return memcmp(a->symbols + e * a->width, b->symbols + e * a->width,
+                  a->width * sizeof *a->symbols) == 0;
+  return memcmp(a->images + e * a->frames * image, b->images + e * b->frames * image, image) == 0;
+}
+
+FovStatus fov_trace_check_pair(const FovTrace *a, const char *a_path, const FovTrace *b,
+                               const char *b_path) {
+  if (a->vocabulary != b->vocabulary)
+    return fov_fail(FOV_ERR_USAGE, "%s, %s: not the same task: %d and %d symbols", a_path, b_path,
+                    a->vocabulary, b->vocabulary);
+  if (a->control != b->control || a->actions != b->actions)
+    return fov_fail(FOV_ERR_USAGE, "%s, %s: not the same task: %d and %d answers", a_path, b_path,
+                    a->actions, b->actions);
+  if (a->height != b->height || a->width != b->width || a->channels != b->channels)
+    return fov_fail(
+        FOV_ERR_USAGE, "%s, %s: not the same episodes: images of %d × %d × %d and %d × %d × %d",
+        a_path, b_path, a->height, a->width, a->channels, b->height, b->width, b->channels);
+  for (int e = 0; e < a->episodes && e < b->episodes; e++)
+    if (!same_start(a, b, e))
+      return fov_fail(FOV_ERR_USAGE,
+                      "%s, %s: not the same episodes: episode %d begins with another %s; record "
+                      "both with the same --split and eval.seed",
+                      a_path, b_path, e, a->vocabulary > 0 ? "sequence" : "image");
+  return FOV_OK;
+}

@@ -120,4 +120,9 @@ int fov_trace_length(const FovTrace *trace, int episode);
  */
 FovStatus fov_trace_read(FovTrace *trace, const char *path);
 
+/** Fails unless two traces are of the same episodes, of which the shorter one may have fewer; the
+ * paths name them. */
+FovStatus fov_trace_check_pair(const FovTrace *a, const char *a_path, const FovTrace *b,
+                               const char *b_path);
+
 #endif

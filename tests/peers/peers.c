@@ -10,6 +10,8 @@
  *     holm N P…                                  N adjusted p-values
  *     wilson HITS TRIALS                         the ends of the interval
  *     student FREEDOM                            the quantile
+ *     scanpaths HEIGHT N PLACES… M PLACES…       MultiMatch's vector, direction, length, position;
+ *                                                ScanMatch; DTW; of N and M places x y
  *
  * Scores are listed task by task; a task has RUNS of them. */
 #include <stdio.h>
@@ -18,6 +20,7 @@
 
 #include "base/bootstrap.h"
 #include "base/stats.h"
+#include "experiment/scanpath/measures.h"
 
 enum { MOST = 10000000 }; // numbers of one list
 
@@ -154,6 +157,26 @@ static void student(void) {
   printf("%.17g", fov_stats_student_quantile(0.05, read_number()));
 }
 
+/* ---- scanpaths ---- */
+
+static FovScanpath read_path(void) {
+  int count = read_count();
+  return (FovScanpath){read_list(2 * count), count};
+}
+
+static void scanpaths(void) {
+  double height = read_number(), measures[6];
+  FovScanpath a = read_path(), b = read_path();
+  double *room = allocate(a.count * b.count);
+  fov_multimatch(measures, &a, &b, height, room);
+  measures[4] = fov_scanmatch(&a, &b, height, room);
+  measures[5] = fov_dynamic_warping(&a, &b, room);
+  print_list(measures, 6);
+  free(room);
+  free(a.places);
+  free(b.places);
+}
+
 /* ---- commands ---- */
 
 static void quantiles(void) {
@@ -194,6 +217,7 @@ static const struct {
     {"holm", holm},
     {"wilson", wilson},
     {"student", student},
+    {"scanpaths", scanpaths},
 };
 
 int main(void) {

@@ -13,7 +13,6 @@
 
 #include "viz/scene/cache.h"
 #include "viz/scene/drawing.h"
-#include "viz/scene/episode.h"
 
 extern char **environ;
 
@@ -91,8 +90,7 @@ static bool put_frame(Film *film, cairo_surface_t *surface, const FovScene *scen
 static bool put_episode(Film *film, FovScene scene) {
   cairo_surface_t *surface =
       cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)scene.width, (int)scene.height);
-  double last = fov_last_glimpse(scene.trace, scene.episode),
-         each = FOV_GLIMPSE_SECONDS * FRAMES_PER_SECOND;
+  double last = fov_scene_length(&scene) - 1, each = FOV_GLIMPSE_SECONDS * FRAMES_PER_SECOND;
   int frames = (int)lround(last * each + FOV_END_SECONDS * FRAMES_PER_SECOND);
   bool written = cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS;
   for (int i = 0; written && i <= frames; i++) {

@@ -2,11 +2,7 @@
 #ifndef FOV_VIZ_SCENE_ATTENTION_H
 #define FOV_VIZ_SCENE_ATTENTION_H
 
-#include "record/trace.h"
-
-/** Whether an attention weighs all tiles, so that a glimpse has no place and no patch of its own.
- */
-bool fov_reads_all(const FovTrace *trace);
+#include "record/gaze.h"
 
 /** Heads whose weights were recorded: 1 if that is only their mean; 0 if there are no tiles. */
 int fov_heads(const FovTrace *trace);
@@ -22,15 +18,5 @@ void fov_describe_head(char *text, size_t size, const FovTrace *trace, int head)
  * mean, head 0. NULL: none were recorded. */
 const float *fov_weights(FovTraceGrid *grid, const FovTrace *trace, int episode, int glimpse,
                          int head);
-
-/** Whether an attention reads through a window that it places and scales. */
-bool fov_has_window(const FovTrace *trace);
-
-/** The window of a glimpse: x, y of its middle, a location, then width and height in the same
- * units, > 0, of its finest patch. NULL: none was recorded, or one that has no area. */
-const float *fov_attention_window(const FovTrace *trace, int episode, int glimpse);
-
-/** Where a glimpse was, [2]: the middle of its window or, without one, its location. */
-const float *fov_gaze(const FovTrace *trace, int episode, int glimpse);
 
 #endif

@@ -7,7 +7,9 @@
 #include "viz/scene/reconstruction.h"
 
 FovSceneCache *fov_scene_cache_create(void) {
-  return calloc(1, sizeof(FovSceneCache)); // NULL: scenes are drawn without a cache, more slowly
+  FovSceneCache *cache = calloc(1, sizeof *cache); // NULL: scenes are drawn without, more slowly
+  if (cache) cache->beside = calloc(1, sizeof *cache->beside);
+  return cache;
 }
 
 void fov_scene_cache_clear(FovSceneCache *cache) {
@@ -15,11 +17,13 @@ void fov_scene_cache_clear(FovSceneCache *cache) {
   cairo_surface_destroy(cache->ground); // all of which accept NULL
   cairo_surface_destroy(cache->reconstruction.seen);
   cairo_surface_destroy(cache->reconstruction.unseen);
-  *cache = (FovSceneCache){0};
+  fov_scene_cache_clear(cache->beside);
+  *cache = (FovSceneCache){.beside = cache->beside};
 }
 
 void fov_scene_cache_destroy(FovSceneCache *cache) {
   fov_scene_cache_clear(cache);
+  if (cache) free(cache->beside);
   free(cache);
 }
 

@@ -16,8 +16,10 @@ struct FovSceneCache {
   cairo_surface_t *ground; /**< the view without the marks */
   int episode, glimpse;    /**< shown by `reconstruction` */
   FovReconstruction reconstruction;
+  FovSceneCache *beside; /**< that of the other agent; NULL: none */
 };
 
+/** Made for up to two agents. */
 FovSceneCache *fov_scene_cache_create(void);
 void fov_scene_cache_destroy(FovSceneCache *cache);
 

@@ -4,10 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-size_t fov_glimpse_index(const FovTrace *trace, int episode, int glimpse) {
-  return (size_t)episode * trace->glimpses + glimpse;
-}
-
 int fov_last_glimpse(const FovTrace *trace, int episode) {
   return trace->lengths[episode] - 1;
 }
@@ -30,6 +26,23 @@ int fov_next_answer(const FovTrace *trace, int episode, int glimpse) {
   for (int t = glimpse; t < trace->lengths[episode]; t++)
     if (answers[t] >= 0) return answers[t];
   return -1;
+}
+
+/** Finds the next answer from a glimpse on, and the glimpse after it; −1: none. */
+static int take_answer(int *t, const FovTrace *trace, int episode) {
+  const int32_t *answers = trace->answers + fov_glimpse_index(trace, episode, 0);
+  while (*t < trace->lengths[episode] && answers[*t] < 0) ++*t;
+  return *t < trace->lengths[episode] ? answers[(*t)++] : -1;
+}
+
+bool fov_disagree(const FovTrace *a, const FovTrace *b, int episode) {
+  int s = 0, t = 0, answer, other;
+  if (a->control) return a->wrong[episode] != b->wrong[episode];
+  do {
+    answer = take_answer(&s, a, episode);
+    other = take_answer(&t, b, episode);
+  } while (answer == other && answer >= 0);
+  return answer != other;
 }
 
 double fov_return(const FovTrace *trace, int episode, int glimpse) {

@@ -2,13 +2,10 @@
 #ifndef FOV_VIZ_SCENE_EPISODE_H
 #define FOV_VIZ_SCENE_EPISODE_H
 
-#include "record/trace.h"
+#include "record/gaze.h"
 #include "viz/scene/pixels.h"
 
 enum { FOV_ACTION_NAME = 24 }; // bytes of a name that is drawn, with its final zero
-
-/** Index of a glimpse in arrays of [E, T, …]. */
-size_t fov_glimpse_index(const FovTrace *trace, int episode, int glimpse);
 
 /** The last glimpse of an episode, 0 … T−1. */
 int fov_last_glimpse(const FovTrace *trace, int episode);
@@ -21,6 +18,10 @@ int fov_first_label(const FovTrace *trace, int episode);
 
 /** The first answer or action at a glimpse or after it; −1: none. */
 int fov_next_answer(const FovTrace *trace, int episode, int glimpse);
+
+/** Whether two agents answered an episode differently; in a game, whether one met the goal alone.
+ */
+bool fov_disagree(const FovTrace *a, const FovTrace *b, int episode);
 
 /** The return from a glimpse on, undiscounted: what the baseline predicts. */
 double fov_return(const FovTrace *trace, int episode, int glimpse);

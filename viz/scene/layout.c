@@ -23,6 +23,17 @@ int fov_retina_tiles(const FovTrace *trace) {
   return trace->scales + !fov_reads_all(trace);
 }
 
+/** The plots over time, side by side if both are there and have room. */
+static void lay_out_series(FovLayout *l, const FovScene *scene, FovBox box) {
+  double pad = round(1.25 * l->em);
+  l->last = box;
+  bool both = fov_has_baseline(scene) || scene->trace->control;
+  if (!both || box.w < 24 * l->em) return;
+  l->returns = box;
+  l->returns.w = l->last.w = floor((box.w - pad) / 2);
+  l->last.x = box.x + box.w - l->last.w;
+}
+
 /** The right column from its top: the retina, the bars, and the plots over time. */
 static void lay_out_column(FovLayout *l, const FovScene *scene, FovBox column) {
   double em = l->em, pad = round(1.25 * em);
@@ -32,16 +43,26 @@ static void lay_out_column(FovLayout *l, const FovScene *scene, FovBox column) {
   l->bars = column;
   if (column.h < 15 * em || scene->trace->glimpses < 2) return;
   l->bars = fov_cut_top(&column, round(0.56 * column.h), pad);
-  l->last = column;
-  if (!fov_has_baseline(scene) && !scene->trace->control) return;
-  l->returns = column;
-  l->returns.w = l->last.w = floor((column.w - pad) / 2);
-  l->last.x = column.x + column.w - l->last.w;
+  lay_out_series(l, scene, column);
+}
+
+/** In a scene that is as high as wide: the view, the retina on its right, the plots below. */
+static void lay_out_rows(FovLayout *l, const FovScene *scene, FovBox body) {
+  double em = l->em, pad = round(1.25 * em), legend = round(2.2 * em);
+  double side = round(fmin(0.62 * body.w, body.h - 18 * em));
+  FovBox top = fov_cut_top(&body, side + legend, pad);
+  l->view = (FovBox){top.x, top.y, side, side};
+  l->legend = (FovBox){top.x, top.y + side, side, legend};
+  l->retina = (FovBox){top.x + side + pad, top.y, top.w - side - pad, side};
+  l->bars = body;
+  if (scene->trace->glimpses < 2) return;
+  l->bars.w = floor(0.48 * (body.w - pad));
+  lay_out_series(l, scene,
+                 (FovBox){body.x + l->bars.w + pad, body.y, body.w - l->bars.w - pad, body.h});
 }
 
 /** Whether the source of alignments is too long for a view beside the plots. */
 static bool is_long(const FovTrace *trace, double em, double width) {
-  if (!fov_shows_alignment(trace)) return false;
   return trace->vocabulary > 0 ? 0.8 * em * trace->width > 0.5 * width
                                : trace->width > 2 * trace->height;
 }
@@ -91,10 +112,13 @@ FovLayout fov_layout(const FovScene *scene) {
   double em = l.em, pad = round(1.25 * em);
   FovBox body = {pad, pad, scene->width - 2 * pad, scene->height - 2 * pad};
   l.title = fov_cut_top(&body, round(1.5 * em), round(0.75 * pad));
+  bool tall = body.h > 0.8 * body.w && fmin(body.w, body.h) > 36 * em;
   bool words = fmin(body.h, 0.54 * body.w) > 27 * em; // left out of a small scene
   double legend = words ? round(2.2 * em) : 0;
-  if (is_long(scene->trace, em, body.w)) {
+  if (fov_shows_alignment(scene->trace) && (tall || is_long(scene->trace, em, body.w))) {
     lay_out_long(&l, scene, body, legend);
+  } else if (tall) {
+    lay_out_rows(&l, scene, body);
   } else {
     double side = round(fmin(body.h - legend, 0.54 * body.w)), left = side + round(1.5 * pad);
     l.view = (FovBox){body.x, body.y, side, side};

@@ -143,7 +143,8 @@ static FovColour bar_colour(const FovScene *scene, int class, int t) {
   int answer = fov_next_answer(trace, scene->episode, t);
   if (class == trace->labels[fov_glimpse_index(trace, scene->episode, t)]) return theme->right;
   if (class != answer) return theme->quiet;
-  return trace->control ? theme->series[0] : theme->wrong;
+  bool unknown = fov_first_label(trace, scene->episode) < 0;
+  return trace->control || unknown ? theme->series[0] : theme->wrong;
 }
 
 /** Draws the bars of a class, one per glimpse, this glimpse in full colour; only that one if not

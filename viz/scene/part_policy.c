@@ -177,7 +177,7 @@ void fov_draw_policy_legend(cairo_t *cr, const FovScene *scene, double x, double
 
 void fov_draw_window_legend(cairo_t *cr, const FovScene *scene, double x, double y, double end,
                             double em) {
-  fov_stroke_box(cr, (FovBox){x, y - 0.75 * em, 0.9 * em, 0.9 * em}, scene->theme->series[0],
+  fov_stroke_box(cr, (FovBox){x, y - 0.75 * em, 0.9 * em, 0.9 * em}, scene->theme->patches[0],
                  fmax(1.5, 0.14 * em));
   legend_text(cr, scene, x + 1.4 * em, y, end, "attention", scene->trace->attention, "window");
 }

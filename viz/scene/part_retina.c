@@ -15,12 +15,23 @@ static FovPixels patch_of(const FovScene *scene, int scale) {
                      trace->side, trace->side, trace->channels};
 }
 
-/** Tile `i` of the row under the heading: the scales of the glimpse, then the reconstruction. */
+/** Tile `i` under the heading, in as many columns as make tiles largest: the scales of the glimpse,
+ * then the reconstruction. */
 static FovBox tile(const FovScene *scene, const FovLayout *l, int i) {
-  double side = l->retina.h - 3.2 * l->em, gaps = fov_retina_tiles(scene->trace) - 1;
-  double pitch = gaps > 0 ? (l->retina.w - side) / gaps : 0;
-  pitch = fmin(pitch, side + 3 * l->em); // a few tiles stay together
-  return fov_snap((FovBox){l->retina.x + i * pitch, l->retina.y + 1.6 * l->em, side, side});
+  int tiles = fov_retina_tiles(scene->trace), columns = tiles;
+  double em = l->em, side = 0;
+  for (int c = tiles; c > 0; c--) {
+    int rows = (tiles + c - 1) / c;
+    double fits =
+        fmin((l->retina.w - (c - 1) * em) / c, (l->retina.h - 1.6 * em) / rows - 1.6 * em);
+    if (fits <= side) continue;
+    side = fits;
+    columns = c;
+  }
+  double pitch = columns > 1 ? (l->retina.w - side) / (columns - 1) : 0;
+  pitch = fmin(pitch, side + 3 * em); // a few tiles stay together
+  return fov_snap((FovBox){l->retina.x + i % columns * pitch,
+                           l->retina.y + 1.6 * em + i / columns * (side + 1.6 * em), side, side});
 }
 
 static void caption(cairo_t *cr, FovBox frame, double em, const char *text) {
@@ -68,7 +79,7 @@ void fov_draw_retina(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
     FovBox frame = tile(scene, l, s);
     FovPixels pixels = patch_of(scene, s);
     fov_draw_pixels(cr, frame, &pixels);
-    fov_stroke_box(cr, frame, scene->theme->series[s % FOV_SERIES], fov_border(l->em));
+    fov_stroke_box(cr, frame, scene->theme->patches[s % FOV_PATCHES], fov_border(l->em));
     fov_set_colour(cr, scene->theme->quiet, 1);
     caption_patch(cr, scene, frame, l->em, s);
   }

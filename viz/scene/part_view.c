@@ -110,7 +110,7 @@ static void draw_squares(cairo_t *cr, const FovScene *scene, const FovLayout *l)
     if (square.w == 0) continue;
     square = fov_cut_far(square, l->view);
     if (scene->glide == 0) square = fov_snap(square); // while moving it would jerk
-    FovColour colour = scene->theme->series[s % FOV_SERIES];
+    FovColour colour = scene->theme->patches[s % FOV_PATCHES];
     cairo_rectangle(cr, square.x, square.y, square.w, square.h);
     fov_stroke_rimmed(cr, colour, line, 1);
     draw_tag(cr, square, l->view, s, colour, l->em);

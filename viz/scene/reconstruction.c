@@ -7,31 +7,6 @@
 #include "viz/scene/attention.h"
 #include "viz/scene/episode.h"
 
-/** The area of an image that the sensor sees whole, centred. */
-static FovPatchArea whole_patch(const FovTrace *trace) {
-  int left = (trace->side - trace->width) / 2, above = (trace->side - trace->height) / 2;
-  return (FovPatchArea){-left, -above, trace->side, trace->side};
-}
-
-static FovPatchArea window_patch(const FovTrace *trace, const float *window, int scale) {
-  if (!window) return (FovPatchArea){0};
-  double w = ldexp(window[2], scale) / 2 * trace->width,
-         h = ldexp(window[3], scale) / 2 * trace->height;
-  return (FovPatchArea){((double)window[0] + 1) / 2 * trace->width - w / 2,
-                        ((double)window[1] + 1) / 2 * trace->height - h / 2, w, h};
-}
-
-FovPatchArea fov_patch_area(const FovTrace *trace, int episode, int glimpse, int scale) {
-  if (trace->whole) return whole_patch(trace);
-  if (fov_reads_all(trace)) return (FovPatchArea){0};
-  if (fov_has_window(trace))
-    return window_patch(trace, fov_attention_window(trace, episode, glimpse), scale);
-  const float *location = trace->locations + 2 * fov_glimpse_index(trace, episode, glimpse);
-  double side = ldexp(trace->side, scale);
-  return (FovPatchArea){round((location[0] + 1) / 2 * trace->width) - floor(side / 2),
-                        round((location[1] + 1) / 2 * trace->height) - floor(side / 2), side, side};
-}
-
 /** The first of `count` pixels whose middle is not before an edge, which may be anywhere. */
 static int first_after(double edge, int count) {
   return (int)fmin(count, fmax(0, ceil(edge - 0.5)));

@@ -4,17 +4,7 @@
 
 #include <stdint.h>
 
-#include "record/trace.h"
-
-/** The area of patch `scale` of a glimpse, in pixels of the image; may reach far beyond it. It is
- * that of the retina, with sides of G·2^scale, or of an attention's window, 2^scale times as wide
- * and high as recorded. No width: the glimpse has no place in the image. */
-typedef struct FovPatchArea {
-  double x, y; /**< its top left corner */
-  double w, h;
-} FovPatchArea;
-
-FovPatchArea fov_patch_area(const FovTrace *trace, int episode, int glimpse, int scale);
+#include "record/gaze.h"
 
 /**
  * Reconstructs the image from glimpses 0 … `glimpse`. Each pixel has the value received in the

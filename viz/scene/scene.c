@@ -4,6 +4,9 @@
 
 #include "viz/scene/episode.h"
 
+const char *const fov_overlay_names[FOV_OVERLAYS] = {"squares", "path", "policy",
+                                                     "numbers", "veil", "reconstruction"};
+
 FovScene fov_scene(const FovTrace *trace, double width, double height, const FovTheme *theme) {
   return (FovScene){.trace = trace,
                     .width = width,
@@ -35,7 +38,7 @@ FovStatus fov_scene_check(const FovTrace *trace, const char *path) {
 }
 
 void fov_scene_seek(FovScene *scene, double time) {
-  int last = fov_last_glimpse(scene->trace, scene->episode);
+  int last = fov_scene_length(scene) - 1;
   scene->glimpse = (int)fmin(last, fmax(0, floor(time)));
   double moving = fmin(1, fmax(0, (time - scene->glimpse - FOV_REST) / (1 - FOV_REST)));
   scene->glide = scene->glimpse < last ? moving * moving * (3 - 2 * moving) : 0;
@@ -46,7 +49,10 @@ size_t fov_glimpse_at(const FovScene *scene) {
 }
 
 int fov_scene_length(const FovScene *scene) {
-  return fov_last_glimpse(scene->trace, scene->episode) + 1;
+  int last = fov_last_glimpse(scene->trace, scene->episode);
+  if (scene->beside && fov_last_glimpse(scene->beside, scene->episode) > last)
+    last = fov_last_glimpse(scene->beside, scene->episode);
+  return last + 1;
 }
 
 bool fov_has_baseline(const FovScene *scene) {

@@ -9,6 +9,7 @@
 
 enum { FOV_SCENE_WIDTH = 1280, FOV_SCENE_HEIGHT = 720 };        // the default
 enum { FOV_SCENE_MIN_WIDTH = 320, FOV_SCENE_MIN_HEIGHT = 180 }; // the smallest legible size
+enum { FOV_SCENE_NAME = 256 }; // bytes of an agent's name that are drawn
 enum { FOV_SCENE_SCALES = 8 }; // more squares are hard to distinguish
 
 /** What can be drawn over the image; key N of the window toggles bit N − 1. */
@@ -26,6 +27,9 @@ enum {
   FOV_OVERLAYS_DEFAULT = FOV_OVERLAY_SQUARES | FOV_OVERLAY_PATH | FOV_OVERLAY_POLICY
 };
 
+/** "squares", "path" …, by bit. */
+extern const char *const fov_overlay_names[FOV_OVERLAYS];
+
 /** The part of the image that is shown, enlarged. (x, y), in shares of the image, is at the middle
  * of the view. */
 typedef struct FovZoom {
@@ -39,10 +43,12 @@ typedef struct FovSceneCache FovSceneCache;
 /** What to draw, and at which size. */
 typedef struct FovScene {
   const FovTrace *trace;
-  int episode;          /**< 0 … E−1 */
-  int glimpse;          /**< 0 … the last of the episode */
-  double glide;         /**< 0 … 1: the share of the way to the next glimpse */
-  double width, height; /**< canvas units */
+  const FovTrace *beside; /**< another agent on the same episodes, drawn on the right; NULL: none */
+  const char *names[2];   /**< of the two agents; not drawn without another agent */
+  int episode;            /**< 0 … E−1 */
+  int glimpse;            /**< 0 … the last of the episode; of the longer one of two */
+  double glide;           /**< 0 … 1: the share of the way to the next glimpse */
+  double width, height;   /**< canvas units */
   const FovTheme *theme;
   unsigned overlays; /**< of FovOverlay */
   int head;          /**< whose weights are shown: 1, 2 …; 0: the mean of the heads */
@@ -70,7 +76,7 @@ FovStatus fov_scene_check(const FovTrace *trace, const char *path);
 /** Sets glimpse and glide from a time in glimpses. */
 void fov_scene_seek(FovScene *scene, double time);
 
-/** Number of glimpses of the scene's episode. */
+/** Number of glimpses of the scene's episode, the longer one of two. */
 int fov_scene_length(const FovScene *scene);
 
 /** Index of the scene's glimpse in arrays of [E, T, …]. */

@@ -22,6 +22,7 @@ const FovTheme fov_theme_light = {
     .policy = RGB(0xd55e00),
     .right = RGB(0x009e73),
     .wrong = RGB(0xd55e00),
+    .patches = {RGB(0x1f5fd0), RGB(0xcc79a7), RGB(0x56b4e9), RGB(0x7b4fc9)},
     .series = {RGB(0x0072b2), RGB(0xd55e00), RGB(0x009e73), RGB(0xcc79a7), RGB(0xe69f00),
                RGB(0x56b4e9), RGB(0x000000)},
 };
@@ -37,6 +38,7 @@ const FovTheme fov_theme_dark = {
     .policy = RGB(0xff7f2a),
     .right = RGB(0x1fc796),
     .wrong = RGB(0xff7f2a),
+    .patches = {RGB(0x56b4e9), RGB(0xe08dbd), RGB(0xc9d6e8), RGB(0x9a7df0)},
     .series = {RGB(0x56b4e9), RGB(0xe69f00), RGB(0x1fc796), RGB(0xe08dbd), RGB(0xf0e442),
                RGB(0xff7f2a), RGB(0x4a9be0)},
 };

@@ -19,16 +19,17 @@ typedef struct FovBox {
   double x, y, w, h;
 } FovBox;
 
-enum { FOV_SERIES = 7 };
+enum { FOV_SERIES = 7, FOV_PATCHES = 4 };
 
 /** Colours by role; `series` distinguish things of one kind (Okabe and Ito 2008). */
 typedef struct FovTheme {
-  FovColour paper;              /**< behind everything */
-  FovColour panel;              /**< behind an image or a plot */
-  FovColour ink, quiet, rule;   /**< text; secondary text; thin lines */
-  FovColour path, policy;       /**< glimpses so far; the policy */
-  FovColour right, wrong;       /**< of an answer */
-  FovColour series[FOV_SERIES]; /**< scales of a retina, experiments of a plot */
+  FovColour paper;                /**< behind everything */
+  FovColour panel;                /**< behind an image or a plot */
+  FovColour ink, quiet, rule;     /**< text; secondary text; thin lines */
+  FovColour path, policy;         /**< glimpses so far; the policy */
+  FovColour right, wrong;         /**< of an answer */
+  FovColour patches[FOV_PATCHES]; /**< of a glimpse; unlike path, policy, right and wrong */
+  FovColour series[FOV_SERIES];   /**< experiments of a plot */
 } FovTheme;
 
 extern const FovTheme fov_theme_light, fov_theme_dark;

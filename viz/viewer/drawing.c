@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "viz/scene/confusion.h"
 #include "viz/scene/drawing.h"
+#include "viz/viewer/bars.h"
 #include "viz/viewer/keys.h"
 #include "viz/viewer/sheet.h"
 #include "viz/viewer/window_layout.h"
@@ -35,13 +37,17 @@ static void draw_note(cairo_t *cr, const FovViewer *viewer, FovBox box) {
                                            : "F changes the filter, C the class");
 }
 
+FovStatus fov_viewer_count_heat(FovViewer *viewer) {
+  const FovPlayer *player = &viewer->player;
+  if (viewer->heat.maps > 0) return FOV_OK;
+  return fov_heat_build(&viewer->heat, player->trace, player->selection, player->count);
+}
+
 /** The map is built when it is first shown. */
 static void draw_heat(cairo_t *cr, FovViewer *viewer, FovBox box) {
   const FovPlayer *player = &viewer->player;
   char filter[64];
-  if (viewer->heat.maps == 0 &&
-      fov_heat_build(&viewer->heat, player->trace, player->selection, player->count) != FOV_OK) {
-    viewer->heat = (FovHeat){0};
+  if (fov_viewer_count_heat(viewer) != FOV_OK) {
     draw_note(cr, viewer, box);
     return;
   }
@@ -49,13 +55,39 @@ static void draw_heat(cairo_t *cr, FovViewer *viewer, FovBox box) {
   fov_heat_draw(cr, &viewer->heat, player->trace, fov_player_theme(player), box.w, box.h, filter);
 }
 
-void fov_viewer_draw_mode(cairo_t *cr, FovViewer *viewer) {
-  FovBox box = fov_window_layout(viewer).scene;
+/** Counted each time: that takes less than drawing it. */
+static void draw_confusion(cairo_t *cr, const FovViewer *viewer, FovBox box) {
+  const FovPlayer *player = &viewer->player;
+  FovConfusion confusion;
+  if (fov_confusion_count(&confusion, player->trace, fov_player_episodes(player)) != FOV_OK) {
+    draw_note(cr, viewer, box);
+    return;
+  }
+  fov_confusion_draw(cr, &confusion, player->trace, fov_player_theme(player), box.w, box.h,
+                     player->label, player->answer);
+  fov_confusion_finish(&confusion);
+}
+
+static void describe_confusion(char *text, size_t size, const FovViewer *viewer, FovBox box) {
+  const FovPlayer *player = &viewer->player;
+  FovConfusion confusion;
+  int label, answer;
+  if (fov_confusion_count(&confusion, player->trace, fov_player_episodes(player)) != FOV_OK) return;
+  if (fov_confusion_at(&label, &answer, &confusion, player->trace, box.w, box.h, viewer->x,
+                       viewer->y))
+    fov_confusion_describe(text, size, &confusion, player->trace, label, answer);
+  fov_confusion_finish(&confusion);
+}
+
+void fov_viewer_draw_mode(cairo_t *cr, FovViewer *viewer, double width, double height) {
+  FovBox box = {0, 0, width, height};
   FovPlayer *player = &viewer->player;
   if (player->count == 0) {
     draw_note(cr, viewer, box);
   } else if (player->mode == FOV_MODE_HEAT) {
     draw_heat(cr, viewer, box);
+  } else if (player->mode == FOV_MODE_CONFUSION) {
+    draw_confusion(cr, viewer, box);
   } else if (player->mode == FOV_MODE_SHEET) {
     fov_sheet_fit(player, box.w, box.h);
     fov_sheet_draw(cr, player, box.w, box.h);
@@ -63,133 +95,6 @@ void fov_viewer_draw_mode(cairo_t *cr, FovViewer *viewer) {
     FovScene scene = fov_window_scene(viewer);
     fov_scene_draw(cr, &scene);
   }
-}
-
-/* ---- the timeline ---- */
-
-static void draw_button(cairo_t *cr, const FovWindowLayout *f, const FovTheme *theme,
-                        bool playing) {
-  double size = 1.1 * f->em, x = f->button.x + 0.2 * f->em, y = f->bar.y + f->bar.h / 2 - size / 2;
-  fov_set_colour(cr, theme->ink, 1);
-  if (playing) {
-    cairo_rectangle(cr, x, y, 0.34 * size, size);
-    cairo_rectangle(cr, x + 0.6 * size, y, 0.34 * size, size);
-  } else {
-    cairo_move_to(cr, x, y);
-    cairo_line_to(cr, x + 0.95 * size, y + size / 2);
-    cairo_line_to(cr, x, y + size);
-    cairo_close_path(cr);
-  }
-  cairo_fill(cr);
-}
-
-static void draw_knob(cairo_t *cr, const FovTheme *theme, double x, double y, double radius) {
-  fov_disc(cr, x, y, radius);
-  fov_set_colour(cr, theme->ink, 1);
-  cairo_fill(cr);
-  fov_disc(cr, x, y, 0.45 * radius);
-  fov_set_colour(cr, theme->paper, 1);
-  cairo_fill(cr);
-}
-
-static void draw_track(cairo_t *cr, const FovViewer *viewer, const FovWindowLayout *f,
-                       const FovTheme *theme) {
-  const FovPlayer *player = &viewer->player;
-  double y = round(f->bar.y + f->bar.h / 2), now = fov_axis_at(&f->time, player->time);
-  cairo_set_line_width(cr, fmax(2, round(0.14 * f->em)));
-  fov_set_colour(cr, theme->rule, 1);
-  fov_line(cr, f->time.from, y, f->time.to, y);
-  fov_set_colour(cr, theme->quiet, 1);
-  fov_line(cr, f->time.from, y, now, y);
-  double pitch = (f->time.to - f->time.from) / f->time.hi;
-  int every = (int)ceil(0.8 * f->em / pitch); // so that dots do not touch
-  for (int t = 0; t <= fov_player_last(player); t += every) {
-    fov_disc(cr, fov_axis_at(&f->time, t), y, 0.26 * f->em);
-    fov_set_colour(cr, t <= player->time ? theme->quiet : theme->rule, 1);
-    cairo_fill(cr);
-  }
-  draw_knob(cr, theme, now, y, 0.55 * f->em);
-}
-
-static void draw_bar(cairo_t *cr, const FovViewer *viewer, const FovWindowLayout *f) {
-  if (!fov_shows(cr, f->bar)) return;
-  const FovPlayer *player = &viewer->player;
-  const FovTheme *theme = fov_player_theme(player);
-  char filter[64];
-  double right = f->bar.w - round(1.25 * f->em), y = f->bar.y + f->bar.h / 2 + 0.36 * f->em;
-  fov_fill_box(cr, f->bar, theme->paper);
-  cairo_set_line_width(cr, 1);
-  fov_set_colour(cr, theme->rule, 1);
-  fov_line(cr, 0, f->bar.y + 0.5, f->bar.w, f->bar.y + 0.5);
-  draw_button(cr, f, theme, player->playing);
-  draw_track(cr, viewer, f, theme);
-  fov_player_filter_text(player, filter, sizeof filter);
-  fov_set_font(cr, f->em, false);
-  fov_fit_text(cr, filter, sizeof filter, f->filter.x + f->filter.w - f->time.to - 1.6 * f->em);
-  fov_set_colour(cr, theme->quiet, 1);
-  fov_text(cr, f->time.to + 1.6 * f->em, y, FOV_ALIGN_LEFT, "%s", filter);
-  fov_set_colour(cr, theme->ink, 1);
-  fov_text(cr, right, y, FOV_ALIGN_RIGHT, "%g×", player->speed);
-}
-
-/* ---- the training ---- */
-
-/** The validation error over the updates, scaled to its box. */
-static void draw_curve(cairo_t *cr, const FovOpenedRun *opened, const FovWindowLayout *f,
-                       FovBox box, const FovTheme *theme) {
-  double most = 0;
-  for (size_t i = 0; i < opened->row_count; i++)
-    if (isfinite(opened->rows[i].valid_error)) most = fmax(most, opened->rows[i].valid_error);
-  FovAxis error = {.lo = 0, .hi = fmax(1e-6, most), .from = box.y + box.h, .to = box.y};
-  for (size_t i = 0; i < opened->row_count; i++)
-    if (isfinite(opened->rows[i].valid_error))
-      cairo_line_to(cr, fov_axis_at(&f->updates, (double)opened->rows[i].update),
-                    fov_axis_at(&error, opened->rows[i].valid_error));
-  fov_set_colour(cr, theme->series[0], 1);
-  cairo_set_line_width(cr, fmax(1.25, 0.12 * f->em));
-  cairo_stroke(cr);
-}
-
-static void draw_snapshots(cairo_t *cr, const FovOpenedRun *opened, const FovWindowLayout *f,
-                           double y, const FovTheme *theme) {
-  cairo_set_line_width(cr, fmax(2, round(0.14 * f->em)));
-  fov_set_colour(cr, theme->rule, 1);
-  fov_line(cr, f->updates.from, y, f->updates.to, y);
-  fov_set_colour(cr, theme->quiet, 1);
-  for (size_t i = 0; i < opened->snapshots; i++)
-    fov_disc(cr, fov_axis_at(&f->updates, (double)opened->updates[i]), y, 0.2 * f->em);
-  cairo_fill(cr);
-  if (opened->snapshots > 0)
-    draw_knob(cr, theme, fov_axis_at(&f->updates, (double)opened->updates[opened->snapshot]), y,
-              0.55 * f->em);
-}
-
-/** The row of progress.csv from the evaluation of a snapshot. */
-static const FovProgress *row_of(const FovOpenedRun *opened, int64_t update) {
-  for (size_t i = 0; i < opened->row_count; i++)
-    if (opened->rows[i].update == update) return &opened->rows[i];
-  return NULL;
-}
-
-static void draw_training(cairo_t *cr, const FovViewer *viewer, const FovWindowLayout *f) {
-  if (f->training.h == 0 || !fov_shows(cr, f->training)) return;
-  const FovOpenedRun *opened = &viewer->opened;
-  const FovTheme *theme = fov_player_theme(&viewer->player);
-  FovBox box = f->training;
-  double em = f->em, y = round(box.y + box.h - 1.3 * em), right = box.w - round(1.25 * em);
-  fov_fill_box(cr, box, theme->paper);
-  draw_curve(cr, opened, f, (FovBox){box.x, box.y + 0.3 * em, box.w, box.h - 2.2 * em}, theme);
-  draw_snapshots(cr, opened, f, y, theme);
-  const FovProgress *row = row_of(opened, opened->trace.update);
-  fov_set_font(cr, 0.85 * em, false);
-  fov_set_colour(cr, theme->quiet, 1);
-  fov_text(cr, f->button.x, y + 0.3 * em, FOV_ALIGN_LEFT, "training");
-  fov_text(cr, right, y + 0.3 * em, FOV_ALIGN_RIGHT, "update %lld",
-           (long long)opened->trace.update);
-  fov_set_colour(cr, theme->series[0], 1);
-  if (row)
-    fov_text(cr, right, y - 1.1 * em, FOV_ALIGN_RIGHT, "validation error %.2f %%",
-             100 * row->valid_error);
 }
 
 /* ---- what lies over it ---- */
@@ -221,22 +126,30 @@ static void draw_message(cairo_t *cr, const FovViewer *viewer, const FovWindowLa
   fov_text(cr, box.x + 1.2 * em + mark, box.y + 1.55 * em, FOV_ALIGN_LEFT, "%s", text);
 }
 
+/** What is typed, of a long one the end, and what to type. */
 static void draw_entry(cairo_t *cr, const FovViewer *viewer, const FovWindowLayout *f) {
-  if (!viewer->player.asking) return;
-  const FovTheme *theme = fov_player_theme(&viewer->player);
-  double em = f->em, width = 22 * em;
+  const FovPlayer *player = &viewer->player;
+  if (!player->asking) return;
+  const FovTheme *theme = fov_player_theme(player);
+  bool settings = player->asking == FOV_QUESTION_SETTINGS;
+  double em = f->em, width = fmin(settings ? 40 * em : 22 * em, f->scene.w - 2 * em);
   FovBox box = fov_snap((FovBox){(f->scene.w - width) / 2, f->scene.h * 0.38, width, 4.4 * em});
   draw_plate(cr, box, theme, theme->ink, em);
   fov_set_font(cr, 1.2 * em, true);
   fov_set_colour(cr, theme->ink, 1);
-  double x = box.x + 1.4 * em, y = box.y + 1.9 * em;
-  x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "Episode ");
-  x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", viewer->player.entry);
+  double x = box.x + 1.4 * em, y = box.y + 1.9 * em, end = box.x + box.w - 2 * em;
+  x += fov_text(cr, x, y, FOV_ALIGN_LEFT, settings ? "Settings " : "Episode ");
+  const char *entry = player->entry;
+  while (*entry && x + fov_text_width(cr, entry) > end) entry++;
+  x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", entry);
   fov_fill_box(cr, (FovBox){x + 2, y - 1.05 * em, fmax(2, 0.12 * em), 1.35 * em}, theme->ink);
   fov_set_font(cr, 0.85 * em, false);
   fov_set_colour(cr, theme->quiet, 1);
-  fov_text(cr, box.x + 1.4 * em, box.y + 3.5 * em, FOV_ALIGN_LEFT, "0 to %d, then Enter",
-           viewer->player.trace->episodes - 1);
+  char hint[96] = "key=value ..., sampled; Enter runs the agent again, nothing closes it";
+  if (!settings)
+    snprintf(hint, sizeof hint, "0 to %d, then Enter", fov_player_episodes(player) - 1);
+  fov_fit_text(cr, hint, sizeof hint, box.w - 2.8 * em);
+  fov_text(cr, box.x + 1.4 * em, box.y + 3.5 * em, FOV_ALIGN_LEFT, "%s", hint);
 }
 
 static int help_lines(void) {
@@ -245,12 +158,29 @@ static int help_lines(void) {
   return count;
 }
 
+/** A key and what it does, from x, the text shortened to end before `end`. */
+static void draw_key(cairo_t *cr, const FovKey *key, const FovTheme *theme, double x, double y,
+                     double end, double em) {
+  char text[128];
+  fov_set_font(cr, 0.9 * em, true);
+  fov_set_colour(cr, theme->ink, 1);
+  fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", key->label);
+  fov_set_font(cr, 0.9 * em, false);
+  fov_set_colour(cr, theme->quiet, 1);
+  snprintf(text, sizeof text, "%s", key->help);
+  fov_fit_text(cr, text, sizeof text, end - x - 7.4 * em);
+  fov_text(cr, x + 7.4 * em, y, FOV_ALIGN_LEFT, "%s", text);
+}
+
+/** The keys in one column, or in two if the window is not high enough for one. */
 static void draw_help(cairo_t *cr, const FovViewer *viewer, const FovWindowLayout *f) {
   if (!viewer->player.help) return;
   const FovTheme *theme = fov_player_theme(&viewer->player);
-  int lines = help_lines();
-  double room = f->scene.h + f->bar.h - 2 * f->em, em = fmin(f->em, room / (1.55 * lines + 4.5));
-  double width = 36 * em, height = (1.55 * lines + 4.5) * em;
+  double em = f->em, pitch = 1.55 * em;
+  int lines = help_lines(), columns = lines * pitch + 6.5 * em > viewer->height ? 2 : 1;
+  int rows = (lines + columns - 1) / columns;
+  double width = fmin(30 * em, (viewer->width - 3 * em) / columns) * columns + 2 * em;
+  double height = fmin(viewer->height, rows * pitch + 4.5 * em);
   FovBox box =
       fov_snap((FovBox){(viewer->width - width) / 2, (viewer->height - height) / 2, width, height});
   cairo_rectangle(cr, 0, 0, viewer->width, viewer->height);
@@ -259,17 +189,13 @@ static void draw_help(cairo_t *cr, const FovViewer *viewer, const FovWindowLayou
   draw_plate(cr, box, theme, theme->quiet, em);
   fov_set_font(cr, 1.2 * em, true);
   fov_set_colour(cr, theme->ink, 1);
-  fov_text(cr, box.x + 2 * em, box.y + 2.4 * em, FOV_ALIGN_LEFT, "Keys");
-  double y = box.y + 4.4 * em;
+  fov_text(cr, box.x + 1.5 * em, box.y + 2.2 * em, FOV_ALIGN_LEFT, "Keys");
+  int line = 0;
   for (const FovKey *key = fov_keys; key->letter || key->label; key++) {
     if (!key->label) continue;
-    fov_set_font(cr, 0.9 * em, true);
-    fov_set_colour(cr, theme->ink, 1);
-    fov_text(cr, box.x + 2 * em, y, FOV_ALIGN_LEFT, "%s", key->label);
-    fov_set_font(cr, 0.9 * em, false);
-    fov_set_colour(cr, theme->quiet, 1);
-    fov_text(cr, box.x + 10 * em, y, FOV_ALIGN_LEFT, "%s", key->help);
-    y += 1.55 * em;
+    double column = (box.w - 2 * em) / columns, x = box.x + 1.5 * em + line / rows * column;
+    draw_key(cr, key, theme, x, box.y + 4.1 * em + line % rows * pitch, x + column - em, em);
+    line++;
   }
 }
 
@@ -289,40 +215,19 @@ static void draw_hint(cairo_t *cr, const FovViewer *viewer, const FovWindowLayou
   cairo_restore(cr);
 }
 
-static void tell_bars(char *text, size_t size, const FovViewer *viewer, const FovWindowLayout *f) {
-  double x = viewer->x, y = viewer->y;
-  const FovOpenedRun *opened = &viewer->opened;
-  if (fov_inside(f->training, x, y) && opened->snapshots > 0 && x >= f->updates.from - f->em) {
-    int64_t update = opened->updates[fov_window_snapshot(viewer, f, x)];
-    const FovProgress *row = row_of(opened, update);
-    snprintf(text, size, "update %lld", (long long)update);
-    if (row)
-      snprintf(text, size, "update %lld: validation error %.2f %%", (long long)update,
-               100 * row->valid_error);
-  } else if (fov_inside(f->timeline, x, y)) {
-    double time =
-        fmin(fov_player_last(&viewer->player), fmax(0, round(fov_axis_value(&f->time, x))));
-    snprintf(text, size, "glimpse %g", time + 1);
-  } else if (fov_inside(f->filter, x, y)) {
-    snprintf(text, size, "%s",
-             viewer->player.trace->control ? "click: goals missed, met"
-                                           : "click: wrong, right answers");
-  } else if (fov_inside(f->speed, x, y)) {
-    snprintf(text, size, "click: another speed");
-  }
-}
-
 void fov_viewer_describe(char *text, size_t size, const FovViewer *viewer) {
   FovWindowLayout f = fov_window_layout(viewer);
   const FovPlayer *player = &viewer->player;
   double x = viewer->x, y = viewer->y;
   text[0] = '\0';
   if (player->count == 0 || player->help || player->asking) return;
-  tell_bars(text, size, viewer, &f);
+  fov_viewer_describe_bars(text, size, viewer, &f);
   if (!fov_inside(f.scene, x, y)) return;
   if (player->mode == FOV_MODE_SCENE) {
     FovScene scene = fov_window_scene(viewer);
     fov_scene_describe(text, size, &scene, x, y);
+  } else if (player->mode == FOV_MODE_CONFUSION) {
+    describe_confusion(text, size, viewer, f.scene);
   } else if (player->mode == FOV_MODE_HEAT && viewer->heat.maps > 0) {
     fov_heat_describe(text, size, &viewer->heat, player->trace, f.scene.w, f.scene.h, x, y);
   }
@@ -333,10 +238,9 @@ void fov_viewer_draw(cairo_t *cr, FovViewer *viewer) {
   cairo_save(cr);
   cairo_rectangle(cr, f.scene.x, f.scene.y, f.scene.w, f.scene.h);
   cairo_clip(cr);
-  if (fov_shows(cr, f.scene)) fov_viewer_draw_mode(cr, viewer);
+  if (fov_shows(cr, f.scene)) fov_viewer_draw_mode(cr, viewer, f.scene.w, f.scene.h);
   cairo_restore(cr);
-  draw_bar(cr, viewer, &f);
-  draw_training(cr, viewer, &f);
+  fov_viewer_draw_bars(cr, viewer, &f);
   draw_message(cr, viewer, &f);
   draw_entry(cr, viewer, &f);
   draw_help(cr, viewer, &f);

@@ -11,9 +11,25 @@
 static const double slowest = 0.25, fastest = 16;
 static const double step_seconds = 0.2; // the duration of a step by key
 
+/** Whether an episode answers the label of the cell that was chosen with the answer of it. */
+static bool is_in_cell(const FovPlayer *player, int episode) {
+  const FovTrace *trace = player->trace;
+  for (int t = 0; t < trace->lengths[episode]; t++) {
+    size_t m = fov_glimpse_index(trace, episode, t);
+    if (trace->labels[m] == player->label && trace->answers[m] == player->answer) return true;
+  }
+  return false;
+}
+
 static bool passes(const FovPlayer *player, int episode) {
   bool right = !player->trace->wrong[episode];
-  if (player->label >= 0 && player->label != fov_first_label(player->trace, episode)) return false;
+  if (player->answer >= 0) {
+    if (!is_in_cell(player, episode)) return false;
+  } else if (player->label >= 0 && player->label != fov_first_label(player->trace, episode)) {
+    return false;
+  }
+  if (player->filter == FOV_FILTER_DISAGREE) // without another agent, until there is one again
+    return !player->other || fov_disagree(player->trace, player->other, episode);
   return player->filter == FOV_FILTER_ALL || right == (player->filter == FOV_FILTER_RIGHT);
 }
 
@@ -25,15 +41,26 @@ static void scroll_into_view(FovPlayer *player) {
   if (row >= player->scroll + player->rows) player->scroll = row - player->rows + 1;
 }
 
+/** Sorts the selection; shows `episode` or, if it has gone, the first. */
+static void sort_episodes(FovPlayer *player, int episode) {
+  player->place = 0;
+  for (int e = 0; e < player->trace->episodes; e++)
+    player->values[e] = fov_order_value(player->trace, e, player->order);
+  fov_order_sort(player->selection, player->count, player->values, player->order, player->reversed);
+  for (int i = 0; i < player->count; i++)
+    if (player->selection[i] == episode) player->place = i;
+}
+
 /** Collects the episodes that pass the filter; shows `episode`, or the last one before it. */
 static void select_episodes(FovPlayer *player, int episode) {
   player->wanted = episode;
   player->count = player->place = 0;
-  for (int e = 0; e < player->trace->episodes; e++) {
+  for (int e = 0; e < fov_player_episodes(player); e++) {
     if (!passes(player, e)) continue;
     if (e <= episode) player->place = player->count;
     player->selection[player->count++] = e;
   }
+  if (player->order != FOV_ORDER_NUMBER || player->reversed) sort_episodes(player, episode);
   scroll_into_view(player);
 }
 
@@ -42,24 +69,33 @@ static void rewind_time(FovPlayer *player) {
 }
 
 FovStatus fov_player_init(FovPlayer *player, const FovTrace *trace) {
-  *player =
-      (FovPlayer){.speed = 1, .label = -1, .overlays = FOV_OVERLAYS_DEFAULT, .zoom = {1, 0.5, 0.5}};
+  *player = (FovPlayer){.speed = 1,
+                        .label = -1,
+                        .answer = -1,
+                        .overlays = FOV_OVERLAYS_DEFAULT,
+                        .zoom = {1, 0.5, 0.5}};
   return fov_player_set_trace(player, trace);
 }
 
 void fov_player_finish(FovPlayer *player) {
   free(player->selection);
+  free(player->values);
   *player = (FovPlayer){0};
 }
 
 FovStatus fov_player_set_trace(FovPlayer *player, const FovTrace *trace) {
   int episode = player->count > 0 ? fov_player_episode(player) : player->wanted;
-  size_t size = ((size_t)trace->episodes + 1) * sizeof *player->selection;
-  int *selection = realloc(player->selection, size);
-  if (!selection) return fov_fail(FOV_ERR_MEMORY, "no memory for %d episodes", trace->episodes);
-  player->selection = selection;
+  size_t room = (size_t)trace->episodes + 1;
+  int *selection = realloc(player->selection, room * sizeof *selection);
+  if (selection) player->selection = selection;
+  double *values = realloc(player->values, room * sizeof *values);
+  if (values) player->values = values;
+  if (!selection || !values)
+    return fov_fail(FOV_ERR_MEMORY, "no memory for %d episodes", trace->episodes);
   player->trace = trace;
   if (player->label >= trace->actions || trace->control) player->label = -1;
+  if (player->answer >= trace->actions || player->label < 0) player->answer = -1;
+  if (trace->control && player->mode == FOV_MODE_CONFUSION) player->mode = FOV_MODE_SCENE;
   if (player->head > fov_heads(trace)) player->head = 0;
   select_episodes(player, episode);
   double end = fov_player_last(player);
@@ -68,12 +104,27 @@ FovStatus fov_player_set_trace(FovPlayer *player, const FovTrace *trace) {
   return FOV_OK;
 }
 
+void fov_player_set_other(FovPlayer *player, const FovTrace *other) {
+  int episode = player->count > 0 ? fov_player_episode(player) : player->wanted;
+  player->other = other;
+  if (!other && player->filter == FOV_FILTER_DISAGREE) player->filter = FOV_FILTER_ALL;
+  select_episodes(player, episode);
+}
+
+int fov_player_episodes(const FovPlayer *player) {
+  int episodes = player->trace->episodes;
+  return player->other && player->other->episodes < episodes ? player->other->episodes : episodes;
+}
+
 int fov_player_episode(const FovPlayer *player) {
   return player->count > 0 ? player->selection[player->place] : -1;
 }
 
 int fov_player_last(const FovPlayer *player) {
-  return player->count > 0 ? fov_last_glimpse(player->trace, fov_player_episode(player)) : 0;
+  if (player->count == 0) return 0;
+  int episode = fov_player_episode(player), last = fov_last_glimpse(player->trace, episode);
+  int other = player->other ? fov_last_glimpse(player->other, episode) : 0;
+  return last > other ? last : other;
 }
 
 int fov_player_glimpse(const FovPlayer *player) {
@@ -86,6 +137,8 @@ const FovTheme *fov_player_theme(const FovPlayer *player) {
 
 FovScene fov_player_scene(const FovPlayer *player, double width, double height) {
   FovScene scene = fov_scene(player->trace, width, height, fov_player_theme(player));
+  scene.beside = player->other;
+  scene.names[0] = scene.names[1] = "";
   scene.episode = fov_player_episode(player);
   scene.overlays = player->overlays;
   scene.head = player->head;
@@ -95,13 +148,16 @@ FovScene fov_player_scene(const FovPlayer *player, double width, double height) 
 }
 
 void fov_player_filter_text(const FovPlayer *player, char *text, size_t size) {
-  static const char *const names[][3] = {{"all", "wrong", "right"},
-                                         {"all", "goal missed", "goal met"}};
+  static const char *const names[][4] = {{"all", "wrong", "right", "disagree"},
+                                         {"all", "goal missed", "goal met", "disagree"}};
   const char *name = names[player->trace->control][player->filter];
-  char class[FOV_ACTION_NAME];
+  char class[FOV_ACTION_NAME], answer[FOV_ACTION_NAME];
   fov_action_name(class, player->trace, player->label);
+  fov_action_name(answer, player->trace, player->answer);
   if (player->label < 0)
     snprintf(text, size, "%s", name);
+  else if (player->answer >= 0)
+    snprintf(text, size, "%s as %s", class, answer);
   else
     snprintf(text, size, "%s, class %s", name, class);
 }
@@ -142,12 +198,22 @@ static void change_end(FovPlayer *player, bool last) {
     fov_player_seek(player, last ? fov_player_last(player) : 0);
 }
 
-static void change_filter(FovPlayer *player, FovFilter filter, int label) {
+static void change_filter(FovPlayer *player, FovFilter filter, int label, int answer) {
   int before = fov_player_episode(player), episode = before < 0 ? player->wanted : before;
   player->filter = filter;
   player->label = label;
+  player->answer = answer;
   select_episodes(player, episode);
   if (fov_player_episode(player) != before) rewind_time(player);
+}
+
+/** The next order, or the same one reversed, from its first episode on. */
+static void change_order(FovPlayer *player, bool reverse) {
+  player->reversed = reverse && !player->reversed;
+  if (!reverse) player->order = (player->order + 1) % FOV_ORDERS;
+  select_episodes(player, player->wanted);
+  player->place = player->scroll = 0;
+  rewind_time(player);
 }
 
 /** The label after the current one: −1 (all), 0, 1 …, then −1 again. */
@@ -168,15 +234,15 @@ static void play(FovPlayer *player) {
 
 static void cancel(FovPlayer *player) {
   if (player->asking)
-    player->asking = false;
+    player->asking = FOV_QUESTION_NONE;
   else if (player->help)
     player->help = false;
   else
     player->mode = FOV_MODE_SCENE;
 }
 
-static void ask(FovPlayer *player) {
-  player->asking = true;
+void fov_player_ask(FovPlayer *player, FovQuestion question) {
+  player->asking = question;
   player->entry[0] = '\0';
 }
 
@@ -213,6 +279,9 @@ static void do_view(FovPlayer *player, FovAction action) {
   case FOV_ACTION_SHEET:
     toggle_mode(player, FOV_MODE_SHEET);
     break;
+  case FOV_ACTION_CONFUSION:
+    if (!player->trace->control) toggle_mode(player, FOV_MODE_CONFUSION);
+    break;
   case FOV_ACTION_THEME:
     player->light = !player->light;
     break;
@@ -220,7 +289,7 @@ static void do_view(FovPlayer *player, FovAction action) {
     player->help = !player->help;
     break;
   case FOV_ACTION_ASK:
-    ask(player);
+    fov_player_ask(player, FOV_QUESTION_EPISODE);
     break;
   case FOV_ACTION_CANCEL:
     cancel(player);
@@ -232,7 +301,7 @@ static void do_view(FovPlayer *player, FovAction action) {
 }
 
 void fov_player_do(FovPlayer *player, FovAction action) {
-  int filter = (player->filter + 1) % 3;
+  int filter = (player->filter + 1) % (player->other ? 4 : 3);
   switch (action) {
   case FOV_ACTION_PLAY:
     play(player);
@@ -254,13 +323,18 @@ void fov_player_do(FovPlayer *player, FovAction action) {
     show_place(player, action == FOV_ACTION_LAST_EPISODE ? player->count - 1 : 0);
     break;
   case FOV_ACTION_FILTER:
-    change_filter(player, (FovFilter)filter, player->label);
+    if (player->answer >= 0) player->label = -1;
+    change_filter(player, (FovFilter)filter, player->label, -1);
     break;
   case FOV_ACTION_CLASS:
   case FOV_ACTION_CLASS_BACK:
     if (!player->trace->control)
-      change_filter(player, player->filter,
-                    next_label(player, action == FOV_ACTION_CLASS ? 1 : -1));
+      change_filter(player, player->filter, next_label(player, action == FOV_ACTION_CLASS ? 1 : -1),
+                    -1);
+    break;
+  case FOV_ACTION_ORDER:
+  case FOV_ACTION_REVERSE:
+    change_order(player, action == FOV_ACTION_REVERSE);
     break;
   default:
     do_view(player, action);
@@ -268,24 +342,35 @@ void fov_player_do(FovPlayer *player, FovAction action) {
 }
 
 bool fov_player_go(FovPlayer *player, int episode) {
-  if (episode < 0 || episode >= player->trace->episodes) return false;
+  if (episode < 0 || episode >= fov_player_episodes(player)) return false;
   if (!passes(player, episode)) {
     player->filter = FOV_FILTER_ALL;
-    player->label = -1;
+    player->label = player->answer = -1;
   }
   rewind_time(player);
   select_episodes(player, episode);
   return true;
 }
 
+bool fov_player_select(FovPlayer *player, int label, int answer) {
+  FovFilter filter = player->filter;
+  int label_before = player->label, answer_before = player->answer;
+  change_filter(player, FOV_FILTER_ALL, label, answer);
+  if (player->count > 0) return true;
+  change_filter(player, filter, label_before, answer_before);
+  return false;
+}
+
 bool fov_player_type(FovPlayer *player, char key) {
   size_t length = strlen(player->entry);
+  bool settings = player->asking == FOV_QUESTION_SETTINGS;
   if (key == '\r') {
-    player->asking = false;
-    return length == 0 || fov_player_go(player, atoi(player->entry));
+    player->asking = FOV_QUESTION_NONE;
+    return settings || length == 0 || fov_player_go(player, atoi(player->entry));
   }
   if (key == '\b' && length > 0) player->entry[length - 1] = '\0';
-  if (key >= '0' && key <= '9' && length < FOV_ENTRY) {
+  bool allowed = settings ? key >= ' ' && key <= '~' : key >= '0' && key <= '9';
+  if (allowed && length < (settings ? FOV_ENTRY : FOV_ENTRY_DIGITS)) {
     player->entry[length] = key;
     player->entry[length + 1] = '\0';
   }

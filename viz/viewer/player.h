@@ -6,8 +6,9 @@
 
 #include "record/trace.h"
 #include "viz/scene/scene.h"
+#include "viz/viewer/order.h"
 
-/** What keys and clicks do. Those from FOLLOW on need files or a window: the player ignores them.
+/** What keys and clicks do. Those from RERUN on need files or a window: the player ignores them.
  */
 typedef enum FovAction {
   FOV_ACTION_NONE,
@@ -25,17 +26,23 @@ typedef enum FovAction {
   FOV_ACTION_NEXT_SPEED,    /**< likewise, but after 16 comes 0.25 */
   FOV_ACTION_HEAD,          /**< of an attention over tiles: mean, head 1, 2 …, mean again */
   FOV_ACTION_UNZOOM,        /**< all of the image again */
-  FOV_ACTION_FILTER,        /**< all, wrong, right; of a game, by its goal */
+  FOV_ACTION_FILTER,        /**< all, wrong, right, of two agents disagreement; of a game, by its
+                                 goal */
   FOV_ACTION_CLASS,         /**< all classes, then one after the other; games have none */
   FOV_ACTION_CLASS_BACK,    /**< likewise, backwards */
+  FOV_ACTION_ORDER,         /**< by number, entropy, margin …, see FovOrder */
+  FOV_ACTION_REVERSE,       /**< the order */
   FOV_ACTION_ASK,           /**< starts to ask for the number of an episode */
-  FOV_ACTION_CANCEL,        /**< closes the question, the help, the sheet or the heat map */
+  FOV_ACTION_CANCEL,        /**< closes the question, the help, or what is not the scene */
   FOV_ACTION_HEAT,          /**< the heat map, or back to the scene */
   FOV_ACTION_SHEET,         /**< the contact sheet, or back to the scene */
+  FOV_ACTION_CONFUSION,     /**< the confusion matrix, or back to the scene */
   FOV_ACTION_THEME,         /**< dark or light */
   FOV_ACTION_HELP,          /**< shows or hides the keys */
   FOV_ACTION_OVERLAY_1,     /**< to OVERLAY_6: toggles an overlay */
   FOV_ACTION_OVERLAY_6 = FOV_ACTION_OVERLAY_1 + FOV_OVERLAYS - 1,
+  FOV_ACTION_RERUN,   /**< starts to ask for settings to play the episodes again with */
+  FOV_ACTION_SWAP,    /**< two agents change sides */
   FOV_ACTION_FOLLOW,  /**< starts or stops watching for new traces */
   FOV_ACTION_EARLIER, /**< one snapshot of the training back */
   FOV_ACTION_LATER,   /**< one snapshot of the training on */
@@ -45,14 +52,28 @@ typedef enum FovAction {
   FOV_ACTION_QUIT,
 } FovAction;
 
-typedef enum FovFilter { FOV_FILTER_ALL, FOV_FILTER_WRONG, FOV_FILTER_RIGHT } FovFilter;
-typedef enum FovMode { FOV_MODE_SCENE, FOV_MODE_HEAT, FOV_MODE_SHEET } FovMode;
+typedef enum FovFilter {
+  FOV_FILTER_ALL,
+  FOV_FILTER_WRONG,
+  FOV_FILTER_RIGHT,
+  FOV_FILTER_DISAGREE /**< only of two agents */
+} FovFilter;
+typedef enum FovMode { FOV_MODE_SCENE, FOV_MODE_HEAT, FOV_MODE_SHEET, FOV_MODE_CONFUSION } FovMode;
 
-enum { FOV_ENTRY = 9 }; // digits of an episode's number
+/** What is typed in. */
+typedef enum FovQuestion {
+  FOV_QUESTION_NONE,
+  FOV_QUESTION_EPISODE,
+  FOV_QUESTION_SETTINGS
+} FovQuestion;
+
+enum { FOV_ENTRY = 200, FOV_ENTRY_DIGITS = 9 }; // characters; digits of an episode's number
 
 typedef struct FovPlayer {
   const FovTrace *trace; /**< borrowed; may have no episodes */
-  int *selection;        /**< [count]: the episodes that pass filter and class, ascending */
+  const FovTrace *other; /**< borrowed: of another agent on the same episodes; NULL: none */
+  int *selection;        /**< [count]: the episodes that pass filter and class, in the order */
+  double *values;        /**< [E]: what they are sorted by */
   int count;
   int place;     /**< in the selection: the episode that is shown */
   int wanted;    /**< the episode shown last, to return to from an empty selection */
@@ -62,13 +83,17 @@ typedef struct FovPlayer {
   bool playing;
   double speed;
   FovFilter filter;
-  int label; /**< the first label of the episodes that are shown; −1: any */
+  int label;  /**< the first label of the episodes that are shown; −1: any */
+  int answer; /**< −1, or episodes are shown that answer `label` so in any turn */
+  FovOrder order;
+  bool reversed;
   FovMode mode;
   unsigned overlays;
   int head; /**< whose weights are shown; 0: the mean of all heads */
   FovZoom zoom;
-  bool light, help, asking;
-  char entry[FOV_ENTRY + 1]; /**< the digits typed so far */
+  bool light, help;
+  FovQuestion asking;
+  char entry[FOV_ENTRY + 1]; /**< the characters typed so far */
   int columns, rows, scroll; /**< of the contact sheet: what fits, and the first row shown */
 } FovPlayer;
 
@@ -79,15 +104,28 @@ void fov_player_finish(FovPlayer *player);
  * them. */
 FovStatus fov_player_set_trace(FovPlayer *player, const FovTrace *trace);
 
+/** Shows the trace of another agent beside it, or none if NULL. */
+void fov_player_set_other(FovPlayer *player, const FovTrace *other);
+
+/** Number of episodes that can be shown: that both agents have. */
+int fov_player_episodes(const FovPlayer *player);
+
 void fov_player_do(FovPlayer *player, FovAction action);
 
-/** Types a digit or, with '\b', takes one back; with '\r' goes to the episode that was asked for,
- * switching off a filter that hides it. False if there is no such episode. */
+/** Starts a question, with nothing typed. */
+void fov_player_ask(FovPlayer *player, FovQuestion question);
+
+/** Types a character or, with '\b', takes one back; '\r' ends the question and goes to the episode
+ * that was asked for, switching off a filter that hides it. False if there is no such episode. */
 bool fov_player_type(FovPlayer *player, char key);
 
 /** Shows an episode of the trace: false if there is no episode of that number. A filter that hides
  * it is switched off. */
 bool fov_player_go(FovPlayer *player, int episode);
+
+/** Shows the episodes that answer `label` as `answer`, or all with that label if `answer` is −1;
+ * false, and nothing changes, if there are none. */
+bool fov_player_select(FovPlayer *player, int label, int answer);
 
 /** Shows a time of the episode at once, as dragging the timeline does. */
 void fov_player_seek(FovPlayer *player, double time);
@@ -115,7 +153,7 @@ FovScene fov_player_scene(const FovPlayer *player, double width, double height);
 
 const FovTheme *fov_player_theme(const FovPlayer *player);
 
-/** "all", "wrong", "right, class 3", "goal missed" … text: [size] */
+/** "all", "wrong", "right, class 3", "4 as 9", "goal missed" … text: [size] */
 void fov_player_filter_text(const FovPlayer *player, char *text, size_t size);
 
 #endif

@@ -105,7 +105,7 @@ static void draw_window(cairo_t *cr, const FovTrace *trace, const FovTheme *them
   if (patch.w == 0) return;
   box = fov_cut_far(box, image);
   cairo_rectangle(cr, box.x, box.y, box.w, box.h);
-  fov_stroke_rimmed(cr, theme->series[0], fmax(1, 0.11 * em), 1);
+  fov_stroke_rimmed(cr, theme->patches[0], fmax(1, 0.11 * em), 1);
 }
 
 /** Tints the tiles by the mean of their weights over the glimpses. */
@@ -173,15 +173,20 @@ static void write_caption(char *text, size_t size, const FovTrace *trace, int ep
   write_turns(text + length, size - length, trace, episode, trace->answers);
 }
 
-static void draw_caption(cairo_t *cr, const FovTrace *trace, const FovTheme *theme, FovBox tile,
+/** The episode's number, what it is sorted by, its label and answer. */
+static void draw_caption(cairo_t *cr, const FovPlayer *player, const FovTheme *theme, FovBox tile,
                          int episode, double em) {
+  const FovTrace *trace = player->trace;
   double y = tile.y + tile.h + 1.15 * em, right = tile.x + tile.w, mark = 0.75 * em;
   bool wrong = trace->wrong[episode];
   char text[64] = "";
   fov_set_colour(cr, theme->quiet, 1);
   double left = tile.x + fov_text(cr, tile.x, y, FOV_ALIGN_LEFT, "%d", episode) + 0.5 * em;
+  if (player->order != FOV_ORDER_NUMBER)
+    left += 0.5 * em + fov_text(cr, left, y, FOV_ALIGN_LEFT, "%.3g", player->values[episode]);
   fov_set_colour(cr, wrong ? theme->wrong : theme->right, 1);
-  fov_verdict(cr, right - mark, y, mark, !wrong);
+  if (trace->control || fov_first_label(trace, episode) >= 0)
+    fov_verdict(cr, right - mark, y, mark, !wrong);
   fov_set_colour(cr, theme->ink, 1);
   right -= mark + 0.4 * em;
   write_caption(text, sizeof text, trace, episode);
@@ -202,7 +207,7 @@ static void draw_tile(cairo_t *cr, const FovPlayer *player, const FovTheme *them
     fov_draw_pixels(cr, image, &pixels);
     draw_glimpses(cr, player, theme, image, episode, em);
   }
-  draw_caption(cr, trace, theme, tile, episode, em);
+  draw_caption(cr, player, theme, tile, episode, em);
   if (place == player->place)
     fov_stroke_box(cr, (FovBox){image.x - 2, image.y - 2, image.w + 4, image.h + 4}, theme->ink, 2);
 }
@@ -216,8 +221,12 @@ static void draw_title(cairo_t *cr, const FovPlayer *player, const Layout *l,
   if (fov_reads_all(player->trace))
     fov_describe_head(head, sizeof head, player->trace, player->head);
   snprintf(what + strlen(what), sizeof what - strlen(what), "%s%s", head[0] ? ", " : "", head);
-  snprintf(aside, sizeof aside, "episodes %d to %d, %d in all", player->selection[first],
-           player->selection[last], player->count);
+  if (player->order == FOV_ORDER_NUMBER && !player->reversed)
+    snprintf(aside, sizeof aside, "episodes %d to %d, %d in all", player->selection[first],
+             player->selection[last], player->count);
+  else
+    snprintf(aside, sizeof aside, "by %s%s, %d episodes", fov_order_names[player->order],
+             player->reversed ? " reversed" : "", player->count);
   fov_draw_title(cr, theme, l->title, l->em, "Episodes", what, aside);
 }
 

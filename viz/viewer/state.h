@@ -1,12 +1,14 @@
-/** The state of a viewer, which viewer.h changes and drawing.h draws. */
+/** The state of a viewer, which viewer.h, mouse.h and saving.h change and drawing.h draws. */
 #ifndef FOV_VIZ_VIEWER_STATE_H
 #define FOV_VIZ_VIEWER_STATE_H
 
+#include "viz/export/gif.h"
 #include "viz/scene/heat.h"
 #include "viz/viewer/opened_run.h"
 #include "viz/viewer/player.h"
 
-enum { FOV_DAMAGES = 4 };
+enum { FOV_VIEWER_PICTURE = 1024 }; // bytes of its path
+enum { FOV_DAMAGES = 4, FOV_VIEWER_PATH = 2 * FOV_OPENED_RUN_NAME + 64 };
 
 /** What the mouse drags. */
 typedef enum FovGrip {
@@ -18,7 +20,9 @@ typedef enum FovGrip {
 
 typedef struct FovViewer {
   FovOpenedRun opened;
-  FovPlayer player; /**< shows the opened trace */
+  FovOpenedRun other;               /**< another agent on the same episodes; no path: none */
+  char picture[FOV_VIEWER_PICTURE]; /**< that the agent looks at instead; "": its episodes */
+  FovPlayer player;                 /**< shows the opened traces */
   FovSceneCache *cache;
   FovHeat heat; /**< of the player's selection, built when first shown; until then without maps */
   double width, height;
@@ -27,14 +31,28 @@ typedef struct FovViewer {
   char message[512];   /**< of the last action, or of a failure */
   double message_left; /**< seconds that it stays */
   bool alarm;          /**< it reports a failure */
-  bool exporting;      /**< a GIF will be written after its message is drawn */
-  char hint[128];      /**< the value under the pointer; "" if there is none */
-  double x, y;         /**< the pointer */
+  FovGif *gif;         /**< a GIF that is being written, a frame at each tick; NULL: none */
+  char gif_path[FOV_VIEWER_PATH];
+  char hint[128]; /**< the value under the pointer; "" if there is none */
+  double x, y;    /**< the pointer */
   FovGrip grip;
   FovZoom grip_zoom; /**< when the drag began, at */
   double grip_x, grip_y;
   FovBox damage[FOV_DAMAGES]; /**< what has changed since it was drawn */
   int damages;
 } FovViewer;
+
+/** Notes that a box, or everything, has to be drawn again. */
+void fov_viewer_damage(FovViewer *viewer, FovBox box);
+void fov_viewer_damage_all(FovViewer *viewer);
+
+/** Drops the heat map: the selection is another. */
+void fov_viewer_forget_heat(FovViewer *viewer);
+
+/** Shows a message for some seconds, longer if it reports a failure. */
+void fov_viewer_show_message(FovViewer *viewer, bool alarm, const char *text);
+
+/** Shows the message of a failure; whether there was none. */
+bool fov_viewer_check(FovViewer *viewer, FovStatus status);
 
 #endif

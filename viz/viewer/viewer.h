@@ -3,16 +3,18 @@
 #ifndef FOV_VIZ_VIEWER_VIEWER_H
 #define FOV_VIZ_VIEWER_VIEWER_H
 
+#include "draw.h"
 #include "viz/viewer/state.h"
 
 /** Opens a trace or run. The caller finishes it on success. */
 FovStatus fov_viewer_open(FovViewer *viewer, const char *path);
 void fov_viewer_finish(FovViewer *viewer);
 
-/** Begins with the `index`-th episode of the filter; fails, naming the file, if there is none. */
-FovStatus fov_viewer_start(FovViewer *viewer, int index);
+/** Opens it at what is asked for; fails, naming the file, if it has no such episode or head. */
+FovStatus fov_viewer_open_at(FovViewer *viewer, const char *path, const FovDrawEpisode *what);
 
-/** Shows another trace or run; on failure shows the reason and keeps the one before. */
+/** Shows another trace or run, or the agent of the run looking at a PNG; on failure shows the
+ * reason and keeps what was there. */
 void fov_viewer_drop(FovViewer *viewer, const char *path);
 
 void fov_viewer_resize(FovViewer *viewer, double width, double height);
@@ -27,15 +29,8 @@ FovAction fov_viewer_type(FovViewer *viewer, char letter);
 /** Whether Esc closes something inside the window rather than the window. */
 bool fov_viewer_can_cancel(const FovViewer *viewer);
 
-void fov_viewer_press(FovViewer *viewer, double x, double y);
-void fov_viewer_move(FovViewer *viewer, double x, double y);
-void fov_viewer_release(FovViewer *viewer);
-
-/** The pointer has left the window. */
-void fov_viewer_leave(FovViewer *viewer);
-
-/** steps > 0: away from the user. */
-void fov_viewer_wheel(FovViewer *viewer, double steps);
+/** Shows a snapshot of the training, if there is one of that index. */
+void fov_viewer_show_snapshot(FovViewer *viewer, size_t snapshot);
 
 /** Lets time pass. */
 void fov_viewer_tick(FovViewer *viewer, double seconds);

@@ -5,8 +5,8 @@
 #include <SDL.h>
 
 #include "draw.h"
-#include "viz/scene/attention.h"
 #include "viz/viewer/drawing.h"
+#include "viz/viewer/mouse.h"
 #include "viz/viewer/viewer.h"
 
 enum { FRAMES_PER_SECOND = 60, MIN_WIDTH = 480, MIN_HEIGHT = 360 };
@@ -19,6 +19,7 @@ typedef struct Window {
   FovViewer *viewer;
   char title[256];
   double density; // pixels per unit of the mouse
+  SDL_Rect small; // of the window, before it filled the screen
   bool open;
 } Window;
 
@@ -85,13 +86,31 @@ static FovStatus redraw(Window *w) {
 
 /* ---- events ---- */
 
+/** Without a window manager nobody gives the window the size that SDL then assumes, so it is set
+ * before. */
+static void toggle_full_screen(Window *w) {
+  SDL_Rect all;
+  if (SDL_GetWindowFlags(w->window) & SDL_WINDOW_FULLSCREEN_DESKTOP) {
+    SDL_SetWindowFullscreen(w->window, 0);
+    SDL_SetWindowPosition(w->window, w->small.x, w->small.y);
+    SDL_SetWindowSize(w->window, w->small.w, w->small.h);
+    return;
+  }
+  SDL_GetWindowPosition(w->window, &w->small.x, &w->small.y);
+  SDL_GetWindowSize(w->window, &w->small.w, &w->small.h);
+  if (SDL_GetDisplayBounds(SDL_GetWindowDisplayIndex(w->window), &all) == 0) {
+    SDL_SetWindowPosition(w->window, all.x, all.y);
+    SDL_SetWindowSize(w->window, all.w, all.h);
+  }
+  SDL_SetWindowFullscreen(w->window, SDL_WINDOW_FULLSCREEN_DESKTOP);
+}
+
 static void act(Window *w, FovAction action) {
   if (action == FOV_ACTION_CANCEL && !fov_viewer_can_cancel(w->viewer)) action = FOV_ACTION_QUIT;
   if (action == FOV_ACTION_QUIT) {
     w->open = false;
   } else if (action == FOV_ACTION_FULLSCREEN) {
-    Uint32 full = SDL_GetWindowFlags(w->window) & SDL_WINDOW_FULLSCREEN_DESKTOP;
-    SDL_SetWindowFullscreen(w->window, full ? 0 : SDL_WINDOW_FULLSCREEN_DESKTOP);
+    toggle_full_screen(w);
   } else {
     fov_viewer_do(w->viewer, action);
   }
@@ -245,25 +264,15 @@ static FovStatus open_window(Window *w, const char *source, const FovDrawEpisode
   return run(w);
 }
 
-static FovStatus show(FovViewer *viewer, const char *source, const FovDrawEpisode *what) {
-  viewer->player.light = what->light;
-  if (what->wrong) fov_player_do(&viewer->player, FOV_ACTION_FILTER);
-  FOV_TRY(fov_viewer_start(viewer, what->episode));
-  FOV_TRY(fov_check_head(&viewer->opened.trace, viewer->opened.path, what->head));
-  viewer->player.head = what->head;
-  Window w = {.viewer = viewer};
+FovStatus fov_draw_window(const char *source, const FovDrawEpisode *what) {
+  FovViewer viewer;
+  FOV_TRY(fov_viewer_open_at(&viewer, source, what));
+  Window w = {.viewer = &viewer};
   FovStatus status = open_window(&w, source, what);
   cairo_surface_destroy(w.surface);
   // The end of the process closes the window. SDL's own closing (2.26) destroys it while the
   // wake-up message that SDL sent to it on another connection may be on its way, which Xlib takes
   // for fatal.
-  return status;
-}
-
-FovStatus fov_draw_window(const char *source, const FovDrawEpisode *what) {
-  FovViewer viewer;
-  FOV_TRY(fov_viewer_open(&viewer, source));
-  FovStatus status = show(&viewer, source, what);
   fov_viewer_finish(&viewer);
   return status;
 }

@@ -11,6 +11,7 @@ typedef struct FovWindowLayout {
   FovBox scene;    /**< scene, heat map or contact sheet; its corner is (0, 0) */
   FovBox bar;      /**< button, timeline and status */
   FovBox button;   /**< plays and pauses */
+  FovBox overlays; /**< the switches of the overlays, see fov_window_overlay */
   FovBox filter;   /**< a click shows the next kind of answers */
   FovBox speed;    /**< a click plays faster, or after the fastest at the lowest speed */
   FovBox timeline; /**< where the mouse can drag it */
@@ -21,8 +22,17 @@ typedef struct FovWindowLayout {
 
 FovWindowLayout fov_window_layout(const FovViewer *viewer);
 
+/** The switch of overlay `i`, 0 … FOV_OVERLAYS − 1; a click toggles it. */
+FovBox fov_window_overlay(const FovWindowLayout *layout, int i);
+
+/** The overlay whose switch is at (x, y), or −1. */
+int fov_window_overlay_at(const FovWindowLayout *layout, double x, double y);
+
 /** The scene of the player at the size of the layout; only if there is an episode. */
 FovScene fov_window_scene(const FovViewer *viewer);
+
+/** The scene of the agent at x, and the box of the window that it is drawn in. */
+FovScene fov_window_side(FovBox *box, const FovViewer *viewer, double x);
 
 /** The snapshot of the training nearest to x. */
 size_t fov_window_snapshot(const FovViewer *viewer, const FovWindowLayout *layout, double x);

@@ -1,0 +1,73 @@
+/** The heat map, the contact sheet and the confusion matrix as files. */
+#include "draw.h"
+#include "viz/export/export.h"
+#include "viz/scene/confusion.h"
+#include "viz/viewer/drawing.h"
+#include "viz/viewer/sheet.h"
+#include "viz/viewer/viewer.h"
+
+static FovStatus no_page(const char *path, int page, int pages) {
+  return fov_fail(FOV_ERR_USAGE, "%s: --page %d: it has %d", path, page, pages);
+}
+
+/** Turns to page 1 … of the sheet or of the small maps. */
+static FovStatus turn(FovViewer *viewer, int page, double width, double height) {
+  FovPlayer *player = &viewer->player;
+  if (player->mode == FOV_MODE_SHEET) {
+    fov_sheet_fit(player, width, height);
+    int tiles = player->columns * player->rows, pages = (player->count + tiles - 1) / tiles;
+    if (page > pages) return no_page(viewer->opened.path, page, pages);
+    fov_player_scroll(player, (page - 1) * player->rows - player->scroll);
+    return FOV_OK;
+  }
+  int pages = 1;
+  if (player->mode == FOV_MODE_CONFUSION) {
+    FovConfusion confusion;
+    FOV_TRY(fov_confusion_count(&confusion, player->trace, 0));
+    fov_confusion_finish(&confusion);
+    return page > pages ? no_page(viewer->opened.path, page, pages) : FOV_OK;
+  }
+  FOV_TRY(fov_viewer_count_heat(viewer));
+  pages = (viewer->heat.maps - 2) / FOV_HEAT_PAGE + 1;
+  if (page > pages) return no_page(viewer->opened.path, page, pages);
+  fov_heat_turn(&viewer->heat, page - 1);
+  return FOV_OK;
+}
+
+static FovStatus draw(const char *path, FovViewer *viewer, const FovDrawEpisode *what) {
+  double width = what->width ? what->width : FOV_SCENE_WIDTH;
+  double height = what->height ? what->height : FOV_SCENE_HEIGHT;
+  FovCanvas canvas = {0};
+  if (viewer->player.count == 0)
+    return fov_fail(FOV_ERR_USAGE, "%s: no episodes to draw", viewer->opened.path);
+  FOV_TRY(turn(viewer, what->page, width, height));
+  FOV_TRY(fov_canvas_begin(&canvas, path, width, height, 1));
+  fov_viewer_draw_mode(canvas.cr, viewer, width, height);
+  return fov_canvas_commit(&canvas);
+}
+
+/** The episode of a picture. */
+static FovStatus export_picture(const char *path, const FovViewer *viewer,
+                                const FovDrawEpisode *what) {
+  double width = what->width ? what->width : FOV_SCENE_WIDTH;
+  double height = what->height ? what->height : FOV_SCENE_HEIGHT;
+  FovScene scene = fov_player_scene(&viewer->player, width, height);
+  return fov_export(path, &scene);
+}
+
+static FovStatus check_ending(const char *path) {
+  if (fov_has_ending(path, ".png") || fov_has_ending(path, ".svg") ||
+      fov_has_ending(path, ".gif") || fov_has_ending(path, ".mp4"))
+    return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "%s: expected a name that ends in .png, .svg, .gif or .mp4", path);
+}
+
+FovStatus fov_draw_overview(const char *path, const char *source, const FovDrawEpisode *what) {
+  FovViewer viewer;
+  bool picture = what->picture && what->show == FOV_DRAW_EPISODE;
+  FOV_TRY(picture ? check_ending(path) : fov_draw_check(path));
+  FOV_TRY(fov_viewer_open_at(&viewer, source, what));
+  FovStatus status = picture ? export_picture(path, &viewer, what) : draw(path, &viewer, what);
+  fov_viewer_finish(&viewer);
+  return status;
+}

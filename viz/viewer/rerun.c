@@ -1,0 +1,136 @@
+#include "viz/viewer/rerun.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiment/trained.h"
+#include "record/recorder.h"
+#include "viz/scene/scene.h"
+#include "viz/viewer/picture.h"
+
+enum { MOST_WORDS = 32 };
+
+/** The words of the settings. */
+typedef struct Changes {
+  char *text; // of the words
+  const char *words[MOST_WORDS];
+  int count;
+  bool sampled;
+} Changes;
+
+static FovStatus cut(Changes *changes, const char *settings) {
+  char *rest;
+  changes->text = strdup(settings);
+  if (!changes->text) return fov_fail(FOV_ERR_MEMORY, "no memory for settings");
+  for (char *word = strtok_r(changes->text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+    if (strcmp(word, "sampled") == 0)
+      changes->sampled = true;
+    else if (changes->count < MOST_WORDS)
+      changes->words[changes->count++] = word;
+    else
+      return fov_fail(FOV_ERR_USAGE, "more than %d settings", MOST_WORDS);
+  }
+  return FOV_OK;
+}
+
+/** The split of a trace; the one that a training records if the trace does not have it. */
+static FovSplit split_of(const FovTrace *trace) {
+  int split = FOV_SPLIT_VALID;
+  for (int i = 0; fov_split_names[i]; i++)
+    if (strcmp(fov_split_names[i], trace->split) == 0) split = i;
+  return (FovSplit)split;
+}
+
+/** The episodes of a trace that are the first cases of their split: after them may come wrong ones
+ * from anywhere. */
+static int first_cases(const FovTrace *trace) {
+  int first;
+  bool some = sscanf(trace->subset, "first %d,", &first) == 1;
+  return some && first > 0 && first < trace->episodes ? first : trace->episodes;
+}
+
+static FovStatus record(FovTrace *trace, const FovTrained *trained, const FovTask *task,
+                        const FovTrace *like, int episodes, bool sampled) {
+  FovWorkspace workspace;
+  uint64_t seed =
+      like->seed[0] ? strtoull(like->seed, NULL, 10) : (uint64_t)trained->experiment.eval.seed;
+  FovRecordRequest request = {.task = task,
+                              .values = trained->values,
+                              .update = trained->update,
+                              .episodes = episodes,
+                              .progress = trained->progress,
+                              .sampled = sampled,
+                              .seed = seed,
+                              .split = trained->split};
+  FOV_TRY(fov_workspace_create(&workspace, 1));
+  FovStatus status = fov_record_trace(trace, &request, &workspace);
+  fov_workspace_finish(&workspace);
+  FOV_TRY(status);
+  status = fov_scene_check(trace, trained->path);
+  if (status != FOV_OK) fov_trace_finish(trace);
+  return status;
+}
+
+/** Nobody knows the label of the picture, nor whether the answer is right. */
+static void forget_label(FovTrace *trace) {
+  for (int t = 0; t < trace->glimpses; t++) trace->labels[t] = -1;
+  trace->wrong[0] = 0;
+  trace->split[0] = '\0';
+}
+
+static FovStatus look_at(FovTrace *trace, const FovTrained *trained, const FovTrace *like,
+                         bool sampled, const char *picture) {
+  FovEnv env;
+  FovTask task = trained->task;
+  const FovEnvSpec *spec = &trained->env.spec;
+  const FovObservation *seen = &spec->observation;
+  uint8_t *pixels = malloc(fov_observation_bytes(seen));
+  if (!pixels) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for it", picture);
+  FovStatus status = fov_picture_env(&env, spec, pixels);
+  if (status == FOV_OK) {
+    task.env = &env;
+    status = fov_picture_read(pixels, seen->height, seen->width, seen->channels, picture);
+    if (status == FOV_OK) status = record(trace, trained, &task, like, 1, sampled);
+    if (status == FOV_OK) forget_label(trace);
+    fov_env_finish(&env);
+  }
+  free(pixels);
+  return status;
+}
+
+static FovStatus play(FovTrace *trace, const FovOpenedRun *opened, int episodes,
+                      const Changes *changes, const char *picture) {
+  FovTrained trained;
+  FovStatus status = fov_trained_load(&trained, opened->path, changes->words, changes->count,
+                                      split_of(&opened->trace));
+  if (status == FOV_OK && picture)
+    status = look_at(trace, &trained, &opened->trace, changes->sampled, picture);
+  else if (status == FOV_OK)
+    status = record(trace, &trained, &trained.task, &opened->trace, episodes, changes->sampled);
+  fov_trained_finish(&trained);
+  return status;
+}
+
+FovStatus fov_rerun(FovOpenedRun *made, const FovOpenedRun *opened, int episodes,
+                    const char *settings, const char *picture) {
+  Changes changes = {.count = 0};
+  *made = (FovOpenedRun){.snapshots = 1};
+  if (!opened->is_run)
+    return fov_fail(FOV_ERR_USAGE, "%s: a trace has no agent: open its run", opened->path);
+  int first = first_cases(&opened->trace);
+  if (episodes > first) episodes = first;
+  FovStatus status = cut(&changes, settings);
+  if (status == FOV_OK) status = play(&made->trace, opened, episodes, &changes, picture);
+  free(changes.text);
+  FOV_TRY(status);
+  made->path = strdup(""); // no file, which a poll would read again
+  made->updates = malloc(sizeof *made->updates);
+  if (!made->path || !made->updates) {
+    fov_opened_run_finish(made);
+    return fov_fail(FOV_ERR_MEMORY, "no memory for settings");
+  }
+  made->updates[0] = made->trace.update;
+  snprintf(made->name, sizeof made->name, "%s", settings);
+  return FOV_OK;
+}

@@ -1,0 +1,69 @@
+#include "viz/viewer/saving.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "viz/viewer/drawing.h"
+#include "viz/viewer/window_layout.h"
+
+/** Composes the name of a file from what it shows. path: [FOV_VIEWER_PATH] */
+static void name_file(char *path, const FovViewer *viewer, const char *ending) {
+  const FovPlayer *player = &viewer->player;
+  const char *name = viewer->opened.name;
+  char what[64] = "heat";
+  if (player->mode == FOV_MODE_SHEET) snprintf(what, sizeof what, "sheet");
+  if (player->mode == FOV_MODE_CONFUSION) snprintf(what, sizeof what, "confusion");
+  if (player->mode == FOV_MODE_SCENE)
+    snprintf(what, sizeof what, "episode-%d", fov_player_episode(player));
+  size_t stem = strcspn(name, "."), length = strlen(what);
+  if (player->mode == FOV_MODE_SCENE && strcmp(ending, ".png") == 0)
+    snprintf(what + length, sizeof what - length, "-glimpse-%d", fov_player_glimpse(player) + 1);
+  snprintf(path, FOV_VIEWER_PATH, "%.*s-%s%s", (int)stem, name, what, ending);
+}
+
+static void show_saved(FovViewer *viewer, const char *path) {
+  char text[FOV_VIEWER_PATH + 16];
+  snprintf(text, sizeof text, "saved %s", path);
+  fov_viewer_show_message(viewer, false, text);
+}
+
+static FovStatus save_picture(const char *path, FovViewer *viewer) {
+  FovCanvas canvas = {0};
+  FovBox scene = fov_window_layout(viewer).scene;
+  FOV_TRY(fov_canvas_begin(&canvas, path, scene.w, scene.h, 1));
+  fov_viewer_draw_mode(canvas.cr, viewer, scene.w, scene.h);
+  return fov_canvas_commit(&canvas);
+}
+
+void fov_viewer_save(FovViewer *viewer) {
+  char path[FOV_VIEWER_PATH];
+  if (viewer->player.count == 0) return;
+  name_file(path, viewer, ".png");
+  if (fov_viewer_check(viewer, save_picture(path, viewer))) show_saved(viewer, path);
+}
+
+void fov_viewer_begin_gif(FovViewer *viewer) {
+  if (viewer->gif || viewer->player.count == 0) return;
+  FovScene scene = fov_player_scene(&viewer->player, FOV_SCENE_WIDTH, FOV_SCENE_HEIGHT);
+  scene.names[0] = viewer->opened.name;
+  scene.names[1] = viewer->other.name;
+  name_file(viewer->gif_path, viewer, ".gif");
+  if (fov_viewer_check(viewer, fov_gif_begin(&viewer->gif, viewer->gif_path, &scene)))
+    fov_viewer_show_message(viewer, false, "exporting a GIF ...");
+  else
+    viewer->gif = NULL;
+}
+
+void fov_viewer_step_gif(FovViewer *viewer) {
+  bool done;
+  if (!viewer->gif) return;
+  bool written = fov_viewer_check(viewer, fov_gif_step(&done, viewer->gif));
+  if (written && !done) return;
+  fov_gif_destroy(viewer->gif);
+  viewer->gif = NULL;
+  if (written) show_saved(viewer, viewer->gif_path);
+}
+
+void fov_viewer_end_gif(FovViewer *viewer) {
+  while (viewer->gif) fov_viewer_step_gif(viewer);
+}

@@ -1,0 +1,36 @@
+#include "viz/viewer/state.h"
+
+#include <stdio.h>
+
+static const double message_seconds = 4;
+
+void fov_viewer_damage(FovViewer *viewer, FovBox box) {
+  if (viewer->damages == FOV_DAMAGES) { // too many: redraw everything
+    viewer->damages = 1;
+    box = (FovBox){0, 0, viewer->width, viewer->height};
+    viewer->damage[0] = box;
+    return;
+  }
+  viewer->damage[viewer->damages++] = box;
+}
+
+void fov_viewer_damage_all(FovViewer *viewer) {
+  viewer->damages = FOV_DAMAGES;
+  fov_viewer_damage(viewer, (FovBox){0});
+}
+
+void fov_viewer_forget_heat(FovViewer *viewer) {
+  fov_heat_finish(&viewer->heat);
+}
+
+void fov_viewer_show_message(FovViewer *viewer, bool alarm, const char *text) {
+  snprintf(viewer->message, sizeof viewer->message, "%s", text);
+  viewer->message_left = message_seconds * (alarm ? 2 : 1);
+  viewer->alarm = alarm;
+  fov_viewer_damage_all(viewer);
+}
+
+bool fov_viewer_check(FovViewer *viewer, FovStatus status) {
+  if (status != FOV_OK) fov_viewer_show_message(viewer, true, fov_error_message());
+  return status == FOV_OK;
+}
