@@ -1,7 +1,7 @@
 /**
  * dates: a date as people write it, to be answered as in ISO 8601, 2017-09-27, character by
- * character. No text is two dates: years are from 1800 to 2199, or from 1950 to 2049 if they have two
- * digits, and day and month are told apart by the separator.
+ * character. No text is two dates: years are from 1800 to 2199, or from 1950 to 2049 if they have
+ * two digits, and day and month are told apart by the separator.
  */
 #include "envs/dates.h"
 
@@ -17,15 +17,16 @@
  * Y: the year, in two and in four digits; a, A: Wed, Wednesday; all after %. A first < makes the
  * text lower-case and > upper-case. */
 static const char *const formats[FOV_DATE_FORMATS] = {
-    "%d.%m.%Y",    "%D.%M.%Y",       "%D.%M.%y",       "%m/%d/%Y",        "%M/%D/%Y",
-    "%m/%d/%y",    "%Y/%M/%D",       "%Y%M%D",         "%d %b %Y",        "%d %B %Y",
-    "%d-%b-%Y",    "%d-%b-%y",       "%b %d, %Y",      "%B %d, %Y",       "%B %o, %Y",
-    "the %o of %B %Y", "%o of %B, %Y", "%A, %d %B %Y", "%A, %B %d, %Y",   "%a %d %b %Y",
-    "%a, %b %d %Y", "%b %d '%y",     "%Y, %B %d",      "<%d %B %Y",       ">%A %d %B %Y",
+    "%d.%m.%Y",        "%D.%M.%Y",     "%D.%M.%y",     "%m/%d/%Y",      "%M/%D/%Y",
+    "%m/%d/%y",        "%Y/%M/%D",     "%Y%M%D",       "%d %b %Y",      "%d %B %Y",
+    "%d-%b-%Y",        "%d-%b-%y",     "%b %d, %Y",    "%B %d, %Y",     "%B %o, %Y",
+    "the %o of %B %Y", "%o of %B, %Y", "%A, %d %B %Y", "%A, %B %d, %Y", "%a %d %b %Y",
+    "%a, %b %d %Y",    "%b %d '%y",    "%Y, %B %d",    "<%d %B %Y",     ">%A %d %B %Y",
     "%o %B %Y"};
 
-static const char *const months[] = {"January", "February", "March",     "April",   "May",      "June",
-                                     "July",    "August",   "September", "October", "November", "December"};
+static const char *const months[] = {"January",   "February", "March",    "April",
+                                     "May",       "June",     "July",     "August",
+                                     "September", "October",  "November", "December"};
 
 static const char *const weekdays[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                        "Thursday", "Friday", "Saturday"};
@@ -136,7 +137,8 @@ void fov_date_write(FovDateText *text, FovDate date, int format) {
 
 enum { CASES = 10000, ANSWERS = 10 }; // characters of an ISO date
 
-static const char symbols[] = " ',-./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+static const char symbols[] =
+    " ',-./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 enum { SYMBOLS = sizeof symbols - 1 };
 
 static const char *const answer_names[] = {"0", "1", "2", "3", "4", "5",
@@ -162,16 +164,17 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
     dates->texts[i][0] = symbols[i];
     dates->names[i] = dates->texts[i];
   }
-  *spec = (FovEnvSpec){
-      .observation = {.kind = FOV_OBSERVATION_TOKENS, .length = FOV_DATE_ROOM, .vocabulary = SYMBOLS},
-      .symbols = dates->names,
-      .answer = FOV_ANSWER_CLASS,
-      .actions = ACTIONS,
-      .names = answer_names,
-      .steps = ANSWERS + 1,
-      .ends = true,
-      .cases = CASES,
-      .state_size = fov_outputs_bytes(ANSWERS)};
+  *spec = (FovEnvSpec){.observation = {.kind = FOV_OBSERVATION_TOKENS,
+                                       .length = FOV_DATE_ROOM,
+                                       .vocabulary = SYMBOLS},
+                       .symbols = dates->names,
+                       .answer = FOV_ANSWER_CLASS,
+                       .actions = ACTIONS,
+                       .names = answer_names,
+                       .steps = ANSWERS + 1,
+                       .ends = true,
+                       .cases = CASES,
+                       .state_size = fov_outputs_bytes(ANSWERS)};
   return FOV_OK;
 }
 
@@ -202,8 +205,8 @@ static FovDate draw(FovDateText *text, int32_t tokens[FOV_DATE_ROOM], const Date
   return date;
 }
 
-/** Where a digit comes from: its character, or the whole name of a month. A digit that is not written,
- * such as the 0 of 05, comes from nowhere. */
+/** Where a digit comes from: its character, or the whole name of a month. A digit that is not
+ * written, such as the 0 of 05, comes from nowhere. */
 static FovAlignment aligned(const FovDateText *text, FovDateField field, int digit) {
   int width = field == FOV_DATE_YEAR ? 4 : 2, sure = text->digits[field][digit];
   bool named = text->digits[field][width - 1] < 0;
@@ -234,7 +237,8 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
 }
 
 static const FovOption options_table[] = {
-    FOV_INT(Options, formats, "26", 1, FOV_DATE_FORMATS, "formats that are used, from the first on"),
+    FOV_INT(Options, formats, "26", 1, FOV_DATE_FORMATS,
+            "formats that are used, from the first on"),
     FOV_OPTIONS_END,
 };
 

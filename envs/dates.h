@@ -8,7 +8,12 @@ typedef struct FovDate {
   int year, month, day; /**< 1800 … 2199, 1 … 12, 1 … 31 */
 } FovDate;
 
-typedef enum FovDateField { FOV_DATE_YEAR, FOV_DATE_MONTH, FOV_DATE_DAY, FOV_DATE_FIELDS } FovDateField;
+typedef enum FovDateField {
+  FOV_DATE_YEAR,
+  FOV_DATE_MONTH,
+  FOV_DATE_DAY,
+  FOV_DATE_FIELDS
+} FovDateField;
 
 /** A date that is written out. */
 typedef struct FovDateText {

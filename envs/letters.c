@@ -35,10 +35,11 @@ static FovStatus check(const FovLettersOptions *o) {
     return fov_fail(FOV_ERR_USAGE, "env.room = %d: expected 0, or at least env.longest = %d",
                     o->room, o->longest);
   if (pow(o->alphabet, o->longest) >= 1000) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE,
-                  "env.alphabet = %d, env.longest = %d: expected at least 1000 different sequences, "
-                  "to be divided among the splits, found %.0f of the greatest length",
-                  o->alphabet, o->longest, pow(o->alphabet, o->longest));
+  return fov_fail(
+      FOV_ERR_USAGE,
+      "env.alphabet = %d, env.longest = %d: expected at least 1000 different sequences, "
+      "to be divided among the splits, found %.0f of the greatest length",
+      o->alphabet, o->longest, pow(o->alphabet, o->longest));
 }
 
 FovStatus fov_letters_create(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
@@ -71,8 +72,7 @@ static int draw_source(int32_t *source, const FovLetters *letters, FovRng *rng) 
   int length;
   do {
     length = o->shortest + (int)fov_rng_below(rng, (uint32_t)(o->longest - o->shortest + 1));
-    for (int i = 0; i < length; i++)
-      source[i] = (int32_t)fov_rng_below(rng, (uint32_t)o->alphabet);
+    for (int i = 0; i < length; i++) source[i] = (int32_t)fov_rng_below(rng, (uint32_t)o->alphabet);
   } while (!fov_source_is_of(source, length, letters->split));
   return length;
 }

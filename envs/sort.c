@@ -17,6 +17,7 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
 }
 
 const FovEnvType fov_env_sort = {
-    FOV_ENV_OF_LETTERS("sort", "a sequence of symbols, to be answered in the order of the alphabet"),
+    FOV_ENV_OF_LETTERS("sort",
+                       "a sequence of symbols, to be answered in the order of the alphabet"),
     .reset = reset,
 };

@@ -33,8 +33,8 @@ enum {
 /* ---- what a lane shows, and what it is answered ---- */
 
 typedef enum FovObservationKind {
-  FOV_OBSERVATION_NONE,   /**< nothing: only a cue may be of this kind */
-  FOV_OBSERVATION_IMAGE,  /**< [H, W, C], of bytes (0 black … 255 white) or of floats */
+  FOV_OBSERVATION_NONE,  /**< nothing: only a cue may be of this kind */
+  FOV_OBSERVATION_IMAGE, /**< [H, W, C], of bytes (0 black … 255 white) or of floats */
   FOV_OBSERVATION_TOKENS, /**< int32 [L], each 0 … V−1; −1 after the end of a shorter sequence */
   FOV_OBSERVATION_VECTOR, /**< float [D] */
 } FovObservationKind;
@@ -126,12 +126,12 @@ typedef struct FovEnvLane {
   void *cue;         /**< likewise for spec.cue; a step never changes it */
   void *state;       /**< spec.state_size bytes, aligned for any type */
   float *target;     /**< [A], finite: the right answer of the next step, if it is a vector */
-  int label;    /**< 0 … A−1: the right answer of the next step, if it is a class; else −1 */
+  int label; /**< 0 … A−1: the right answer of the next step, if it is a class; else −1 */
   FovAlignment from; /**< of the right answer of the next step; all −1 unless the world says so */
-  float reward; /**< of the last step; 0 after a reset */
-  bool terminated; /**< the task ended the episode; observation and state stay as they ended */
-  bool truncated;  /**< N steps were made without an end */
-  int taken;       /**< steps since the reset; counted by fov_env_step */
+  float reward;      /**< of the last step; 0 after a reset */
+  bool terminated;   /**< the task ended the episode; observation and state stay as they ended */
+  bool truncated;    /**< N steps were made without an end */
+  int taken;         /**< steps since the reset; counted by fov_env_step */
 } FovEnvLane;
 
 typedef struct FovEnvType {

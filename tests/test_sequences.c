@@ -1,5 +1,5 @@
-/** Sequences of symbols: what comes after the end of one changes nothing, and is not read; the answer
- * before; what becomes of them in training. */
+/** Sequences of symbols: what comes after the end of one changes nothing, and is not read; the
+ * answer before; what becomes of them in training. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,8 +24,7 @@ static void for_each(void (*check)(const char *settings)) {
   for (const FovAttention *const *a = fov_attentions; *a; a++)
     for (int blocks = 0; blocks < 2 && (*a)->symbols; blocks++) {
       char settings[SETTINGS];
-      snprintf(settings, sizeof settings, TOY_SEQUENCE "attention = %s\n%s%s",
-               (*a)->plugin.name,
+      snprintf(settings, sizeof settings, TOY_SEQUENCE "attention = %s\n%s%s", (*a)->plugin.name,
                (*a)->scores ? "policy = sites\nfirst = learned\n" : "policy = centre\n",
                blocks ? TOY_BLOCKS : TOY_RNN "core = gru\n");
       check(settings);
@@ -63,8 +62,7 @@ static void check_neighbour(const char *settings) {
   toy_create(&toy, settings);
   real *values = toy_lively_values(&toy), *gradient = toy_copy(&toy, values);
   // With a gradient, so that all values are made.
-  for (int i = 0; i < 2; i++)
-    play_beside(&plays[i], &toy, values, gradient, i ? TOY_LETTERS : 2);
+  for (int i = 0; i < 2; i++) play_beside(&plays[i], &toy, values, gradient, i ? TOY_LETTERS : 2);
   for (int t = 1; t <= 3; t++) {
     const FovTimeStep *a = &plays[0].rollout.at[t], *b = &plays[1].rollout.at[t];
     assert_int_equal(a->count, LANES);
@@ -104,7 +102,8 @@ static void check_weights(const char *settings) {
         sum += w;
       }
       if (!strstr(settings, "local_p")) assert_near(sum, 1, 1e-5, "%s: sum of weights", settings);
-      if (!(place >= 0 && place <= length)) fail_msg("%s: read at %g of %d", settings, place, length);
+      if (!(place >= 0 && place <= length))
+        fail_msg("%s: read at %g of %d", settings, place, length);
     }
   }
 end:
@@ -200,16 +199,17 @@ static void test_a_beam_of_one_is_greedy(void **state) {
   toy_finish(&toy);
 }
 
-/** A world where the first answer decides: 0 is the likeliest, but what follows it is uncertain, and 1
- * leads to a certain end. The state is the read-out, which is 0 here, and the vector of the answer
- * before. */
+/** A world where the first answer decides: 0 is the likeliest, but what follows it is uncertain,
+ * and 1 leads to a certain end. The state is the read-out, which is 0 here, and the vector of the
+ * answer before. */
 static void set_trap(const Toy *toy, real *values) {
   memset(values, 0, toy_block_bytes(toy));
   const FovParam *w = toy_param(toy, "class.w"), *bias = toy_param(toy, "class.bias");
   const FovParam *table = toy_param(toy, "previous");
   int units = w->cols - table->cols; // of the read-out
   for (int j = 0; j < 3; j++) values[table->offset + (size_t)(j * table->cols + j)] = 1;
-  const double after_0[] = {0, 0, 0}, after_1[] = {-20, -20, 0}, first[] = {log(0.5), log(0.4), log(0.1)};
+  const double after_0[] = {0, 0, 0}, after_1[] = {-20, -20, 0},
+               first[] = {log(0.5), log(0.4), log(0.1)};
   for (int a = 0; a < 3; a++) {
     values[bias->offset + (size_t)a] = (real)first[a];
     values[w->offset + (size_t)(a * w->cols + units)] = (real)(after_0[a] - first[a]);

@@ -64,7 +64,8 @@ static void check_view(int K, int m, int margin, real w) {
   paint(images, bytes, K * m);
   fov_tape_begin(&tape, &arena, &params, values, NULL);
   FovVar *places = fov_constant(&tape, IMAGES * N, 2);
-  for (int i = 0; i < IMAGES * N; i++) fov_tile_middle(fov_value_row(places, i), i % N, (FovGrid){K, K});
+  for (int i = 0; i < IMAGES * N; i++)
+    fov_tile_middle(fov_value_row(places, i), i % N, (FovGrid){K, K});
   const FovVar *u = fov_coarse_tiles_see(&tape, &coarse, images, places);
   for (int i = 0; i < IMAGES * N; i++)
     for (int j = 0; j < D; j++) {

@@ -166,7 +166,8 @@ static void test_splits_share_no_source(void **state) {
 
 static void test_letters_refuse_what_does_not_fit(void **state) {
   (void)state;
-  assert_refused("env = copy\nenv.shortest = 21\n", "env.shortest = 21: expected at most env.longest");
+  assert_refused("env = copy\nenv.shortest = 21\n",
+                 "env.shortest = 21: expected at most env.longest");
   assert_refused("env = sort\nenv.room = 19\n", "env.room = 19: expected 0, or at least");
   assert_refused("env = reverse\nenv.alphabet = 2\nenv.longest = 3\n", "1000 different sequences");
   assert_refused("env = reverse\nenv.alphabet = 1\n", "1000 different sequences");
@@ -211,8 +212,9 @@ static void test_dates_are_written_as_people_do(void **state) {
   const struct {
     int day;
     const char *text;
-  } ordinals[] = {{1, "1st"}, {2, "2nd"}, {3, "3rd"}, {4, "4th"}, {11, "11th"}, {12, "12th"},
-                  {13, "13th"}, {21, "21st"}, {22, "22nd"}, {23, "23rd"}, {30, "30th"}, {31, "31st"}};
+  } ordinals[] = {{1, "1st"},   {2, "2nd"},   {3, "3rd"},   {4, "4th"},
+                  {11, "11th"}, {12, "12th"}, {13, "13th"}, {21, "21st"},
+                  {22, "22nd"}, {23, "23rd"}, {30, "30th"}, {31, "31st"}};
   for (size_t i = 0; i < sizeof ordinals / sizeof *ordinals; i++) {
     FovDateText text;
     fov_date_write(&text, (FovDate){2000, 1, ordinals[i].day}, 16);
@@ -344,9 +346,11 @@ static void test_texts_that_are_none_are_refused(void **state) {
   write_text(source, "a\n\n");
   assert_refused(pairs(""), "source:2: expected some text, found an empty line");
   write_text(source, "a\nabcdef\n");
-  assert_refused(pairs("env.longest = 5\n"), "source:2: expected at most 5 symbols (env.longest), found 6");
-  const char *const bad[] = {"a\xFF", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80",
-                             "\xC3", "\x1B[2J", "\x7F", "\xC2\x85"};
+  assert_refused(pairs("env.longest = 5\n"),
+                 "source:2: expected at most 5 symbols (env.longest), found 6");
+  const char *const bad[] = {
+      "a\xFF", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80",
+      "\xC3",  "\x1B[2J",  "\x7F",         "\xC2\x85"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     write_text(source, bad[i]);
     assert_refused(pairs(""), "source:1: expected UTF-8 without control characters, found byte 0x");

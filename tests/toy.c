@@ -246,8 +246,8 @@ int toy_letters_length(int64_t index) {
 
 static FovStatus create_letters(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
   FovStatus status = create(env, spec, options, split);
-  spec->observation = (FovObservation){
-      .kind = FOV_OBSERVATION_TOKENS, .length = TOY_ROOM, .vocabulary = 4};
+  spec->observation =
+      (FovObservation){.kind = FOV_OBSERVATION_TOKENS, .length = TOY_ROOM, .vocabulary = 4};
   spec->steps = TOY_LETTERS + 1;
   spec->state_size = sizeof(int);
   return status;
@@ -268,7 +268,8 @@ static void reset_letters(const void *env, FovEnvLane *lane, int64_t index, FovR
   (void)env;
   int32_t *letters = lane->observation;
   for (int i = 0; i < TOY_ROOM; i++)
-    letters[i] = i < toy_letters_length(index) ? (int32_t)(index / TOY_LETTERS * (i + 1) + i) % 4 : -1;
+    letters[i] =
+        i < toy_letters_length(index) ? (int32_t)(index / TOY_LETTERS * (i + 1) + i) % 4 : -1;
   show_letter(lane, 0);
   log_reset(index, rng);
 }
@@ -300,8 +301,8 @@ static const FovEnvType toy_walk = {
     .step = step_walk,
     .look = look_walk};
 
-const FovEnvType *const fov_envs[] = {&toy_env, &toy_turns, &toy_game, &toy_find, &toy_walk,
-                                      &toy_letters, NULL};
+const FovEnvType *const fov_envs[] = {&toy_env,  &toy_turns,   &toy_game, &toy_find,
+                                      &toy_walk, &toy_letters, NULL};
 
 static const char base[] = "glimpses = 3\n"
                            "core.width = 12\n"

@@ -4,8 +4,8 @@
  * three in turn; `toy_game` is a control task, a patch to move to the middle; `toy_find` shows a
  * patch and its pattern as a cue, and asks once or twice for two numbers; `toy_walk` shows a vector
  * that depends on the place, asks for another one and ends where x is beyond ±TOY_EDGE;
- * `toy_letters` shows 1 to TOY_LETTERS symbols of four and asks, from the last one to the first, which
- * are odd, and for an end. */
+ * `toy_letters` shows 1 to TOY_LETTERS symbols of four and asks, from the last one to the first,
+ * which are odd, and for an end. */
 #ifndef FOV_TESTS_TOY_H
 #define FOV_TESTS_TOY_H
 

@@ -73,7 +73,8 @@ const char *const toy_ragged[TOY_RAGGED] = {
     "env = toy_walk\nglimpses = 1\nfirst = random\nglimpse.where = 0\npolicy = relative\n",
     "env = toy_walk\nglimpses = 2\nstop = learned\npolicy = random\ncore = lstm\n",
     TOY_SEQUENCE TOY_RNN "attention = soft\npolicy = centre\nscore = additive\n",
-    TOY_SEQUENCE TOY_RNN "attention = sampled\npolicy = sites\nfirst = learned\ncore = gru\ntiles.values = own\n",
+    TOY_SEQUENCE TOY_RNN
+    "attention = sampled\npolicy = sites\nfirst = learned\ncore = gru\ntiles.values = own\n",
     TOY_SEQUENCE "attention = local_p\npolicy = centre\n" TOY_BLOCKS,
 };
 

@@ -22,7 +22,11 @@ static size_t character_size(const char *text) {
   const unsigned char *c = (const unsigned char *)text;
   static const unsigned char masks[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
   static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-  size_t size = c[0] < 0x80 ? 1 : c[0] >> 5 == 6 ? 2 : c[0] >> 4 == 14 ? 3 : c[0] >> 3 == 30 ? 4 : 0;
+  size_t size = c[0] < 0x80       ? 1
+                : c[0] >> 5 == 6  ? 2
+                : c[0] >> 4 == 14 ? 3
+                : c[0] >> 3 == 30 ? 4
+                                  : 0;
   unsigned code = c[0] & masks[size];
   for (size_t i = 1; i < size; i++) {
     if (c[i] >> 6 != 2) return 0;
@@ -102,9 +106,8 @@ static FovStatus add_line(FovLines *lines, Reading *reading, const char *at, con
     FOV_TRY(add_symbol(reading, symbol));
   size_t length = reading->count - before;
   if (length > (size_t)reading->longest)
-    return fov_fail(FOV_ERR_FORMAT,
-                    "%s:%lld: expected at most %d symbols (env.longest), found %zu", reading->path,
-                    (long long)(lines->count + 1), reading->longest, length);
+    return fov_fail(FOV_ERR_FORMAT, "%s:%lld: expected at most %d symbols (env.longest), found %zu",
+                    reading->path, (long long)(lines->count + 1), reading->longest, length);
   if ((int)length > lines->longest) lines->longest = (int)length;
   lines->starts[++lines->count] = reading->count;
   return FOV_OK;
@@ -161,9 +164,10 @@ static FovStatus number(FovLines *lines, const Reading *reading, Symbol *differe
   memcpy(different, reading->symbols, count * sizeof *different);
   size_t unique = make_unique(different, count);
   if (unique > FOV_LINES_VOCABULARY)
-    return fov_fail(FOV_ERR_FORMAT,
-                    "%s: expected at most %d different symbols, found %zu; set env.unit = character",
-                    reading->path, FOV_LINES_VOCABULARY, unique);
+    return fov_fail(
+        FOV_ERR_FORMAT,
+        "%s: expected at most %d different symbols, found %zu; set env.unit = character",
+        reading->path, FOV_LINES_VOCABULARY, unique);
   lines->vocabulary = (int)unique;
   FOV_TRY(make_vocabulary(lines, different, reading->path));
   for (size_t i = 0; i < count; i++) {
@@ -183,8 +187,8 @@ static FovStatus read_text(FovLines *lines, Reading *reading, const char *text, 
     return fov_fail(FOV_ERR_FORMAT, "%s: expected lines of text, found none", reading->path);
   Symbol *different = malloc(reading->count * sizeof *different);
   lines->tokens = malloc(reading->count * sizeof *lines->tokens);
-  FovStatus status = different && lines->tokens ? number(lines, reading, different)
-                                                : no_memory(reading->path);
+  FovStatus status =
+      different && lines->tokens ? number(lines, reading, different) : no_memory(reading->path);
   free(different);
   return status;
 }

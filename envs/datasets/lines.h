@@ -26,9 +26,9 @@ typedef struct FovLines {
 } FovLines;
 
 /**
- * Reads a UTF-8 text, of which lines may end with \r\n. Fails if it is larger than 64 MiB, empty, no
- * UTF-8, or has control characters other than tabs, a line of more than `longest` symbols, or more
- * than FOV_LINES_VOCABULARY different symbols.
+ * Reads a UTF-8 text, of which lines may end with \r\n. Fails if it is larger than 64 MiB, empty,
+ * no UTF-8, or has control characters other than tabs, a line of more than `longest` symbols, or
+ * more than FOV_LINES_VOCABULARY different symbols.
  */
 FovStatus fov_lines_read(FovLines *lines, const char *path, FovLinesUnit unit, int longest);
 

@@ -203,11 +203,13 @@ static FovStatus check_shown(const FovExperiment *experiment, const FovEnvSpec *
                     experiment->agent_options.previous, env);
   if (spec->observation.kind == FOV_OBSERVATION_IMAGE) return FOV_OK;
   if (symbols && !attention->symbols)
-    return fov_fail(FOV_ERR_USAGE,
-                    "attention = %s: expected an environment of images, found env = %s, which shows "
-                    "a sequence of symbols; set another one, such as attention = soft",
-                    attention->plugin.name, env);
-  if (symbols && (experiment->sensor.standardise == FOV_STANDARDISE_YES || experiment->context.side))
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "attention = %s: expected an environment of images, found env = %s, which shows "
+        "a sequence of symbols; set another one, such as attention = soft",
+        attention->plugin.name, env);
+  if (symbols &&
+      (experiment->sensor.standardise == FOV_STANDARDISE_YES || experiment->context.side))
     return fov_fail(FOV_ERR_USAGE,
                     "%s: expected an environment of images, found env = %s, which shows a sequence "
                     "of symbols; set %s",

@@ -8,8 +8,8 @@
 /** The action of highest log-probability [A]; the first of equals. */
 int fov_likeliest(const real *log_probabilities, int actions);
 
-/** A sample of the distribution with these log-probabilities [A], never one below FOV_NEVER / 2; one
- * draw. */
+/** A sample of the distribution with these log-probabilities [A], never one below FOV_NEVER / 2;
+ * one draw. */
 int fov_sample(const real *log_probabilities, int actions, FovRng *rng);
 
 #endif

@@ -123,8 +123,7 @@ static void search_shard(FovEvalResult *sums, const Evaluation *evaluation, FovA
     FovTape tape;
     fov_arena_rewind(arena);
     fov_tape_begin(&tape, arena, &task->agent->params, request->values, NULL);
-    FovPlan plan =
-        fov_plan_cases(arena, first + done, n, request->seed, request->split, 0);
+    FovPlan plan = fov_plan_cases(arena, first + done, n, request->seed, request->split, 0);
     plan.progress = request->progress;
     fov_beam_search(found, &tape, task, &plan, request->beam);
     for (int b = 0; b < n; b++) {

@@ -20,9 +20,9 @@ typedef struct FovEvalResult {
                                        of each episode; 0 of classes and moves */
 } FovEvalResult;
 
-/** The alignment error rate, 1 − (|A∩S| + |A∩P|) / (|A| + |S|) (Och and Ney 2003): A is what was read
- * most before each answer, S ⊆ P the place and the part that it comes from, where they are known.
- * NaN: they are not. */
+/** The alignment error rate, 1 − (|A∩S| + |A∩P|) / (|A| + |S|) (Och and Ney 2003): A is what was
+ * read most before each answer, S ⊆ P the place and the part that it comes from, where they are
+ * known. NaN: they are not. */
 double fov_alignment_error(const FovEvalResult *result);
 
 typedef struct FovEvalRequest {

@@ -305,8 +305,7 @@ static FovVar *core_input(const FovAgent *agent, FovTape *tape, const FovAgentSt
                     &p[agent->cue_bias], FOV_RELU);
   FovVar *parts[3] = {g};
   int count = 1;
-  if (agent->previous.count)
-    parts[count++] = embed_previous(agent, tape, view->previous, g->rows);
+  if (agent->previous.count) parts[count++] = embed_previous(agent, tape, view->previous, g->rows);
   if (agent->options.time) {
     FovVar *time = parts[count++] = fov_constant(tape, g->rows, 1);
     for (int b = 0; b < g->rows; b++) fov_value_row(time, b)[0] = view->time;

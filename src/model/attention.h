@@ -57,10 +57,10 @@ typedef struct FovView {
   /** [FOV_COLUMNS]: what an earlier reading recorded, which is repeated with its weights or its
    * window as constants; NULL: read by the state. */
   FovVar *const *held;
-  real time;     /**< 2t / T − 1, t = 0 … T−1: of glimpse t of an episode of at most T */
+  real time; /**< 2t / T − 1, t = 0 … T−1: of glimpse t of an episode of at most T */
   const int *previous; /**< [n]: the answer before, −1: none; for an agent that reads it */
-  FovVar *state; /**< [n, D]: h_{t−1}, which may ask what to read; zeros before the first */
-  int lanes;     /**< n */
+  FovVar *state;       /**< [n, D]: h_{t−1}, which may ask what to read; zeros before the first */
+  int lanes;           /**< n */
 } FovView;
 
 /** What they read. */

@@ -50,7 +50,8 @@ static FovVar *windows(const FovLocal *local, FovTape *tape, const FovVar *place
 FovVar *fov_local_weights(FovSitesState *state, const FovLocal *local, FovTape *tape,
                           const FovVar *place, const FovView *view) {
   FovVar *scores = fov_sites_take_scores(state, &local->sites, tape, view);
-  return fov_softmax_within(tape, scores, windows(local, tape, place, state->inside), local->sites.heads);
+  return fov_softmax_within(tape, scores, windows(local, tape, place, state->inside),
+                            local->sites.heads);
 }
 
 void fov_local_read(FovReadout *readout, FovSitesState *state, const FovLocal *local, FovTape *tape,

@@ -5,10 +5,11 @@
  *     w_i = α_i f_i      α = softmax of the scores over the window, 0 outside      z_t = Σ_i w_i
  * v_i
  *
- * A sequence of symbols is a row of tiles, which ends with it. The window has the tiles whose middles are at most D tiles from p_t, across and down. p_t is
- * given in tiles from the top left corner, so that tile i has its middle at (column + ½, row + ½).
- * What p_t and f_i are distinguishes local_m and local_p. A small change of p_t can move a tile
- * into the window: the gradient is that between such changes.
+ * A sequence of symbols is a row of tiles, which ends with it. The window has the tiles whose
+ * middles are at most D tiles from p_t, across and down. p_t is given in tiles from the top left
+ * corner, so that tile i has its middle at (column + ½, row + ½). What p_t and f_i are
+ * distinguishes local_m and local_p. A small change of p_t can move a tile into the window: the
+ * gradient is that between such changes.
  */
 #ifndef FOV_MODEL_LOCAL_H
 #define FOV_MODEL_LOCAL_H

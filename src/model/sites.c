@@ -84,9 +84,10 @@ static FovStatus check(const FovSites *sites, const FovAttentionParts *parts) {
                     "tiles.heads = %d: expected a number that divides tiles.width = %d",
                     sites->heads, sites->depth);
   if (sites->heads * sites->count > FOV_COLUMN_WIDTH)
-    return fov_fail(FOV_ERR_USAGE,
-                    "tiles.heads = %d: %d tiles or symbols, expected at most %d weights of all heads",
-                    sites->heads, sites->count, FOV_COLUMN_WIDTH);
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "tiles.heads = %d: %d tiles or symbols, expected at most %d weights of all heads",
+        sites->heads, sites->count, FOV_COLUMN_WIDTH);
   return check_blocks(sites);
 }
 
@@ -145,10 +146,11 @@ static FovStatus check_own(const FovSites *sites) {
     return fov_fail(FOV_ERR_USAGE, "tiles.values = own: expected keys of more than a site's own, "
                                    "found tiles.rnn = none and tiles.blocks = 0; set one of these");
   if (sites->keys == FOV_KEYS_PROJECTED && !sites->score->keyless) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE,
-                  "tiles.values = own: expected tiles.keys = projected and a score that reads keys, "
-                  "found tiles.keys = %s, score = %s",
-                  kinds_of_keys[sites->keys], sites->score->plugin.name);
+  return fov_fail(
+      FOV_ERR_USAGE,
+      "tiles.values = own: expected tiles.keys = projected and a score that reads keys, "
+      "found tiles.keys = %s, score = %s",
+      kinds_of_keys[sites->keys], sites->score->plugin.name);
 }
 
 FovStatus fov_sites_build(void *layout, int *width, FovParams *params, const void *options,
@@ -345,7 +347,6 @@ FovVar *fov_sites_softmax(const FovSitesState *state, FovTape *tape, FovVar *e, 
                        : fov_softmax(tape, e, heads);
 }
 
-
 /** The mean of the weights over heads, [n, N]. */
 static FovVar *mean_weights(FovTape *tape, const FovVar *weights, const FovSites *sites) {
   FovVar *mean = fov_zeros(tape, weights->rows, sites->count);
@@ -466,7 +467,8 @@ void fov_sites_pick(FovReadout *readout, FovSitesState *state, const FovSites *s
 
 /* ---- all sites as one vector ---- */
 
-int *fov_sites_lengths(FovTape *tape, const FovSitesState *state, const FovSites *sites, int lanes) {
+int *fov_sites_lengths(FovTape *tape, const FovSitesState *state, const FovSites *sites,
+                       int lanes) {
   int *lengths = FOV_NEW(tape->arena, int, lanes);
   for (int b = 0; b < lanes; b++) {
     lengths[b] = state->inside ? 0 : sites->count;

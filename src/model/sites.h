@@ -1,9 +1,9 @@
 /**
- * Sites: what attention chooses among. They are the tiles of a grid over the image; the retina looks
- * at the middle of each and the glimpse network makes its value v_i, as of a gaze. Or they are the
- * symbols of a sequence, whose vectors are their values. With tiles.rnn, a recurrent layer then
- * reads the sites in both directions, and with tiles.blocks they attend to each other; what these
- * make of a site is its value, or with tiles.values = own, what its key is made of.
+ * Sites: what attention chooses among. They are the tiles of a grid over the image; the retina
+ * looks at the middle of each and the glimpse network makes its value v_i, as of a gaze. Or they
+ * are the symbols of a sequence, whose vectors are their values. With tiles.rnn, a recurrent layer
+ * then reads the sites in both directions, and with tiles.blocks they attend to each other; what
+ * these make of a site is its value, or with tiles.values = own, what its key is made of.
  *
  * A query of the state is matched with the keys k_i by a score (score.h); a softmax makes weights:
  *
@@ -57,7 +57,7 @@ typedef struct FovSites {
   int width; /**< of a value */
   int depth; /**< of a query and a key */
   FovKeys keys;
-  bool own; /**< FOV_VALUES_OWN */
+  bool own;              /**< FOV_VALUES_OWN */
   FovCoarseTiles coarse; /**< of u_i, if keys are made of them */
   int key;               /**< number of W_k, unless keys are values or not read */
   int query_w, query_bias;
@@ -93,19 +93,19 @@ int fov_sites_columns(FovColumn columns[FOV_COLUMNS], const void *sites);
  * a FovSites. */
 #define FOV_ATTENTION_OVER_SITES                                                                   \
   .state_size = sizeof(FovSitesState), .symbols = true, .connect = fov_sites_connect,              \
-  .finish = fov_sites_finish, .sites = fov_sites_grid, .begin = fov_sites_begin, .columns = fov_sites_columns,                \
-  .keep = fov_sites_keep
+  .finish = fov_sites_finish, .sites = fov_sites_grid, .begin = fov_sites_begin,                   \
+  .columns = fov_sites_columns, .keep = fov_sites_keep
 
 /** The sites of n lanes in an episode; zero-initialised before it. Rows are lane-major. */
 typedef struct FovSitesState {
-  FovVar *values;       /**< [n·N, width]; NULL until they are needed */
-  FovVar *places;       /**< [n·N, 2]: the middles of the tiles, if the values are known */
-  FovVar *rho;          /**< [n·N, S·G·G·C]: the glimpses, likewise; of symbols, their numbers */
-  FovVar *inside;       /**< [n, N]: 1 before the end of a lane's sequence, else 0; NULL: all 1 */
-  FovVar *last;         /**< [n, width]: see fov_sites_read_last; NULL until it is needed */
-  FovVar *context;      /**< [n·N, width]: what keys are made of, if values are known */
-  FovVar *keys;         /**< [n·N, depth]: as the score prepares them; NULL: it reads none */
-  FovVar *scores;       /**< [n, heads·N]: of the next read-out, if they are known; else NULL */
+  FovVar *values;  /**< [n·N, width]; NULL until they are needed */
+  FovVar *places;  /**< [n·N, 2]: the middles of the tiles, if the values are known */
+  FovVar *rho;     /**< [n·N, S·G·G·C]: the glimpses, likewise; of symbols, their numbers */
+  FovVar *inside;  /**< [n, N]: 1 before the end of a lane's sequence, else 0; NULL: all 1 */
+  FovVar *last;    /**< [n, width]: see fov_sites_read_last; NULL until it is needed */
+  FovVar *context; /**< [n·N, width]: what keys are made of, if values are known */
+  FovVar *keys;    /**< [n·N, depth]: as the score prepares them; NULL: it reads none */
+  FovVar *scores;  /**< [n, heads·N]: of the next read-out, if they are known; else NULL */
   FovGlimpses glimpses; /**< of tiles that are looked at alone */
 } FovSitesState;
 

@@ -93,8 +93,8 @@ FovVar *fov_transformer_apply(const FovTransformer *transformer, FovTape *tape, 
   for (int i = 0; i < transformer->count; i++) {
     const FovTransformerBlock *block = &transformer->blocks[i];
     FovProjections of = fov_transformer_project(block, tape, x);
-    FovVar *z = fov_self_attention(tape, of.query, of.key, of.value, lengths, lanes,
-                                   transformer->heads);
+    FovVar *z =
+        fov_self_attention(tape, of.query, of.key, of.value, lengths, lanes, transformer->heads);
     x = fov_transformer_finish(block, tape, x, z);
   }
   return fov_layer_normalise(tape, x, transformer->last);

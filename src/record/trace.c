@@ -66,10 +66,9 @@ enum { NOTES = sizeof notes / sizeof notes[0] };
 
 static int64_t extent(const FovTrace *trace, char letter) {
   static const char letters[] = "ETFHWCAGSV";
-  const int extents[] = {trace->episodes, trace->glimpses, trace->frames,
-                         trace->height,   trace->width,    trace->channels,
-                         trace->actions,  trace->side,     trace->scales,
-                         trace->vocabulary};
+  const int extents[] = {trace->episodes, trace->glimpses,  trace->frames,  trace->height,
+                         trace->width,    trace->channels,  trace->actions, trace->side,
+                         trace->scales,   trace->vocabulary};
   const char *found = strchr(letters, letter);
   return found ? extents[found - letters] : letter - '0';
 }

@@ -48,30 +48,30 @@ typedef struct FovTrace {
   int tiles_across;            /**< of columns of tiles; 0: as many as down */
   int side, scales;            /**< G, S of the retina: patch s covers side·2^s pixels */
   bool whole;                  /**< the only patch is the whole image, wherever it looked */
-  bool control;     /**< answers are moves or vectors, judged by the return; else classes */
-  int64_t update;   /**< training updates of the agent */
-  char *names;      /**< of the A actions, one per line; NULL: they have numbers only */
+  bool control;       /**< answers are moves or vectors, judged by the return; else classes */
+  int64_t update;     /**< training updates of the agent */
+  char *names;        /**< of the A actions, one per line; NULL: they have numbers only */
   char *symbol_names; /**< of the V symbols, likewise */
-  char weights[17]; /**< 16 hex digits: the digest of the agent's weights; "": unknown */
+  char weights[17];   /**< 16 hex digits: the digest of the agent's weights; "": unknown */
   char policy[FOV_TRACE_TEXT];    /**< name of the policy that chose the locations; "": unknown */
   char attention[FOV_TRACE_TEXT]; /**< name of the attention that read the glimpses; "": unknown */
   char split[FOV_TRACE_TEXT];     /**< of the data that the episodes come from; "": unknown */
   char seed[FOV_TRACE_TEXT];      /**< random seed of the recording, in decimal; "": unknown */
   char subset[FOV_TRACE_TEXT];    /**< of the cases: "first N, then wrong"; "": the first ones */
-  int32_t *symbols;               /**< [E, W]: the sequence that was shown, each 0 … V−1, and −1 after
-                                       its end; NULL: images were */
-  uint8_t *images;                /**< [E, F, H, W, C]: as they were at each glimpse; 0 of sequences,
-                                       1 × W pixels */
-  uint8_t *retina;                /**< [E, T, S, G, G, C]: what the agent received */
-  float *locations;               /**< [E, T, 2]: where it looked */
-  float *probabilities;           /**< [E, T, A]: of each answer or action after glimpse t */
-  float *baselines; /**< [E, T]: return expected before it; NaN if the agent has none */
-  float *rewards;   /**< [E, T]: received after glimpse t, its cost subtracted */
-  int32_t *labels;  /**< [E, T]: the right answer at glimpse t; −1: none */
-  int32_t *answers; /**< [E, T]: answer or action after glimpse t; −1: none */
-  int32_t *lengths; /**< [E]: glimpses taken, 1 … T */
-  int32_t *wrong;   /**< [E]: 1 if an answer was wrong or the goal missed, else 0 */
-  int columns;      /**< 0 … FOV_TRACE_COLUMNS */
+  int32_t *symbols;     /**< [E, W]: the sequence that was shown, each 0 … V−1, and −1 after
+                             its end; NULL: images were */
+  uint8_t *images;      /**< [E, F, H, W, C]: as they were at each glimpse; 0 of sequences,
+                             1 × W pixels */
+  uint8_t *retina;      /**< [E, T, S, G, G, C]: what the agent received */
+  float *locations;     /**< [E, T, 2]: where it looked */
+  float *probabilities; /**< [E, T, A]: of each answer or action after glimpse t */
+  float *baselines;     /**< [E, T]: return expected before it; NaN if the agent has none */
+  float *rewards;       /**< [E, T]: received after glimpse t, its cost subtracted */
+  int32_t *labels;      /**< [E, T]: the right answer at glimpse t; −1: none */
+  int32_t *answers;     /**< [E, T]: answer or action after glimpse t; −1: none */
+  int32_t *lengths;     /**< [E]: glimpses taken, 1 … T */
+  int32_t *wrong;       /**< [E]: 1 if an answer was wrong or the goal missed, else 0 */
+  int columns;          /**< 0 … FOV_TRACE_COLUMNS */
   FovTraceColumn column[FOV_TRACE_COLUMNS];
 } FovTrace;
 

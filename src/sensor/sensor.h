@@ -45,11 +45,11 @@ typedef struct FovImage {
   const uint8_t *bytes; /**< [H, W, C]: 0 … 255 stand for a brightness of 0 … 1; or NULL */
   int height, width, channels;
   const float *floats; /**< [H, W, C]: the brightness itself, any finite number; or NULL */
-  /** [W]: symbols of a sequence, 1 × W × 1, which ends before the first −1; or NULL. No sensor looks
-   * at these. */
+  /** [W]: symbols of a sequence, 1 × W × 1, which ends before the first −1; or NULL. No sensor
+   * looks at these. */
   const int32_t *tokens;
-  real *gradient;      /**< [H, W, C]: dL/d(brightness), which the backward passes of all that looks
-                            at the image add to; NULL: not wanted */
+  real *gradient; /**< [H, W, C]: dL/d(brightness), which the backward passes of all that looks
+                       at the image add to; NULL: not wanted */
 } FovImage;
 
 /** Aborts unless an image has either bytes or floats. */

@@ -101,8 +101,8 @@ FovVar *fov_columns(FovTape *tape, FovVar *x, int first, int count);
  * [B, D]. Result: [B·(t+1), D]; x itself if there is no memory. */
 FovVar *fov_append(FovTape *tape, FovVar *memory, FovVar *x);
 
-/** Rows of several matrices in turn: y[b·N + i] = parts[i][b]. parts: [N], each [B, D]. Result: [B·N,
- * D]. */
+/** Rows of several matrices in turn: y[b·N + i] = parts[i][b]. parts: [N], each [B, D]. Result:
+ * [B·N, D]. */
 FovVar *fov_stack(FovTape *tape, FovVar *const *parts, int count);
 
 /* Attention (Bahdanau et al. 2015; with several heads, Vaswani et al. 2017). D = heads · d. */

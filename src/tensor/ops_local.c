@@ -49,7 +49,8 @@ FovVar *fov_tile_gaussian(FovTape *tape, FovVar *place, int across, int down, re
   TileGaussian *op = FOV_NEW(tape->arena, TileGaussian, 1);
   *op = (TileGaussian){.place = place, .y = y, .across = across, .factor = 1 / (sigma * sigma)};
   for (int b = 0; b < place->rows; b++)
-    tile_gaussian_forward(fov_value_row(y, b), fov_value_row(place, b), y->cols, across, op->factor);
+    tile_gaussian_forward(fov_value_row(y, b), fov_value_row(place, b), y->cols, across,
+                          op->factor);
   fov_note(tape, y, NULL, tile_gaussian_backward, op);
   return y;
 }

@@ -25,7 +25,8 @@ static FovMatrix weights_of(const SelfAttention *op, int b, int h) {
   return part;
 }
 
-/** weights = softmax(scale · scores) over the first `length` columns, row by row; the others are 0. */
+/** weights = softmax(scale · scores) over the first `length` columns, row by row; the others are 0.
+ */
 FOV_KERNEL static void self_attention_weigh(FovMatrix weights, FovMatrix scores, real scale,
                                             int length) {
   for (int i = 0; i < weights.rows; i++) {
@@ -49,8 +50,7 @@ static void attend(const SelfAttention *op, int b, int h) {
   FovMatrix weights = weights_of(op, b, h);
   fov_gemm(op->scores, head_of(op, fov_values(op->query), b, h), false,
            head_of(op, fov_values(op->key), b, h), true, 0);
-  self_attention_weigh(weights, op->scores, op->scale,
-                       op->lengths ? op->lengths[b] : weights.cols);
+  self_attention_weigh(weights, op->scores, op->scale, op->lengths ? op->lengths[b] : weights.cols);
   fov_gemm(head_of(op, fov_values(op->y), b, h), weights, false,
            head_of(op, fov_values(op->value), b, h), false, 0);
 }

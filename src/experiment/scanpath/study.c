@@ -37,8 +37,7 @@ static FovStatus no_memory(void) {
 }
 
 static FovStatus check_source(const FovTrace *trace, const char *path) {
-  if (trace->vocabulary > 0)
-    return fov_fail(FOV_ERR_USAGE, "%s: a sequence has no scanpath", path);
+  if (trace->vocabulary > 0) return fov_fail(FOV_ERR_USAGE, "%s: a sequence has no scanpath", path);
   if (fov_reads_all(trace))
     return fov_fail(FOV_ERR_USAGE,
                     "%s: its attention weighs all tiles of the image: there is no scanpath", path);

@@ -53,7 +53,8 @@ static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput 
                    const void *layout, const void *values) {
   const Layout *l = layout;
   FovVar *p = tape->params, *logits = fov_linear(tape, input->h, &p[l->w], &p[l->bias], FOV_LINEAR);
-  FovGrid grid = {.across = ((const Options *)values)->side, .down = ((const Options *)values)->side};
+  FovGrid grid = {.across = ((const Options *)values)->side,
+                  .down = ((const Options *)values)->side};
   const real *log_p = fov_grid_choose(output, tape, input, logits, grid, entropy(values) > 0);
   for (int i = 0; i < input->lanes * logits->cols; i++)
     output->columns[TILES][i] = fov_exp(log_p[i]);

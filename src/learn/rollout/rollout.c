@@ -131,8 +131,7 @@ void fov_play_begin(Play *play, FovRollout *rollout, FovTape *tape, const FovTas
   *play = make_play(rollout, tape, task, plan);
   fov_play_start(play);
   rollout->cues = play->cues;
-  play->state =
-      fov_agent_begin(task->agent, tape, play->images, play->cues, play->count, glimpses);
+  play->state = fov_agent_begin(task->agent, tape, play->images, play->cues, play->count, glimpses);
   FovTimeStep *first = fov_play_begin_step(play);
   fov_play_choose_first(first, play);
   fov_play_look(play);

@@ -79,8 +79,8 @@ real fov_step_offset(const FovTimeStep *step, const FovTask *task, const real *l
 
 /** What was read before an answer whose source is known (FovAlignment), as bits. */
 typedef enum FovAligned {
-  FOV_ALIGNED_PART = 1 << 0, /**< the part that it belongs to is known */
-  FOV_ALIGNED_SURE = 1 << 1, /**< the one place that it comes from is known */
+  FOV_ALIGNED_PART = 1 << 0,    /**< the part that it belongs to is known */
+  FOV_ALIGNED_SURE = 1 << 1,    /**< the one place that it comes from is known */
   FOV_ALIGNED_IN_PART = 1 << 2, /**< what was read most lies in this part */
   FOV_ALIGNED_IN_SURE = 1 << 3, /**< it is this place */
 } FovAligned;

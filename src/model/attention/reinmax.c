@@ -30,7 +30,8 @@ static FovVar *shift(FovTape *tape, const FovVar *e, const FovVar *weights, cons
 
 static void read(FovReadout *readout, void *state, const void *layout, FovTape *tape,
                  const FovView *view) {
-  FovVar *e = fov_sites_take_scores(state, layout, tape, view), *weights = fov_sites_softmax(state, tape, e, 1);
+  FovVar *e = fov_sites_take_scores(state, layout, tape, view),
+         *weights = fov_sites_softmax(state, tape, e, 1);
   const int *index = fov_sites_at(tape, layout, view);
   FovVar *middle =
       fov_sites_softmax(state, tape, fov_add(tape, e, shift(tape, e, weights, index)), 1);

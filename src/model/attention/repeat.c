@@ -1,5 +1,5 @@
-/** No choice: one vector of the whole sequence or image is read at every step (Cho et al. 2014), the
- * last states of tiles.rnn, or the mean of all values. */
+/** No choice: one vector of the whole sequence or image is read at every step (Cho et al. 2014),
+ * the last states of tiles.rnn, or the mean of all values. */
 #include "model/sites.h"
 
 static void read(FovReadout *readout, void *state, const void *layout, FovTape *tape,
