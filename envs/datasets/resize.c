@@ -57,7 +57,8 @@ void fov_resize(uint8_t *out, const FovResize *resize, FovPicture picture) {
   memset(out, 0, (size_t)resize->height * (size_t)resize->width * (size_t)channels);
   int left = (resize->width - size.width) / 2, top = (resize->height - size.height) / 2;
   for (int y = 0; y < size.height; y++) {
-    uint8_t *row = out + ((size_t)(top + y) * (size_t)resize->width + (size_t)left) * channels;
+    uint8_t *row =
+        out + ((size_t)(top + y) * (size_t)resize->width + (size_t)left) * (size_t)channels;
     // Most data sets are large and need no scaling.
     if (same) memcpy(row, picture.pixels + (size_t)y * length, length);
     for (int i = 0; i < size.width * channels && !same; i++)

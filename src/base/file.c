@@ -91,7 +91,7 @@ static bool open_stream(FovReplace *replace) {
   // A killed process that had our id may have left one; O_EXCL then also refuses planted links.
   unlink(pending->beside);
   int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-  pending->fd = TEMP_FAILURE_RETRY(open(pending->beside, flags, 0666));
+  pending->fd = (int)TEMP_FAILURE_RETRY(open(pending->beside, flags, 0666));
   if (pending->fd < 0) return false;
   replace->stream = fopencookie(pending, "w", functions);
   if (replace->stream) return true;
@@ -151,7 +151,7 @@ static int open_folder(const char *path) {
   if (!folder) return -1;
   folder[folder_length(path)] = '\0';
   int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-  int fd = TEMP_FAILURE_RETRY(open(*folder ? folder : ".", flags));
+  int fd = (int)TEMP_FAILURE_RETRY(open(*folder ? folder : ".", flags));
   int cause = errno;
   free(folder);
   errno = cause;
@@ -223,7 +223,7 @@ FovStatus fov_file_open(int *fd, const char *path) {
   struct stat info;
   FovStatus status = FOV_OK;
   // Without O_NONBLOCK, opening a FIFO would wait for its writer.
-  *fd = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  *fd = (int)TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (*fd < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
   if (fstat(*fd, &info) != 0)
     status = fov_fail(FOV_ERR_IO, "%s: cannot read: %s", path, strerror(errno));

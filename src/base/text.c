@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include <stdlib.h>
+
 size_t fov_text_printable(const char *text) {
   const unsigned char *c = (const unsigned char *)text;
   if (c[0] < 0x80) return c[0] >= 0x20 && c[0] != 0x7F;
@@ -25,4 +27,13 @@ void fov_text_clean(char *text) {
     if (length == 0) *text = '?';
     text += length > 0 ? length : 1;
   }
+}
+
+bool fov_text_close(char **text, FILE *stream) {
+  bool written = stream && !ferror(stream);
+  if (stream && fclose(stream) != 0) written = false;
+  if (written && *text) return true;
+  if (stream) free(*text);
+  *text = NULL;
+  return false;
 }

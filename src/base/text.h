@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /** Bytes of the printable UTF-8 character at `text`; 0 for a control character (C0, DEL, C1) and
  * for what is no UTF-8 (RFC 3629). */
@@ -15,5 +16,10 @@ bool fov_text_is_printable(const char *text);
 /** Replaces bytes that are not printable by '?', in place, so that no text of a file drives the
  * terminal that prints it. */
 void fov_text_clean(char *text);
+
+/** Closes a stream of open_memstream, or NULL. If anything that was written is missing, frees
+ * *text, sets it to NULL and returns false. glibc's fclose succeeds even where it has lost all of
+ * it. */
+bool fov_text_close(char **text, FILE *stream);
 
 #endif

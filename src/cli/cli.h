@@ -36,6 +36,9 @@ void fov_cli_note_file(const char *path, bool checked);
  * the newest of them; a signal that comes twice ends the program. */
 const volatile sig_atomic_t *fov_cli_catch_interrupts(void);
 
+/** Gives SIGINT and SIGTERM back to a library that handles them itself: SDL closes its window. */
+void fov_cli_release_interrupts(void);
+
 /** Catches SIGUSR1 in the same way, with which Slurm announces the end of a job. */
 void fov_cli_catch_warning(void);
 

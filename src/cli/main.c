@@ -31,19 +31,40 @@ int fov_cli_threads(int asked) {
   return asked > 0 ? asked : threads;
 }
 
+/** Ends the program as the signal does, without the files that it has not finished. */
+static void on_end(int number) {
+  fov_replace_abort_all();
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+/** What a shell or nohup ignores stays ignored. */
+static void set_handler(int number, void (*handler)(int)) {
+  if (signal(number, handler) == SIG_IGN) signal(number, SIG_IGN);
+}
+
+static void catch_ends(void) {
+  static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) set_handler(ends[i], on_end);
+}
+
+void fov_cli_release_interrupts(void) {
+  set_handler(SIGINT, SIG_DFL);
+  set_handler(SIGTERM, SIG_DFL);
+}
+
 static volatile sig_atomic_t interrupted;
 
 static void on_interrupt(int number) {
   interrupted = number;
   // A second one ends the program at once.
-  signal(number, SIG_DFL);
+  signal(number, on_end);
 }
 
 const volatile sig_atomic_t *fov_cli_catch_interrupts(void) {
   signal(SIGINT, on_interrupt);
   signal(SIGTERM, on_interrupt);
-  // Under nohup SIGHUP stays ignored.
-  if (signal(SIGHUP, on_interrupt) == SIG_IGN) signal(SIGHUP, SIG_IGN);
+  set_handler(SIGHUP, on_interrupt); // which nohup ignores
   // A reader that went away must not end a training; errors of the output are reported at its end.
   signal(SIGPIPE, SIG_IGN);
   return &interrupted;
@@ -191,6 +212,7 @@ static void end_without_memory(void) {
 int main(int argc, char **argv) {
   open_standard_streams();
   signal(SIGXFSZ, SIG_IGN); // a write beyond the limit then fails with EFBIG
+  catch_ends();
   fov_on_no_memory(end_without_memory);
   FovStatus status = check_stack();
   if (status == FOV_OK) status = run(argc, argv);

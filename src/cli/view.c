@@ -96,7 +96,10 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     fov_cli_note_file(path, of_trace.checked);
     note_other_weights(arguments->words[0], path, &of_trace);
   }
-  if (!request->export) return fov_draw_window(arguments->words[0], &what);
+  if (!request->export) {
+    fov_cli_release_interrupts();
+    return fov_draw_window(arguments->words[0], &what);
+  }
   if (what.picture && what.show == FOV_DRAW_EPISODE) {
     FOV_TRY(fov_draw_overview(request->export, arguments->words[0], &what));
     fov_print(stdout, "%s: the agent of %s at %s\n", request->export, arguments->words[0],

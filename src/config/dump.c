@@ -1,5 +1,7 @@
 #include <stdlib.h>
 
+#include "base/text.h"
+
 #include "config/config.h"
 
 static void dump_options(FILE *stream, const char *prefix, const FovOption *options,
@@ -30,11 +32,7 @@ FovStatus fov_config_dump(char **text, const FovConfig *config) {
   *text = NULL;
   size_t size;
   FILE *stream = open_memstream(text, &size);
-  if (!stream) return fov_fail(FOV_ERR_MEMORY, "no memory to write the configuration");
-  dump(stream, config);
-  bool failed = ferror(stream);
-  if (fclose(stream) == 0 && !failed) return FOV_OK;
-  free(*text);
-  *text = NULL;
+  if (stream) dump(stream, config);
+  if (fov_text_close(text, stream)) return FOV_OK;
   return fov_fail(FOV_ERR_MEMORY, "no memory to write the configuration");
 }

@@ -132,12 +132,12 @@ void fov_multiply_weight(FovMatrix y, FovMatrix x, const FovVar *w, real beta);
 
 /** Row b of a var's values. */
 FOV_INLINE real *fov_value_row(const FovVar *x, int b) {
-  return x->value + (size_t)b * x->stride;
+  return x->value + (size_t)b * (size_t)x->stride;
 }
 
 /** Row b of a var's gradient. */
 FOV_INLINE real *fov_grad_row(const FovVar *x, int b) {
-  return x->grad + (size_t)b * x->stride;
+  return x->grad + (size_t)b * (size_t)x->stride;
 }
 
 /** An operation's backward pass; `saved` is what the forward pass kept for it. */

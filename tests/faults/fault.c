@@ -59,7 +59,11 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *data) {
   return 0;
 }
 
+/** In a call that another library has made of the C library, which allocates in turn. */
+static _Thread_local int foreign;
+
 static bool is_counted(const void *caller) {
+  if (foreign > 0) return false;
   for (int i = 0; i < counted_count; i++)
     if ((uintptr_t)caller >= counted[i].begin && (uintptr_t)caller < counted[i].end) return true;
   return false;
@@ -142,12 +146,22 @@ int open64(const char *path, int flags, ...) {
 FILE *fopen64(const char *path, const char *mode) {
   REAL(FILE *, "fopen64", const char *, const char *);
   KILLS();
-  return FAILS(OPEN) ? NULL : real(path, mode);
+  if (FAILS(OPEN)) return NULL;
+  bool other = !is_counted(__builtin_return_address(0));
+  foreign += other;
+  FILE *file = real(path, mode);
+  foreign -= other;
+  return file;
 }
 
 DIR *opendir(const char *path) {
   REAL(DIR *, "opendir", const char *);
-  return FAILS(OPEN) ? NULL : real(path);
+  if (FAILS(OPEN)) return NULL;
+  bool other = !is_counted(__builtin_return_address(0));
+  foreign += other;
+  DIR *folder = real(path);
+  foreign -= other;
+  return folder;
 }
 
 ssize_t write(int fd, const void *data, size_t size) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "experiment/compare/runs.h"
 #include "record/csv.h"
 #include "record/run.h"
@@ -132,7 +133,7 @@ static FovStatus gather(char **text, const Table *table, const char *const *row,
   // A file without settings is one recipe, and another such file is another one.
   if (stream && role == SETTING && !table->has_settings)
     print_setting(stream, "recipe", table->name);
-  if (stream && fclose(stream) == 0) return FOV_OK;
+  if (fov_text_close(text, stream)) return FOV_OK;
   return fov_fail(FOV_ERR_MEMORY, "%s: no memory for a row", table->path);
 }
 

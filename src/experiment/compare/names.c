@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #include "experiment/compare/runs.h"
 
 enum { LONG_NAME = 72 }; // bytes; beyond it the name of a folder is easier to read
@@ -161,7 +163,7 @@ static FovStatus name_variant(FovVariant *variant, const Naming *naming) {
   size_t size;
   FILE *stream = open_memstream(&variant->name, &size);
   if (stream) print_name(stream, naming, variant);
-  if (!stream || fclose(stream) != 0)
+  if (!fov_text_close(&variant->name, stream))
     return fov_fail(FOV_ERR_MEMORY, "no memory for the names of recipes");
   return FOV_OK;
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "experiment/compare/runs.h"
 #include "experiment/sweep/folder.h"
 
@@ -59,8 +60,8 @@ static FovStatus add_divided(FovComparedRun **run, FovRuns *runs, const char *di
   FILE *task_stream = open_memstream(&task, &size);
   if (recipe_stream && row) fprintf(recipe_stream, FOV_SWEEP_ROW " = %s\n", row);
   if (recipe_stream && task_stream) divide(recipe_stream, task_stream, config);
-  bool written = recipe_stream && fclose(recipe_stream) == 0;
-  written = task_stream && fclose(task_stream) == 0 && written;
+  bool written = fov_text_close(&recipe, recipe_stream);
+  written = fov_text_close(&task, task_stream) && written;
   FovStatus status = written ? fov_runs_add(run, runs, dir, recipe, task, label)
                              : fov_fail(FOV_ERR_MEMORY, "%s: no memory for its settings", dir);
   free(recipe);

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
+#include "base/text.h"
 #include "experiment/sweep/row_tasks.h"
 
 enum { MAX_VALUES = 1000, MAX_EXPERIMENT = 1 << 20, MAX_SEED = 1000000000 };
@@ -463,7 +464,8 @@ static FovStatus print_plan(FovSweepPlan *plan) {
   if (stream) fputs(own, stream);
   if (stream) print_rows(stream, plan);
   free(own);
-  return stream && fclose(stream) == 0 ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
+  return fov_text_close(&plan->text, stream) ? FOV_OK
+                                             : fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
 }
 
 static FovStatus read_plan(FovSweepPlan *plan, FovSettings **all, const char *file,

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static FovStatus no_memory(void) {
   return fov_fail(FOV_ERR_MEMORY, "no memory for the rows of a sweep");
 }
@@ -74,7 +76,7 @@ static FovStatus name_task(char **task, const FovSweepPlan *plan, const char *co
   size_t size;
   FILE *stream = open_memstream(task, &size);
   if (stream) print_task(stream, plan, configs, row);
-  return stream && fclose(stream) == 0 ? FOV_OK : no_memory();
+  return fov_text_close(task, stream) ? FOV_OK : no_memory();
 }
 
 static FovStatus name_tasks(char **tasks, const FovSweepPlan *plan, char **configs) {
