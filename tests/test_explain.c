@@ -139,7 +139,7 @@ static void test_gradients_of_a_gaze_equal_differences(void **state) {
   check_gradient(TOY_TWO_LAYERS "stop_gradient = location\n", "location_y", false);
   check_gradient("stop = confident\nstop.threshold = 0.6\n", "logit", false);
   check_gradient("sensor.standardise = yes\n", "logit", false);
-  check_gradient("env = toy_turns\n", "logit", false);
+  check_gradient("env = toy_turns\nprevious = 3\n", "logit", false);
   check_gradient("env = toy_game\nreward = correct\n", "logit", false);
   check_gradient("env = toy_find\n", "logit:1", false);
 }
@@ -198,7 +198,7 @@ static void test_episodes_are_repeated_as_they_were_played(void **state) {
       "sensor.standardise = yes\n",
       "first = learned\n" TOY_TWO_LAYERS,
       "stop = confident\nstop.threshold = 0.6\n",
-      "env = toy_turns\n",
+      "env = toy_turns\nprevious = 3\n",
       "core = attention\ncore.hidden = 7\n",
       TOY_SOFT WIDE,
       "attention = local_p\n" TOY_TILES WIDE,

@@ -64,6 +64,7 @@ static void see(Repeating *r, int t) {
   FovView view = {.images = images_at(r, t),
                   .changed = held->task.env->spec.changes,
                   .deterministic = true,
+                  .previous = step->previous,
                   .held = held->through ? NULL : step->read,
                   .time = (real)(2.0 * (t - 1) / fov_task_glimpses(&held->task) - 1),
                   .lanes = step->count,

@@ -25,6 +25,7 @@ void fov_play_see(FovTimeStep *step, Play *play) {
   memcpy(view.location->value, play->places, 2 * (size_t)n * sizeof *play->places);
   play->row += n;
   if (play->plan->frames && play->task->env->spec.changes) keep_frames(step, play);
+  step->previous = memcpy(FOV_NEW(play->tape->arena, int, n), play->previous, n * sizeof(int));
   fov_agent_see(&readout, &play->state, play->task->agent, play->tape, &view);
   step->rho = readout.rho;
   memcpy(step->read, readout.columns, sizeof step->read);

@@ -49,6 +49,7 @@ typedef struct FovTimeStep {
   const int *lanes;          /**< [n]: which of the B, ascending */
   FovVar *rho;               /**< [n, S·G·G·C]: the glimpse */
   FovVar *location;          /**< [n, 2]: its place */
+  int *previous;             /**< [n]: the answers before, as the agent reads them; −1: none */
   FovVar *read[FOV_COLUMNS]; /**< [n, width]: what the attention records of it */
   const void **frames;       /**< [n]: the observation; unless the plan keeps them, the last one */
   FovVar *relaxed[2];        /**< [n, A]: logits after relaxed choices instead of the glimpse's;
