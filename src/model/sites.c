@@ -244,8 +244,9 @@ static const int *read_symbols(FovSitesState *state, const FovSites *sites, FovT
   return lengths;
 }
 
-static void make_values(FovSitesState *state, const FovSites *sites, FovTape *tape,
-                        const FovImage *images, int n) {
+/** Makes values. Returns what keys are made of: what the sites say together, [n·N, width]. */
+static FovVar *make_context(FovSitesState *state, const FovSites *sites, FovTape *tape,
+                            const FovImage *images, int n) {
   const int *lengths = NULL;
   state->places = middles(sites, tape, n);
   if (sites->symbols.count)
@@ -253,8 +254,14 @@ static void make_values(FovSitesState *state, const FovSites *sites, FovTape *ta
   else
     state->values = look_at_tiles(state, sites, tape, images);
   FovVar *x = fov_birnn_apply(&sites->birnn, tape, state->values, lengths, n);
-  state->context = fov_transformer_apply(&sites->transformer, tape, x, lengths, n);
-  if (!sites->own) state->values = state->context;
+  x = fov_transformer_apply(&sites->transformer, tape, x, lengths, n);
+  if (!sites->own) state->values = x;
+  return x;
+}
+
+static void make_values(FovSitesState *state, const FovSites *sites, FovTape *tape,
+                        const FovImage *images, int n) {
+  make_context(state, sites, tape, images, n);
 }
 
 /** Keys as the score wants them, and the values if they are made of these. */
@@ -262,10 +269,9 @@ static void make_keys(FovSitesState *state, const FovSites *sites, FovTape *tape
                       const FovImage *images, int n) {
   const FovScore *score = sites->score;
   bool coarse = sites->keys == FOV_KEYS_COARSE;
-  if (!coarse) make_values(state, sites, tape, images, n);
   FovVar *keys = coarse
                      ? fov_coarse_tiles_see(tape, &sites->coarse, images, middles(sites, tape, n))
-                     : state->context;
+                     : make_context(state, sites, tape, images, n);
   if (sites->keys != FOV_KEYS_VALUES)
     keys = fov_linear(tape, keys, &tape->params[sites->key], NULL, FOV_LINEAR);
   state->keys = score->prepare ? score->prepare(sites->score_layout, tape, keys) : keys;

@@ -98,14 +98,13 @@ int fov_sites_columns(FovColumn columns[FOV_COLUMNS], const void *sites);
 
 /** The sites of n lanes in an episode; zero-initialised before it. Rows are lane-major. */
 typedef struct FovSitesState {
-  FovVar *values;  /**< [n·N, width]; NULL until they are needed */
-  FovVar *places;  /**< [n·N, 2]: the middles of the tiles, if the values are known */
-  FovVar *rho;     /**< [n·N, S·G·G·C]: the glimpses, likewise; of symbols, their numbers */
-  FovVar *inside;  /**< [n, N]: 1 before the end of a lane's sequence, else 0; NULL: all 1 */
-  FovVar *last;    /**< [n, width]: see fov_sites_read_last; NULL until it is needed */
-  FovVar *context; /**< [n·N, width]: what keys are made of, if values are known */
-  FovVar *keys;    /**< [n·N, depth]: as the score prepares them; NULL: it reads none */
-  FovVar *scores;  /**< [n, heads·N]: of the next read-out, if they are known; else NULL */
+  FovVar *values; /**< [n·N, width]; NULL until they are needed */
+  FovVar *places; /**< [n·N, 2]: the middles of the tiles, if the values are known */
+  FovVar *rho;    /**< [n·N, S·G·G·C]: the glimpses, likewise; of symbols, their numbers */
+  FovVar *inside; /**< [n, N]: 1 before the end of a lane's sequence, else 0; NULL: all 1 */
+  FovVar *last;   /**< [n, width]: see fov_sites_read_last; NULL until it is needed */
+  FovVar *keys;   /**< [n·N, depth]: as the score prepares them; NULL: it reads none */
+  FovVar *scores; /**< [n, heads·N]: of the next read-out, if they are known; else NULL */
   FovGlimpses glimpses; /**< of tiles that are looked at alone */
 } FovSitesState;
 
