@@ -134,7 +134,7 @@ FovVar *fov_normalise(FovTape *tape, FovVar *x, FovVar *length, int groups);
 
 /** A score that a softmax gives no probability, whatever the others are; finite, so that gradients
  * are. */
-#define FOV_NEVER ((real)-1e9)
+static const real FOV_NEVER = (real)-1e9;
 
 /** Softmax of each of `groups` equal groups of columns, of any numbers that are finite. x: [B,
  * groups·N]. Result: the same shape; each group of a row sums to 1. */
