@@ -305,7 +305,7 @@ static void test_an_equal_gaze_is_equal_and_others_are_not(void **state) {
         mean[i][m] += study.rows[i].measures[e][m] / study.episodes;
   static const double equal[] = {1, 1, 1, 1, 1, 0};
   for (int m = 0; m < 6; m++) {
-    assert_near(mean[1][m], equal[m], 1e-9, fov_scanpath_measure_names[m]);
+    assert_near(mean[1][m], equal[m], 1e-9, "%s", fov_scanpath_measure_names[m]);
     for (int i = 2; i < 4; i++) assert_true(fabs(mean[i][m] - equal[m]) > 0.1);
   }
   assert_true(mean[1][FOV_SCANPATH_NSS] > 2 && mean[1][FOV_SCANPATH_GAIN] > 1);
