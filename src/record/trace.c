@@ -236,7 +236,7 @@ void fov_trace_symbol(char *text, size_t size, const FovTrace *trace, int symbol
 
 int fov_trace_length(const FovTrace *trace, int episode) {
   int length = 0;
-  const int32_t *symbols = trace->symbols + (size_t)episode * trace->width;
+  const int32_t *symbols = trace->symbols + (size_t)episode * (size_t)trace->width;
   while (trace->vocabulary > 0 && length < trace->width && symbols[length] >= 0) length++;
   return length;
 }
@@ -545,11 +545,12 @@ FovStatus fov_trace_read(FovTrace *trace, const char *path) {
 
 /** Whether an episode of two traces of the same sizes begins with the same image or sequence. */
 static bool same_start(const FovTrace *a, const FovTrace *b, int episode) {
-  size_t e = (size_t)episode, image = (size_t)a->height * a->width * a->channels;
+  size_t e = (size_t)episode, width = (size_t)a->width;
+  size_t image = (size_t)a->height * width * (size_t)a->channels;
   if (a->vocabulary > 0)
-    return memcmp(a->symbols + e * a->width, b->symbols + e * a->width,
-                  a->width * sizeof *a->symbols) == 0;
-  return memcmp(a->images + e * a->frames * image, b->images + e * b->frames * image, image) == 0;
+    return memcmp(a->symbols + e * width, b->symbols + e * width, width * sizeof *a->symbols) == 0;
+  return memcmp(a->images + e * (size_t)a->frames * image,
+                b->images + e * (size_t)b->frames * image, image) == 0;
 }
 
 FovStatus fov_trace_check_pair(const FovTrace *a, const char *a_path, const FovTrace *b,
