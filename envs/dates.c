@@ -233,7 +233,7 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   fov_outputs_add(outputs, DASH, fov_aligned_nowhere());
   add_field(outputs, &text, FOV_DATE_DAY, date.day);
   fov_outputs_add(outputs, END, fov_aligned_nowhere());
-  fov_outputs_begin(lane);
+  fov_outputs_show(lane);
 }
 
 static const FovOption options_table[] = {

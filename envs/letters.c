@@ -96,5 +96,5 @@ void fov_letters_draw(const void *env, FovEnvLane *lane, FovRng *rng, FovLetters
   for (int i = 0; i < length; i++)
     fov_outputs_add(outputs, source[which[i]], aligned(source, length, which[i]));
   fov_outputs_add(outputs, o->alphabet, fov_aligned_nowhere());
-  fov_outputs_begin(lane);
+  fov_outputs_show(lane);
 }

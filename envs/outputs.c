@@ -2,10 +2,6 @@
 
 #include <string.h>
 
-FovAlignment fov_aligned_nowhere(void) {
-  return (FovAlignment){.sure = -1, .first = -1, .last = -1};
-}
-
 size_t fov_outputs_bytes(int most) {
   return sizeof(FovOutputs) + (size_t)(most + 1) * sizeof(FovOutput);
 }
@@ -18,16 +14,11 @@ void fov_outputs_add(FovOutputs *outputs, int label, FovAlignment from) {
   outputs->list[outputs->count++] = (FovOutput){.label = label, .from = from};
 }
 
-/** Shows the lane what is to be answered next. */
-static void show(FovEnvLane *lane) {
+void fov_outputs_show(FovEnvLane *lane) {
   const FovOutputs *outputs = lane->state;
   const FovOutput *next = &outputs->list[outputs->done];
   lane->label = next->label;
   lane->from = next->from;
-}
-
-void fov_outputs_begin(FovEnvLane *lane) {
-  show(lane);
 }
 
 void fov_outputs_step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
@@ -36,7 +27,7 @@ void fov_outputs_step(const void *env, FovEnvLane *lane, const FovAnswer *answer
   lane->reward = answer->action == lane->label;
   lane->terminated = ++outputs->done == outputs->count;
   lane->label = -1;
-  if (!lane->terminated) show(lane);
+  if (!lane->terminated) fov_outputs_show(lane);
 }
 
 bool fov_source_is_of(const int32_t *tokens, int length, FovSplit split) {

@@ -17,9 +17,6 @@ typedef struct FovOutputs {
   FovOutput list[];
 } FovOutputs;
 
-/** The alignment of a symbol without a source. */
-FovAlignment fov_aligned_nowhere(void);
-
 /** Bytes of a state with room for `most` symbols and their end. */
 size_t fov_outputs_bytes(int most);
 
@@ -29,8 +26,8 @@ FovOutputs *fov_outputs_clear(FovEnvLane *lane, int most);
 /** Adds a symbol. */
 void fov_outputs_add(FovOutputs *outputs, int label, FovAlignment from);
 
-/** Shows the lane the first one. */
-void fov_outputs_begin(FovEnvLane *lane);
+/** Shows the lane what is to be answered next. */
+void fov_outputs_show(FovEnvLane *lane);
 
 /** FovEnvType.step: a right symbol earns 1; the episode ends after the last. */
 void fov_outputs_step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng);

@@ -48,7 +48,7 @@ static FovStatus read_files(TextPairs *pairs, const Options *o) {
   return FOV_OK;
 }
 
-/** Chooses the lines of a split and fills `spec` but for the names. */
+/** Chooses the lines of a split, and counts those of each. */
 static FovStatus divide(TextPairs *pairs, FovEnvSpec *spec, const Options *o, FovSplit split) {
   const FovLines *source = &pairs->source;
   pairs->lines = malloc((size_t)source->count * sizeof *pairs->lines);
@@ -119,7 +119,7 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   for (size_t i = target->starts[line]; i < target->starts[line + 1]; i++)
     fov_outputs_add(outputs, target->tokens[i], fov_aligned_nowhere());
   fov_outputs_add(outputs, target->vocabulary, fov_aligned_nowhere());
-  fov_outputs_begin(lane);
+  fov_outputs_show(lane);
 }
 
 static const FovOption options_table[] = {

@@ -208,7 +208,7 @@ FovStatus fov_env_try_reset(const FovEnv *env, FovEnvLane *lane, int64_t index, 
   FOV_CHECK(index >= 0 && index < env->spec.cases, "%s: case %lld of %lld", env->type->plugin.name,
             (long long)index, (long long)env->spec.cases);
   lane->label = -1;
-  lane->from = (FovAlignment){-1, -1, -1};
+  lane->from = fov_aligned_nowhere();
   lane->reward = 0;
   lane->terminated = lane->truncated = false;
   lane->taken = 0;
@@ -235,7 +235,7 @@ FovStatus fov_env_try_step(const FovEnv *env, FovEnvLane *lane, const FovAnswer 
             env->type->plugin.name);
   check_answer(env, answer);
   lane->reward = 0;
-  lane->from = (FovAlignment){-1, -1, -1};
+  lane->from = fov_aligned_nowhere();
   env->type->step(env->impl, lane, answer, rng);
   lane->taken++;
   lane->truncated = !lane->terminated && lane->taken == env->spec.steps;

@@ -120,6 +120,11 @@ typedef struct FovAlignment {
   int first, last; /**< the part that it belongs to, such as the year of a date */
 } FovAlignment;
 
+/** That of an answer whose source is not known. */
+static inline FovAlignment fov_aligned_nowhere(void) {
+  return (FovAlignment){.sure = -1, .first = -1, .last = -1};
+}
+
 /** One lane's memory, owned by the caller; the environment writes through it. */
 typedef struct FovEnvLane {
   void *observation; /**< fov_observation_bytes(&spec.observation) bytes, aligned for any type */

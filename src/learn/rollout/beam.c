@@ -99,10 +99,7 @@ static bool answer(Search *search, FovTimeStep *step) {
     }
   }
   search->of = next;
-  for (int i = 0; i < n; i++) {
-    int last = next[i].answers[next[i].length - 1];
-    play->previous[i] = last;
-  }
+  for (int i = 0; i < n; i++) play->previous[i] = next[i].answers[next[i].length - 1];
   fov_agent_keep(&play->state, play->task->agent, play->tape, from, n);
   return going_on;
 }
