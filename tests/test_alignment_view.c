@@ -439,7 +439,7 @@ static void test_keys_step_through_a_sequence(void **state) {
   fov_viewer_finish(&viewer);
 }
 
-/** Of two agents, each has its half of the width, where the plots are below the matrix. */
+/** Two agents have half of the width each; the plots are below the matrix. */
 static void test_two_agents_at_a_sequence(void **state) {
   (void)state;
   FovTrace trace = make_up_symbols(2, 1), other = make_up_symbols(2, 1);

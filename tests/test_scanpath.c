@@ -207,7 +207,7 @@ static void test_drawn_gazes_are_inside_and_around(void **state) {
       x += places[2 * t];
       square += (places[2 * t + 1] - 0.25) * (places[2 * t + 1] - 0.25);
     }
-    // Of a normal distribution cut at two deviations, 0.77 of the variance is left.
+    // A normal distribution that is cut at two deviations keeps 0.77 of its variance.
     double expected = kind ? 0.25 / 12 : 0.77 * 0.25 * 0.25 * 0.25;
     assert_near(x / path.count, 0.5, 0.02, "middle");
     assert_near(square / path.count, expected, 0.08 * expected, "variance");

@@ -52,7 +52,7 @@ double fov_rank_correlation(const double *x, const double *y, int count, double 
 
 /* ---- maps ---- */
 
-/** Of one lane: [numbers] each. room: [6 · numbers]. */
+/** Rank correlation of two maps of a lane, [numbers] each. room: [6 · numbers]. */
 static double correlate(const real *trained, const real *random, size_t numbers, double *room) {
   double *x = room, *y = room + numbers;
   int count = 0;

@@ -39,7 +39,7 @@ static int longest_symbol(const FovTrace *trace, int episode) {
   return longest;
 }
 
-/** Of the answers, or of the labels. values: [E, T] */
+/** The longest name among the answers or the labels, in characters. values: [E, T] */
 static int longest_output(const FovTrace *trace, int episode, const int32_t *values) {
   int longest = 1;
   for (int t = 0; t <= fov_last_glimpse(trace, episode); t++) {

@@ -28,7 +28,7 @@ static bool chosen(const FovTrace *trace, size_t moment) {
   return false;
 }
 
-/** Of the cells along one side, those in one of `count` tiles. */
+/** How many of the cells along one side lie in a tile, if there are `count` tiles. */
 static int cells_in(int tile, int count) {
   return ((tile + 1) * SIDE + count - 1) / count - (tile * SIDE + count - 1) / count;
 }

@@ -35,9 +35,10 @@ void fov_multimatch(double similarity[4], const FovScanpath *a, const FovScanpat
                     double *room);
 
 /**
- * ScanMatch without durations (Cristino et al. 2010): the tiles of 12 columns, square as far as the
- * height allows, are letters; Needleman and Wunsch's alignment with a gap of 0 and 3.5 − distance,
- * in tiles, for a pair; over 3.5 times the longer length. 0 … 1, 1 is equal.
+ * ScanMatch without durations (Cristino et al. 2010): a grid of 12 columns, with tiles as square as
+ * the height allows, turns places into letters. Needleman and Wunsch's alignment scores a gap 0 and
+ * a pair 3.5 − distance in tiles; the sum is divided by 3.5 times the longer length. 0 … 1, 1 is
+ * equal.
  */
 double fov_scanmatch(const FovScanpath *a, const FovScanpath *b, double height, double *room);
 

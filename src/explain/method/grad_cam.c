@@ -1,9 +1,9 @@
 /**
  * Grad-CAM (Selvaraju et al. 2017) on the last convolutional layer of the encoder.
  *
- * Of the maps A_k [H', W'] of a patch, relu(Σ_k a_k A_k) with a_k = mean ∂y/∂A_k is enlarged to the
- * patch by bilinear interpolation. The cells of all patches are then added to the pixels that they
- * were made of, as gradients are: by the sensor's adjoint.
+ * A patch has feature maps A_k [H', W']. Their weighted sum relu(Σ_k a_k A_k), a_k = mean ∂y/∂A_k,
+ * is enlarged to the patch by bilinear interpolation. The cells of all patches are then added to
+ * the pixels that they were made of, as gradients are: by the sensor's adjoint.
  */
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /**
  * Integrated gradients (Sundararajan et al. 2017): (x − x₀) ∫ ∂y(x₀ + α(x − x₀))/∂x dα, by the
- * midpoint rule. Completeness: the sum over all pixels is y(x) − y(x₀), but for the error of the
- * rule.
+ * midpoint rule. Completeness: up to the error of this rule, all pixels sum to y(x) − y(x₀).
  */
 #include <math.h>
 
