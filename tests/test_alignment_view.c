@@ -15,6 +15,7 @@
 #include "draw.h"
 #include "drawn.h"
 #include "folder.h"
+#include "pixel.h"
 #include "traces.h"
 #include "viz/scene/alignment_view.h"
 #include "viz/scene/attention.h"
@@ -37,15 +38,6 @@ static FovScene scene_of(const FovTrace *trace, int episode, int glimpse, int he
 static FovAlignmentFrame frame_of(const FovScene *scene) {
   FovLayout l = fov_layout(scene);
   return fov_alignment_frame(scene->trace, scene->episode, l.view, l.em, true);
-}
-
-static uint32_t pixel(cairo_surface_t *picture, double x, double y) {
-  uint32_t rgb;
-  memcpy(&rgb,
-         cairo_image_surface_get_data(picture) + (int)y * cairo_image_surface_get_stride(picture) +
-             4 * (int)x,
-         sizeof rgb);
-  return rgb & 0xffffff;
 }
 
 static bool is_colour(uint32_t rgb, FovColour colour) {

@@ -13,6 +13,7 @@
 #include "draw.h"
 #include "drawn.h"
 #include "folder.h"
+#include "pixel.h"
 #include "traces.h"
 #include "viz/scene/attention.h"
 #include "viz/scene/drawing.h"
@@ -32,15 +33,6 @@ static FovScene scene_of(const FovTrace *trace, int glimpse, int head) {
 
 static cairo_surface_t *canvas(void) {
   return cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
-}
-
-static uint32_t pixel(cairo_surface_t *picture, double x, double y) {
-  uint32_t rgb;
-  memcpy(&rgb,
-         cairo_image_surface_get_data(picture) + (int)y * cairo_image_surface_get_stride(picture) +
-             4 * (int)x,
-         sizeof rgb);
-  return rgb & 0xffffff;
 }
 
 static uint32_t rgb_of(FovColour colour) {

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "check.h"
+#include "pixel.h"
 #include "record/history.h"
 #include "record/progress.h"
 #include "record/run.h"
@@ -183,15 +184,6 @@ static uint32_t rgb_of(FovColour colour) {
          (uint32_t)lround(255 * colour.b);
 }
 
-static uint32_t pixel_of(cairo_surface_t *picture, double x, double y) {
-  uint32_t rgb;
-  memcpy(&rgb,
-         cairo_image_surface_get_data(picture) + (int)y * cairo_image_surface_get_stride(picture) +
-             4 * (int)x,
-         sizeof rgb);
-  return rgb & 0xffffff;
-}
-
 static void click(FovBox box) {
   fov_viewer_press(&viewer, box.x + box.w / 2, box.y + box.h / 2);
   fov_viewer_release(&viewer);
@@ -224,10 +216,8 @@ static void test_switches_of_overlays_show_their_state(void **state) {
     cairo_surface_t *second = draw(NULL);
     const FovTheme *theme = &fov_theme_dark;
     bool on = before >> i & 1;
-    assert_int_equal(pixel_of(first, box.x + 5, box.y + 5),
-                     rgb_of(on ? theme->quiet : theme->panel));
-    assert_int_equal(pixel_of(second, box.x + 5, box.y + 5),
-                     rgb_of(on ? theme->panel : theme->quiet));
+    assert_int_equal(pixel(first, box.x + 5, box.y + 5), rgb_of(on ? theme->quiet : theme->panel));
+    assert_int_equal(pixel(second, box.x + 5, box.y + 5), rgb_of(on ? theme->panel : theme->quiet));
     cairo_surface_destroy(first);
     cairo_surface_destroy(second);
   }
