@@ -83,7 +83,8 @@ FovStatus fov_draw_maps(const char *path, const FovDrawMaps *drawing);
 /** A matrix with its numbers. */
 typedef struct FovDrawMatrix {
   const double *values; /**< [rows, columns], each >= 0; NaN: none */
-  int rows, columns;    /**< counted from 1 */
+  int rows, columns;
+  const char *const *row_names, *const *column_names; /**< NULL: they are numbered from 1 */
   const char *title, *row_label, *column_label;
 } FovDrawMatrix;
 

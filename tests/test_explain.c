@@ -536,21 +536,22 @@ static double squared_norm(Scene *s, FovReplay *r, FovVar *x, int lane_row, int 
 
 static void check_jacobian(const char *settings, FovJacobianOf of) {
   static Scene s;
+  FovJacobian jacobian;
   begin(&s, settings, "logit", false);
   int T = fov_task_glimpses(&s.toy.task);
-  float *norms = calloc((size_t)(LANES * T * T), sizeof *norms);
   FovExplainRequest request = request_of(&s, "logit", false);
-  assert_int_equal(fov_jacobian(norms, &request, of), FOV_OK);
+  assert_int_equal(fov_jacobian_make(&jacobian, &request, of), FOV_OK);
+  assert_true(jacobian.S == T && !jacobian.symbols);
   FovReplay whole = replay(&s, &s.arena, 0, 0, FOV_WATCH_READOUT);
   for (int i = 0; i < LANES * T * T; i++) {
     int b = i / (T * T), t = i / T % T + 1, step = i % T + 1;
     FovVar *x = of == FOV_JACOBIAN_LOGITS ? whole.outputs[t] : whole.states[t];
     double expected = step > t ? 0 : sqrt(squared_norm(&s, &whole, x, b, step));
     if (step <= t) assert_true(expected > 0);
-    assert_near(norms[i], expected, 1e-4 * (1 + expected), "%s, lane %d, t %d, s %d", settings, b,
-                t, step);
+    assert_near(jacobian.norms[i], expected, 1e-4 * (1 + expected), "%s, lane %d, t %d, s %d",
+                settings, b, t, step);
   }
-  free(norms);
+  fov_jacobian_finish(&jacobian);
   finish(&s);
 }
 
@@ -561,26 +562,108 @@ static void test_the_jacobian_has_the_norms_of_all_glimpses(void **state) {
   check_jacobian("encoder = linear\n" TOY_SOFT WIDE, FOV_JACOBIAN_LOGITS);
 }
 
+#ifdef FOV_DOUBLE
+
+/** Adds to squares [LANES, T] those of (y1 − y0) / 2h. */
+static void add_slopes(double *squares, const Scene *s, const FovReplay replays[2], double h,
+                       FovJacobianOf of) {
+  int T = fov_task_glimpses(&s->toy.task);
+  for (int t = 1; t < s->held.rollout.time_steps; t++) {
+    const FovTimeStep *step = &s->held.rollout.at[t];
+    FovVar *y[2];
+    for (int i = 0; i < 2; i++)
+      y[i] = of == FOV_JACOBIAN_LOGITS ? replays[i].outputs[t] : replays[i].states[t];
+    for (int i = 0; i < step->count; i++)
+      for (int j = 0; j < y[0]->cols; j++)
+        squares[step->lanes[i] * T + t - 1] +=
+            pow((fov_value_row(y[1], i)[j] - fov_value_row(y[0], i)[j]) / (2 * h), 2);
+  }
+}
+
+/** ‖∂y_t/∂x_v‖² [LANES, T] of the vector of symbol v, which no lane of the toy shows twice. */
+static void measure_symbol(double *squares, Scene *s, int v, FovJacobianOf of) {
+  const double h = 1e-5;
+  const FovParam *table = s->held.agent.params.list;
+  while (strcmp(table->name, "tiles.symbols") != 0) table++;
+  for (int k = 0; k < table->cols; k++) {
+    real *value = &s->values[table->offset + (size_t)(v * table->cols + k)], kept = *value;
+    FovReplay replays[2];
+    for (int i = 0; i < 2; i++) {
+      *value = kept + (i ? h : -h);
+      fov_replay_run(&replays[i], &s->arena, &s->held,
+                     &(FovReplayRequest){.reader = FOV_READER_ANSWER});
+    }
+    *value = kept;
+    add_slopes(squares, s, replays, h, of);
+  }
+}
+
+static void check_symbols(const char *settings, bool through, FovJacobianOf of) {
+  static Scene s;
+  FovJacobian jacobian;
+  int found = 0;
+  begin(&s, settings, "logit", through);
+  FovExplainRequest request = request_of(&s, "logit", through);
+  assert_int_equal(fov_jacobian_make(&jacobian, &request, of), FOV_OK);
+  assert_int_equal(jacobian.S, TOY_ROOM);
+  int T = jacobian.T;
+  for (int v = 0; v < 4; v++) {
+    double *squares = fov_arena_zeros(&s.arena, (size_t)(LANES * T) * sizeof *squares);
+    measure_symbol(squares, &s, v, of);
+    for (int i = 0; i < LANES * T * TOY_ROOM; i++) {
+      int b = i / (T * TOY_ROOM), t = i / TOY_ROOM % T, at = i % TOY_ROOM;
+      int taken = s.held.rollout.glimpses[b], symbol = jacobian.symbols[b * TOY_ROOM + at];
+      float norm = jacobian.norms[i];
+      assert_int_equal(isnan(norm), t >= taken || symbol < 0);
+      if (isnan(norm) || symbol != v) continue;
+      assert_near(norm, sqrt(squares[b * T + t]), 1e-5 * (1 + (double)norm),
+                  "%s, lane %d, t %d, symbol %d", settings, b, t + 1, at);
+      found += norm > 0;
+    }
+  }
+  assert_true(found > 0);
+  for (int b = 0; b < LANES; b++)
+    for (int t = 0; t < T; t++)
+      assert_int_equal(jacobian.answers[b * T + t],
+                       t < s.held.rollout.glimpses[b] ? s.held.rollout.answers[b * T + t] : -1);
+  fov_jacobian_finish(&jacobian);
+  finish(&s);
+}
+
+static void test_the_jacobian_of_a_sequence_has_the_norms_of_all_symbols(void **state) {
+  (void)state;
+  check_symbols(TOY_SEQUENCE TOY_RNN "attention = soft\npolicy = centre\n", false,
+                FOV_JACOBIAN_LOGITS);
+  check_symbols(TOY_SEQUENCE TOY_BLOCKS "attention = soft\npolicy = centre\n", true,
+                FOV_JACOBIAN_STATE);
+  check_symbols(TOY_SEQUENCE TOY_RNN "attention = first\npolicy = centre\n", false,
+                FOV_JACOBIAN_LOGITS);
+  check_symbols(TOY_SEQUENCE "attention = sampled\npolicy = sites\nfirst = learned\n", false,
+                FOV_JACOBIAN_LOGITS);
+}
+
+#endif
+
 static void test_glimpses_that_were_not_taken_have_no_norm(void **state) {
   (void)state;
   static Scene s;
   begin(&s, "stop = confident\nstop.threshold = 0.6\nglimpses = 4\n", "logit", false);
-  float norms[LANES * 16];
-  double mean[16];
+  FovJacobian jacobian;
   FovExplainRequest request = request_of(&s, "logit", false);
-  assert_int_equal(fov_jacobian(norms, &request, FOV_JACOBIAN_LOGITS), FOV_OK);
-  fov_jacobian_mean(mean, norms, LANES, 4);
+  assert_int_equal(fov_jacobian_make(&jacobian, &request, FOV_JACOBIAN_LOGITS), FOV_OK);
   double sums[16] = {0}, counts[16] = {0};
   for (int i = 0; i < LANES * 16; i++) {
     int taken = s.held.rollout.glimpses[i / 16], t = i / 4 % 4, step = i % 4;
-    assert_int_equal(isnan(norms[i]), t >= taken || step >= taken);
-    if (!isnan(norms[i])) sums[i % 16] += (double)norms[i], counts[i % 16]++;
+    float norm = jacobian.norms[i];
+    assert_int_equal(isnan(norm), t >= taken || step >= taken);
+    if (!isnan(norm)) sums[i % 16] += (double)norm, counts[i % 16]++;
   }
   for (int i = 0; i < 16; i++)
     if (counts[i] > 0)
-      assert_near(mean[i], sums[i] / counts[i], 1e-9, "%d", i);
+      assert_near(jacobian.mean[i], sums[i] / counts[i], 1e-9, "%d", i);
     else
-      assert_true(isnan(mean[i]));
+      assert_true(isnan(jacobian.mean[i]));
+  fov_jacobian_finish(&jacobian);
   finish(&s);
 }
 
@@ -750,6 +833,13 @@ static void test_what_an_agent_does_not_compute_is_refused(void **state) {
   refuse_target("env = toy_game\nreward = correct\n", "logit:label", false, "has no labels");
   refuse_target("", "logit", true, "places that have no gradient");
   refuse_target(TOY_SITES "attention = gumbel\n", "logit", true, "places that have no gradient");
+  Toy toy;
+  toy_create(&toy, TOY_SEQUENCE "attention = soft\npolicy = centre\n");
+  for (const FovMethod *const *m = fov_methods; *m; m++) {
+    assert_int_equal(fov_method_check(*m, &toy.task, false), FOV_ERR_USAGE);
+    assert_non_null(strstr(fov_error_message(), "toy_letters, which shows symbols"));
+  }
+  toy_finish(&toy);
 }
 
 int main(void) {
@@ -762,6 +852,7 @@ int main(void) {
       cmocka_unit_test(test_smoothgrad_averages_noisy_pictures),
       cmocka_unit_test(test_integrated_gradients_follow_the_path_and_are_complete),
       cmocka_unit_test(test_watched_gradients_carry_the_gradient_of_the_pixels),
+      cmocka_unit_test(test_the_jacobian_of_a_sequence_has_the_norms_of_all_symbols),
 #endif
       cmocka_unit_test(test_episodes_are_repeated_as_they_were_played),
       cmocka_unit_test(test_occlusion_covers_squares),

@@ -450,6 +450,13 @@ static void test_a_matrix_is_darker_where_it_is_larger(void **state) {
   assert_in_range(most >> 16, 0x0b, 0x0e);
   assert_in_range(half >> 16, 0x80, 0x8c);
   cairo_surface_destroy(picture);
+  const char *const rows[] = {"a", "b"}, *const columns[] = {"c", "a very long name"};
+  matrix.row_names = rows, matrix.column_names = columns;
+  assert_int_equal(fov_draw_matrix("matrix.png", &matrix), FOV_OK);
+  picture = read_png("matrix.png", 720, 420);
+  assert_int_equal(pixel(picture, left + 2 * cell + 20, top - 16), 0xffffff); // it was shortened
+  assert_int_equal(pixel(picture, left + cell + 8, top + cell + 8), most);
+  cairo_surface_destroy(picture);
   assert_fails(fov_draw_matrix("matrix", &matrix), FOV_ERR_USAGE, ".png, .svg or .pdf");
 }
 

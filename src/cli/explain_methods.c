@@ -59,12 +59,20 @@ const void *fov_method_options_of(const FovMethodOptions *options, const FovMeth
 FovStatus fov_explain_methods(const FovMethod *list[FOV_MOST_METHODS], int *count,
                               const FovExplainSubject *subject, const FovExplainCommand *command) {
   const FovExplainRequest *request = &subject->request;
+  FovStatus status = FOV_OK;
   *count = 0;
-  if (command->method) return fov_method_find(&list[(*count)++], command->method);
-  for (const FovMethod *const *m = fov_methods; *m; m++)
-    if (!(*m)->check || (*m)->check(request->task, request->through) == FOV_OK)
+  if (command->method) {
+    FOV_TRY(fov_method_find(&list[(*count)++], command->method));
+    return fov_method_check(list[0], request->task, request->through);
+  }
+  for (const FovMethod *const *m = fov_methods; *m; m++) {
+    FovStatus fits = fov_method_check(*m, request->task, request->through);
+    if (fits == FOV_OK)
       list[(*count)++] = *m;
-  return FOV_OK;
+    else
+      status = fits;
+  }
+  return *count ? FOV_OK : status;
 }
 
 FovStatus fov_method_find(const FovMethod **method, const char *name) {

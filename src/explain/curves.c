@@ -124,7 +124,7 @@ FovStatus fov_faithfulness_measure(FovFaithfulness *f, const FovExplainRequest *
   FovTarget target = probability_of(&request->target);
   *f = (FovFaithfulness){.areas = {NULL}};
   FOV_TRY(fov_target_check(&target, request->task));
-  if (method->check) FOV_TRY(method->check(request->task, request->through));
+  FOV_TRY(fov_method_check(method, request->task, request->through));
   FovStatus status = allocate(f, &m, request);
   if (status == FOV_OK) status = fov_explain_each(request, measure_shard, &m, 0);
   if (status == FOV_OK) average(f, m.curves, request->count);

@@ -16,18 +16,8 @@ typedef struct Each {
   FovWorkspace *workspace; // two arenas a thread
 } Each;
 
-/** Symbols have no brightness to differentiate by. */
-static FovStatus check_shown(const FovTask *task) {
-  if (task->env->spec.observation.kind != FOV_OBSERVATION_TOKENS) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE,
-                  "expected an environment of images or vectors, found env = %s, which shows a "
-                  "sequence of symbols; fovea view shows the weights of its symbols",
-                  task->env->type->plugin.name);
-}
-
 FovStatus fov_explain_check(const FovExplainRequest *request) {
   const FovAttention *attention = request->task->agent->attention;
-  FOV_TRY(check_shown(request->task));
   FOV_TRY(fov_target_check(&request->target, request->task));
   if (!request->through || attention->reads_all) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,

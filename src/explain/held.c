@@ -33,6 +33,15 @@ static void keep_pixels(FovHeld *held, FovArena *arena) {
   }
 }
 
+/** Copies the sequences that the lanes have seen. */
+static void keep_tokens(FovHeld *held, FovArena *arena) {
+  const FovTimeStep *step = &held->rollout.at[1];
+  size_t L = (size_t)held->width;
+  held->tokens = FOV_NEW(arena, int32_t, (size_t)held->lanes * L);
+  for (int i = 0; i < step->count; i++)
+    memcpy(held->tokens + (size_t)step->lanes[i] * L, step->frames[i], L * sizeof *held->tokens);
+}
+
 /** Finds each lane's last answer. */
 static void find_last(FovHeld *held, FovArena *arena) {
   const FovRollout *rollout = &held->rollout;
@@ -75,6 +84,9 @@ void fov_held_play(FovHeld *held, FovArena *arena, const FovHeldRequest *request
   held->cases = plan.cases;
   fov_rollout_run(&held->rollout, &tape, &held->task, &plan);
   held->frames = fov_held_frames(task);
-  keep_pixels(held, arena);
+  if (task->env->spec.observation.kind == FOV_OBSERVATION_TOKENS)
+    keep_tokens(held, arena);
+  else
+    keep_pixels(held, arena);
   find_last(held, arena);
 }

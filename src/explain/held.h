@@ -34,8 +34,11 @@ typedef struct FovHeld {
   int lanes;                   /**< B */
   int frames;                  /**< F: pictures of an episode: 1, or one for each of its possible
                                     glimpses if the environment changes them */
-  int height, width, channels; /**< H, W, C; a vector of D numbers is 1 × 1 × D */
-  float *pixels;               /**< [B, F, H, W, C]: brightness, before it is standardised */
+  int height, width, channels; /**< H, W, C; a vector of D numbers is 1 × 1 × D, a sequence of L
+                                    symbols 1 × L × 1 */
+  float *pixels;               /**< [B, F, H, W, C]: brightness, before it is standardised; NULL:
+                                    symbols have none */
+  int32_t *tokens;             /**< [B, L]: symbols, as observed; NULL: there are none */
   int *last;                   /**< [B]: time step of the last answer or action */
   int *labels, *answers;       /**< [B]: of it; −1: there is none */
 } FovHeld;

@@ -1,6 +1,6 @@
 /**
  * The sequential Jacobian (Graves 2012): how much what is computed after glimpse t depends on what
- * was read at glimpse s.
+ * was read at glimpse s, or on symbol s of a sequence.
  */
 #ifndef FOV_EXPLAIN_JACOBIAN_H
 #define FOV_EXPLAIN_JACOBIAN_H
@@ -13,16 +13,26 @@ typedef enum FovJacobianOf {
   FOV_JACOBIAN_STATE,  /**< h_t */
 } FovJacobianOf;
 
-/**
- * norms [E, T, T], written: the Frobenius norms ‖∂y_t/∂g_s‖ or ‖∂h_t/∂g_s‖, 0 where s > t, NaN
- * where an episode had no glimpse t or s. g_s is the read-out of time step s, t, s = 1 … T. The
- * request's target is not used.
- *
- * Takes a backward pass for each number of y_t or h_t, for every t.
- */
-FovStatus fov_jacobian(float *norms, const FovExplainRequest *request, FovJacobianOf of);
+/** Of E episodes. */
+typedef struct FovJacobian {
+  int64_t episodes; /**< E */
+  int T;            /**< glimpses */
+  int S;            /**< inputs: T read-outs, or symbols of the longest sequence */
+  /** [E, T, S]: ‖∂y_t/∂g_s‖ or ‖∂h_t/∂g_s‖, the Frobenius norm, t = 1 … T, s = 1 … S. g_s is the
+   * read-out of time step s: the norm is 0 where s > t, and NaN where an episode had no glimpse t
+   * or s. Of a sequence, g_s is the vector of symbol s; NaN after its end. */
+  float *norms;
+  double *mean;     /**< [T, S]: of the norms that are not NaN; NaN where all are */
+  int32_t *answers; /**< [E, T]: the class or action after glimpse t; −1: none */
+  int32_t *symbols; /**< [E, S]: the source, as observed; NULL: there is none */
+} FovJacobian;
 
-/** mean [T, T] of the norms over the episodes that have both glimpses; NaN where none has. */
-void fov_jacobian_mean(double *mean, const float *norms, int64_t episodes, int T);
+/**
+ * Computes a Jacobian, with a backward pass for each number of y_t or h_t, for every t. The
+ * request's target is not used. Finished by fov_jacobian_finish, also after a failure.
+ */
+FovStatus fov_jacobian_make(FovJacobian *jacobian, const FovExplainRequest *request,
+                            FovJacobianOf of);
+void fov_jacobian_finish(FovJacobian *jacobian);
 
 #endif

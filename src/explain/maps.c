@@ -84,7 +84,7 @@ FovStatus fov_maps_make(FovMaps *maps, const FovExplainRequest *request, const F
                     .width = image.width,
                     .channels = image.channels,
                     .glimpses = fov_task_glimpses(request->task)};
-  if (method->check) FOV_TRY(method->check(request->task, request->through));
+  FOV_TRY(fov_method_check(method, request->task, request->through));
   FOV_TRY(allocate(maps));
   FOV_TRY(fov_explain_each(request, make_shard, &making, bytes_of(maps)));
   average(maps->mean, maps->map, maps->episodes, fov_maps_numbers(maps));

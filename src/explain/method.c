@@ -2,6 +2,15 @@
 
 #include <string.h>
 
+FovStatus fov_method_check(const FovMethod *method, const FovTask *task, bool through) {
+  if (task->env->spec.observation.kind == FOV_OBSERVATION_TOKENS)
+    return fov_fail(FOV_ERR_USAGE,
+                    "a map of pixels: expected an environment of images or vectors, found env = "
+                    "%s, which shows symbols; set --jacobian logits",
+                    task->env->type->plugin.name);
+  return method->check ? method->check(task, through) : FOV_OK;
+}
+
 size_t fov_explained_pixels(const FovExplained *explained) {
   return (size_t)explained->held->lanes * fov_held_pixels(explained->held);
 }

@@ -32,6 +32,9 @@ typedef struct FovMethod {
 /** All methods, NULL-terminated. */
 extern const FovMethod *const fov_methods[];
 
+/** Fails if a method cannot explain such agents. */
+FovStatus fov_method_check(const FovMethod *method, const FovTask *task, bool through);
+
 /** Those that the checks compare others with. */
 extern const FovMethod fov_method_gaze, fov_method_weights, fov_method_random;
 

@@ -202,7 +202,7 @@ FovStatus fov_randomised_measure(FovRandomised *result, const FovExplainRequest 
   *m = (Measuring){.result = result, .method = method, .options = options};
   *result = (FovRandomised){.count = 0};
   FovStatus status = list_layers(result, &request->task->agent->params);
-  if (status == FOV_OK && method->check) status = method->check(request->task, request->through);
+  if (status == FOV_OK) status = fov_method_check(method, request->task, request->through);
   if (status == FOV_OK) status = measure(m, request);
   for (int l = 0; l < FOV_MOST_LAYERS; l++) free(m->values[CASCADE][l]), free(m->values[ALONE][l]);
   free(m->correlations), free(m->looked), free(m);

@@ -33,6 +33,11 @@ static FovImage *images_at(const Repeating *r, int t) {
   size_t all = fov_held_pixels(held), frame = held->frames > 1 && t > 0 ? (size_t)t - 1 : 0;
   for (int i = 0; i < step->count; i++) {
     size_t first = (size_t)step->lanes[i] * all + frame * (all / (size_t)held->frames);
+    if (held->tokens) {
+      images[i] = (FovImage){
+          .tokens = held->tokens + first, .height = 1, .width = held->width, .channels = 1};
+      continue;
+    }
     images[i] = (FovImage){.floats = r->shown + first,
                            .height = held->height,
                            .width = held->width,

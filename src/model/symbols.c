@@ -1,6 +1,7 @@
 #include "model/symbols.h"
 
 #include "model/transformer.h"
+#include "model/watch.h"
 
 void fov_symbols_build(FovSymbols *symbols, FovParams *params, const char *name, int count,
                        int width) {
@@ -32,6 +33,7 @@ FovVar *fov_symbols_embed(FovTape *tape, const FovSymbols *symbols, const FovIma
       int token = images[b].tokens[i];
       indices[b * L + i] = token < 0 ? 0 : token;
     }
-  FovVar *x = fov_embedding(tape, table, indices, n * L);
+  FovVar *x =
+      fov_watch(tape, fov_embedding(tape, table, indices, n * L), FOV_WATCH_SYMBOLS, NULL, NULL);
   return symbols->positions ? fov_add(tape, x, codes(tape, n, L, table->cols)) : x;
 }

@@ -1,5 +1,6 @@
 /** A matrix as coloured cells with their numbers. */
 #include <math.h>
+#include <stdio.h>
 
 #include "draw.h"
 #include "viz/scene/style.h"
@@ -30,13 +31,29 @@ static void draw_cell(cairo_t *cr, const Sheet *sheet, int row, int column) {
   fov_text(cr, box.x + box.w / 2, box.y + box.h / 2 + 4, FOV_ALIGN_CENTRE, "%.2g", value);
 }
 
-/** Numbers beside the rows and above the columns, as many as there is room for. */
-static void draw_numbers(cairo_t *cr, const Sheet *sheet) {
-  int every = sheet->cell < 18 ? (int)ceil(18 / sheet->cell) : 1;
-  for (int i = 0; i < sheet->matrix->columns; i += every)
-    fov_text(cr, LEFT + (i + 0.5) * sheet->cell, TOP - 6, FOV_ALIGN_CENTRE, "%d", i + 1);
-  for (int i = 0; i < sheet->matrix->rows; i += every)
-    fov_text(cr, LEFT - 8, TOP + (i + 0.5) * sheet->cell + 4, FOV_ALIGN_RIGHT, "%d", i + 1);
+/** Draws the name of row or column i, or its number from 1 on, in at most `room` pixels. */
+static void draw_name(cairo_t *cr, double x, double y, FovAlign align, const char *const *names,
+                      int i, double room) {
+  char text[64];
+  if (names)
+    snprintf(text, sizeof text, "%s", names[i]);
+  else
+    snprintf(text, sizeof text, "%d", i + 1);
+  fov_fit_text(cr, text, sizeof text, room);
+  fov_text(cr, x, y, align, "%s", text);
+}
+
+/** Names beside the rows and above the columns, as many as there is room for. */
+static void draw_names(cairo_t *cr, const Sheet *sheet) {
+  const FovDrawMatrix *m = sheet->matrix;
+  double cell = sheet->cell;
+  int every = cell < 18 ? (int)ceil(18 / cell) : 1;
+  for (int i = 0; i < m->columns; i += every)
+    draw_name(cr, LEFT + (i + 0.5) * cell, TOP - 6, FOV_ALIGN_CENTRE, m->column_names, i,
+              every * cell);
+  for (int i = 0; i < m->rows; i += every)
+    draw_name(cr, LEFT - 8, TOP + (i + 0.5) * cell + 4, FOV_ALIGN_RIGHT, m->row_names, i,
+              LEFT - 40);
 }
 
 static void draw_sheet(cairo_t *cr, const Sheet *sheet, double width, double height) {
@@ -46,7 +63,7 @@ static void draw_sheet(cairo_t *cr, const Sheet *sheet, double width, double hei
   for (int i = 0; i < m->rows * m->columns; i++)
     draw_cell(cr, sheet, i / m->columns, i % m->columns);
   fov_set_colour(cr, fov_theme_light.ink, 1);
-  draw_numbers(cr, sheet);
+  draw_names(cr, sheet);
   double bottom = TOP + m->rows * sheet->cell;
   fov_text(cr, LEFT + m->columns * sheet->cell / 2, bottom + 22, FOV_ALIGN_CENTRE, "%s",
            m->column_label);
