@@ -80,7 +80,7 @@ static FovTested test_agent(const Toy *toy, real *values, int rollouts, int thre
                               .split = FOV_SPLIT_TRAIN,
                               .task = toy->task,
                               .values = values};
-  assert_int_equal(fov_tested_run(&tested, &trained, rollouts, threads, false), FOV_OK);
+  assert_int_equal(fov_tested_run(&tested, &trained, rollouts, threads, 0), FOV_OK);
   fov_tested_finish(&tested);
   return tested;
 }

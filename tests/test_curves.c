@@ -270,6 +270,19 @@ static void test_a_sweep_of_one_configuration_has_its_folders_name(void **state)
   fov_curves_finish(&curves);
 }
 
+static void test_columns_of_any_table_are_read(void **state) {
+  (void)state;
+  write_text("table-s0.csv", "length,error\n10,0.5\n20,0.75\n");
+  write_text("table-s1.csv", "length,error\n10,0.25\n20,0.25\n");
+  const char *tables[] = {"table-s0.csv", "table-s1.csv"};
+  FovCurves curves = read_curves(tables, 2, "length", "error", FOV_CENTRE_MEAN);
+  assert_int_equal(curves.experiments[0].seeds, 2);
+  assert_true(curves.experiments[0].bands[0].points[1].centre == 0.5);
+  fov_curves_finish(&curves);
+  assert_refused(tables, 1, NULL, "error", FOV_ERR_USAGE, "no column 'episodes'");
+  assert_refused(tables, 1, "glimpses", "error", FOV_ERR_USAGE, "no column 'glimpses'");
+}
+
 /* ---- what is refused ---- */
 
 static void test_an_unknown_column_is_refused_with_the_nearest_and_all(void **state) {
@@ -347,6 +360,7 @@ int main(void) {
       cmocka_unit_test(test_experiments_of_one_name_have_their_folders_name_too),
       cmocka_unit_test(test_a_sweep_is_its_configurations),
       cmocka_unit_test(test_a_sweep_of_one_configuration_has_its_folders_name),
+      cmocka_unit_test(test_columns_of_any_table_are_read),
       cmocka_unit_test(test_an_unknown_column_is_refused_with_the_nearest_and_all),
       cmocka_unit_test(test_lists_of_columns_that_cannot_be_drawn_are_refused),
       cmocka_unit_test(test_an_axis_that_decreases_is_refused_with_its_line),

@@ -291,6 +291,31 @@ static void test_bad_files_are_refused(void **state) {
   assert_refused(HEADER "1,2, ,0,0,0,0,0,0,0,0,0,0,0\n", ":2: epoch ' ' is not a number");
 }
 
+static void test_other_tables_are_read_where_they_are_asked_for(void **state) {
+  (void)state;
+  static const char table[] = "length,update,error\n1,5,0.25\n2,7,\n";
+  const char *names[FOV_PROGRESS_COLUMNS];
+  FovProgress *rows;
+  size_t count;
+  double value;
+  put(table);
+  assert_int_equal(fov_progress_read_table(&rows, &count, path), FOV_OK);
+  assert_int_equal(count, 2);
+  assert_int_equal(fov_progress_names(names, &rows[1]), 3);
+  assert_string_equal(names[0], "length");
+  assert_true(fov_progress_find(&value, &rows[1], "update") && value == 7);
+  assert_true(fov_progress_find(&value, &rows[0], "error") && value == 0.25);
+  assert_false(fov_progress_find(&value, &rows[0], "episodes"));
+  free(rows);
+  put("a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q\n");
+  assert_int_equal(fov_progress_read_table(&rows, &count, path), FOV_ERR_FORMAT);
+  assert_message("expected at most 16 columns, found 17");
+  put(HEADER ROW1);
+  assert_int_equal(fov_progress_read_table(&rows, &count, path), FOV_OK);
+  assert_true(fov_progress_find(&value, &rows[0], "episodes") && !rows[0].table);
+  free(rows);
+}
+
 static void test_a_zero_byte_is_refused(void **state) {
   (void)state;
   static const char text[] = HEADER "1,\0\n" ROW1;
@@ -348,6 +373,7 @@ int main(void) {
       TEST(test_append_refuses_a_foreign_file),
       TEST(test_append_to_a_full_disk_leaves_no_part),
       TEST(test_bad_files_are_refused),
+      TEST(test_other_tables_are_read_where_they_are_asked_for),
       TEST(test_a_zero_byte_is_refused),
       TEST(test_a_missing_file_is_an_error_to_read),
       TEST(test_truncate_keeps_rows_up_to_the_checkpoint),

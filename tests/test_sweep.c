@@ -428,6 +428,8 @@ static void outcomes_read_back(void **state) {
                                .mflop = 10.5,
                                .input_numbers = 3456,
                                .input_pixels = 21438.75,
+                               .answer_error = 0.125,
+                               .alignment_error = NAN,
                                .parameters = 1234,
                                .update = 99,
                                .seed = 2014,
@@ -441,6 +443,7 @@ static void outcomes_read_back(void **state) {
   assert_int_equal(read.cases, 5);
   assert_true(read.reward == -0.5 && read.glimpses == 7.25 && read.mflop == 10.5);
   assert_true(read.input_numbers == 3456 && read.input_pixels == 21438.75);
+  assert_true(read.answer_error == 0.125 && isnan(read.alignment_error));
   assert_true(read.parameters == 1234 && read.update == 99 && read.seed == 2014);
   assert_true(read.rollouts == 10 && read.split == FOV_SPLIT_TEST);
   assert_string_equal(read.weights, written.weights);
@@ -482,8 +485,10 @@ static void outcomes_of_an_older_version_are_read(void **state) {
                                .weights = "0123456789abcdef"};
   assert_int_equal(fov_outcomes_write(&written, path), FOV_OK);
   drop_scalars("input_");
+  drop_scalars("a");
   assert_int_equal(fov_outcomes_read(&read, path), FOV_OK);
   assert_true(isnan(read.input_numbers) && isnan(read.input_pixels) && read.mflop == 10.5);
+  assert_true(isnan(read.answer_error) && isnan(read.alignment_error));
   fov_outcomes_finish(&read);
   drop_scalars("mflop");
   assert_int_equal(fov_outcomes_read(&read, path), FOV_ERR_FORMAT);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/team.h"
 #include "cli/cli.h"
 #include "cli/print.h"
@@ -10,7 +11,7 @@
 #include "record/json_text.h"
 
 typedef struct Request {
-  const char *images, *labels;
+  const char *images, *labels, *lengths;
   int rollouts, threads, split;
   bool json, save;
 } Request;
@@ -28,6 +29,10 @@ static const FovOption options[] = {
     FOV_TEXT(Request, labels, "their labels, an IDX file"),
     FOV_CLI_THREADS(Request),
     FOV_BOOL(Request, json, "no", "print JSON"),
+    FOV_TEXT(
+        Request, lengths,
+        "of sequences: also write the error by the number of symbols of the source, a CSV file "
+        "that fovea plot --x length --y error draws"),
     FOV_BOOL(Request, save, "no",
              "write each case's outcome into the run, for fovea compare: SPLIT.safetensors"),
     FOV_OPTIONS_END,
@@ -160,10 +165,38 @@ static FovStatus save(const FovTrained *trained, const FovTested *tested) {
   return fov_outcomes_write(&tested->outcomes, path);
 }
 
+/** Writes a line for each length that some case has. */
+static FovStatus write_lengths(const FovTested *tested, const FovTrained *trained,
+                               const char *path) {
+  int L = trained->env.spec.observation.length;
+  int64_t *counts = calloc((size_t)L + 1, 2 * sizeof *counts); // cases and errors of each length
+  FovReplace file = {0};
+  if (!counts) return fov_fail(FOV_ERR_MEMORY, "%s: no memory", path);
+  for (int64_t i = 0; i < tested->outcomes.cases; i++) {
+    int64_t *count = &counts[2 * tested->lengths[i]];
+    count[0]++, count[1] += tested->outcomes.wrong[i];
+  }
+  FovStatus status = fov_replace_begin(&file, path);
+  if (status == FOV_OK) {
+    fputs("length,cases,wrong,error\n", file.stream);
+    for (int64_t *count = counts, length = 0; length <= L; length++, count += 2)
+      if (count[0])
+        fprintf(file.stream, "%lld,%lld,%lld,%.9g\n", (long long)length, (long long)count[0],
+                (long long)count[1], (double)count[1] / (double)count[0]);
+    status = fov_replace_commit(&file);
+  }
+  free(counts);
+  return status;
+}
+
 static FovStatus evaluate(const Request *request, const FovTrained *trained) {
   FovTested tested;
+  FovTestedCases wanted = request->save ? FOV_TESTED_WRONG : 0;
+  if (request->lengths) wanted = FOV_TESTED_WRONG | FOV_TESTED_LENGTHS;
   FovStatus status = fov_tested_run(&tested, trained, request->rollouts,
-                                    fov_cli_threads(request->threads), request->save);
+                                    fov_cli_threads(request->threads), wanted);
+  if (status == FOV_OK && request->lengths)
+    status = write_lengths(&tested, trained, request->lengths);
   if (status == FOV_OK && request->save) status = save(trained, &tested);
   if (status == FOV_OK && request->json)
     status = print_json(trained, &tested, request);
@@ -171,6 +204,14 @@ static FovStatus evaluate(const Request *request, const FovTrained *trained) {
     print_text(trained, &tested, request);
   fov_tested_finish(&tested);
   return status;
+}
+
+static FovStatus check_lengths(const Request *request, const FovTrained *trained) {
+  if (!request->lengths || trained->env.spec.observation.kind == FOV_OBSERVATION_TOKENS)
+    return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "--lengths: expected an environment of sequences of symbols, found env = %s",
+                  trained->env.type->plugin.name);
 }
 
 /** --save keeps the outcomes of the agent as it was trained. */
@@ -216,6 +257,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   fov_cli_notes(trained.experiment.settings);
   if (status == FOV_OK) fov_cli_note_file(trained.path, trained.checked);
   if (status == FOV_OK) status = check_save(request, &trained);
+  if (status == FOV_OK) status = check_lengths(request, &trained);
   if (status == FOV_OK) status = evaluate(request, &trained);
   fov_trained_finish(&trained);
   free(changes.list);
@@ -242,6 +284,7 @@ const FovCommand fov_command_eval = {
                 "  fovea eval runs/cluttered-60-s0 --rollouts 10 --json\n"
                 "  fovea eval runs/cluttered-60-s0/last.safetensors policy=random first=random\n"
                 "  fovea eval runs/dates-s0 eval.beam=5\n"
+                "  fovea eval runs/reverse-s0 env.longest=40 --lengths reverse-s0.csv\n"
                 "  fovea eval runs/mnist-28-s0 --images digits.idx --labels digit-labels.idx\n",
     .options = options,
     .size = sizeof(Request),

@@ -58,7 +58,7 @@ const FovCommand fov_command_plot = {
     .synopsis = "RUN|CSV|SWEEP... -o FILE",
     .about =
         "Draws columns of progress.csv, by default validation error and reward against\n"
-        "episodes. Sources are run directories, CSV files of the same form, and folders of\n"
+        "episodes. Sources are run directories, CSV files, also of other columns, and folders of\n"
         "sweeps. Runs that differ only in their seed (NAME-s0, NAME-s1, ...) become their mean\n"
         "or interquartile mean with a 95 % band. Axes contain all bands.\n"
         "\n"

@@ -1,5 +1,6 @@
 #include "experiment/tested.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,8 +60,12 @@ static FovStatus run(FovTested *tested, const FovEvalRequest *request) {
   FovStatus status = play(tested, request, profiles);
   free(profiles);
   FOV_TRY(status);
-  tested->outcomes.reward = tested->result.reward;
-  tested->outcomes.glimpses = tested->result.glimpses;
+  const FovEvalResult *result = &tested->result;
+  tested->outcomes.reward = result->reward;
+  tested->outcomes.glimpses = result->glimpses;
+  tested->outcomes.answer_error =
+      result->answers ? (double)result->wrong_answers / (double)result->answers : NAN;
+  tested->outcomes.alignment_error = fov_alignment_error(result);
   add_interval(tested, request->cases);
   return FOV_OK;
 }
@@ -72,7 +77,7 @@ static FovStatus check_beam(const FovTrained *trained, int rollouts) {
 }
 
 FovStatus fov_tested_run(FovTested *tested, const FovTrained *trained, int rollouts, int threads,
-                         bool outcomes) {
+                         FovTestedCases wanted) {
   const FovParams *params = &trained->experiment.agent.params;
   *tested = (FovTested){.outcomes = {.cases = trained->env.spec.cases,
                                      .parameters = (int64_t)fov_params_learned(params),
@@ -82,7 +87,10 @@ FovStatus fov_tested_run(FovTested *tested, const FovTrained *trained, int rollo
                                      .split = trained->split}};
   FovOutcomes *o = &tested->outcomes;
   if (trained->experiment.eval.beam > 1) FOV_TRY(check_beam(trained, rollouts));
-  if (outcomes && !(o->wrong = calloc((size_t)o->cases, 1)))
+  size_t cases = (size_t)o->cases;
+  if (((wanted & FOV_TESTED_WRONG) && !(o->wrong = calloc(cases, 1))) ||
+      ((wanted & FOV_TESTED_LENGTHS) &&
+       !(tested->lengths = calloc(cases, sizeof *tested->lengths))))
     return fov_fail(FOV_ERR_MEMORY, "no memory for %lld outcomes", (long long)o->cases);
   fov_digest_print(o->weights, fov_weights_digest(params, trained->values));
   fov_digest_print(o->data, trained->env.spec.digest);
@@ -95,10 +103,13 @@ FovStatus fov_tested_run(FovTested *tested, const FovTrained *trained, int rollo
                             .seed = (uint64_t)o->seed,
                             .split = trained->split,
                             .threads = threads,
-                            .wrong = o->wrong};
+                            .wrong = o->wrong,
+                            .lengths = tested->lengths};
   return run(tested, &request);
 }
 
 void fov_tested_finish(FovTested *tested) {
   fov_outcomes_finish(&tested->outcomes);
+  free(tested->lengths);
+  tested->lengths = NULL;
 }

@@ -12,12 +12,18 @@ typedef struct FovTested {
   double milliseconds;  /**< processor time of a rollout of one case, played FOV_SHARD at a
                              time, without drawing images; it varies */
   FovOutcomes outcomes; /**< `wrong` is NULL where they are not wanted */
+  int32_t *lengths;     /**< [cases]: symbols that a case shows; NULL: not wanted */
 } FovTested;
 
-/** Evaluates; outcomes: whether each case's outcome is wanted, which several rollouts of moves
- * or vectors do not have. Finished by fov_tested_finish, also after a failure. */
+/** What is wanted of each case, as bits. */
+typedef enum FovTestedCases {
+  FOV_TESTED_WRONG = 1 << 0,   /**< several rollouts of moves or vectors do not have it */
+  FOV_TESTED_LENGTHS = 1 << 1, /**< of sequences of symbols */
+} FovTestedCases;
+
+/** Evaluates. Finished by fov_tested_finish, also after a failure. */
 FovStatus fov_tested_run(FovTested *tested, const FovTrained *trained, int rollouts, int threads,
-                         bool outcomes);
+                         FovTestedCases wanted);
 void fov_tested_finish(FovTested *tested);
 
 #endif

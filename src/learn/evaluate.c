@@ -7,6 +7,7 @@
 #include "base/team.h"
 #include "learn/categorical.h"
 #include "learn/rollout/beam.h"
+#include "model/symbols.h"
 
 /** Sums over the episodes of a shard. */
 typedef struct Sums {
@@ -110,6 +111,10 @@ static bool judge_beamed(FovEvalResult *sums, const FovBeamed *found) {
   return wrong;
 }
 
+static int symbols_of(const void *shown, const FovTask *task) {
+  return fov_symbols_length(shown, task->env->spec.observation.length);
+}
+
 /** Plays `lanes` cases from `first` on with a beam, so many at a time that all hypotheses are no
  * more lanes than those of a rollout. */
 static void search_shard(FovEvalResult *sums, const Evaluation *evaluation, FovArena *arena,
@@ -129,6 +134,7 @@ static void search_shard(FovEvalResult *sums, const Evaluation *evaluation, FovA
     for (int b = 0; b < n; b++) {
       bool wrong = judge_beamed(sums, &found[b]);
       if (request->wrong) request->wrong[first + done + b] = wrong;
+      if (request->lengths) request->lengths[first + done + b] = symbols_of(found[b].shown, task);
     }
   }
 }
@@ -160,6 +166,8 @@ static void evaluate_shard(void *context, int number, int worker) {
   }
   count_answers(&sums->result, request->wrong ? request->wrong + first : NULL, &rollout, log_p,
                 task);
+  for (int b = 0; request->lengths && b < lanes; b++)
+    request->lengths[first + b] = symbols_of(rollout.at[0].frames[b], task);
 }
 
 /** Memory of all shards, once it is known to fit. */
@@ -223,6 +231,7 @@ static void play(Evaluation *evaluation, int shards) {
                evaluation);
   fov_ranks_gather(ranks, evaluation->shards, bounds, sizeof *evaluation->shards);
   if (request->wrong) fov_ranks_gather(ranks, request->wrong, cases, sizeof *request->wrong);
+  if (request->lengths) fov_ranks_gather(ranks, request->lengths, cases, sizeof *request->lengths);
 }
 
 FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *request,

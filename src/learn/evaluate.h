@@ -36,9 +36,11 @@ typedef struct FovEvalRequest {
   uint64_t seed;      /**< of the cases' clutter: the same seed is the same test set */
   FovSplit split;     /**< which the environment was made for */
   int threads;
-  uint8_t *wrong;  /**< [cases], filled with 1 for a case with a wrong answer, else 0; NULL: not
-                        wanted; of moves and vectors only with one rollout */
-  FovRanks *ranks; /**< which divide the cases, and all get the result; NULL: one */
+  uint8_t *wrong;   /**< [cases], filled with 1 for a case with a wrong answer, else 0; NULL: not
+                         wanted; of moves and vectors only with one rollout */
+  int32_t *lengths; /**< [cases], filled with the number of symbols that a case shows; NULL: not
+                        wanted, as of images */
+  FovRanks *ranks;  /**< which divide the cases, and all get the result; NULL: one */
 } FovEvalRequest;
 
 /** Plays every case; the result depends neither on the number of threads nor of ranks. Collective

@@ -8,7 +8,7 @@
 #include "record/safetensors.h"
 
 /** Older files have the first OLDER scalars only. */
-enum { OLDER = 8, SCALARS = 10, MAX_CASES = 1 << 30 };
+enum { OLDER = 8, SCALARS = 12, MAX_CASES = 1 << 30 };
 
 static const char format[] = "fovea outcomes 1";
 
@@ -43,6 +43,8 @@ static void scalars_of(FovBlob scalars[SCALARS], const FovOutcomes *o, Numbers *
       {.name = "update", .dtype = FOV_DTYPE_I64, .data = (int64_t *)&o->update},
       {.name = "input_numbers", .dtype = FOV_DTYPE_F64, .data = (double *)&o->input_numbers},
       {.name = "input_pixels", .dtype = FOV_DTYPE_F64, .data = (double *)&o->input_pixels},
+      {.name = "answer_error", .dtype = FOV_DTYPE_F64, .data = (double *)&o->answer_error},
+      {.name = "alignment_error", .dtype = FOV_DTYPE_F64, .data = (double *)&o->alignment_error},
   };
   memcpy(scalars, all, sizeof all);
 }
@@ -66,6 +68,7 @@ static FovStatus read_scalars(FovOutcomes *outcomes, const FovSafetensors *file)
   Numbers numbers;
   scalars_of(scalars, outcomes, &numbers);
   outcomes->input_numbers = outcomes->input_pixels = NAN;
+  outcomes->answer_error = outcomes->alignment_error = NAN;
   for (int i = 0; i < SCALARS; i++) {
     if (i >= OLDER && !fov_safetensors_find(file, scalars[i].name)) continue;
     const FovBlob *blob;
@@ -83,8 +86,8 @@ static bool is_sound(const FovOutcomes *o) {
     if (o->wrong[i] > 1) return false;
   return o->rollouts >= 1 && o->split >= FOV_SPLIT_TRAIN && o->split <= FOV_SPLIT_TEST &&
          isfinite(o->reward) && isfinite(o->glimpses) && isfinite(o->mflop) &&
-         !isinf(o->input_numbers) && !isinf(o->input_pixels) && o->parameters >= 0 &&
-         o->update >= 0;
+         !isinf(o->input_numbers) && !isinf(o->input_pixels) && !isinf(o->answer_error) &&
+         !isinf(o->alignment_error) && o->parameters >= 0 && o->update >= 0;
 }
 
 static FovStatus read_file(FovOutcomes *outcomes, const FovSafetensors *file, const char *path) {

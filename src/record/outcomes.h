@@ -17,11 +17,13 @@ typedef struct FovOutcomes {
   int64_t cases;
   double reward, glimpses; /**< means of a rollout */
   double mflop;            /**< of a rollout's matrix products */
-  double input_numbers; /**< that a rollout's network receives from the sensor; NaN: older file */
-  double input_pixels;  /**< of the image, that they are computed from; NaN: older file */
-  int64_t parameters;   /**< that are learned */
-  int64_t update;       /**< of the training that made the weights */
-  int64_t seed;         /**< of the cases */
+  double input_numbers;   /**< that a rollout's network receives from the sensor; NaN: older file */
+  double input_pixels;    /**< of the image, that they are computed from; NaN: older file */
+  double answer_error;    /**< the share of wrong answers; NaN: no classes, or an older file */
+  double alignment_error; /**< fov_alignment_error; NaN: not known, or an older file */
+  int64_t parameters;     /**< that are learned */
+  int64_t update;         /**< of the training that made the weights */
+  int64_t seed;           /**< of the cases */
   int rollouts;
   FovSplit split;
   char weights[FOV_DIGEST_SIZE + 1]; /**< digest of the weights */

@@ -130,14 +130,15 @@ _Static_assert((int)COLUMNS == (int)FOV_PROGRESS_COLUMNS,
                "the number of fixed columns in the header");
 
 int fov_progress_names(const char *names[FOV_PROGRESS_COLUMNS], const FovProgress *row) {
-  for (int i = 0; i < FIXED; i++) names[i] = columns[i].name;
-  for (int i = 0; i < row->extra_count; i++) names[FIXED + i] = row->extra[i].name;
-  return FIXED + row->extra_count;
+  int count = 0;
+  for (int i = 0; i < FIXED && !row->table; i++) names[count++] = columns[i].name;
+  for (int i = 0; i < row->extra_count; i++) names[count++] = row->extra[i].name;
+  return count;
 }
 
 bool fov_progress_find(double *value, const FovProgress *row, const char *name) {
   int fixed = find_fixed(name);
-  if (fixed >= 0) {
+  if (fixed >= 0 && !row->table) {
     const char *field = (const char *)row + columns[fixed].offset;
     *value = columns[fixed].real ? *(const double *)field : (double)*(const int64_t *)field;
     return true;
@@ -206,6 +207,8 @@ typedef struct Reader {
   const char *path, *at;
   int line;
   Layout layout;
+  bool tables;   // other tables are read, too
+  bool is_table; // it is one
 } Reader;
 
 /** Characters of a cell that an error message shows. */
@@ -243,16 +246,30 @@ static FovStatus end_cell(bool *last, Reader *reader, size_t length) {
   return FOV_OK;
 }
 
+/** Fails unless all fixed columns are there; of a table, makes those extra ones that are. */
+static FovStatus check_fixed(Reader *reader) {
+  Layout *layout = &reader->layout;
+  int missing = 0;
+  while (missing < FIXED && find_name(layout, columns[missing].name) >= 0) missing++;
+  if (missing == FIXED) return FOV_OK;
+  if (!reader->tables)
+    return fov_fail(FOV_ERR_FORMAT, "%s:1: has no column '%s'", reader->path,
+                    columns[missing].name);
+  if (layout->count > FOV_PROGRESS_EXTRAS)
+    return fov_fail(FOV_ERR_FORMAT, "%s:1: expected at most %d columns, found %d", reader->path,
+                    FOV_PROGRESS_EXTRAS, layout->count);
+  for (int i = 0; i < layout->count; i++) layout->fixed[i] = -1;
+  reader->is_table = true;
+  return FOV_OK;
+}
+
 static FovStatus parse_header(Reader *reader) {
   for (bool last = false; !last;) {
     size_t length = strcspn(reader->at, ",\n");
     FOV_TRY(parse_name(reader, length));
     FOV_TRY(end_cell(&last, reader, length));
   }
-  for (int i = 0; i < FIXED; i++)
-    if (find_name(&reader->layout, columns[i].name) < 0)
-      return fov_fail(FOV_ERR_FORMAT, "%s:1: has no column '%s'", reader->path, columns[i].name);
-  return FOV_OK;
+  return check_fixed(reader);
 }
 
 /** Reads a number of `length` characters, NaN from none; false if it is not one. */
@@ -286,6 +303,7 @@ static FovStatus parse_row(FovProgress *row, Reader *reader) {
   const Layout *layout = &reader->layout;
   const int line = reader->line, count = layout->count;
   bool last;
+  row->table = reader->is_table;
   for (int i = 0; i < count; i++) {
     const char *cell = reader->at;
     size_t length = strcspn(cell, ",\n");
@@ -315,13 +333,13 @@ static size_t count_lines(const char *text, size_t size) {
 
 /** Parses `size` characters of whole lines. */
 static FovStatus parse_text(FovProgress **result, size_t *result_count, const char *text,
-                            size_t size, const char *path) {
+                            size_t size, const char *path, bool tables) {
   size_t lines = count_lines(text, size), count = 0;
   if (lines > ROWS_LIMIT)
     return fov_fail(FOV_ERR_FORMAT, "%s: %zu lines, expected at most %d", path, lines, ROWS_LIMIT);
   FovProgress *rows = calloc(lines + 1, sizeof *rows);
   if (!rows) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its rows", path);
-  Reader reader = {.path = path, .at = text, .line = 1};
+  Reader reader = {.path = path, .at = text, .line = 1, .tables = tables};
   FovStatus status = parse(rows, &count, &reader, text + size);
   if (status != FOV_OK) {
     free(rows);
@@ -332,7 +350,7 @@ static FovStatus parse_text(FovProgress **result, size_t *result_count, const ch
   return FOV_OK;
 }
 
-FovStatus fov_progress_read(FovProgress **rows, size_t *count, const char *path) {
+static FovStatus read_rows(FovProgress **rows, size_t *count, const char *path, bool tables) {
   *rows = NULL;
   *count = 0;
   char *text;
@@ -340,9 +358,17 @@ FovStatus fov_progress_read(FovProgress **rows, size_t *count, const char *path)
   FOV_TRY(fov_file_read(&text, &size, path, FILE_LIMIT));
   while (size > 0 && text[size - 1] != '\n') size--;
   text[size] = '\0';
-  FovStatus status = parse_text(rows, count, text, size, path);
+  FovStatus status = parse_text(rows, count, text, size, path, tables);
   free(text);
   return status;
+}
+
+FovStatus fov_progress_read(FovProgress **rows, size_t *count, const char *path) {
+  return read_rows(rows, count, path, false);
+}
+
+FovStatus fov_progress_read_table(FovProgress **rows, size_t *count, const char *path) {
+  return read_rows(rows, count, path, true);
 }
 
 FovStatus fov_progress_truncate(const char *path, int64_t update) {

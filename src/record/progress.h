@@ -30,6 +30,7 @@ typedef struct FovProgress {
   double glimpses_per_second; /**< of training, evaluations excluded */
   FovFigure extra[FOV_PROGRESS_EXTRAS];
   int extra_count;
+  bool table; /**< of another table: it has extra columns only */
 } FovProgress;
 
 /** Adds an extra column to a row. Aborts if the name is not valid, that of another column or one
@@ -67,6 +68,10 @@ FovStatus fov_progress_append(const char *path, const FovProgress *row);
  * still being written and is left out.
  */
 FovStatus fov_progress_read(FovProgress **rows, size_t *count, const char *path);
+
+/** The same of any table of numbers: without all of the fixed columns, every column is an extra
+ * one, at most FOV_PROGRESS_EXTRAS of them. */
+FovStatus fov_progress_read_table(FovProgress **rows, size_t *count, const char *path);
 
 /** Replaces the file by its rows with `update` or fewer updates: what a resumed run keeps. */
 FovStatus fov_progress_truncate(const char *path, int64_t update);

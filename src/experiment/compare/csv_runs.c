@@ -41,6 +41,8 @@ static const struct {
     {"reason", MEASUREMENT},
     {"episodes", MEASUREMENT},
     {"input_numbers", MEASUREMENT},
+    {"answer_error", MEASUREMENT},
+    {"alignment_error", MEASUREMENT},
 };
 
 /** A file with the roles of its columns. */

@@ -148,7 +148,7 @@ static FovStatus load_run(FovCurves *curves, const FovSource *source) {
   FovCurvesRun *run = &curves->runs[curves->run_count];
   FovProgress *rows = NULL;
   size_t count;
-  FOV_TRY(fov_progress_read(&rows, &count, source->path));
+  FOV_TRY(fov_progress_read_table(&rows, &count, source->path));
   if (count == 0) {
     free(rows);
     if (source->in_sweep) return FOV_OK;

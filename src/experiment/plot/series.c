@@ -10,9 +10,9 @@ static const double vast = 1e100; // larger than any measured value, and its squ
 
 /* ---- columns ---- */
 
-/** The glimpses of every episode; NaN if validation episodes differ in them. */
+/** The glimpses of every episode; NaN if validation episodes differ in them, or are not known. */
 static double glimpses_of_episode(const FovProgress *rows, size_t count) {
-  double glimpses = rows[0].valid_glimpses;
+  double glimpses = rows[0].table ? NAN : rows[0].valid_glimpses;
   for (size_t i = 0; i < count; i++)
     if (rows[i].valid_glimpses != glimpses) return NAN;
   return glimpses == floor(glimpses) ? glimpses : NAN; // a mean of a half is not one number
@@ -20,7 +20,8 @@ static double glimpses_of_episode(const FovProgress *rows, size_t count) {
 
 static bool is_derived(const FovProgress *row, const char *column) {
   double value;
-  return strcmp(column, FOV_SERIES_GLIMPSES) == 0 && !fov_progress_find(&value, row, column);
+  return strcmp(column, FOV_SERIES_GLIMPSES) == 0 && !row->table &&
+         !fov_progress_find(&value, row, column);
 }
 
 FovStatus fov_series_check(const FovProgress *rows, size_t count, const char *column,

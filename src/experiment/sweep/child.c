@@ -130,7 +130,7 @@ static FovStatus evaluate(const FovSweepChild *child, const FovTrained *trained,
   FovTested tested;
   fov_sweep_path(path, child->dir, child->run->name,
                  fov_outcomes_name(name, trained->split, rollouts));
-  FovStatus status = fov_tested_run(&tested, trained, rollouts, child->threads, true);
+  FovStatus status = fov_tested_run(&tested, trained, rollouts, child->threads, FOV_TESTED_WRONG);
   if (status == FOV_OK) status = fov_outcomes_write(&tested.outcomes, path);
   fov_tested_finish(&tested);
   return status;

@@ -230,12 +230,19 @@ FovStatus fov_sweep_note_divergence(const FovSweepRun *run, const char *dir) {
   return fov_file_write(fov_sweep_path(path, dir, run->name, DIVERGED), line, (size_t)length);
 }
 
-/** Reads a test error, if there is one. */
-static void read_test(double *error, const FovSweepRun *run, const char *dir, int rollouts) {
+/** Reads the test errors, if there are any. */
+static void read_tests(FovSweepRun *run, const char *dir, int rollouts) {
   FovOutcomes outcomes;
-  if (read_outcomes(&outcomes, run, dir, FOV_SPLIT_TEST, rollouts))
-    *error = fov_outcomes_error(&outcomes);
+  if (read_outcomes(&outcomes, run, dir, FOV_SPLIT_TEST, 1)) {
+    run->test_error = fov_outcomes_error(&outcomes);
+    run->answer_error = outcomes.answer_error;
+    run->alignment_error = outcomes.alignment_error;
+  }
   fov_outcomes_finish(&outcomes);
+  if (rollouts > 1 && read_outcomes(&outcomes, run, dir, FOV_SPLIT_TEST, rollouts)) {
+    run->rollouts_error = fov_outcomes_error(&outcomes);
+    fov_outcomes_finish(&outcomes);
+  }
 }
 
 void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes, int rollouts) {
@@ -253,8 +260,7 @@ void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes, int rol
   }
   fov_outcomes_finish(&outcomes);
   read_progress(run, dir, episodes);
-  read_test(&run->test_error, run, dir, 1);
-  if (rollouts > 1) read_test(&run->rollouts_error, run, dir, rollouts);
+  read_tests(run, dir, rollouts);
   if (fov_sweep_is_tested(run, rollouts)) *run->reason = '\0';
 }
 
@@ -286,6 +292,8 @@ static void print_run(FILE *stream, const FovSweepPlan *plan, const FovSweepRun 
   print_number(stream, "%.9g", run->valid_error);
   print_number(stream, "%.9g", run->test_error);
   if (plan->options.rollouts > 1) print_number(stream, "%.9g", run->rollouts_error);
+  print_number(stream, "%.9g", run->answer_error);
+  print_number(stream, "%.9g", run->alignment_error);
   fprintf(stream, ",%lld,%.1f,%lld", (long long)run->episodes, run->seconds,
           (long long)run->parameters);
   print_number(stream, "%.6g", run->mflop);
@@ -306,7 +314,9 @@ FovStatus fov_sweep_write_results(const char *dir, const FovSweepPlan *plan,
   if (plan->row_tasks) fputs(",task", file.stream);
   fputs(",seed,state,valid_error,test_error", file.stream);
   if (plan->options.rollouts > 1) fprintf(file.stream, ",test_error_%d", plan->options.rollouts);
-  fputs(",episodes,seconds,parameters,mflop,input_numbers,input_pixels,reason\n", file.stream);
+  fputs(",answer_error,alignment_error,episodes,seconds,parameters,mflop,input_numbers,input_"
+        "pixels,reason\n",
+        file.stream);
   for (int i = 0; i < count; i++) print_run(file.stream, plan, &runs[i]);
   return fov_replace_commit(&file);
 }

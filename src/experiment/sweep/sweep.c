@@ -490,6 +490,8 @@ static FovStatus create_runs(FovSweep *sweep) {
                          .valid_error = NAN,
                          .test_error = NAN,
                          .rollouts_error = NAN,
+                         .answer_error = NAN,
+                         .alignment_error = NAN,
                          .mflop = NAN,
                          .input_numbers = NAN,
                          .input_pixels = NAN};

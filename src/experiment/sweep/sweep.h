@@ -36,14 +36,15 @@ typedef struct FovSweepRun {
   int64_t seed;
   bool left_out; /**< it is of a row that is not to be worked on */
   FovSweepState state;
-  double progress;                    /**< of its training, 0 … 1 */
-  double valid_error, test_error;     /**< fractions; NaN: not known */
-  double rollouts_error;              /**< test error of the plan's rollouts, if it is more than
-                                           one; NaN: not known */
-  double seconds;                     /**< of training */
-  int64_t episodes, parameters;       /**< trained on; learned. 0: not known */
-  double mflop;                       /**< of a rollout; NaN: not known */
-  double input_numbers, input_pixels; /**< of a rollout (outcomes.h); NaN: not known */
+  double progress;                      /**< of its training, 0 … 1 */
+  double valid_error, test_error;       /**< fractions; NaN: not known */
+  double rollouts_error;                /**< test error of the plan's rollouts, if it is more than
+                                             one; NaN: not known */
+  double answer_error, alignment_error; /**< of the test (outcomes.h); NaN: not known */
+  double seconds;                       /**< of training */
+  int64_t episodes, parameters;         /**< trained on; learned. 0: not known */
+  double mflop;                         /**< of a rollout; NaN: not known */
+  double input_numbers, input_pixels;   /**< of a rollout (outcomes.h); NaN: not known */
   char reason[FOV_SWEEP_REASON]; /**< DIVERGED, FAILED, or FINISHED with a failed test: one line */
 } FovSweepRun;
 

@@ -180,6 +180,10 @@ void fov_beam_search(FovBeamed *found, FovTape *tape, const FovTask *task, const
     const Hypothesis *best = best_of(&search, b * width);
     int *labels = FOV_NEW(tape->arena, int, search.most);
     int count = read_labels(labels, &search, b * width);
-    found[b] = (FovBeamed){best->answers, labels, best->length, count};
+    found[b] = (FovBeamed){.answers = best->answers,
+                           .labels = labels,
+                           .length = best->length,
+                           .count = count,
+                           .shown = play->env[b * width].observation};
   }
 }
