@@ -1,5 +1,6 @@
 #include "envs/canvas.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ FovStatus fov_canvas_create(void **env, size_t bytes, FovEnvSpec *spec,
   if (!canvas) return fov_fail(FOV_ERR_MEMORY, "no memory for an environment of pictures");
   canvas->pieces = options->pieces;
   canvas->ground = options->ground;
+  canvas->distort = split == FOV_SPLIT_TRAIN ? options->distort : 0;
   FovStatus status = fov_shared_pictures_take(&canvas->pictures, &options->pictures, split);
   if (status == FOV_OK) status = set_size(canvas, options);
   if (status == FOV_OK) status = check_pieces(canvas);
@@ -108,19 +110,69 @@ FOV_KERNEL static void add_bytes(uint8_t *restrict pixels, int stride, const uin
     }
 }
 
-void fov_canvas_paste(const FovCanvas *canvas, uint8_t *image, FovCrop crop, int x, int y) {
+/** The first byte of a crop on the canvas. */
+static uint8_t *corner_of(const FovCanvas *canvas, uint8_t *image, FovCrop crop, int x, int y) {
   FOV_CHECK(x >= 0 && y >= 0 && crop.width <= canvas->width - x &&
                 crop.height <= canvas->height - y,
             "%d x %d at (%d, %d) leaves %d x %d", crop.width, crop.height, x, y, canvas->width,
             canvas->height);
-  size_t corner = ((size_t)y * (size_t)canvas->width + (size_t)x) * (size_t)canvas->channels;
-  add_bytes(image + corner, canvas->width * canvas->channels, crop.pixels, crop.stride, crop.height,
-            crop.width * canvas->channels);
+  return image + ((size_t)y * (size_t)canvas->width + (size_t)x) * (size_t)canvas->channels;
 }
 
-void fov_canvas_centre(const FovCanvas *canvas, uint8_t *image, FovCrop crop) {
-  fov_canvas_paste(canvas, image, crop, (canvas->width - crop.width) / 2,
-                   (canvas->height - crop.height) / 2);
+void fov_canvas_paste(const FovCanvas *canvas, uint8_t *image, FovCrop crop, int x, int y) {
+  add_bytes(corner_of(canvas, image, crop, x, y), canvas->width * canvas->channels, crop.pixels,
+            crop.stride, crop.height, crop.width * canvas->channels);
+}
+
+/** Channel c of a crop at column x, row y; 0 outside. */
+static float pixel_at(FovCrop crop, int x, int y, int c, int channels) {
+  if (x < 0 || y < 0 || x >= crop.width || y >= crop.height) return 0;
+  return crop.pixels[(size_t)y * (size_t)crop.stride + (size_t)(x * channels + c)];
+}
+
+/** The same between pixels, bilinearly. */
+static float sample(FovCrop crop, float x, float y, int c, int channels) {
+  float left = floorf(x), top = floorf(y), u = x - left, v = y - top;
+  int i = (int)left, j = (int)top;
+  float upper =
+      (1 - u) * pixel_at(crop, i, j, c, channels) + u * pixel_at(crop, i + 1, j, c, channels);
+  float lower = (1 - u) * pixel_at(crop, i, j + 1, c, channels) +
+                u * pixel_at(crop, i + 1, j + 1, c, channels);
+  return (1 - v) * upper + v * lower;
+}
+
+static void add_distorted(uint8_t *corner, const FovCanvas *canvas, FovCrop crop,
+                          const float matrix[4]) {
+  float middle_x = 0.5f * (float)(crop.width - 1), middle_y = 0.5f * (float)(crop.height - 1);
+  int channels = canvas->channels, stride = canvas->width * channels;
+  for (int i = 0; i < crop.height; i++)
+    for (int j = 0; j < crop.width; j++) {
+      float x = (float)j - middle_x, y = (float)i - middle_y;
+      float from_x = matrix[0] * x + matrix[1] * y + middle_x;
+      float from_y = matrix[2] * x + matrix[3] * y + middle_y;
+      for (int c = 0; c < channels; c++) {
+        uint8_t *pixel = &corner[(size_t)i * (size_t)stride + (size_t)(j * channels + c)];
+        int sum = *pixel + (int)(sample(crop, from_x, from_y, c, channels) + 0.5f);
+        *pixel = (uint8_t)(sum < 255 ? sum : 255);
+      }
+    }
+}
+
+void fov_canvas_draw(const FovCanvas *canvas, uint8_t *image, FovCrop picture, int x, int y,
+                     FovRng *rng) {
+  float matrix[4];
+  if (canvas->distort == 0) {
+    fov_canvas_paste(canvas, image, picture, x, y);
+    return;
+  }
+  for (int i = 0; i < 4; i++)
+    matrix[i] = (float)(i == 0 || i == 3) + (float)canvas->distort * fov_rng_normal(rng);
+  add_distorted(corner_of(canvas, image, picture, x, y), canvas, picture, matrix);
+}
+
+void fov_canvas_centre(const FovCanvas *canvas, uint8_t *image, FovCrop picture, FovRng *rng) {
+  fov_canvas_draw(canvas, image, picture, (canvas->width - picture.width) / 2,
+                  (canvas->height - picture.height) / 2, rng);
 }
 
 void fov_canvas_place(const FovCanvas *canvas, int *x, int *y, FovCrop crop, FovRng *rng) {
@@ -128,10 +180,10 @@ void fov_canvas_place(const FovCanvas *canvas, int *x, int *y, FovCrop crop, Fov
   *y = (int)fov_rng_below(rng, (uint32_t)(canvas->height - crop.height + 1));
 }
 
-void fov_canvas_scatter(const FovCanvas *canvas, uint8_t *image, FovCrop crop, FovRng *rng) {
+void fov_canvas_scatter(const FovCanvas *canvas, uint8_t *image, FovCrop picture, FovRng *rng) {
   int x, y;
-  fov_canvas_place(canvas, &x, &y, crop, rng);
-  fov_canvas_paste(canvas, image, crop, x, y);
+  fov_canvas_place(canvas, &x, &y, picture, rng);
+  fov_canvas_draw(canvas, image, picture, x, y, rng);
 }
 
 FovStatus fov_canvas_name(FovCanvas *canvas, FovEnvSpec *spec,
@@ -159,6 +211,10 @@ static FovCrop draw_piece(const FovCanvas *canvas, FovRng *rng) {
 }
 
 void fov_canvas_clutter(const FovCanvas *canvas, uint8_t *image, FovRng *rng) {
-  for (int i = 0; i < canvas->pieces; i++)
-    fov_canvas_scatter(canvas, image, draw_piece(canvas, rng), rng);
+  for (int i = 0; i < canvas->pieces; i++) {
+    int x, y;
+    FovCrop piece = draw_piece(canvas, rng);
+    fov_canvas_place(canvas, &x, &y, piece, rng);
+    fov_canvas_paste(canvas, image, piece, x, y);
+  }
 }

@@ -8,10 +8,11 @@
 /** Options that these environments share; the first member of each one's own. */
 typedef struct FovCanvasOptions {
   FovPicturesOptions pictures;
-  int size;   /**< side of the canvas, pixels; 0: the pictures' own height and width */
-  int height; /**< of the canvas, if it is not a square; 0: it is */
-  int pieces; /**< of clutter */
-  int ground; /**< brightness of the empty canvas, 0 … 255 */
+  int size;       /**< side of the canvas, pixels; 0: the pictures' own height and width */
+  int height;     /**< of the canvas, if it is not a square; 0: it is */
+  int pieces;     /**< of clutter */
+  int ground;     /**< brightness of the empty canvas, 0 … 255 */
+  double distort; /**< of pictures in training: FovCanvas */
 } FovCanvasOptions;
 
 /** Rows of an option table that all these environments have; each adds its own. */
@@ -27,7 +28,11 @@ typedef struct FovCanvasOptions {
       FOV_INT(FovPicturesOptions, classes, "10", 2, 256,                                           \
               "classes of IDX files, whose labels are 0 to classes - 1; PNGs have as many as "     \
               "folders"),                                                                          \
-      FOV_INT(FovCanvasOptions, ground, "0", 0, 255, "brightness of the empty canvas, of 255")
+      FOV_INT(FovCanvasOptions, ground, "0", 0, 255, "brightness of the empty canvas, of 255"),    \
+      FOV_REAL(                                                                                    \
+          FovCanvasOptions, distort, "0", 0, 1,                                                    \
+          "training only: pictures are turned, stretched and sheared about their middle by a "     \
+          "2 x 2 matrix, 1 plus this times a normal number in each place")
 
 #define FOV_CANVAS_PIECES(fallback)                                                                \
   FOV_INT(FovCanvasOptions, pieces, fallback, 0, 1000, "pieces of clutter, 8 x 8 pixels each")
@@ -37,7 +42,8 @@ typedef struct FovCanvas {
   const FovPictures *pictures; /**< of this split */
   int height, width, channels; /**< of the canvas */
   int pieces, ground;
-  char **names; /**< of answers that are no single picture's class; NULL: none; owned */
+  double distort; /**< 0: nothing is distorted, as in validation and test */
+  char **names;   /**< of answers that are no single picture's class; NULL: none; owned */
 } FovCanvas;
 
 /** A rectangle of pixels inside a larger picture. */
@@ -72,14 +78,20 @@ void fov_canvas_clear(const FovCanvas *canvas, uint8_t *image);
 /** Adds a crop to the canvas, clamped at 255, its top left corner at column x, row y. */
 void fov_canvas_paste(const FovCanvas *canvas, uint8_t *image, FovCrop crop, int x, int y);
 
+/** Adds a picture in the same way, distorted if the canvas is: then draws the four numbers of a
+ * matrix, and each pixel of its rectangle is the bilinear value of the picture at the place that
+ * the matrix gives for the pixel's; outside of the picture it is 0. */
+void fov_canvas_draw(const FovCanvas *canvas, uint8_t *image, FovCrop picture, int x, int y,
+                     FovRng *rng);
+
 /** Draws a place uniformly from all that keep the crop inside: x, then y. */
 void fov_canvas_place(const FovCanvas *canvas, int *x, int *y, FovCrop crop, FovRng *rng);
 
-/** Pastes in the middle; an odd pixel that is left over goes to the right or below. */
-void fov_canvas_centre(const FovCanvas *canvas, uint8_t *image, FovCrop crop);
+/** Draws a picture in the middle; an odd pixel that is left over goes to the right or below. */
+void fov_canvas_centre(const FovCanvas *canvas, uint8_t *image, FovCrop picture, FovRng *rng);
 
-/** Pastes at a place drawn uniformly from all that keep the crop inside; draws x, then y. */
-void fov_canvas_scatter(const FovCanvas *canvas, uint8_t *image, FovCrop crop, FovRng *rng);
+/** Draws a picture at a place drawn uniformly from all that keep it inside: x, then y. */
+void fov_canvas_scatter(const FovCanvas *canvas, uint8_t *image, FovCrop picture, FovRng *rng);
 
 enum { FOV_CANVAS_NAME = 16 };
 

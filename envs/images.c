@@ -6,7 +6,7 @@
  * answer is, as in the worlds of active perception (Schneider et al. 2026).
  *
  * A reset draws the clutter and then, if the picture may be anywhere, its x and y, uniformly from
- * all places that keep it inside. Nothing else is random.
+ * all places that keep it inside; and its distortion, if there is any. Nothing else is random.
  */
 #include "envs/canvas.h"
 
@@ -54,7 +54,7 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   if (images->place == ANYWHERE)
     fov_canvas_scatter(canvas, image, picture, rng);
   else
-    fov_canvas_centre(canvas, image, picture);
+    fov_canvas_centre(canvas, image, picture, rng);
 }
 
 static void step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {

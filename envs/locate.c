@@ -111,7 +111,7 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   uint8_t *image = fov_lane_pixels(lane);
   fov_canvas_clear(canvas, image);
   fov_canvas_clutter(canvas, image, rng);
-  fov_canvas_centre(canvas, image, fov_canvas_picture(canvas, index));
+  fov_canvas_centre(canvas, image, fov_canvas_picture(canvas, index), rng);
   int numbers = world->patch * world->patch * canvas->channels, draws = 0;
   do {
     for (int j = 0; j < 2; j++) lane->target[j] = 2 * fov_rng_uniform(rng) - 1;

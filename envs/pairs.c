@@ -91,8 +91,8 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   lane->label = pairs->options.answer == SUM ? a + b : pair_of(a, b, canvas->pictures->classes);
   fov_canvas_clear(canvas, image);
   fov_canvas_clutter(canvas, image, rng);
-  fov_canvas_paste(canvas, image, first, x[0], y[0]);
-  fov_canvas_paste(canvas, image, second, x[1], y[1]);
+  fov_canvas_draw(canvas, image, first, x[0], y[0], rng);
+  fov_canvas_draw(canvas, image, second, x[1], y[1], rng);
 }
 
 static const FovOption options_table[] = {

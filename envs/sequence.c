@@ -4,7 +4,7 @@
  *
  * A reset draws how many digits there are; their columns, by cutting the free columns at uniform
  * places; then, for each digit from left to right, which it is (the first is the case's own digit)
- * and its row. Digits never share a column.
+ * its row and, if there is any, its distortion. Digits never share a column.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
     int64_t which = i == 0 ? index : fov_rng_below(rng, (uint32_t)canvas->pictures->count);
     FovCrop digit = fov_canvas_picture(canvas, which);
     int y = (int)fov_rng_below(rng, (uint32_t)(canvas->height - digit.height + 1));
-    fov_canvas_paste(canvas, image, digit, gaps[i] + i * digit.width, y);
+    fov_canvas_draw(canvas, image, digit, gaps[i] + i * digit.width, y, rng);
     state->labels[i] = fov_canvas_label(canvas, which);
     state->columns[i] = gaps[i] + i * digit.width;
   }

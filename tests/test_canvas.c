@@ -288,6 +288,49 @@ static void the_ground_may_be_brighter(void **state) {
   fov_env_finish(&env);
 }
 
+/** Digit 3 at a place between its pixels, 0 outside. */
+static double between_pixels(double y, double x) {
+  double sum = 0;
+  for (int i = 0; i < H; i++)
+    for (int j = 0; j < W; j++)
+      sum += fmax(0, 1 - fabs(y - i)) * fmax(0, 1 - fabs(x - j)) * pixel(3, i, j);
+  return sum;
+}
+
+static void distorts_pictures_in_training_only(void **state) {
+  (void)state;
+  enum { SIDE = 12, TOP = (SIDE - H) / 2, LEFT = (SIDE - W) / 2 };
+  FovCanvasOptions options = make_options(folder, SIDE);
+  options.distort = 0.3;
+  for (FovSplit split = FOV_SPLIT_TRAIN; split <= FOV_SPLIT_TEST; split++) {
+    FovEnv env;
+    uint8_t image[SIDE * SIDE];
+    FovEnvLane lane = {.observation = image};
+    FovRng rng = fov_rng_stream(1, FOV_STREAM_ENV, 0), before = rng;
+    int64_t index = split == FOV_SPLIT_TRAIN ? 3 : 0;
+    assert_int_equal(fov_env_create(&env, find("centred"), &options, split), FOV_OK);
+    fov_env_reset(&env, &lane, index, &rng);
+    if (split != FOV_SPLIT_TRAIN) {
+      assert_memory_equal(&rng, &before, sizeof rng);
+      fov_env_finish(&env);
+      continue;
+    }
+    double matrix[4];
+    for (int i = 0; i < 4; i++) matrix[i] = (i % 3 == 0) + 0.3 * (double)fov_rng_normal(&before);
+    assert_memory_equal(&rng, &before, sizeof rng);
+    for (int i = 0; i < SIDE * SIDE; i++) {
+      int row = i / SIDE - TOP, column = i % SIDE - LEFT;
+      double y = row - 0.5 * (H - 1), x = column - 0.5 * (W - 1), expected = 0;
+      if (row >= 0 && row < H && column >= 0 && column < W)
+        expected = between_pixels(matrix[2] * x + matrix[3] * y + 0.5 * (H - 1),
+                                  matrix[0] * x + matrix[1] * y + 0.5 * (W - 1));
+      if (fabs(image[i] - expected) > 0.51)
+        fail_msg("pixel %d: %d, expected %g", i, image[i], expected);
+    }
+    fov_env_finish(&env);
+  }
+}
+
 /** The offset at which a canvas shows digit n whole and nothing else; −1 if there is none. */
 static int find_digit(const uint8_t *image, int height, int width, int n) {
   for (int place = 0; place < (height - H + 1) * (width - W + 1); place++) {
@@ -460,6 +503,7 @@ int main(void) {
       cmocka_unit_test(centres_the_digit),
       cmocka_unit_test(pieces_are_added_and_clamped),
       cmocka_unit_test(the_ground_may_be_brighter),
+      cmocka_unit_test(distorts_pictures_in_training_only),
       cmocka_unit_test(translates_uniformly_inside_the_canvas),
       cmocka_unit_test(clutter_equals_its_definition),
       cmocka_unit_test(pairs_have_the_same_clutter),
