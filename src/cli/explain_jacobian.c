@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/explain.h"
 #include "cli/print.h"
 #include "draw.h"
@@ -13,8 +14,7 @@ static const char axes[] =
     "jacobian: episode, t, s: the Frobenius norm of the derivative of the logits or of the state "
     "after glimpse t with respect to what was read at glimpse s, or to the vector of symbol s of a "
     "sequence; NaN: there is none. mean: over the episodes. answers: episode, t; -1: none. "
-    "symbols: "
-    "episode, s; -1: after the end";
+    "symbols: episode, s; -1: after the end";
 
 static FovStatus write_norms(const FovJacobian *j, const FovExplainSubject *subject,
                              const FovExplainCommand *command) {
@@ -54,11 +54,12 @@ typedef struct Table {
 } Table;
 
 static void crop(Table *table, const FovJacobian *j) {
-  for (int i = 0; i < j->T * j->S; i++) {
-    if (isnan(j->mean[i])) continue;
-    table->rows = i / j->S + 1;
-    if (table->columns <= i % j->S) table->columns = i % j->S + 1;
-  }
+  for (int t = 0; t < j->T; t++)
+    for (int s = 0; s < j->S; s++)
+      if (!isnan(j->mean[(size_t)t * j->S + s])) {
+        table->rows = t + 1;
+        if (table->columns <= s) table->columns = s + 1;
+      }
 }
 
 static FovStatus make_table(Table *table, const FovJacobian *j, const FovEnvSpec *spec) {
@@ -102,10 +103,13 @@ static FovStatus draw(const Table *table, const FovJacobian *j, const FovExplain
 
 /** A name or a number from 1 on, in as many columns as a norm. */
 static void print_head(const char *const *names, int i) {
+  char text[9];
   if (names)
-    fov_print(stdout, " %8.8s", names[i]);
+    snprintf(text, sizeof text, "%s", names[i]);
   else
-    printf(" %8d", i + 1);
+    snprintf(text, sizeof text, "%d", i + 1);
+  fov_text_clean(text); // of half a character
+  printf(" %8s", text);
 }
 
 /** A norm, or a dash where no episode has one. */

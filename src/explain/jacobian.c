@@ -57,10 +57,11 @@ static void finish_norms(float *norms, const FovJacobian *jacobian, const FovHel
   for (int b = 0; b < held->lanes; b++) {
     int taken = held->rollout.glimpses[b];
     int inputs = held->tokens ? fov_symbols_length(held->tokens + (size_t)b * S, S) : taken;
-    for (int i = 0; i < T * S; i++) {
-      float *norm = &norms[(size_t)b * T * S + (size_t)i];
-      *norm = i / S < taken && i % S < inputs ? sqrtf(*norm) : NAN;
-    }
+    for (int t = 0; t < T; t++)
+      for (int s = 0; s < S; s++) {
+        float *norm = &norms[((size_t)b * T + (size_t)t) * S + (size_t)s];
+        *norm = t < taken && s < inputs ? sqrtf(*norm) : NAN;
+      }
   }
 }
 
