@@ -240,6 +240,26 @@ static void test_a_beam_finds_what_a_greedy_search_misses(void **state) {
   toy_finish(&toy);
 }
 
+/** A greedy evaluation has as many answers as labels; a search counts those of what it found. */
+static void test_a_search_counts_its_glimpses(void **state) {
+  (void)state;
+  Toy toy;
+  FovWorkspace workspace;
+  FovEvalResult result;
+  toy_create(&toy, TOY_SEQUENCE "attention = first\npolicy = centre\ncore = none\n");
+  toy.task.options.glimpses = 2;
+  real *values = toy_lively_values(&toy);
+  set_trap(&toy, values);
+  const FovEvalRequest request = {
+      .task = &toy.task, .values = values, .cases = CASES, .rollouts = 1, .beam = 3, .threads = 1};
+  assert_int_equal(fov_workspace_create(&workspace, 1), FOV_OK);
+  assert_int_equal(fov_evaluate(&result, &request, &workspace), FOV_OK);
+  assert_true(result.glimpses == 4); // two before each answer, 1 and the end
+  fov_workspace_finish(&workspace);
+  free(values);
+  toy_finish(&toy);
+}
+
 /* ---- training ---- */
 
 static double error_after(const char *settings, int updates) {
@@ -274,6 +294,7 @@ int main(void) {
       cmocka_unit_test(test_the_right_answer_is_read_in_training_only),
       cmocka_unit_test(test_a_beam_of_one_is_greedy),
       cmocka_unit_test(test_a_beam_finds_what_a_greedy_search_misses),
+      cmocka_unit_test(test_a_search_counts_its_glimpses),
       cmocka_unit_test(test_sequences_are_learned),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
