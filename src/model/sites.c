@@ -47,10 +47,11 @@ static FovStatus check_blocks(const FovSites *sites) {
 static FovStatus check_tiles(const FovSites *sites, const FovAttentionParts *parts) {
   FovGrid grid = sites->grid;
   if (grid.down > parts->height || grid.across > parts->width)
-    return fov_fail(FOV_ERR_USAGE,
-                    "tiles.side = %d: expected at most as many tiles as pixels, found images of %d "
-                    "x %d",
-                    grid.across, parts->width, parts->height);
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "tiles.side, tiles.down: expected at most as many tiles as pixels, found %d x %d "
+        "tiles on images of %d x %d",
+        grid.across, grid.down, parts->width, parts->height);
   if (sites->keys == FOV_KEYS_COARSE && grid.down != grid.across)
     return fov_fail(FOV_ERR_USAGE,
                     "tiles.keys = coarse: expected as many tiles down as across, found %d and %d; "
