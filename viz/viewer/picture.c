@@ -5,8 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cairo.h>
+
+#include "base/file.h"
 
 enum { MOST_PIXELS = 8192, HEADER = 24 }; // of a side; bytes of a PNG up to width and height
 
@@ -17,11 +20,11 @@ static uint32_t number_at(const unsigned char *bytes) {
 /** Checks the size before anything is allocated. */
 static FovStatus check_header(const char *path) {
   unsigned char header[HEADER];
-  FILE *file = fopen(path, "rb");
-  if (!file) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-  size_t read = fread(header, 1, HEADER, file);
-  fclose(file);
-  if (read < HEADER || memcmp(header, "\x89PNG\r\n\x1a\n", 8) != 0)
+  int fd;
+  FOV_TRY(fov_file_open(&fd, path));
+  ssize_t bytes = TEMP_FAILURE_RETRY(read(fd, header, HEADER));
+  close(fd);
+  if (bytes < HEADER || memcmp(header, "\x89PNG\r\n\x1a\n", 8) != 0)
     return fov_fail(FOV_ERR_FORMAT, "%s: not a PNG", path);
   uint32_t width = number_at(header + 16), height = number_at(header + 20);
   if (width < 1 || width > MOST_PIXELS || height < 1 || height > MOST_PIXELS)
