@@ -245,7 +245,7 @@ static const int *read_symbols(FovSitesState *state, const FovSites *sites, FovT
   return lengths;
 }
 
-/** Makes values. Returns what keys are made of: what the sites say together, [n·N, width]. */
+/** Makes values. Returns the sites in context, of which keys are made: [n·N, width]. */
 static FovVar *make_context(FovSitesState *state, const FovSites *sites, FovTape *tape,
                             const FovImage *images, int n) {
   const int *lengths = NULL;
@@ -318,7 +318,7 @@ FovVar *fov_sites_values(FovSitesState *state, const FovSites *sites, FovTape *t
   return state->values;
 }
 
-/** Scores of sites after the end of a sequence that no softmax takes notice of. */
+/** Lowers the scores of sites after the end of a sequence, so that no softmax gives them weight. */
 static FovVar *lower_outside(FovTape *tape, FovVar *e, const FovVar *inside, int heads) {
   FovVar *lower = fov_constant(tape, e->rows, e->cols);
   for (int b = 0; b < e->rows; b++)

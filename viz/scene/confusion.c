@@ -12,7 +12,8 @@
 
 FovStatus fov_confusion_count(FovConfusion *confusion, const FovTrace *trace, int episodes) {
   int A = trace->actions;
-  if (trace->control) return fov_fail(FOV_ERR_USAGE, "a game has no classes");
+  if (trace->control)
+    return fov_fail(FOV_ERR_USAGE, "answers that are moves or vectors have no classes");
   if (A > FOV_CONFUSION_CLASSES)
     return fov_fail(FOV_ERR_USAGE, "%d classes: a matrix shows up to %d", A, FOV_CONFUSION_CLASSES);
   *confusion = (FovConfusion){.classes = A, .episodes = episodes};

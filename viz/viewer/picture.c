@@ -100,7 +100,7 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   const World *world = env;
   (void)index, (void)rng;
   memcpy(lane->observation, world->pixels, world->size);
-  lane->label = 0; // a world of classes needs one; nobody knows it
+  lane->label = 0; // unknown, but an environment of classes has one
 }
 
 static void step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
