@@ -115,8 +115,9 @@ FovStatus fov_picture_env(FovEnv *env, const FovEnvSpec *spec, const uint8_t *pi
   const FovObservation *seen = &spec->observation;
   if (seen->kind != FOV_OBSERVATION_IMAGE || seen->floats || spec->changes ||
       spec->cue.kind != FOV_OBSERVATION_NONE || spec->answer != FOV_ANSWER_CLASS)
-    return fov_fail(FOV_ERR_USAGE,
-                    "this agent does not look at single pictures and name their class");
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "a picture: expected an agent that looks at single images and names their class");
   World *world = malloc(sizeof *world);
   if (!world) return fov_fail(FOV_ERR_MEMORY, "no memory for a picture");
   *world = (World){pixels, fov_observation_bytes(seen)};
