@@ -4,7 +4,7 @@
 
 #include "explain/method.h"
 
-/** Which episodes of whom are explained. */
+/** Which episodes of which agent are explained. */
 typedef struct FovExplainRequest {
   const FovTask *task;
   const real *values;   /**< parameters */

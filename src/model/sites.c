@@ -144,7 +144,7 @@ FovStatus fov_sites_build_values(void *layout, int *width, FovParams *params, co
 static FovStatus check_own(const FovSites *sites) {
   if (!sites->own) return FOV_OK;
   if (!sites->birnn.core && sites->transformer.count == 0)
-    return fov_fail(FOV_ERR_USAGE, "tiles.values = own: expected keys of more than a site's own, "
+    return fov_fail(FOV_ERR_USAGE, "tiles.values = own: expected an encoder for the keys, "
                                    "found tiles.rnn = none and tiles.blocks = 0; set one of these");
   if (sites->keys == FOV_KEYS_PROJECTED && !sites->score->keyless) return FOV_OK;
   return fov_fail(
