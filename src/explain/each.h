@@ -1,4 +1,4 @@
-/** Plays many episodes, a shard at a time, and hands each shard to be explained. */
+/** Plays many episodes, a shard at a time, and passes each shard to a function. */
 #ifndef FOV_EXPLAIN_EACH_H
 #define FOV_EXPLAIN_EACH_H
 
