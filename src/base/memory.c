@@ -92,8 +92,8 @@ FovStatus fov_memory_check(double bytes, const char *what) {
   double unit = bytes < 0x1p30 ? 0x1p20 : 0x1p30;
   if (bytes <= limit.bytes) return FOV_OK;
   return fov_fail(FOV_ERR_MEMORY,
-                  "%s would take %.1f %s of memory, and %s %.1f; make train.batch, env.size or the "
-                  "network smaller",
+                  "%s would take %.1f %s of memory, and %s %.1f; make train.batch, env.size, "
+                  "env.longest or the network smaller",
                   what, bytes / unit, unit == 0x1p20 ? "MiB" : "GiB", limit.whose,
                   limit.bytes / unit);
 }
