@@ -123,8 +123,8 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
 }
 
 static const FovOption options_table[] = {
-    FOV_STRING(Options, source, "", "text file of lines to be shown, UTF-8"),
-    FOV_STRING(Options, target, "", "text file of the lines to be answered, as many"),
+    FOV_STRING(Options, source, "", "UTF-8 text file whose lines are shown"),
+    FOV_STRING(Options, target, "", "UTF-8 text file of as many lines, which are the answers"),
     FOV_CHOICE(Options, unit, "character", units, "what a symbol is"),
     FOV_INT(Options, longest, "100", 1, LONGEST, "most symbols of a line"),
     FOV_OPTIONS_END,

@@ -114,7 +114,7 @@ typedef struct FovEnvSpec {
 } FovEnvSpec;
 
 /** Where an answer comes from, where that is known: columns of pixels, or symbols, from 0 on; −1:
- * not known. What a tool measures alignment by; an agent is not shown it. */
+ * not known. Tools measure alignment by it; agents are not shown it. */
 typedef struct FovAlignment {
   int sure;        /**< the one place that it comes from */
   int first, last; /**< the part that it belongs to, such as the year of a date */
@@ -132,7 +132,7 @@ typedef struct FovEnvLane {
   void *state;       /**< spec.state_size bytes, aligned for any type */
   float *target;     /**< [A], finite: the right answer of the next step, if it is a vector */
   int label; /**< 0 … A−1: the right answer of the next step, if it is a class; else −1 */
-  FovAlignment from; /**< of the right answer of the next step; all −1 unless the world says so */
+  FovAlignment from; /**< of the right answer of the next step; all −1 unless the world sets it */
   float reward;      /**< of the last step; 0 after a reset */
   bool terminated;   /**< the task ended the episode; observation and state stay as they ended */
   bool truncated;    /**< N steps were made without an end */

@@ -437,6 +437,26 @@ static void arena_reserves_one_block(void **state) {
   fov_arena_finish(&arena);
 }
 
+static jmp_buf refused;
+
+static void jump(void) {
+  longjmp(refused, 1);
+}
+
+static void an_arena_takes_no_more_than_its_limit(void **state) {
+  (void)state;
+  static FovArena arena = {.most = 2000};
+  fov_on_no_memory(jump);
+  if (setjmp(refused) == 0) {
+    assert_non_null(fov_arena_alloc(&arena, 1500));
+    fov_arena_alloc(&arena, 600);
+    fail_msg("2100 bytes of 2000");
+  }
+  fov_on_no_memory(NULL);
+  assert_string_equal(fov_error_message(), "no memory for another 600 bytes");
+  fov_arena_finish(&arena);
+}
+
 static void arena_grows_by_blocks(void **state) {
   (void)state;
   FovArena arena = {0};
@@ -674,6 +694,7 @@ int main(void) {
       cmocka_unit_test(arena_repeats_without_growing),
       cmocka_unit_test(arena_reserves_one_block),
       cmocka_unit_test(arena_grows_by_blocks),
+      cmocka_unit_test(an_arena_takes_no_more_than_its_limit),
       cmocka_unit_test(gemm_follows_the_definition),
       cmocka_unit_test(rows_of_operands_use_different_cache_sets),
       cmocka_unit_test(a_profile_counts_phases_and_products),

@@ -342,6 +342,21 @@ static void test_people_are_the_reference(void **state) {
   fov_scanpath_study_finish(&study);
 }
 
+/** Of a gaze that stopped at its first place, which is left out, nothing is known. */
+static void test_a_gaze_of_one_place_has_no_measures(void **state) {
+  (void)state;
+  FovTrace trace = make_up_gaze(EPISODES);
+  write_trace(make_up_gaze(EPISODES), "a.trace");
+  trace.lengths[0] = 1;
+  write_trace(trace, "b.trace");
+  FovScanpathStudy study = study_of((const char *[]){"a.trace", "b.trace"}, 2, NULL);
+  for (int m = 0; m < FOV_SCANPATH_MEASURES; m++) {
+    assert_true(isnan(study.rows[1].measures[0][m]));
+    assert_true(isfinite(study.rows[1].measures[1][m]));
+  }
+  fov_scanpath_study_finish(&study);
+}
+
 static void assert_refused(const char *a, const char *b, const char *why) {
   FovScanpathStudy study;
   const FovScanpathRequest request = {(const char *[]){a, b}, b ? 2 : 1, NULL, 0.05};
@@ -375,6 +390,7 @@ int main(void) {
       cmocka_unit_test(test_a_single_source_is_not_compared),
       cmocka_unit_test(test_an_equal_gaze_is_equal_and_others_are_not),
       cmocka_unit_test(test_people_are_the_reference),
+      cmocka_unit_test(test_a_gaze_of_one_place_has_no_measures),
       cmocka_unit_test(test_sources_without_scanpaths_are_refused),
   };
   return cmocka_run_group_tests_name("scanpath", tests, begin, end);

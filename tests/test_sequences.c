@@ -164,6 +164,58 @@ static void test_the_right_answer_is_read_in_training_only(void **state) {
   toy_finish(&toy);
 }
 
+/* ---- alignment ---- */
+
+/** The bits of an answer, by hand: the toy's letters are answered from the last one on. */
+static uint8_t bits_of(const FovTimeStep *step, int lane, int64_t index, int turn) {
+  const real *weights = fov_value_row(step->read[0], lane);
+  int from = toy_letters_length(index) - 1 - turn, best = 0;
+  for (int i = 1; i < TOY_ROOM; i++) best = weights[i] > weights[best] ? i : best;
+  if (from < 0) return 0; // the end
+  return best == from
+             ? FOV_ALIGNED_PART | FOV_ALIGNED_SURE | FOV_ALIGNED_IN_PART | FOV_ALIGNED_IN_SURE
+             : FOV_ALIGNED_PART | FOV_ALIGNED_SURE;
+}
+
+static void test_what_is_read_most_is_compared_with_the_source(void **state) {
+  (void)state;
+  enum { PLAYED = 40 };
+  Toy toy;
+  ToyPlay play;
+  int read = 0, known = 0;
+  toy_create(&toy, TOY_SEQUENCE TOY_RNN "attention = soft\npolicy = centre\ncore = gru\n");
+  real *values = toy_lively_values(&toy);
+  toy_play_begin(&play, &toy, values, NULL, 0, PLAYED);
+  toy_play_run(&play, &toy);
+  const FovRollout *rollout = &play.rollout;
+  for (int t = 1; t < rollout->time_steps; t++)
+    for (int i = 0; i < rollout->at[t].count; i++) {
+      int b = rollout->at[t].lanes[i];
+      uint8_t found = rollout->aligned[b * rollout->turns + t - 1];
+      assert_int_equal(found, bits_of(&rollout->at[t], i, b, t - 1));
+      known += found != 0;
+      read += (found & FOV_ALIGNED_IN_SURE) != 0;
+    }
+  assert_true(read > 0 && read < known);
+  const FovEvalResult result = {
+      .in_known_part = 6, .in_known_place = 4, .read_part = 4, .read_place = 1};
+  assert_true(fov_alignment_error(&result) == 0.5);
+  toy_play_finish(&play);
+  free(values);
+  toy_finish(&toy);
+}
+
+static void test_one_vector_of_everything_is_not_aligned(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, TOY_SEQUENCE TOY_RNN "attention = repeat\npolicy = centre\ncore = gru\n");
+  real *values = toy_lively_values(&toy);
+  FovEvalResult result = toy_evaluate(&toy, values, 1, 1);
+  assert_int_equal(result.in_known_part + result.in_known_place, 0);
+  free(values);
+  toy_finish(&toy);
+}
+
 /* ---- beam search ---- */
 
 enum { CASES = 20 };
@@ -240,6 +292,26 @@ static void test_a_beam_finds_what_a_greedy_search_misses(void **state) {
   toy_finish(&toy);
 }
 
+/** A greedy evaluation has as many answers as labels; a search counts those of what it found. */
+static void test_a_search_counts_its_glimpses(void **state) {
+  (void)state;
+  Toy toy;
+  FovWorkspace workspace;
+  FovEvalResult result;
+  toy_create(&toy, TOY_SEQUENCE "attention = first\npolicy = centre\ncore = none\n");
+  toy.task.options.glimpses = 2;
+  real *values = toy_lively_values(&toy);
+  set_trap(&toy, values);
+  const FovEvalRequest request = {
+      .task = &toy.task, .values = values, .cases = CASES, .rollouts = 1, .beam = 3, .threads = 1};
+  assert_int_equal(fov_workspace_create(&workspace, 1), FOV_OK);
+  assert_int_equal(fov_evaluate(&result, &request, &workspace), FOV_OK);
+  assert_true(result.glimpses == 4); // two before each answer, 1 and the end
+  fov_workspace_finish(&workspace);
+  free(values);
+  toy_finish(&toy);
+}
+
 /* ---- training ---- */
 
 static double error_after(const char *settings, int updates) {
@@ -272,8 +344,11 @@ int main(void) {
       cmocka_unit_test(test_nothing_is_read_after_the_end),
       cmocka_unit_test(test_what_is_impossible_is_never_drawn),
       cmocka_unit_test(test_the_right_answer_is_read_in_training_only),
+      cmocka_unit_test(test_what_is_read_most_is_compared_with_the_source),
+      cmocka_unit_test(test_one_vector_of_everything_is_not_aligned),
       cmocka_unit_test(test_a_beam_of_one_is_greedy),
       cmocka_unit_test(test_a_beam_finds_what_a_greedy_search_misses),
+      cmocka_unit_test(test_a_search_counts_its_glimpses),
       cmocka_unit_test(test_sequences_are_learned),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -393,7 +393,7 @@ static void test_a_game_shows_actions_and_rewards(void **state) {
   assert_hint_below(720, 250, "action left: 0.1333");
   assert_hint_below(1250, 450, "glimpse 3: reward 1");
   fov_viewer_do(&viewer, FOV_ACTION_CLASS);
-  assert_notice("a game has no classes");
+  assert_notice("moves and vectors have no classes");
 }
 
 static void test_a_click_on_the_contact_sheet_opens(void **state) {
@@ -685,7 +685,7 @@ static void test_a_click_on_the_confusion_matrix_selects(void **state) {
   assert_title("a.trace: contact sheet, wrong");
   reopen("game.trace");
   type('k');
-  assert_notice("a game has no classes");
+  assert_notice("moves and vectors have no classes");
   assert_title("game.trace: episode 0, glimpse 1 of 4, all, 1x, paused");
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/text.h"
 
 enum { MOST_BYTES = 64 << 20 };
 
@@ -16,25 +17,10 @@ typedef struct Symbol {
 
 /* ---- bytes to symbols ---- */
 
-/** Bytes of the UTF-8 character at `text`, which ends with a zero byte; 0: it is none, or a control
- * character other than a tab (RFC 3629). */
+/** Bytes of the character at `text`, which ends with a zero byte; 0: it is no UTF-8, or a control
+ * character other than a tab. */
 static size_t character_size(const char *text) {
-  const unsigned char *c = (const unsigned char *)text;
-  static const unsigned char masks[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
-  static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-  size_t size = c[0] < 0x80       ? 1
-                : c[0] >> 5 == 6  ? 2
-                : c[0] >> 4 == 14 ? 3
-                : c[0] >> 3 == 30 ? 4
-                                  : 0;
-  unsigned code = c[0] & masks[size];
-  for (size_t i = 1; i < size; i++) {
-    if (c[i] >> 6 != 2) return 0;
-    code = code << 6 | (c[i] & 0x3F);
-  }
-  bool control = code != '\t' && (code < 0x20 || (code >= 0x7F && code < 0xA0));
-  bool surrogate = code >= 0xD800 && code < 0xE000;
-  return code < least[size] || code > 0x10FFFF || control || surrogate ? 0 : size;
+  return *text == '\t' ? 1 : fov_text_printable(text);
 }
 
 static bool is_space(char c) {
@@ -134,7 +120,7 @@ static int compare(const void *a, const void *b) {
   return order ? order : (x->size > y->size) - (x->size < y->size);
 }
 
-/** Sorts symbols and drops what stands there twice. Returns how many are left. */
+/** Sorts symbols and removes duplicates. Returns how many are left. */
 static size_t make_unique(Symbol *symbols, size_t count) {
   size_t left = 0;
   qsort(symbols, count, sizeof *symbols, compare);
@@ -159,7 +145,7 @@ static FovStatus make_vocabulary(FovLines *lines, const Symbol *different, const
   return FOV_OK;
 }
 
-static FovStatus number(FovLines *lines, const Reading *reading, Symbol *different) {
+static FovStatus number_symbols(FovLines *lines, const Reading *reading, Symbol *different) {
   size_t count = reading->count;
   memcpy(different, reading->symbols, count * sizeof *different);
   size_t unique = make_unique(different, count);
@@ -187,8 +173,8 @@ static FovStatus read_text(FovLines *lines, Reading *reading, const char *text, 
     return fov_fail(FOV_ERR_FORMAT, "%s: expected lines of text, found none", reading->path);
   Symbol *different = malloc(reading->count * sizeof *different);
   lines->tokens = malloc(reading->count * sizeof *lines->tokens);
-  FovStatus status =
-      different && lines->tokens ? number(lines, reading, different) : no_memory(reading->path);
+  FovStatus status = different && lines->tokens ? number_symbols(lines, reading, different)
+                                                : no_memory(reading->path);
   free(different);
   return status;
 }

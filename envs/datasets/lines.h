@@ -2,7 +2,6 @@
 #ifndef FOV_ENVS_DATASETS_LINES_H
 #define FOV_ENVS_DATASETS_LINES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,9 +25,9 @@ typedef struct FovLines {
 } FovLines;
 
 /**
- * Reads a UTF-8 text, of which lines may end with \r\n. Fails if it is larger than 64 MiB, empty,
- * no UTF-8, or has control characters other than tabs, a line of more than `longest` symbols, or
- * more than FOV_LINES_VOCABULARY different symbols.
+ * Reads a UTF-8 text whose lines may end with \r\n. Fails if it is larger than 64 MiB, empty or not
+ * UTF-8, or has control characters other than tabs, a line of more than `longest` symbols, or more
+ * than FOV_LINES_VOCABULARY different symbols.
  */
 FovStatus fov_lines_read(FovLines *lines, const char *path, FovLinesUnit unit, int longest);
 

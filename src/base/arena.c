@@ -34,6 +34,7 @@ bool fov_arena_reserve(FovArena *arena, size_t size) {
 
 void *fov_arena_alloc(FovArena *arena, size_t size) {
   arena->total += size + ALIGNMENT;
+  if (arena->most > 0 && (double)arena->total > arena->most) fov_no_memory(size);
   size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   FovArenaBlock **next = arena->current ? &arena->current->next : &arena->first;
   if (!arena->current || arena->used + size > arena->current->size) {

@@ -14,6 +14,7 @@ typedef struct FovArena {
   size_t blocks; /**< allocated so far: constant once the work repeats itself */
   size_t total;  /**< bytes handed out since it was rewound, at most: what was asked for, without
                       rounding, and a unit of alignment for each request */
+  double most;   /**< of `total`: a request beyond it ends in fov_no_memory; 0: no limit */
 } FovArena;
 
 /** `size` bytes aligned to 64, uninitialised, valid until the arena is rewound; never NULL:

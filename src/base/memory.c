@@ -55,7 +55,7 @@ static double limit_of_group(void) {
   return fov_cgroup_limit("/proc/self/cgroup", "/sys/fs/cgroup");
 }
 
-/** Bytes of addresses that the process may still map (ulimit -v). */
+/** Bytes of address space that the process may still map (ulimit -v). */
 static double limit_of_process(void) {
   struct rlimit limit;
   double pages = 0;
@@ -66,24 +66,36 @@ static double limit_of_process(void) {
   return fmax((double)limit.rlim_cur - pages * (double)sysconf(_SC_PAGESIZE), 0);
 }
 
-FovStatus fov_memory_check(double bytes, const char *what) {
-  const struct {
-    double bytes;
-    const char *whose;
-  } limits[] = {
+typedef struct Limit {
+  double bytes;
+  const char *whose;
+} Limit;
+
+static Limit least_limit(void) {
+  const Limit limits[] = {
       {(double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), "this machine has"},
       {limit_of_group(), "its control group may use"},
       {limit_of_process(), "ulimit -v leaves"},
   };
+  Limit least = limits[0];
+  for (size_t i = 1; i < sizeof limits / sizeof *limits; i++)
+    if (limits[i].bytes < least.bytes) least = limits[i];
+  return least;
+}
+
+double fov_memory_limit(void) {
+  return least_limit().bytes;
+}
+
+FovStatus fov_memory_check(double bytes, const char *what) {
+  Limit limit = least_limit();
   double unit = bytes < 0x1p30 ? 0x1p20 : 0x1p30;
-  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-    if (bytes > limits[i].bytes)
-      return fov_fail(FOV_ERR_MEMORY,
-                      "%s would take %.1f %s of memory, and %s %.1f; make train.batch, env.size or "
-                      "the network smaller",
-                      what, bytes / unit, unit == 0x1p20 ? "MiB" : "GiB", limits[i].whose,
-                      limits[i].bytes / unit);
-  return FOV_OK;
+  if (bytes <= limit.bytes) return FOV_OK;
+  return fov_fail(FOV_ERR_MEMORY,
+                  "%s would take %.1f %s of memory, and %s %.1f; make train.batch, env.size, "
+                  "env.longest or the network smaller",
+                  what, bytes / unit, unit == 0x1p20 ? "MiB" : "GiB", limit.whose,
+                  limit.bytes / unit);
 }
 
 double fov_memory_available(void) {

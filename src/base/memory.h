@@ -4,8 +4,11 @@
 
 #include "base/error.h"
 
-/** Fails if `bytes` for `what` are more than the machine has, than a control group of this process
- * may use, or than its limit of addresses (RLIMIT_AS) leaves. */
+/** Bytes that this process can use at most: the least of the machine's memory, the limit of its
+ * control group, and what its limit of address space (RLIMIT_AS) leaves. */
+double fov_memory_limit(void);
+
+/** Fails if `bytes` for `what` are more than that. */
 FovStatus fov_memory_check(double bytes, const char *what);
 
 /** The least limit in bytes of the control groups of a process, of version 1 or 2; infinite if

@@ -134,7 +134,7 @@ static void create_workers(int workers) {
   pthread_attr_t detached;
   pthread_attr_init(&detached);
   pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&detached, FOV_STACK_SIZE); // not what ulimit -s is
+  pthread_attr_setstacksize(&detached, FOV_STACK_SIZE); // whatever ulimit -s is
   sigset_t before = block_signals();                    // workers keep them blocked
   pthread_t thread;
   while (team.workers < workers &&

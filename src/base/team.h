@@ -4,8 +4,7 @@
 
 enum {
   FOV_MAX_THREADS = 256,
-  FOV_STACK_SIZE =
-      1 << 20, /**< bytes of stack that a thread needs, with a margin; workers have it */
+  FOV_STACK_SIZE = 1 << 20, /**< bytes of stack that a thread may need; workers have as much */
 };
 
 /** One task; `worker` (0 … threads−1) names the thread, for scratch memory of its own. */

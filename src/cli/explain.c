@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/team.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/explain.h"
 #include "cli/print.h"
@@ -70,7 +71,7 @@ FovStatus fov_explain_text_begin(FovExplainText *text) {
 FovStatus fov_explain_text_finish(FovExplainText *text, FovStatus status,
                                   const FovExplainCommand *command, const char *name) {
   char path[FOV_PATH_SIZE];
-  if (fclose(text->stream) != 0 && status == FOV_OK)
+  if (!fov_text_close(&text->text, text->stream) && status == FOV_OK)
     status = fov_fail(FOV_ERR_MEMORY, "no memory for a table");
   if (status == FOV_OK && command->output) status = fov_make_folders(command->output);
   if (status == FOV_OK && command->output)
@@ -89,6 +90,10 @@ bool fov_explain_draws(const FovExplainCommand *command) {
 static FovStatus check_command(const FovExplainCommand *command, const FovArguments *arguments) {
   if (arguments->count == 0)
     return fov_fail(FOV_ERR_USAGE, "no run or checkpoint given; see fovea explain --help");
+  if (command->check != FOV_EXPLAIN_CURVES && arguments->count > 1 &&
+      !strchr(arguments->words[1], '='))
+    return fov_fail(FOV_ERR_USAGE, "%s: expected key=value: only --check curves takes several runs",
+                    arguments->words[1]);
   if (command->jacobian && command->check)
     return fov_fail(FOV_ERR_USAGE, "--jacobian and --check: expected one of them");
   if (!command->output && !command->check)

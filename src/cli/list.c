@@ -78,7 +78,7 @@ const FovCommand fov_command_list = {
     .help = "list plug-ins and settings",
     .synopsis = "[KIND ...]",
     .about = "Lists plug-ins with their options: all of them, or those of a KIND (core or cores).\n"
-             "settings lists every key of an experiment file.\n",
+             "settings lists every key of an experiment file, methods those of fovea explain.\n",
     .examples = "  fovea list\n"
                 "  fovea list cores\n"
                 "  fovea list settings\n",

@@ -174,9 +174,10 @@ const FovCommand fov_command_scanpath = {
         "Several sources of the same episodes, or one and --fixations, are also compared with a\n"
         "reference. 1 is equal for vector, direction, length and position (MultiMatch without\n"
         "durations) and scanmatch; dtw is a sum of distances in image widths, 0 is equal; nss and\n"
-        "gain (bits for each fixation over the reference's density on other images) say how well\n"
-        "the gaze's density predicts the reference. What is no better than the rows centre and\n"
-        "random, gazes drawn around the middle and anywhere, means nothing.\n",
+        "gain (bits for each fixation over the reference's density on other images) measure how\n"
+        "well the gaze's density predicts the reference. The rows centre and random are gazes "
+        "drawn\n"
+        "around the middle and anywhere: a value no better than theirs means nothing.\n",
     .examples = "  fovea scanpath runs/cluttered-60-s0\n"
                 "  fovea scanpath runs/rnn-s0 runs/lstm-s0 -o gaze.csv\n"
                 "  fovea scanpath runs/cluttered-60-s0 --fixations people.csv\n",

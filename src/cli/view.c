@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "cli/cli.h"
@@ -114,8 +115,10 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   }
   if (what.beside) what.beside = beside;
   FOV_TRY(fov_draw_episode(request->export, path, &what));
-  fov_print(stdout, "%s: %sepisode %d of %s\n", request->export, what.wrong ? "wrong " : "",
-            what.episode, path);
+  size_t length = strlen(request->export);
+  bool page = length >= 5 && strcmp(request->export + length - 5, ".html") == 0;
+  fov_print(stdout, page ? "%s: %sepisodes from %d on of %s\n" : "%s: %sepisode %d of %s\n",
+            request->export, what.wrong ? "wrong " : "", what.episode, path);
   return FOV_OK;
 }
 

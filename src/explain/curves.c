@@ -123,6 +123,12 @@ FovStatus fov_faithfulness_measure(FovFaithfulness *f, const FovExplainRequest *
   Measuring m = {.method = method, .options = options, .blank = blank};
   FovTarget target = probability_of(&request->target);
   *f = (FovFaithfulness){.areas = {NULL}};
+  if (request->task->env->spec.answer == FOV_ANSWER_VECTOR)
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "deletion and insertion: expected answers with probabilities, and env = %s asks "
+        "for a vector",
+        request->task->env->type->plugin.name);
   FOV_TRY(fov_target_check(&target, request->task));
   FOV_TRY(fov_method_check(method, request->task, request->through));
   FovStatus status = allocate(f, &m, request);

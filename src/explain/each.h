@@ -1,10 +1,10 @@
-/** Plays many episodes, a shard at a time, and hands each shard to be explained. */
+/** Plays many episodes, a shard at a time, and passes each shard to a function. */
 #ifndef FOV_EXPLAIN_EACH_H
 #define FOV_EXPLAIN_EACH_H
 
 #include "explain/method.h"
 
-/** Which episodes of whom are explained. */
+/** Which episodes of which agent are explained. */
 typedef struct FovExplainRequest {
   const FovTask *task;
   const real *values;   /**< parameters */

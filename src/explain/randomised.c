@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 enum { CASCADE, ALONE, WAYS };
 
 typedef struct Measuring {
@@ -181,14 +183,14 @@ static FovStatus measure(Measuring *m, const FovExplainRequest *request) {
   real *random = fov_params_block(params);
   m->correlations = calloc(E, (size_t)(WAYS * m->result->count) * sizeof(double));
   m->looked = calloc(E, sizeof(double));
+  double blocks = WAYS * m->result->count * (double)params->size * sizeof(real);
   FovStatus status = random && m->correlations && m->looked
-                         ? FOV_OK
+                         ? fov_memory_check(blocks, "this check")
                          : fov_fail(FOV_ERR_MEMORY, "no memory for correlations");
   if (status == FOV_OK) {
     fov_params_init(random, params, request->seed + 1);
     status = randomise(m, request, random);
   }
-  double blocks = WAYS * m->result->count * (double)params->size * sizeof(real);
   if (status == FOV_OK) status = fov_explain_each(request, measure_shard, m, blocks);
   if (status == FOV_OK) average(m, request->count);
   free(random);

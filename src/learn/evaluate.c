@@ -95,17 +95,18 @@ static void add_rollout(Sums *sums, real *log_p, const FovRollout *rollout, cons
   }
 }
 
-/** Counts what a beam search answered, place by place; a sequence is right if it is as long. */
-static bool judge_beamed(FovEvalResult *sums, const FovBeamed *found) {
+/** Counts what a beam search answered, each answer against the label in its place; the sequence is
+ * right if all are, and if it is as long as its labels. glimpses: before each answer. */
+static bool judge_beamed(FovEvalResult *sums, const FovBeamed *found, int glimpses) {
   bool wrong = found->length != found->count;
   for (int i = 0; i < found->count; i++) {
-    bool is = i >= found->length || found->answers[i] != found->labels[i];
-    sums->wrong_answers += is;
-    sums->reward += !is;
-    wrong = wrong || is;
+    bool differs = i >= found->length || found->answers[i] != found->labels[i];
+    sums->wrong_answers += differs;
+    sums->reward += !differs;
+    wrong = wrong || differs;
   }
   sums->answers += found->count;
-  sums->glimpses += found->length;
+  sums->glimpses += found->length * glimpses;
   sums->wrong += wrong;
   sums->cases++;
   return wrong;
@@ -115,8 +116,8 @@ static int symbols_of(const void *shown, const FovTask *task) {
   return fov_symbols_length(shown, task->env->spec.observation.length);
 }
 
-/** Plays `lanes` cases from `first` on with a beam, so many at a time that all hypotheses are no
- * more lanes than those of a rollout. */
+/** Plays `lanes` cases from `first` on with a beam, as many at a time as have FOV_SHARD hypotheses
+ * together. */
 static void search_shard(FovEvalResult *sums, const Evaluation *evaluation, FovArena *arena,
                          int64_t first, int lanes) {
   const FovEvalRequest *request = evaluation->request;
@@ -132,7 +133,7 @@ static void search_shard(FovEvalResult *sums, const Evaluation *evaluation, FovA
     plan.progress = request->progress;
     fov_beam_search(found, &tape, task, &plan, request->beam);
     for (int b = 0; b < n; b++) {
-      bool wrong = judge_beamed(sums, &found[b]);
+      bool wrong = judge_beamed(sums, &found[b], task->options.glimpses);
       if (request->wrong) request->wrong[first + done + b] = wrong;
       if (request->lengths) request->lengths[first + done + b] = symbols_of(found[b].shown, task);
     }

@@ -11,8 +11,8 @@
 typedef struct FovEvalResult {
   int64_t cases, wrong;
   int64_t answers, wrong_answers; /**< each class by itself; 0 of moves and vectors */
-  /** Answers of which the part that they come from is known, and the one place; how often what was
-   * read most is in this part, and is this place. */
+  /** Answers for which the part of the source is known, and for which the one place is; how often
+   * what was read most lies in the part, and how often it is the place. */
   int64_t in_known_part, in_known_place, read_part, read_place;
   double reward;                  /**< mean return of an episode */
   double glimpses;                /**< mean of an episode */

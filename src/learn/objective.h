@@ -33,9 +33,9 @@ typedef struct FovObjective {
                         one each, in the order of their numbers */
   bool likelihood; /**< it weighs the K lanes of a case by the likelihood of their answers, which
                         they give together: no rewards, and no baseline */
-  /** How often a batch is gone through. Then the lanes play first, and each pass repeats their
-   * choices and steps once for each of `parts` parts of the shards. NULL: one step, while they
-   * play. */
+  /** Passes over a batch: the lanes play first, then each pass repeats their choices and makes a
+   * step of the optimiser for each of `parts` parts of the shards. NULL: one step, while they play.
+   */
   int (*passes)(int *parts, const void *options);
   const char *const *losses; /**< names of what it logs, NULL-terminated; at most
                                   FOV_OBJECTIVE_LOSSES */

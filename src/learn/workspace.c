@@ -1,7 +1,9 @@
 #include "learn/workspace.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/profile.h"
 #include "base/team.h"
 
@@ -45,24 +47,40 @@ typedef struct Measurement {
 static void measure(void *context, int task, int worker) {
   (void)task, (void)worker;
   Measurement *measurement = context;
-  FovArena arena = {0};
+  FovArena arena = {.most = fov_memory_limit()};
   measurement->work(measurement->context, &arena, measurement->lanes);
   measurement->bytes = (double)arena.total;
   fov_arena_finish(&arena);
 }
 
-double fov_shard_measure(const FovTask *task, int least, int lanes, FovShardWork *work,
-                         void *context) {
-  Measurement few = {.work = work, .context = context}, more = few;
-  few.lanes = lanes_to_measure(task, least);
-  more.lanes = 2 * few.lanes < lanes ? 2 * few.lanes : lanes;
-  FovProfile *profile = fov_profile_into(NULL); // not part of what is profiled
+/** Bytes that each of the least lanes takes, if so many more might not fit into memory; else 0. */
+static double bytes_of_large(const Measurement *least, int lanes) {
+  Measurement measured = *least;
+  fov_team_run(1, 1, measure, &measured);
+  double each = measured.bytes / measured.lanes;
+  return each * lanes > fmin(fov_memory_available(), fov_memory_limit()) ? each : 0;
+}
+
+static double measure_growth(FovShardWork *work, void *context, int least, int some, int lanes) {
+  Measurement few = {.work = work, .context = context, .lanes = least}, more = few;
+  int twice = 2 * some < lanes ? 2 * some : lanes;
+  double large = some > least ? bytes_of_large(&few, twice) : 0;
+  if (large > 0) return large * lanes;
+  few.lanes = some;
+  more.lanes = twice;
   fov_team_run(1, 1, measure, &few);
   fov_team_run(1, 1, measure, &more);
-  fov_profile_into(profile);
   if (more.lanes == few.lanes) return more.bytes;
   double lane = (more.bytes - few.bytes) / (more.lanes - few.lanes);
   return more.bytes + lane * (lanes - more.lanes);
+}
+
+double fov_shard_measure(const FovTask *task, int least, int lanes, FovShardWork *work,
+                         void *context) {
+  FovProfile *profile = fov_profile_into(NULL); // not part of what is profiled
+  double bytes = measure_growth(work, context, least, lanes_to_measure(task, least), lanes);
+  fov_profile_into(profile);
+  return bytes;
 }
 
 /** A rollout without gradients. */

@@ -16,9 +16,10 @@ const FovOption fov_agent_options[] = {
                "heads whose gradient does not reach the core (layers = 2: its first layer)"),
     FOV_BOOL(FovAgentOptions, time, "no",
              "give the core the time, too: 2t / T - 1 at glimpse t = 0 to T - 1"),
-    FOV_INT(FovAgentOptions, previous, "0", 0, 8192,
-            "units of a table with which the core reads the answer before: in training the right "
-            "one; 0: it does not"),
+    FOV_INT(
+        FovAgentOptions, previous, "0", 0, 8192,
+        "units of a learned vector for the answer before, which the core reads: in training the "
+        "right one, else its own; 0: it reads none"),
     FOV_OPTIONS_END,
 };
 

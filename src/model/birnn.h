@@ -31,7 +31,7 @@ FovStatus fov_birnn_build(FovBirnn *birnn, FovParams *params, const char *owner,
 void fov_birnn_finish(FovBirnn *birnn);
 
 /** x: [n·N, width]. lengths: [n], 1 … N: sites of each lane; NULL: N. Result: the same shape, of
- * which the rows after a lane's length mean nothing; x itself if there is no layer. */
+ * which the rows after a lane's length are undefined; x itself if there is no layer. */
 FovVar *fov_birnn_apply(const FovBirnn *birnn, FovTape *tape, FovVar *x, const int *lengths,
                         int lanes);
 

@@ -50,7 +50,7 @@ static void cut(real *c_i, real *view, const FovCoarseTiles *coarse, int tile, b
   for (int y = top; y < top + count; y++)
     for (int x = left; x < left + count; x++, c_i += C) {
       bool inside = y >= 0 && y < side && x >= 0 && x < side;
-      real *cell = view + (y * side + x) * C;
+      real *cell = inside ? view + (y * side + x) * C : NULL;
       for (int c = 0; c < C && back && inside; c++) cell[c] += c_i[c];
       for (int c = 0; c < C && !back; c++) c_i[c] = inside ? cell[c] : 0;
     }

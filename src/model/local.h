@@ -2,8 +2,7 @@
  * Local attention over tiles: soft attention to the tiles near a place p_t (Luong et al. 2015,
  * section 3.2, in two dimensions).
  *
- *     w_i = α_i f_i      α = softmax of the scores over the window, 0 outside      z_t = Σ_i w_i
- * v_i
+ *     w_i = α_i f_i     α = softmax of the scores over the window, 0 outside     z_t = Σ_i w_i v_i
  *
  * A sequence of symbols is a row of tiles, which ends with it. The window has the tiles whose
  * middles are at most D tiles from p_t, across and down. p_t is given in tiles from the top left

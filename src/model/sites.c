@@ -47,10 +47,11 @@ static FovStatus check_blocks(const FovSites *sites) {
 static FovStatus check_tiles(const FovSites *sites, const FovAttentionParts *parts) {
   FovGrid grid = sites->grid;
   if (grid.down > parts->height || grid.across > parts->width)
-    return fov_fail(FOV_ERR_USAGE,
-                    "tiles.side = %d: expected at most as many tiles as pixels, found images of %d "
-                    "x %d",
-                    grid.across, parts->width, parts->height);
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "tiles.side, tiles.down: expected at most as many tiles as pixels, found %d x %d "
+        "tiles on images of %d x %d",
+        grid.across, grid.down, parts->width, parts->height);
   if (sites->keys == FOV_KEYS_COARSE && grid.down != grid.across)
     return fov_fail(FOV_ERR_USAGE,
                     "tiles.keys = coarse: expected as many tiles down as across, found %d and %d; "
@@ -143,7 +144,7 @@ FovStatus fov_sites_build_values(void *layout, int *width, FovParams *params, co
 static FovStatus check_own(const FovSites *sites) {
   if (!sites->own) return FOV_OK;
   if (!sites->birnn.core && sites->transformer.count == 0)
-    return fov_fail(FOV_ERR_USAGE, "tiles.values = own: expected keys of more than a site's own, "
+    return fov_fail(FOV_ERR_USAGE, "tiles.values = own: expected an encoder for the keys, "
                                    "found tiles.rnn = none and tiles.blocks = 0; set one of these");
   if (sites->keys == FOV_KEYS_PROJECTED && !sites->score->keyless) return FOV_OK;
   return fov_fail(
@@ -244,7 +245,7 @@ static const int *read_symbols(FovSitesState *state, const FovSites *sites, FovT
   return lengths;
 }
 
-/** Makes values. Returns what keys are made of: what the sites say together, [n·N, width]. */
+/** Makes values. Returns the sites in context, of which keys are made: [n·N, width]. */
 static FovVar *make_context(FovSitesState *state, const FovSites *sites, FovTape *tape,
                             const FovImage *images, int n) {
   const int *lengths = NULL;
@@ -317,7 +318,7 @@ FovVar *fov_sites_values(FovSitesState *state, const FovSites *sites, FovTape *t
   return state->values;
 }
 
-/** Scores of sites after the end of a sequence that no softmax takes notice of. */
+/** Lowers the scores of sites after the end of a sequence, so that no softmax gives them weight. */
 static FovVar *lower_outside(FovTape *tape, FovVar *e, const FovVar *inside, int heads) {
   FovVar *lower = fov_constant(tape, e->rows, e->cols);
   for (int b = 0; b < e->rows; b++)

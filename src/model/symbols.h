@@ -22,8 +22,8 @@ void fov_symbols_build(FovSymbols *symbols, FovParams *params, const char *name,
 /** Symbols of a sequence of at most L: those before the first −1. tokens: [L] */
 int fov_symbols_length(const int32_t *tokens, int L);
 
-/** Vectors of L symbols of n sequences: [n·L, width]; those after the end of a sequence mean
- * nothing. images: [n], 1 × L tokens each. */
+/** Vectors of L symbols of n sequences: [n·L, width]; those after the end of a sequence are
+ * undefined. images: [n], 1 × L tokens each. */
 FovVar *fov_symbols_embed(FovTape *tape, const FovSymbols *symbols, const FovImage *images, int n);
 
 #endif

@@ -558,7 +558,10 @@ FovStatus fov_trace_check_pair(const FovTrace *a, const char *a_path, const FovT
   if (a->vocabulary != b->vocabulary)
     return fov_fail(FOV_ERR_USAGE, "%s, %s: not the same task: %d and %d symbols", a_path, b_path,
                     a->vocabulary, b->vocabulary);
-  if (a->control != b->control || a->actions != b->actions)
+  if (a->control != b->control)
+    return fov_fail(FOV_ERR_USAGE, "%s, %s: not the same task: only one of them has classes",
+                    a_path, b_path);
+  if (a->actions != b->actions)
     return fov_fail(FOV_ERR_USAGE, "%s, %s: not the same task: %d and %d answers", a_path, b_path,
                     a->actions, b->actions);
   if (a->height != b->height || a->width != b->width || a->channels != b->channels)

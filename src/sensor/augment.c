@@ -7,7 +7,7 @@ FovAugmentation fov_augmentation_draw(const FovSensor *sensor, const FovRng *env
                            .brightness = (float)sensor->brightness * brightness};
 }
 
-/** Defines to = cut(gain · p + offset, 0, 1) for pixels p of one type, of which `unit` is a
+/** Defines to = clip(gain · p + offset, 0, 1) for pixels p of one type, of which `unit` is a
  * brightness of 1. */
 #define DEFINE_AUGMENT(name, Pixel, unit)                                                          \
   FOV_KERNEL static void name(float *restrict to, const Pixel *restrict from, size_t numbers,      \

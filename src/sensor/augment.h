@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "sensor/sensor.h"
 
-/** How the images of an episode are changed: p → cut((p − ½)(1 + c) + ½ + b, 0, 1). */
+/** How the images of an episode are changed: p → clip((p − ½)(1 + c) + ½ + b, 0, 1). */
 typedef struct FovAugmentation {
   float contrast, brightness; /**< c, b */
 } FovAugmentation;

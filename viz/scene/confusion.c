@@ -12,7 +12,8 @@
 
 FovStatus fov_confusion_count(FovConfusion *confusion, const FovTrace *trace, int episodes) {
   int A = trace->actions;
-  if (trace->control) return fov_fail(FOV_ERR_USAGE, "a game has no classes");
+  if (trace->control)
+    return fov_fail(FOV_ERR_USAGE, "answers that are moves or vectors have no classes");
   if (A > FOV_CONFUSION_CLASSES)
     return fov_fail(FOV_ERR_USAGE, "%d classes: a matrix shows up to %d", A, FOV_CONFUSION_CLASSES);
   *confusion = (FovConfusion){.classes = A, .episodes = episodes};
@@ -122,14 +123,25 @@ static void draw_cells(cairo_t *cr, const FovConfusion *c, const Layout *l, cons
     }
 }
 
+/** Columns from one name to the next, so that names do not touch; long ones are shortened. */
+static int columns_of_name(cairo_t *cr, const FovConfusion *c, const FovTrace *trace,
+                           const Layout *l) {
+  char name[FOV_ACTION_NAME];
+  double widest = 0;
+  for (int a = 0; a < c->classes; a++) {
+    fov_action_name(name, trace, a);
+    widest = fmax(widest, fov_text_width(cr, name));
+  }
+  return (int)ceil((fmin(widest, 3.4 * l->em) + 0.6 * l->em) / l->pitch);
+}
+
 /** Names along both sides, thinned so that they do not touch. */
 static void draw_names(cairo_t *cr, const FovConfusion *c, const FovTrace *trace, const Layout *l,
                        const FovTheme *theme) {
   double em = l->em, room = (trace->names ? 5.6 : 2.2) * em;
-  int down = (int)ceil(1.1 * em / l->pitch),
-      across = (int)ceil((trace->names ? 4 : 1.6) * em / l->pitch);
   char name[FOV_ACTION_NAME + 4];
   fov_set_font(cr, 0.85 * em, false);
+  int down = (int)ceil(1.1 * em / l->pitch), across = columns_of_name(cr, c, trace, l);
   fov_set_colour(cr, theme->quiet, 1);
   for (int a = 0; a < c->classes; a++) {
     double at = (a + 0.5) * l->pitch;

@@ -91,7 +91,7 @@ static void draw_title(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   end -= fov_text(cr, end, y, FOV_ALIGN_RIGHT, l->title.w > 36 * em ? "glimpse %d of %d" : "%d/%d",
                   scene->glimpse + 1, fov_scene_length(scene));
   fov_set_colour(cr, scene->theme->ink, 1);
-  const char *verdict = l->title.w > 30 * em ? verdict_of(scene) : ""; // a mark has to do
+  const char *verdict = l->title.w > 30 * em ? verdict_of(scene) : ""; // the mark alone
   if (scene->trace->control)
     x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "return %g",
                   fov_return(scene->trace, scene->episode, 0));

@@ -226,7 +226,7 @@ void fov_draw_alignment_figure(cairo_t *cr, const FovScene *scene) {
 /* ---- under the pointer ---- */
 
 /** Writes which glimpse a row is, with its answer. text: [size]; returns the bytes written. */
-static int tell_row(char *text, size_t size, const FovScene *scene, int t) {
+static int describe_row(char *text, size_t size, const FovScene *scene, int t) {
   char name[FOV_ACTION_NAME];
   const FovTrace *trace = scene->trace;
   size_t m = fov_glimpse_index(trace, scene->episode, t);
@@ -234,7 +234,8 @@ static int tell_row(char *text, size_t size, const FovScene *scene, int t) {
   return snprintf(text, size, "glimpse %d, answer %s", t + 1, name);
 }
 
-static void tell_weight(char *text, size_t size, const FovScene *scene, int t, int head, int i) {
+static void describe_weight(char *text, size_t size, const FovScene *scene, int t, int head,
+                            int i) {
   const FovTrace *trace = scene->trace;
   char name[FOV_ACTION_NAME];
   const float *weights = fov_alignment_weights(scene, t, head);
@@ -250,7 +251,7 @@ static void tell_weight(char *text, size_t size, const FovScene *scene, int t, i
     snprintf(text, size, ", symbol %d \"%s\": %.3g", i + 1, name, w);
 }
 
-static void tell_label(char *text, size_t size, const FovScene *scene, int t) {
+static void describe_label(char *text, size_t size, const FovScene *scene, int t) {
   size_t m = fov_glimpse_index(scene->trace, scene->episode, t);
   char name[FOV_ACTION_NAME];
   if (scene->trace->labels[m] < 0) return;
@@ -279,10 +280,10 @@ bool fov_describe_alignment(char *text, size_t size, const FovScene *scene, doub
   char described[40] = "";
   if (!beside) fov_describe_head(described, sizeof described, scene->trace, head);
   int length = snprintf(text, size, "%s%s", described, described[0] ? ", " : "");
-  length += tell_row(text + length, size - (size_t)length, scene, row);
+  length += describe_row(text + length, size - (size_t)length, scene, row);
   if (beside)
-    tell_label(text + length, size - (size_t)length, scene, row);
+    describe_label(text + length, size - (size_t)length, scene, row);
   else if (a.f.columns > 0)
-    tell_weight(text + length, size - (size_t)length, scene, row, head, column);
+    describe_weight(text + length, size - (size_t)length, scene, row, head, column);
   return true;
 }

@@ -393,7 +393,8 @@ static int column_at(FovBox plot, double x, int count) {
   return (int)fmin(count - 1, floor((x - plot.x) / plot.w * count));
 }
 
-static void tell_bar(char *text, size_t size, const FovScene *scene, const Bars *bars, double x) {
+static void describe_bar(char *text, size_t size, const FovScene *scene, const Bars *bars,
+                         double x) {
   const FovTrace *trace = scene->trace;
   int a = bars->classes[column_at(bars->plot, x, bars->count)];
   float p = trace->probabilities[fov_glimpse_at(scene) * trace->actions + a];
@@ -402,7 +403,7 @@ static void tell_bar(char *text, size_t size, const FovScene *scene, const Bars 
   snprintf(text, size, "%s %s: %.4f", trace->control ? "action" : "class", name, (double)p);
 }
 
-static void tell_distance(char *text, size_t size, const FovScene *scene, int t) {
+static void describe_distance(char *text, size_t size, const FovScene *scene, int t) {
   double distance = fov_answer_distance(scene, t);
   if (isfinite(distance))
     snprintf(text, size, "glimpse %d: distance %.3f", t + 1, distance);
@@ -411,19 +412,19 @@ static void tell_distance(char *text, size_t size, const FovScene *scene, int t)
 }
 
 /** Appends what the step after glimpse t cost, if that is known. */
-static void tell_cost(char *text, size_t size, const FovScene *scene, int t) {
+static void describe_cost(char *text, size_t size, const FovScene *scene, int t) {
   size_t length = strlen(text);
   double cost = cost_at(scene, t);
   if (isfinite(cost)) snprintf(text + length, size - length, ", next step costs %.2g", cost);
 }
 
-static void tell_last(char *text, size_t size, const FovScene *scene, int t) {
+static void describe_last(char *text, size_t size, const FovScene *scene, int t) {
   if (!scene->trace->control) {
     snprintf(text, size, "glimpse %d: %.3f bits", t + 1, entropy_at(scene, t));
     return;
   }
   snprintf(text, size, "glimpse %d: reward %g", t + 1, reward_at(scene, t));
-  tell_cost(text, size, scene, t);
+  describe_cost(text, size, scene, t);
 }
 
 bool fov_describe_plots(char *text, size_t size, const FovScene *scene, double x, double y) {
@@ -434,16 +435,16 @@ bool fov_describe_plots(char *text, size_t size, const FovScene *scene, double x
   FovBox upper = places ? plot_box(l.bars, l.em, 1.4 * l.em) : bars.plot;
   if (l.bars.h == 0) return false;
   if (fov_inside(upper, x, y) && places) {
-    tell_distance(text, size, scene, column_at(upper, x, fov_scene_length(scene)));
+    describe_distance(text, size, scene, column_at(upper, x, fov_scene_length(scene)));
   } else if (fov_inside(upper, x, y)) {
-    tell_bar(text, size, scene, &bars, x);
+    describe_bar(text, size, scene, &bars, x);
   } else if (l.returns.h > 0 && fov_inside(returns, x, y)) {
     int t = column_at(returns, x, fov_scene_length(scene));
     snprintf(text, size, "glimpse %d: baseline %.3f, return %.3f", t + 1, baseline_at(scene, t),
              return_at(scene, t));
-    tell_cost(text, size, scene, t);
+    describe_cost(text, size, scene, t);
   } else if (l.last.h > 0 && fov_inside(last, x, y)) {
-    tell_last(text, size, scene, column_at(last, x, fov_scene_length(scene)));
+    describe_last(text, size, scene, column_at(last, x, fov_scene_length(scene)));
   } else {
     return false;
   }

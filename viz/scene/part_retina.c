@@ -86,8 +86,8 @@ void fov_draw_retina(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   if (!fov_reads_all(trace)) draw_known_tile(cr, scene, l);
 }
 
-static void tell_patch(char *text, size_t size, const FovScene *scene, int scale, FovBox frame,
-                       double x, double y) {
+static void describe_patch(char *text, size_t size, const FovScene *scene, int scale, FovBox frame,
+                           double x, double y) {
   FovPixels pixels = patch_of(scene, scale);
   int column = (int)fmin(pixels.width - 1, floor((x - frame.x) / frame.w * pixels.width));
   int row = (int)fmin(pixels.height - 1, floor((y - frame.y) / frame.h * pixels.height));
@@ -100,8 +100,8 @@ static void tell_patch(char *text, size_t size, const FovScene *scene, int scale
 }
 
 /** Describes the scale of a pixel of the reconstruction. */
-static void tell_known(char *text, size_t size, const FovScene *scene, FovBox image, double x,
-                       double y) {
+static void describe_known(char *text, size_t size, const FovScene *scene, FovBox image, double x,
+                           double y) {
   const FovTrace *trace = scene->trace;
   double column = floor((x - image.x) / image.w * trace->width);
   double row = floor((y - image.y) / image.h * trace->height);
@@ -117,10 +117,10 @@ bool fov_describe_retina(char *text, size_t size, const FovScene *scene, double 
   if (l.retina.h == 0) return false;
   FovBox image = known_image(scene, tile(scene, &l, scene->trace->scales));
   if (!fov_reads_all(scene->trace) && fov_inside(image, x, y))
-    return tell_known(text, size, scene, image, x, y), true;
+    return describe_known(text, size, scene, image, x, y), true;
   for (int s = 0; s < scene->trace->scales; s++) {
     FovBox frame = tile(scene, &l, s);
-    if (fov_inside(frame, x, y)) return tell_patch(text, size, scene, s, frame, x, y), true;
+    if (fov_inside(frame, x, y)) return describe_patch(text, size, scene, s, frame, x, y), true;
   }
   return false;
 }

@@ -145,7 +145,7 @@ static void draw_entry(cairo_t *cr, const FovViewer *viewer, const FovWindowLayo
   fov_fill_box(cr, (FovBox){x + 2, y - 1.05 * em, fmax(2, 0.12 * em), 1.35 * em}, theme->ink);
   fov_set_font(cr, 0.85 * em, false);
   fov_set_colour(cr, theme->quiet, 1);
-  char hint[96] = "key=value ..., sampled; Enter runs the agent again, nothing closes it";
+  char hint[96] = "key=value ..., sampled; Enter runs the agent again; an empty line closes it";
   if (!settings)
     snprintf(hint, sizeof hint, "0 to %d, then Enter", fov_player_episodes(player) - 1);
   fov_fit_text(cr, hint, sizeof hint, box.w - 2.8 * em);

@@ -5,8 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cairo.h>
+
+#include "base/file.h"
 
 enum { MOST_PIXELS = 8192, HEADER = 24 }; // of a side; bytes of a PNG up to width and height
 
@@ -17,11 +20,11 @@ static uint32_t number_at(const unsigned char *bytes) {
 /** Checks the size before anything is allocated. */
 static FovStatus check_header(const char *path) {
   unsigned char header[HEADER];
-  FILE *file = fopen(path, "rb");
-  if (!file) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-  size_t read = fread(header, 1, HEADER, file);
-  fclose(file);
-  if (read < HEADER || memcmp(header, "\x89PNG\r\n\x1a\n", 8) != 0)
+  int fd;
+  FOV_TRY(fov_file_open(&fd, path));
+  ssize_t bytes = TEMP_FAILURE_RETRY(read(fd, header, HEADER));
+  close(fd);
+  if (bytes < HEADER || memcmp(header, "\x89PNG\r\n\x1a\n", 8) != 0)
     return fov_fail(FOV_ERR_FORMAT, "%s: not a PNG", path);
   uint32_t width = number_at(header + 16), height = number_at(header + 20);
   if (width < 1 || width > MOST_PIXELS || height < 1 || height > MOST_PIXELS)
@@ -97,7 +100,7 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   const World *world = env;
   (void)index, (void)rng;
   memcpy(lane->observation, world->pixels, world->size);
-  lane->label = 0; // a world of classes needs one; nobody knows it
+  lane->label = 0; // unknown, but an environment of classes has one
 }
 
 static void step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
@@ -112,8 +115,9 @@ FovStatus fov_picture_env(FovEnv *env, const FovEnvSpec *spec, const uint8_t *pi
   const FovObservation *seen = &spec->observation;
   if (seen->kind != FOV_OBSERVATION_IMAGE || seen->floats || spec->changes ||
       spec->cue.kind != FOV_OBSERVATION_NONE || spec->answer != FOV_ANSWER_CLASS)
-    return fov_fail(FOV_ERR_USAGE,
-                    "this agent does not look at single pictures and name their class");
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "a picture: expected an agent that looks at single images and names their class");
   World *world = malloc(sizeof *world);
   if (!world) return fov_fail(FOV_ERR_MEMORY, "no memory for a picture");
   *world = (World){pixels, fov_observation_bytes(seen)};

@@ -72,7 +72,7 @@ static FovStatus record(FovTrace *trace, const FovTrained *trained, const FovTas
   return status;
 }
 
-/** Nobody knows the label of the picture, nor whether the answer is right. */
+/** The label of the picture is unknown, and so is whether the answer is right. */
 static void forget_label(FovTrace *trace) {
   for (int t = 0; t < trace->glimpses; t++) trace->labels[t] = -1;
   trace->wrong[0] = 0;

@@ -236,7 +236,7 @@ static void rerun(FovViewer *viewer, const char *settings) {
   if (!fov_viewer_check(viewer, take_trace(viewer))) return;
   if (strcmp(viewer->other.trace.weights, viewer->opened.trace.weights) != 0)
     fov_viewer_show_message(viewer, false,
-                            "on the right: the best weights, other than on the left");
+                            "on the right: the best weights, which are not those on the left");
 }
 
 static void follow(FovViewer *viewer) {
@@ -271,7 +271,7 @@ static void do_in_player(FovViewer *viewer, FovAction action) {
   bool by_class = action == FOV_ACTION_CLASS || action == FOV_ACTION_CLASS_BACK ||
                   action == FOV_ACTION_CONFUSION;
   if (by_class && player->trace->control)
-    fov_viewer_show_message(viewer, false, "a game has no classes");
+    fov_viewer_show_message(viewer, false, "moves and vectors have no classes");
   if (action == FOV_ACTION_HEAT && player->trace->vocabulary > 0) {
     fov_viewer_show_message(viewer, false, "a sequence has no places to map");
     return;

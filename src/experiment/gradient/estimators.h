@@ -4,7 +4,7 @@
 
 #include "experiment/gradient/gradient.h"
 
-/** Whom an estimator is for. */
+/** What an estimator needs. */
 typedef enum FovEstimatorNeed {
   FOV_NEEDS_NOTHING,
   FOV_NEEDS_SITES,   /**< an attention that reads one tile */
@@ -37,7 +37,7 @@ typedef struct FovEstimatorSubject {
 } FovEstimatorSubject;
 
 /** Loads the checkpoint with the settings of a kind. Finished by fov_estimator_finish, also after a
- * failure, which says why the estimator is not defined. */
+ * failure, whose message is why the estimator is undefined. */
 FovStatus fov_estimator_load(FovEstimatorSubject *subject, const FovGradientRequest *request,
                              const FovEstimatorKind *kind);
 void fov_estimator_finish(FovEstimatorSubject *subject);

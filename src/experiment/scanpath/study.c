@@ -165,10 +165,12 @@ static void measure(double sums[FOV_SCANPATH_MEASURES], int counts[FOV_SCANPATH_
   fov_multimatch(values, gaze, reference, height, work->room);
   values[FOV_SCANPATH_SCANMATCH] = fov_scanmatch(gaze, reference, height, work->room);
   values[FOV_SCANPATH_DTW] = fov_dynamic_warping(gaze, reference, work->room);
-  fov_scanpath_map_fill(&work->map, gaze, height, work->request->blur);
-  values[FOV_SCANPATH_NSS] = fov_scanpath_nss(&work->map, reference, height);
-  values[FOV_SCANPATH_GAIN] =
-      gaze->count > 0 ? fov_scanpath_gain(&work->map, &work->prior, reference, height) : NAN;
+  values[FOV_SCANPATH_NSS] = values[FOV_SCANPATH_GAIN] = NAN;
+  if (gaze->count > 0) {
+    fov_scanpath_map_fill(&work->map, gaze, height, work->request->blur);
+    values[FOV_SCANPATH_NSS] = fov_scanpath_nss(&work->map, reference, height);
+    values[FOV_SCANPATH_GAIN] = fov_scanpath_gain(&work->map, &work->prior, reference, height);
+  }
   for (int i = 0; i < FOV_SCANPATH_MEASURES; i++) {
     if (!isfinite(values[i])) continue;
     sums[i] += values[i];

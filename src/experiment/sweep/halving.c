@@ -16,7 +16,7 @@
 
 enum { FACTOR = 3, LEVELS = FOV_HALVING_RUNGS + 1, JOURNAL_LIMIT = 64 << 20 };
 
-/** What the journal tells about a run. */
+/** What the journal has of a run. */
 typedef struct Standing {
   int target;            // the rung that it was last sent to; −1: not started
   bool ended[LEVELS];    // it has reached the rung, or failed on the way

@@ -1,6 +1,6 @@
 /**
  * The gaze itself: how many cells of the sensor saw a pixel, each divided among the pixels that it
- * covers, summed over all glimpses. It depends on no weights but by the places.
+ * covers, summed over all glimpses. It depends on the parameters only through the places.
  */
 #include <string.h>
 

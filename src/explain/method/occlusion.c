@@ -19,9 +19,11 @@ static const FovOption options[] = {
     FOV_OPTIONS_END,
 };
 
-/** Places of a square along an axis: enough to cover it. */
+/** Places of a square along an axis: enough to cover it, but none that starts beyond it. */
 static int places(int extent, const Options *o) {
-  return extent > o->side ? (extent - o->side + o->stride - 1) / o->stride + 1 : 1;
+  int covering = extent > o->side ? (extent - o->side + o->stride - 1) / o->stride + 1 : 1;
+  int starting = (extent + o->stride - 1) / o->stride;
+  return covering < starting ? covering : starting;
 }
 
 /** A square, cut at the edge. */

@@ -1,13 +1,13 @@
 /**
  * Proximal policy optimisation (Schulman et al. 2017, eq. 7): several passes over what was played.
  *
- *     ρ = π(l) / π_before(l)      L = −min(ρ A, cut(ρ, 1 − ε, 1 + ε) A)
+ *     ρ = π(l) / π_before(l)      L = −min(ρ A, clip(ρ, 1 − ε, 1 + ε) A)
  *
  * for each choice by itself, with generalised advantages A of the rollout before the update. dL/d
  * log π is −ρ A, or 0 where the ratio has left the interval in the direction of A. The answer is
  * trained in every pass, too. Logged: the mean of (ρ − 1) − log ρ, an estimate of the KL divergence
  * from the policy before (Schulman 2020, "Approximating KL divergence"), and the share of choices
- * whose gradient is cut.
+ * whose ratio is clipped.
  */
 #include "learn/objective/policy_gradient.h"
 
@@ -52,11 +52,11 @@ static void weigh(real *weights, const real *returns, const real *b, int time_st
 /** −ρ A of one choice, or 0; weight: −A. */
 static real weigh_ratio(Change *change, real weight, double log_ratio, double clip) {
   double ratio = exp(log_ratio);
-  bool cut = weight < 0 ? ratio > 1 + clip : ratio < 1 - clip;
+  bool clipped = weight < 0 ? ratio > 1 + clip : ratio < 1 - clip;
   change->kl += ratio - 1 - log_ratio;
-  change->clipped += cut;
+  change->clipped += clipped;
   change->choices++;
-  return cut ? 0 : weight * (real)ratio;
+  return clipped ? 0 : weight * (real)ratio;
 }
 
 /** The weights of the choices of one kind at one time step, [B], from −A [B]. now, before: [n, 1],

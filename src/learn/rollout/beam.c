@@ -12,11 +12,11 @@ FovStatus fov_beam_check(const FovTask *task) {
                   task->stop->plugin.name);
 }
 
-/** A sequence that is followed. */
+/** A sequence that is followed: an answer after those of a shorter sequence. */
 typedef struct Hypothesis {
-  int *answers; // [T]
-  int length;
-  double log_p; // of all its answers
+  const struct Hypothesis *before; // NULL: no answers yet
+  int answer, length;              // the last one; of all
+  double log_p;                    // of all its answers
   bool ended;
 } Hypothesis;
 
@@ -69,15 +69,13 @@ static void choose(Extension *best, const Search *search, const real *log_p, int
   for (int k = held; k < search->width; k++) best[k] = best[0];
 }
 
-static Hypothesis extend(const Search *search, const Hypothesis *from, Extension extension) {
-  Hypothesis to = *from;
-  to.answers = FOV_NEW(search->play.tape->arena, int, search->most);
-  memcpy(to.answers, from->answers, (size_t)from->length * sizeof *to.answers);
-  if (extension.answer < 0) return to;
-  to.answers[to.length++] = extension.answer;
-  to.log_p = extension.log_p;
-  to.ended = extension.answer == search->end;
-  return to;
+static Hypothesis extend(const Hypothesis *from, Extension extension, int end) {
+  if (extension.answer < 0) return *from;
+  return (Hypothesis){.before = from,
+                      .answer = extension.answer,
+                      .length = from->length + 1,
+                      .log_p = extension.log_p,
+                      .ended = extension.answer == end};
 }
 
 /** Gives every hypothesis its next answer. Returns whether some have not ended. */
@@ -93,13 +91,13 @@ static bool answer(Search *search, FovTimeStep *step) {
   for (int first = 0; first < n; first += search->width) {
     choose(best, search, log_p, first);
     for (int k = 0; k < search->width; k++) {
-      next[first + k] = extend(search, &search->of[best[k].from], best[k]);
+      next[first + k] = extend(&search->of[best[k].from], best[k], search->end);
       from[first + k] = best[k].from;
       going_on = going_on || !next[first + k].ended;
     }
   }
   search->of = next;
-  for (int i = 0; i < n; i++) play->previous[i] = next[i].answers[next[i].length - 1];
+  for (int i = 0; i < n; i++) play->previous[i] = next[i].answer;
   fov_agent_keep(&play->state, play->task->agent, play->tape, from, n);
   return going_on;
 }
@@ -135,9 +133,7 @@ static void begin(Search *search, FovTape *tape, const FovTask *task, const FovP
   search->end = task->agent->actions - 1;
   search->plan = repeat_cases(plan, arena, width);
   fov_play_begin(&search->play, &search->rollout, tape, task, &search->plan);
-  search->of = FOV_NEW(arena, Hypothesis, search->plan.lanes);
-  for (int i = 0; i < search->plan.lanes; i++)
-    search->of[i] = (Hypothesis){.answers = FOV_NEW(arena, int, search->most)};
+  search->of = FOV_NEW_ZEROS(arena, Hypothesis, search->plan.lanes);
 }
 
 /** The best of a case's hypotheses. */
@@ -149,6 +145,13 @@ static const Hypothesis *best_of(const Search *search, int first) {
     if (h->ended > best->ended || (h->ended == best->ended && better)) best = h;
   }
   return best;
+}
+
+/** All answers of a hypothesis, in the arena. */
+static int *read_answers(FovArena *arena, const Hypothesis *h) {
+  int *answers = FOV_NEW(arena, int, h->length);
+  for (; h->length > 0; h = h->before) answers[h->length - 1] = h->answer;
+  return answers;
 }
 
 /** The right answers, by giving them. Returns how many. */
@@ -180,7 +183,7 @@ void fov_beam_search(FovBeamed *found, FovTape *tape, const FovTask *task, const
     const Hypothesis *best = best_of(&search, b * width);
     int *labels = FOV_NEW(tape->arena, int, search.most);
     int count = read_labels(labels, &search, b * width);
-    found[b] = (FovBeamed){.answers = best->answers,
+    found[b] = (FovBeamed){.answers = read_answers(tape->arena, best),
                            .labels = labels,
                            .length = best->length,
                            .count = count,

@@ -46,10 +46,11 @@ uint8_t fov_play_align(const FovTimeStep *step, const Play *play, int i) {
   const FovAgent *agent = play->task->agent;
   const FovAttention *attention = agent->attention;
   FovAlignment from = play->env[i].from;
-  int extent = fov_observed(&play->task->env->spec.observation, NULL).width;
-  // An attention over sites reads one of them, other ones read around a column.
+  const FovObservation *shown = &play->task->env->spec.observation;
+  int extent = fov_observed(shown, NULL).width;
+  // An attention over sites reads one of them; others read around a column of an image.
   FovGrid grid = {.across = extent, .down = 1};
-  if (from.first < 0) return 0;
+  if (from.first < 0 || (shown->kind == FOV_OBSERVATION_TOKENS && !attention->sites)) return 0;
   if (attention->sites) grid = attention->sites(agent->attention_layout);
   int read = part_of(((double)fov_value_row(step->location, i)[0] + 1) / 2, grid.across);
   if (attention->sites && attention->reads_all)

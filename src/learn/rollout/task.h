@@ -40,13 +40,12 @@ typedef struct FovTask {
   const FovStandard *standard; /**< of the images that the agent is shown */
 } FovTask;
 
-/** Fails unless an agent can look at what the environment shows, observation and cue: images of 1
- * or 3 channels, or vectors. env: its name. */
+/** Fails unless an agent can look at what the environment shows: images of 1 or 3 channels, vectors
+ * or, except for the cue, sequences. env: its name. */
 FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env);
 
 /** An observation or a cue as an image: a vector of D numbers is one pixel of D channels, and L
- * symbols are 1 × L pixels of tokens. values:
- * NULL where only the shape is wanted. */
+ * symbols are 1 × L pixels of tokens. values: NULL where only the shape is wanted. */
 FovImage fov_observed(const FovObservation *shown, const void *values);
 
 /** What a lane shows, as its environment has drawn it. */

@@ -40,7 +40,7 @@ static FovStatus allocate(FovTrainer *trainer, double shard, double kept, double
   return complete ? FOV_OK
                   : fov_fail(FOV_ERR_MEMORY,
                              "no memory for %d gradients of %zu numbers and %.1f GiB of episodes; "
-                             "make train.batch, env.size or the network smaller",
+                             "make train.batch, env.size, env.longest or the network smaller",
                              shards, trainer->training.task.agent->params.size,
                              fmax(shards * (shard + kept), threads * evaluation) / 0x1p30);
 }

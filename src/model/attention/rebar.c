@@ -5,8 +5,8 @@
  * parameters:
  *
  *     ζ = softmax(z / τ),   z = e + g, g Gumbel noise for which b is the argmax of z
- *     ζ̃ = softmax(z̃ / τ),   z̃ drawn again from p(z | b), as a function of e and of noise u ~
- * Exp(1): z̃_b = −log u_b,  z̃_i = −log(u_i / p_i + u_b),  p = softmax(e)
+ *     ζ̃ = softmax(z̃ / τ),   z̃ drawn again from p(z | b), as a function of e and of noise u:
+ *     z̃_b = −log u_b,  z̃_i = −log(u_i / p_i + u_b),  u ~ Exp(1),  p = softmax(e)
  *
  * With c = log p(y) of these answers, E[c(ζ̃) ∇ log π(b) + ∇c(ζ̃) − ∇c(ζ)] = 0: an objective
  * subtracts η times this from the gradient of REINFORCE, which stays unbiased and varies less.
