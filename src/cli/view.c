@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/explain.h"
 #include "cli/print.h"
 #include "draw.h"
 #include "record/provenance.h"
@@ -79,7 +80,8 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
                          .wrong = request->wrong,
                          .light = request->theme == LIGHT,
                          .picture = request->picture,
-                         .head = request->head};
+                         .head = request->head,
+                         .explain = &fov_cli_explain};
   FOV_TRY(parse_size(&what, request->size));
   if (arguments->count < 1 || arguments->count > 2)
     return fov_fail(FOV_ERR_USAGE,
@@ -128,8 +130,8 @@ const FovCommand fov_command_view = {
         "window also shows earlier traces of the training and can follow a running training\n"
         "(L). A sequence is shown as the matrix of its weights: its source above, its answers on\n"
         "the left. Two runs or traces of the same episodes are shown side by side and step\n"
-        "together; F then also selects the episodes that they answer differently. --export needs\n"
-        "no display.\n",
+        "together; F then also selects the episodes that they answer differently. 7 shows which\n"
+        "pixels the answer of a run's agent depends on. --export needs no display.\n",
     .examples = "  fovea view runs/cluttered-60-s0\n"
                 "  fovea view runs/rnn-s0 runs/lstm-s0\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --episode 3 --export gaze.gif\n"

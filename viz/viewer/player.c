@@ -295,7 +295,7 @@ static void do_view(FovPlayer *player, FovAction action) {
     cancel(player);
     break;
   default:
-    if (action >= FOV_ACTION_OVERLAY_1 && action <= FOV_ACTION_OVERLAY_6)
+    if (action >= FOV_ACTION_OVERLAY_1 && action <= FOV_ACTION_OVERLAY_7)
       player->overlays ^= 1u << (action - FOV_ACTION_OVERLAY_1);
   }
 }

@@ -39,9 +39,10 @@ typedef enum FovAction {
   FOV_ACTION_CONFUSION,     /**< the confusion matrix, or back to the scene */
   FOV_ACTION_THEME,         /**< dark or light */
   FOV_ACTION_HELP,          /**< shows or hides the keys */
-  FOV_ACTION_OVERLAY_1,     /**< to OVERLAY_6: toggles an overlay */
-  FOV_ACTION_OVERLAY_6 = FOV_ACTION_OVERLAY_1 + FOV_OVERLAYS - 1,
+  FOV_ACTION_OVERLAY_1,     /**< to OVERLAY_7: toggles an overlay */
+  FOV_ACTION_OVERLAY_7 = FOV_ACTION_OVERLAY_1 + FOV_OVERLAYS - 1,
   FOV_ACTION_RERUN,   /**< starts to ask for settings to play the episodes again with */
+  FOV_ACTION_METHOD,  /**< shows the explanation, or its next method */
   FOV_ACTION_SWAP,    /**< two agents change sides */
   FOV_ACTION_FOLLOW,  /**< starts or stops watching for new traces */
   FOV_ACTION_EARLIER, /**< one snapshot of the training back */

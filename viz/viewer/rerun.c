@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/trained.h"
 #include "record/recorder.h"
 #include "viz/scene/scene.h"
+#include "viz/viewer/origin.h"
 #include "viz/viewer/picture.h"
 
 enum { MOST_WORDS = 32 };
@@ -34,34 +34,16 @@ static FovStatus cut(Changes *changes, const char *settings) {
   return FOV_OK;
 }
 
-/** The split of a trace; the one that a training records if the trace does not have it. */
-static FovSplit split_of(const FovTrace *trace) {
-  int split = FOV_SPLIT_VALID;
-  for (int i = 0; fov_split_names[i]; i++)
-    if (strcmp(fov_split_names[i], trace->split) == 0) split = i;
-  return (FovSplit)split;
-}
-
-/** The episodes of a trace that are the first cases of their split: after them may come wrong ones
- * from anywhere. */
-static int first_cases(const FovTrace *trace) {
-  int first;
-  bool some = sscanf(trace->subset, "first %d,", &first) == 1;
-  return some && first > 0 && first < trace->episodes ? first : trace->episodes;
-}
-
 static FovStatus record(FovTrace *trace, const FovTrained *trained, const FovTask *task,
                         const FovTrace *like, int episodes, bool sampled) {
   FovWorkspace workspace;
-  uint64_t seed =
-      like->seed[0] ? strtoull(like->seed, NULL, 10) : (uint64_t)trained->experiment.eval.seed;
   FovRecordRequest request = {.task = task,
                               .values = trained->values,
                               .update = trained->update,
                               .episodes = episodes,
                               .progress = trained->progress,
                               .sampled = sampled,
-                              .seed = seed,
+                              .seed = fov_origin_seed(like->seed, trained),
                               .split = trained->split};
   FOV_TRY(fov_workspace_create(&workspace, 1));
   FovStatus status = fov_record_trace(trace, &request, &workspace);
@@ -103,7 +85,7 @@ static FovStatus play(FovTrace *trace, const FovOpenedRun *opened, int episodes,
                       const Changes *changes, const char *picture) {
   FovTrained trained;
   FovStatus status = fov_trained_load(&trained, opened->path, changes->words, changes->count,
-                                      split_of(&opened->trace));
+                                      fov_origin_split(&opened->trace));
   if (status == FOV_OK && picture)
     status = look_at(trace, &trained, &opened->trace, changes->sampled, picture);
   else if (status == FOV_OK)
@@ -118,7 +100,7 @@ FovStatus fov_rerun(FovOpenedRun *made, const FovOpenedRun *opened, int episodes
   *made = (FovOpenedRun){.snapshots = 1};
   if (!opened->is_run)
     return fov_fail(FOV_ERR_USAGE, "%s: a trace has no agent: open its run", opened->path);
-  int first = first_cases(&opened->trace);
+  int first = fov_origin_first(&opened->trace);
   if (episodes > first) episodes = first;
   FovStatus status = cut(&changes, settings);
   if (status == FOV_OK) status = play(&made->trace, opened, episodes, &changes, picture);

@@ -4,6 +4,7 @@
 
 #include "viz/export/gif.h"
 #include "viz/scene/heat.h"
+#include "viz/viewer/explaining.h"
 #include "viz/viewer/opened_run.h"
 #include "viz/viewer/player.h"
 
@@ -25,6 +26,9 @@ typedef struct FovViewer {
   FovPlayer player;                 /**< shows the opened traces */
   FovSceneCache *cache;
   FovHeat heat; /**< of the player's selection, built when first shown; until then without maps */
+  FovExplaining *explaining; /**< NULL: nothing explains answers */
+  int method;                /**< of the explanation */
+  double computing;          /**< seconds that a part of it has taken so far */
   double width, height;
   bool following;
   double since_poll;   /**< seconds */
@@ -51,6 +55,9 @@ void fov_viewer_forget_heat(FovViewer *viewer);
 
 /** Shows a message for some seconds, longer if it reports a failure. */
 void fov_viewer_show_message(FovViewer *viewer, bool alarm, const char *text);
+
+/** The explanation that is shown, or none. */
+FovExplanation fov_viewer_explanation(const FovViewer *viewer);
 
 /** Shows the message of a failure; whether there was none. */
 bool fov_viewer_check(FovViewer *viewer, FovStatus status);

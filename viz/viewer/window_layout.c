@@ -55,6 +55,7 @@ FovScene fov_window_scene(const FovViewer *viewer) {
   scene.cache = viewer->cache;
   scene.names[0] = viewer->opened.name;
   scene.names[1] = viewer->other.name;
+  scene.explanation = fov_viewer_explanation(viewer);
   return scene;
 }
 
