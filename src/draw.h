@@ -140,8 +140,9 @@ typedef struct FovDrawEpisode {
                             right; NULL: none */
   const char *picture; /**< a PNG that the agent of the run looks at instead; NULL: none */
   FovDrawShow show;
-  int page;                      /**< 1 …: of the heat map's small maps or the contact sheet */
-  int count;                     /**< of episodes in a web page, from `episode` on; 0: 20 */
+  int gazes; /**< sampled ones that are drawn over the agent's own, of the first cases */
+  int page;  /**< 1 …: of the heat map's small maps or the contact sheet */
+  int count; /**< of episodes in a web page, from `episode` on; 0: 20 */
   const FovDrawExplain *explain; /**< what the window explains answers with; NULL: nothing does */
 } FovDrawEpisode;
 
@@ -151,7 +152,8 @@ typedef struct FovDrawEpisode {
 FovStatus fov_draw_episode(const char *path, const char *trace, const FovDrawEpisode *what);
 
 /** Draws the heat map, contact sheet or confusion matrix of a run or trace: a .png, .svg or .pdf;
- * or the episode of a picture, like fov_draw_episode. */
+ * or what the agent of a run has to play for it: the episode of a picture, or sampled gazes over
+ * an episode, like fov_draw_episode without a web page. */
 FovStatus fov_draw_overview(const char *path, const char *source, const FovDrawEpisode *what);
 
 /** Opens a window on a run directory or a trace, and returns when it is closed. Fails at once if

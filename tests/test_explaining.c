@@ -28,7 +28,7 @@ static char folder[256];
 static FovTrained trained; // as the viewer loads it
 
 /** The trace of the first cases, then wrong ones. */
-static FovTrace record(bool sampled) {
+static FovTrace record(bool sampled, int repeat) {
   FovTrace trace;
   FovWorkspace workspace;
   FovRecordRequest request = {.task = &trained.task,
@@ -38,6 +38,7 @@ static FovTrace record(bool sampled) {
                               .wrong = sampled ? 0 : WRONG,
                               .progress = trained.progress,
                               .sampled = sampled,
+                              .repeat = repeat,
                               .seed = 11,
                               .split = FOV_SPLIT_TEST};
   assert_int_equal(fov_workspace_create(&workspace, 1), FOV_OK);
@@ -64,7 +65,7 @@ static int begin(void **state) {
            getenv("FOVEA_SOURCE"), "safetensors");
   if (system(command) != 0 || fov_trained_load(&trained, "run", NULL, 0, FOV_SPLIT_TEST) != FOV_OK)
     return -1;
-  write_trace(record(false), "run/trace.safetensors");
+  write_trace(record(false, 0), "run/trace.safetensors");
   write_trace(make_up_symbols(2, 1), "symbols.trace");
   return 0;
 }
@@ -294,10 +295,10 @@ static void assert_other_trace_refused(FovTrace trace, const char *why) {
 
 static void test_episodes_that_the_agent_does_not_repeat_are_refused(void **state) {
   (void)state;
-  FovTrace of_others = record(false), elsewhere = record(false);
+  FovTrace of_others = record(false, 0), elsewhere = record(false, 0);
   memset(of_others.weights, '0', 16);
   assert_other_trace_refused(of_others, "no checkpoint has the weights of this trace");
-  assert_other_trace_refused(record(true), "no longer sees episode 0 as it was recorded");
+  assert_other_trace_refused(record(true, 0), "no longer sees episode 0 as it was recorded");
   elsewhere.locations[2 * T - 1] += elsewhere.locations[2 * T - 1] > 0 ? -0.1f : 0.1f;
   assert_other_trace_refused(elsewhere, "no longer sees episode 0 as it was recorded");
 }
@@ -318,6 +319,65 @@ static void test_an_agent_at_a_picture_is_explained(void **state) {
   assert_true(shown().scale > 0);
   assert_string_equal(viewer.picture, "grey.png");
   fov_viewer_finish(&viewer);
+}
+
+/* ---- sampled gazes ---- */
+
+/** Pixels of the image in a colour. */
+static int count_pixels(uint32_t rgb) {
+  FovScene scene = fov_window_scene(&viewer);
+  FovBox box = fov_scene_image(&scene);
+  cairo_surface_t *picture = draw(&scene);
+  int count = 0;
+  for (int i = 0; i < (int)box.w * (int)box.h; i++)
+    count += pixel(picture, box.x + i % (int)box.w, box.y + i / (int)box.w) == rgb;
+  cairo_surface_destroy(picture);
+  return count;
+}
+
+static void test_gazes_are_those_of_sampled_rollouts(void **state) {
+  (void)state;
+  enum { K = 3 };
+  const FovDrawEpisode what = {.gazes = K};
+  if (fov_viewer_open_at(&viewer, "run", &what) != FOV_OK) fail_msg("%s", fov_error_message());
+  fov_viewer_resize(&viewer, WIDTH, HEIGHT);
+  const FovGazes *gazes = fov_window_scene(&viewer).gazes;
+  assert_int_equal(gazes->count, K);
+  assert_int_equal(gazes->episodes, FIRST); // the wrong ones after them are no first cases
+  for (int k = 0; k < K; k++) {
+    FovTrace trace = record(true, k);
+    assert_memory_equal(gazes->places + (size_t)k * FIRST * T * 2, trace.locations,
+                        (size_t)FIRST * T * 2 * sizeof *trace.locations);
+    for (int e = 0; e < FIRST; e++) assert_int_equal(gazes->wrong[k * FIRST + e], trace.wrong[e]);
+    fov_trace_finish(&trace);
+  }
+  size_t rollout = (size_t)FIRST * T * 2 * sizeof *gazes->places;
+  assert_memory_not_equal(gazes->places, gazes->places + (size_t)FIRST * T * 2, rollout);
+  const uint32_t right = 0x1fc796, wrong = 0xff7f2a;
+  viewer.player.overlays = FOV_OVERLAY_PATH;
+  viewer.gazes.wrong[0] = viewer.gazes.wrong[FIRST] = viewer.gazes.wrong[2 * FIRST] = 0;
+  fov_player_seek(&viewer.player, T - 1);
+  assert_true(count_pixels(right) > 20 && count_pixels(wrong) == 0);
+  viewer.gazes.wrong[FIRST] = 1;
+  assert_true(count_pixels(right) > 20 && count_pixels(wrong) > 10);
+  fov_viewer_do(&viewer, FOV_ACTION_OVERLAY_1 + 1);
+  assert_int_equal(count_pixels(right) + count_pixels(wrong), 0);
+  fov_viewer_drop(&viewer, "symbols.trace");
+  assert_null(fov_window_scene(&viewer).gazes);
+  fov_viewer_finish(&viewer);
+}
+
+static void test_gazes_need_an_agent_and_first_cases(void **state) {
+  (void)state;
+  FovDrawEpisode what = {.gazes = 2, .episode = FIRST};
+  assert_int_equal(fov_draw_overview("gazes.png", "run", &what), FOV_ERR_USAGE);
+  assert_non_null(strstr(fov_error_message(), "not one of the first 4 cases"));
+  assert_int_not_equal(access("gazes.png", F_OK), 0);
+  what.episode = FIRST - 1;
+  assert_int_equal(fov_draw_overview("gazes.png", "run", &what), FOV_OK);
+  assert_int_equal(fov_draw_overview("gazes.html", "run", &what), FOV_ERR_USAGE);
+  assert_int_equal(fov_draw_overview("gazes.png", "run/trace.safetensors", &what), FOV_ERR_USAGE);
+  assert_non_null(strstr(fov_error_message(), "a trace has no agent: open its run"));
 }
 
 /* ---- a computation that takes long ---- */
@@ -414,6 +474,8 @@ int main(void) {
       cmocka_unit_test(test_what_has_no_agent_is_not_explained),
       cmocka_unit_test(test_episodes_that_the_agent_does_not_repeat_are_refused),
       cmocka_unit_test(test_an_agent_at_a_picture_is_explained),
+      cmocka_unit_test(test_gazes_are_those_of_sampled_rollouts),
+      cmocka_unit_test(test_gazes_need_an_agent_and_first_cases),
       cmocka_unit_test(test_what_is_no_longer_wanted_is_stopped),
       cmocka_unit_test(test_methods_stop_when_asked_to),
   };

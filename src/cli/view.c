@@ -10,7 +10,7 @@
 
 typedef struct Request {
   const char *export, *size, *picture;
-  int episode, theme, head, show, page, count;
+  int episode, theme, head, show, page, count, gazes;
   bool wrong;
 } Request;
 
@@ -33,6 +33,8 @@ static const FovOption options[] = {
     FOV_BOOL(Request, wrong, "no",
              "count only episodes that were answered wrongly or missed their goal"),
     FOV_TEXT(Request, picture, "a PNG that the agent of the run looks at instead"),
+    FOV_INT(Request, gazes, "0", 0, 100,
+            "sample so many gazes of the agent of the run, and draw them over its own"),
     FOV_TEXT(Request, size, "of the picture in pixels, WxH; default: 1280x720"),
     FOV_INT(Request, count, "20", 1, 10000, "of episodes in a web page, from --episode on"),
     FOV_INT(Request, head, "0", 0, 64,
@@ -80,6 +82,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
                          .wrong = request->wrong,
                          .light = request->theme == LIGHT,
                          .picture = request->picture,
+                         .gazes = request->gazes,
                          .head = request->head,
                          .explain = &fov_cli_explain};
   FOV_TRY(parse_size(&what, request->size));
@@ -102,10 +105,14 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     fov_cli_release_interrupts();
     return fov_draw_window(arguments->words[0], &what);
   }
-  if (what.picture && what.show == FOV_DRAW_EPISODE) {
+  if ((what.picture || what.gazes) && what.show == FOV_DRAW_EPISODE) {
     FOV_TRY(fov_draw_overview(request->export, arguments->words[0], &what));
-    fov_print(stdout, "%s: the agent of %s at %s\n", request->export, arguments->words[0],
-              what.picture);
+    if (what.picture)
+      fov_print(stdout, "%s: the agent of %s at %s\n", request->export, arguments->words[0],
+                what.picture);
+    else
+      fov_print(stdout, "%s: %d sampled gazes over %sepisode %d of %s\n", request->export,
+                what.gazes, what.wrong ? "wrong " : "", what.episode, path);
     return FOV_OK;
   }
   if (what.show != FOV_DRAW_EPISODE) {
@@ -136,6 +143,7 @@ const FovCommand fov_command_view = {
                 "  fovea view runs/rnn-s0 runs/lstm-s0\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --episode 3 --export gaze.gif\n"
                 "  fovea view runs/cluttered-60-s0 --picture digit.png\n"
+                "  fovea view runs/cluttered-60-s0 --gazes 10 --episode 4 --export gazes.png\n"
                 "  fovea view runs/soft-s0 --head 2 --export head.png\n"
                 "  fovea view runs/dates --theme light --export alignment.svg\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --count 50 --export wrong.html\n"

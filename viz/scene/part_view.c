@@ -8,6 +8,7 @@
 #include "viz/scene/cache.h"
 #include "viz/scene/episode.h"
 #include "viz/scene/part_answer.h"
+#include "viz/scene/part_gazes.h"
 #include "viz/scene/part_map.h"
 #include "viz/scene/part_policy.h"
 #include "viz/scene/pixels.h"
@@ -195,7 +196,10 @@ void fov_draw_view(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   if (scene->overlays & FOV_OVERLAY_SQUARES) draw_squares(cr, scene, l);
   if (scene->overlays & FOV_OVERLAY_POLICY) fov_draw_policy_gaussian(cr, scene, l);
   bool moves = !fov_reads_all(scene->trace);
-  if (scene->overlays & FOV_OVERLAY_PATH && moves) draw_path(cr, scene, l);
+  if (scene->overlays & FOV_OVERLAY_PATH && moves) {
+    fov_draw_gazes(cr, scene, l);
+    draw_path(cr, scene, l);
+  }
   if (scene->overlays & FOV_OVERLAY_NUMBERS && moves) draw_numbers(cr, scene, l);
   fov_draw_answer(cr, scene, l);
   cairo_restore(cr);
@@ -229,7 +233,10 @@ void fov_draw_legend(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
     return;
   }
   bool moves = !fov_reads_all(scene->trace);
-  if (scene->overlays & FOV_OVERLAY_PATH && moves) x = legend_path(cr, scene, x, y, em);
+  if (scene->overlays & FOV_OVERLAY_PATH && moves) {
+    if (!scene->gazes) x = legend_path(cr, scene, x, y, em); // else there is no room for both
+    x = fov_draw_gazes_legend(cr, scene, x, y, em);
+  }
   x = fov_draw_answer_legend(cr, scene, x, y, em);
   if (scene->overlays & FOV_OVERLAY_SQUARES && fov_has_window(scene->trace))
     fov_draw_window_legend(cr, scene, x, y, l->legend.x + l->legend.w, em);

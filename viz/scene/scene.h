@@ -6,6 +6,7 @@
 
 #include "record/trace.h"
 #include "viz/scene/explanation.h"
+#include "viz/scene/gazes.h"
 #include "viz/scene/style.h"
 
 enum { FOV_SCENE_WIDTH = 1280, FOV_SCENE_HEIGHT = 720 };        // the default
@@ -56,6 +57,7 @@ typedef struct FovScene {
   int head;          /**< whose weights are shown: 1, 2 …; 0: the mean of the heads */
   FovZoom zoom;
   FovExplanation explanation; /**< of the agent on the left */
+  const FovGazes *gazes;      /**< sampled ones of it, drawn over its own; NULL: none */
   FovSceneCache *cache;       /**< NULL: draw everything each time */
 } FovScene;
 

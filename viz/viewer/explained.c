@@ -15,7 +15,7 @@ FovStatus fov_recorded_copy(FovRecorded *recorded, const FovOpenedRun *opened, i
   size_t places = 2 * (size_t)trace->glimpses;
   *recorded = (FovRecorded){.run = strdup(opened->path),
                             .picture = picture ? strdup(picture) : NULL,
-                            .weights.update = trace->update,
+                            .weights = fov_origin_weights(trace),
                             .split = fov_origin_split(trace),
                             .episode = episode,
                             .first = fov_origin_first(trace),
@@ -32,7 +32,6 @@ FovStatus fov_recorded_copy(FovRecorded *recorded, const FovOpenedRun *opened, i
     fov_recorded_finish(recorded);
     return fov_fail(FOV_ERR_MEMORY, "no memory for an episode");
   }
-  strcpy(recorded->weights.weights, trace->weights);
   strcpy(recorded->seed, trace->seed);
   memcpy(recorded->image, trace->images + (size_t)episode * (size_t)trace->frames * image, image);
   memcpy(recorded->places, trace->locations + (size_t)episode * places,
@@ -56,31 +55,13 @@ void fov_opened_agent_finish(FovOpenedAgent *agent) {
   agent->run = NULL;
 }
 
-/** The checkpoint with the weights of the trace: after a training that is often the last one. path:
- * [FOV_PATH_SIZE] */
-static FovStatus find_checkpoint(char *path, const FovRecorded *recorded) {
-  static const char *const files[] = {FOV_RUN_BEST, FOV_RUN_LAST};
-  FovProvenance found;
-  for (int i = 0; i < 2; i++) {
-    FOV_TRY(fov_run_find(path, recorded->run, files[i]));
-    if (fov_provenance_read(&found, path) == FOV_OK &&
-        fov_provenance_same(&found, &recorded->weights))
-      return FOV_OK;
-  }
-  return fov_fail(
-      FOV_ERR_USAGE,
-      "%s: no checkpoint has the weights of this trace (update %lld); record a new one: "
-      "fovea trace %s",
-      recorded->run, (long long)recorded->weights.update, recorded->run);
-}
-
 static FovStatus load(FovOpenedAgent *agent, const FovRecorded *recorded) {
   char path[FOV_PATH_SIZE];
   if (agent->run && strcmp(agent->run, recorded->run) == 0 && agent->split == recorded->split &&
       fov_provenance_same(&agent->weights, &recorded->weights))
     return FOV_OK;
   fov_opened_agent_finish(agent);
-  FOV_TRY(find_checkpoint(path, recorded));
+  FOV_TRY(fov_origin_checkpoint(path, recorded->run, &recorded->weights));
   FovStatus status = fov_trained_load(&agent->trained, path, NULL, 0, recorded->split);
   if (status == FOV_OK) agent->run = strdup(recorded->run);
   if (!agent->run) fov_trained_finish(&agent->trained);

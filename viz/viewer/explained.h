@@ -3,7 +3,6 @@
 #define FOV_VIZ_VIEWER_EXPLAINED_H
 
 #include "draw.h"
-#include "record/provenance.h"
 #include "viz/viewer/opened_run.h"
 #include "viz/viewer/origin.h"
 

@@ -20,3 +20,24 @@ int fov_origin_first(const FovTrace *trace) {
 uint64_t fov_origin_seed(const char *seed, const FovTrained *trained) {
   return seed[0] ? strtoull(seed, NULL, 10) : (uint64_t)trained->experiment.eval.seed;
 }
+
+FovProvenance fov_origin_weights(const FovTrace *trace) {
+  FovProvenance weights = {.update = trace->update};
+  strcpy(weights.weights, trace->weights);
+  return weights;
+}
+
+FovStatus fov_origin_checkpoint(char *path, const char *run, const FovProvenance *weights) {
+  static const char *const files[] = {FOV_RUN_BEST, FOV_RUN_LAST};
+  FovProvenance found;
+  for (int i = 0; i < 2; i++) {
+    FOV_TRY(fov_run_find(path, run, files[i]));
+    if (fov_provenance_read(&found, path) == FOV_OK && fov_provenance_same(&found, weights))
+      return FOV_OK;
+  }
+  return fov_fail(
+      FOV_ERR_USAGE,
+      "%s: no checkpoint has the weights of this trace (update %lld); record a new one: "
+      "fovea trace %s",
+      run, (long long)weights->update, run);
+}

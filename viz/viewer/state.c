@@ -30,6 +30,10 @@ void fov_viewer_show_message(FovViewer *viewer, bool alarm, const char *text) {
   fov_viewer_damage_all(viewer);
 }
 
+const FovGazes *fov_viewer_gazes(const FovViewer *viewer) {
+  return viewer->gazes.count > 0 && !viewer->picture[0] ? &viewer->gazes : NULL;
+}
+
 FovExplanation fov_viewer_explanation(const FovViewer *viewer) {
   const FovPlayer *player = &viewer->player;
   if (!viewer->explaining || !(player->overlays & FOV_OVERLAY_EXPLANATION))

@@ -60,6 +60,7 @@ static void poll(FovViewer *viewer) {
   bool waited = viewer->opened.snapshots == 0;
   fov_viewer_check(viewer, fov_opened_run_poll(&trace, &rows, &viewer->opened));
   if (trace) viewer->picture[0] = '\0';
+  if (trace) fov_gazes_finish(&viewer->gazes);
   if (trace) fov_viewer_check(viewer, take_trace(viewer));
   if (trace && waited) fov_player_do(&viewer->player, FOV_ACTION_FIRST);
   if (rows) fov_viewer_damage_all(viewer);
@@ -87,6 +88,7 @@ void fov_viewer_finish(FovViewer *viewer) {
   fov_player_finish(&viewer->player);
   fov_scene_cache_destroy(viewer->cache);
   fov_heat_finish(&viewer->heat);
+  fov_gazes_finish(&viewer->gazes);
   fov_opened_run_finish(&viewer->opened);
 }
 
@@ -130,6 +132,16 @@ static FovStatus open_other(FovViewer *viewer, const char *path) {
   return pair_up(viewer);
 }
 
+static FovStatus sample_gazes(FovViewer *viewer, const FovDrawEpisode *what) {
+  const FovTrace *trace = &viewer->opened.trace;
+  int most = what->episode < RERUN_EPISODES ? RERUN_EPISODES : what->episode + 1;
+  if (what->gazes == 0 || trace->episodes == 0) return FOV_OK;
+  if (fov_reads_all(trace))
+    return fov_fail(FOV_ERR_USAGE, "%s: --gazes: the glimpses of this agent have no places",
+                    viewer->opened.path);
+  return fov_rerun_gazes(&viewer->gazes, &viewer->opened, most, what->gazes);
+}
+
 static FovStatus show(FovViewer *viewer, const FovDrawEpisode *what) {
   static const FovMode modes[] = {[FOV_DRAW_EPISODE] = FOV_MODE_SCENE,
                                   [FOV_DRAW_HEAT] = FOV_MODE_HEAT,
@@ -139,6 +151,7 @@ static FovStatus show(FovViewer *viewer, const FovDrawEpisode *what) {
   viewer->explaining = fov_explaining_create(what->explain);
   if (what->picture) FOV_TRY(look_at(viewer, what->picture));
   FOV_TRY(open_other(viewer, what->beside));
+  FOV_TRY(sample_gazes(viewer, what));
   player->light = what->light;
   if (what->wrong) fov_player_do(player, FOV_ACTION_FILTER);
   FOV_TRY(start(viewer, what->episode));
@@ -175,6 +188,7 @@ void fov_viewer_drop(FovViewer *viewer, const char *path) {
   fov_viewer_end_gif(viewer);
   close_other(viewer);
   fov_opened_run_finish(&viewer->opened);
+  fov_gazes_finish(&viewer->gazes);
   viewer->opened = opened;
   viewer->picture[0] = '\0';
   viewer->following = opened.snapshots == 0;
@@ -199,6 +213,7 @@ void fov_viewer_show_snapshot(FovViewer *viewer, size_t snapshot) {
   if (snapshot == viewer->opened.snapshot && !viewer->picture[0]) return;
   fov_viewer_end_gif(viewer);
   if (!fov_viewer_check(viewer, fov_opened_run_show(&viewer->opened, snapshot))) return;
+  fov_gazes_finish(&viewer->gazes);
   viewer->picture[0] = '\0';
   fov_viewer_check(viewer, take_trace(viewer));
 }
@@ -215,6 +230,7 @@ static void swap(FovViewer *viewer) {
     return;
   }
   fov_viewer_end_gif(viewer);
+  fov_gazes_finish(&viewer->gazes);
   viewer->opened = viewer->other;
   viewer->other = before;
   viewer->following = false;
