@@ -125,6 +125,7 @@ typedef struct FovDrawExplain {
 typedef enum FovDrawShow {
   FOV_DRAW_EPISODE,
   FOV_DRAW_HEAT,
+  FOV_DRAW_TARGET, /**< the heat map relative to the target */
   FOV_DRAW_SHEET,
   FOV_DRAW_CONFUSION
 } FovDrawShow;

@@ -18,15 +18,14 @@ enum { DARK, LIGHT };
 
 static const char *const themes[] = {[DARK] = "dark", [LIGHT] = "light", NULL};
 
-static const char *const shows[] = {[FOV_DRAW_EPISODE] = "episode",
-                                    [FOV_DRAW_HEAT] = "heat",
-                                    [FOV_DRAW_SHEET] = "sheet",
-                                    [FOV_DRAW_CONFUSION] = "confusion",
-                                    NULL};
+static const char *const shows[] = {[FOV_DRAW_EPISODE] = "episode",     [FOV_DRAW_HEAT] = "heat",
+                                    [FOV_DRAW_TARGET] = "target",       [FOV_DRAW_SHEET] = "sheet",
+                                    [FOV_DRAW_CONFUSION] = "confusion", NULL};
 
 static const FovOption options[] = {
     FOV_CHOICE(Request, show, "episode", shows,
-               "an episode, the heat map of all glimpses, the contact sheet of all episodes or the "
+               "an episode, the heat map of all glimpses, the same relative to the target's place, "
+               "the contact sheet of all episodes or the "
                "confusion matrix"),
     FOV_INT(Request, page, "1", 1, 100000, "of the contact sheet or the heat map's small maps"),
     FOV_INT(Request, episode, "0", 0, 100000000, "the episode to show first"),
@@ -116,7 +115,8 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     return FOV_OK;
   }
   if (what.show != FOV_DRAW_EPISODE) {
-    static const char *const names[] = {"", "heat map", "contact sheet", "confusion matrix"};
+    static const char *const names[] = {"", "heat map", "heat map from the target", "contact sheet",
+                                        "confusion matrix"};
     FOV_TRY(fov_draw_overview(request->export, arguments->words[0], &what));
     fov_print(stdout, "%s: %s of %s\n", request->export, names[what.show], path);
     return FOV_OK;
@@ -148,6 +148,7 @@ const FovCommand fov_command_view = {
                 "  fovea view runs/dates --theme light --export alignment.svg\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --count 50 --export wrong.html\n"
                 "  fovea view runs/cluttered-60-s0 --show heat --export heat.svg\n"
+                "  fovea view runs/locate-s0 --show target --export target.png\n"
                 "  fovea view runs/cluttered-60-s0 --show sheet --wrong --export wrong.png\n",
     .options = options,
     .size = sizeof(Request),

@@ -27,7 +27,7 @@ const FovKey fov_keys[] = {
     {'a', FOV_ACTION_HEAD, "A", "attention: mean of heads, head 1, 2 ..."},
     {0, FOV_ACTION_NONE, "Wheel, drag", "zoom at the pointer, move the image"},
     {'0', FOV_ACTION_UNZOOM, "0", "the whole image"},
-    {'h', FOV_ACTION_HEAT, "H", "heat map of the glimpses"},
+    {'h', FOV_ACTION_HEAT, "H", "heat map; again: from the target"},
     {'m', FOV_ACTION_SHEET, "M", "contact sheet; click to open one"},
     {'k', FOV_ACTION_CONFUSION, "K", "confusion matrix; click to select"},
     {'[', FOV_ACTION_EARLIER, "[, ]", "earlier, later in the training"},

@@ -34,7 +34,7 @@ typedef enum FovAction {
   FOV_ACTION_REVERSE,       /**< the order */
   FOV_ACTION_ASK,           /**< starts to ask for the number of an episode */
   FOV_ACTION_CANCEL,        /**< closes the question, the help, or what is not the scene */
-  FOV_ACTION_HEAT,          /**< the heat map, or back to the scene */
+  FOV_ACTION_HEAT,          /**< the heat map; if the target is known, relative to it; the scene */
   FOV_ACTION_SHEET,         /**< the contact sheet, or back to the scene */
   FOV_ACTION_CONFUSION,     /**< the confusion matrix, or back to the scene */
   FOV_ACTION_THEME,         /**< dark or light */
@@ -89,6 +89,7 @@ typedef struct FovPlayer {
   FovOrder order;
   bool reversed;
   FovMode mode;
+  bool around; /**< the heat map is relative to the target */
   unsigned overlays;
   int head; /**< whose weights are shown; 0: the mean of all heads */
   FovZoom zoom;

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "viz/scene/attention.h"
 #include "viz/scene/cache.h"
+#include "viz/scene/episode.h"
 #include "viz/scene/layout.h"
 #include "viz/scene/sides.h"
 #include "viz/viewer/drawing.h"
@@ -145,6 +146,7 @@ static FovStatus sample_gazes(FovViewer *viewer, const FovDrawEpisode *what) {
 static FovStatus show(FovViewer *viewer, const FovDrawEpisode *what) {
   static const FovMode modes[] = {[FOV_DRAW_EPISODE] = FOV_MODE_SCENE,
                                   [FOV_DRAW_HEAT] = FOV_MODE_HEAT,
+                                  [FOV_DRAW_TARGET] = FOV_MODE_HEAT,
                                   [FOV_DRAW_SHEET] = FOV_MODE_SHEET,
                                   [FOV_DRAW_CONFUSION] = FOV_MODE_CONFUSION};
   FovPlayer *player = &viewer->player;
@@ -156,8 +158,14 @@ static FovStatus show(FovViewer *viewer, const FovDrawEpisode *what) {
   if (what->wrong) fov_player_do(player, FOV_ACTION_FILTER);
   FOV_TRY(start(viewer, what->episode));
   FOV_TRY(fov_check_head(&viewer->opened.trace, viewer->opened.path, what->head));
-  if (what->show == FOV_DRAW_HEAT && player->trace->vocabulary > 0)
+  if (modes[what->show] == FOV_MODE_HEAT && player->trace->vocabulary > 0)
     return fov_fail(FOV_ERR_USAGE, "%s: a sequence has no places to map", viewer->opened.path);
+  if (what->show == FOV_DRAW_TARGET && !fov_has_targets(player->trace))
+    return fov_fail(FOV_ERR_USAGE,
+                    "%s: --show target: its world does not tell where the target is: expected "
+                    "answers that are places",
+                    viewer->opened.path);
+  player->around = what->show == FOV_DRAW_TARGET;
   player->head = what->head;
   player->mode = modes[what->show];
   return FOV_OK;
@@ -301,8 +309,10 @@ static void do_in_player(FovViewer *viewer, FovAction action) {
   if (player->mode == FOV_MODE_HEAT && turn_heat(viewer, action)) return;
   FovFilter filter = player->filter;
   int label = player->label, answer = player->answer;
+  bool around = player->around;
   fov_player_do(player, action);
-  if (player->filter != filter || player->label != label || player->answer != answer)
+  if (player->filter != filter || player->label != label || player->answer != answer ||
+      player->around != around)
     fov_viewer_forget_heat(viewer);
   if (action == FOV_ACTION_ORDER || action == FOV_ACTION_REVERSE) show_order(viewer);
 }
@@ -454,7 +464,8 @@ void fov_viewer_title(const FovViewer *viewer, char *text, size_t size) {
   else if (player->count == 0)
     snprintf(text, size, "%s: no episode, %s%s%s", name, filter, snapshot, follow);
   else if (player->mode == FOV_MODE_HEAT)
-    snprintf(text, size, "%s: heat map, %s%s%s", name, filter, snapshot, follow);
+    snprintf(text, size, "%s: heat map%s, %s%s%s", name, player->around ? " from the target" : "",
+             filter, snapshot, follow);
   else if (player->mode == FOV_MODE_CONFUSION)
     snprintf(text, size, "%s: confusion matrix%s%s", name, snapshot, follow);
   else if (player->mode == FOV_MODE_SHEET)
