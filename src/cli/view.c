@@ -85,6 +85,8 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
                          .head = request->head,
                          .explain = &fov_cli_explain};
   FOV_TRY(parse_size(&what, request->size));
+  if (what.picture && what.gazes)
+    return fov_fail(FOV_ERR_USAGE, "--picture and --gazes: expected one of them");
   if (arguments->count < 1 || arguments->count > 2)
     return fov_fail(FOV_ERR_USAGE,
                     "expected one or two runs or traces, found %d; see fovea view --help",

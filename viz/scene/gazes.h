@@ -6,8 +6,6 @@
 
 #include "record/trace.h"
 
-enum { FOV_MOST_GAZES = 100 };
-
 /** K rollouts of E episodes of up to T glimpses; arrays are the struct's own. */
 typedef struct FovGazes {
   int count, episodes, glimpses; /**< K, E, T */
