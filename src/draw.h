@@ -2,10 +2,13 @@
 #ifndef FOV_DRAW_H
 #define FOV_DRAW_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/real.h"
+#include "env.h"
 
 /** Learning curves that have been read: experiment/plot/curves.h. */
 typedef struct FovCurves FovCurves;
@@ -91,10 +94,39 @@ typedef struct FovDrawMatrix {
 /** Draws a matrix as coloured cells, with their numbers where these fit. path: as above. */
 FovStatus fov_draw_matrix(const char *path, const FovDrawMatrix *matrix);
 
+/** An agent and its world: learn/rollout/task.h. */
+typedef struct FovTask FovTask;
+
+/** An episode to explain, which the agent plays again with the most likely choices. */
+typedef struct FovDrawCase {
+  const FovTask *task;
+  const real *values; /**< parameters of the agent */
+  int64_t index;      /**< of the case */
+  uint64_t seed;
+  FovSplit split;
+  double progress;         /**< share of the training that is done */
+  const atomic_bool *stop; /**< set by another thread: the result is no longer wanted */
+} FovDrawCase;
+
+/** How the viewer explains an answer: what an agent computes by the pixels that it saw, and after
+ * one glimpse by those before. F: pictures of an episode; T: its glimpses, at most. */
+typedef struct FovDrawExplain {
+  /** The name of method 0, 1 …; NULL after the last. */
+  const char *(*method)(int index);
+  /** Fails if the method cannot explain such an agent. */
+  FovStatus (*check)(const FovTask *task, int method);
+  /** map: [F, H, W], of the logit that was answered last, channels added. places: [T, 2], x and y
+   * of each glimpse, NaN after the last. */
+  FovStatus (*map)(float *map, float *places, const FovDrawCase *what, int method);
+  /** norms: [T, T], the sequential Jacobian of the logits: row t, column s; NaN: not taken. */
+  FovStatus (*jacobian)(float *norms, const FovDrawCase *what);
+} FovDrawExplain;
+
 /** What of a trace is shown: an episode, or all of them. */
 typedef enum FovDrawShow {
   FOV_DRAW_EPISODE,
   FOV_DRAW_HEAT,
+  FOV_DRAW_TARGET, /**< the heat map relative to the target */
   FOV_DRAW_SHEET,
   FOV_DRAW_CONFUSION
 } FovDrawShow;
@@ -110,8 +142,10 @@ typedef struct FovDrawEpisode {
                             right; NULL: none */
   const char *picture; /**< a PNG that the agent of the run looks at instead; NULL: none */
   FovDrawShow show;
+  int gazes; /**< sampled ones that are drawn over the agent's own, of the first cases */
   int page;  /**< 1 …: of the heat map's small maps or the contact sheet */
   int count; /**< of episodes in a web page, from `episode` on; 0: 20 */
+  const FovDrawExplain *explain; /**< what the window explains answers with; NULL: nothing does */
 } FovDrawEpisode;
 
 /** Draws an episode of a trace: a .png or .svg of its last glimpse or, of a sequence, of the matrix
@@ -120,7 +154,8 @@ typedef struct FovDrawEpisode {
 FovStatus fov_draw_episode(const char *path, const char *trace, const FovDrawEpisode *what);
 
 /** Draws the heat map, contact sheet or confusion matrix of a run or trace: a .png, .svg or .pdf;
- * or the episode of a picture, like fov_draw_episode. */
+ * or what the agent of a run has to play for it: the episode of a picture, or sampled gazes over
+ * an episode, like fov_draw_episode without a web page. */
 FovStatus fov_draw_overview(const char *path, const char *source, const FovDrawEpisode *what);
 
 /** Opens a window on a run directory or a trace, and returns when it is closed. Fails at once if

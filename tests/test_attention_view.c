@@ -246,7 +246,7 @@ static void test_a_grid_need_not_be_square(void **state) {
                                  image.y + 0.75 * image.h));
   assert_non_null(strstr(text, "tile 5, 1: 0.3; "));
   FovHeat heat;
-  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1), FOV_OK);
+  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, false), FOV_OK);
   double shares[2] = {0};
   for (int i = 0; i < FOV_HEAT_SIDE * FOV_HEAT_SIDE; i++) {
     int x = i % FOV_HEAT_SIDE / 8, y = i / FOV_HEAT_SIDE / 32;
@@ -269,7 +269,7 @@ static void test_the_heat_map_counts_weights(void **state) {
   for (int i = 0; i < 2 * THIRDS * THIRDS; i++)
     trace.column[0].values[i] = (float)(i % 9 == 2) * (i < 9 ? 0.75f : 0.25f) +
                                 (float)(i % 9 == 6) * (i < 9 ? 0.25f : 0.75f);
-  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1), FOV_OK);
+  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, false), FOV_OK);
   const double expected[3][2] = {{0.5, 0.5}, {0.75, 0.25}, {0.25, 0.75}};
   for (int map = 0; map < 3; map++) {
     double top_right = 0, bottom_left = 0, all = 0;
@@ -316,7 +316,7 @@ static void test_windows_and_weights_of_any_numbers_draw(void **state) {
     draw_sheet(picture, trace, 0);
     FovHeat heat;
     cairo_t *cr = cairo_create(picture);
-    assert_int_equal(fov_heat_build(&heat, trace, (int[]){0}, 1), FOV_OK);
+    assert_int_equal(fov_heat_build(&heat, trace, (int[]){0}, 1, false), FOV_OK);
     fov_heat_draw(cr, &heat, trace, &fov_theme_dark, WIDTH, HEIGHT, "all");
     assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
     cairo_destroy(cr);

@@ -268,12 +268,32 @@ static void test_scene_of_two_agents(void **state) {
   fov_trace_finish(&other);
 }
 
+/** A map with numbers of both signs, and a Jacobian of an episode with all glimpses. */
+static void test_scene_with_an_explanation(void **state) {
+  (void)state;
+  FovTrace trace = make_up_trace(1, 1);
+  float map[SIZE * SIZE], jacobian[GLIMPSES * GLIMPSES];
+  for (int i = 0; i < SIZE * SIZE; i++) map[i] = (float)(sin(i % SIZE * 0.3) * (i / SIZE) / SIZE);
+  for (int i = 0; i < GLIMPSES * GLIMPSES; i++)
+    jacobian[i] = i % GLIMPSES > i / GLIMPSES ? 0 : (float)(1 + i % GLIMPSES);
+  for (int light = 0; light < 2; light++) {
+    FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, light ? &fov_theme_light : &fov_theme_dark);
+    scene.glimpse = 2;
+    scene.explanation = (FovExplanation){
+        .method = "occlusion", .map = map, .scale = 0.8, .jacobian = light ? NULL : jacobian};
+    cairo_t *cr = begin();
+    fov_scene_draw(cr, &scene);
+    assert_golden(cr, light ? "scene-map" : "scene-explanation", fov_scene_image(&scene));
+  }
+  fov_trace_finish(&trace);
+}
+
 static void test_heat_map(void **state) {
   (void)state;
   FovTrace trace = make_up_trace(8, 1);
   FovHeat heat;
   const int all[] = {0, 1, 2, 3, 4, 5, 6, 7};
-  assert_int_equal(fov_heat_build(&heat, &trace, all, 8), FOV_OK);
+  assert_int_equal(fov_heat_build(&heat, &trace, all, 8, false), FOV_OK);
   cairo_t *cr = begin();
   fov_heat_draw(cr, &heat, &trace, &fov_theme_dark, WIDTH, HEIGHT, "all");
   assert_golden(cr, "heat", (FovBox){14, 40, 238, 238});
@@ -363,6 +383,7 @@ int main(void) {
       cmocka_unit_test(test_scene_of_a_strip),
       cmocka_unit_test(test_figure_of_an_alignment),
       cmocka_unit_test(test_scene_of_two_agents),
+      cmocka_unit_test(test_scene_with_an_explanation),
       cmocka_unit_test(test_heat_map),
       cmocka_unit_test(test_confusion_matrix),
       cmocka_unit_test(test_contact_sheet),

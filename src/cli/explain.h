@@ -3,10 +3,15 @@
 #define FOV_CLI_EXPLAIN_H
 
 #include "cli/arguments.h"
+#include "draw.h"
 #include "experiment/trained.h"
 #include "explain/maps.h"
 
 enum { FOV_MOST_METHODS = 32 };
+
+/** The methods that depend on a target, with their default options, for the window of fovea view.
+ */
+extern const FovDrawExplain fov_cli_explain;
 
 /** What the command line asks for. */
 typedef struct FovExplainCommand {

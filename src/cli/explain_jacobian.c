@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "cli/explain.h"
 #include "cli/print.h"
-#include "draw.h"
 #include "explain/jacobian.h"
 #include "record/npy.h"
 

@@ -6,7 +6,6 @@
 #include "base/profile.h"
 #include "cli/explain.h"
 #include "cli/print.h"
-#include "draw.h"
 #include "record/npy.h"
 
 static const char axes[] =

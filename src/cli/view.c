@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/explain.h"
 #include "cli/print.h"
 #include "draw.h"
 #include "record/provenance.h"
@@ -10,7 +11,7 @@
 
 typedef struct Request {
   const char *export, *size, *picture;
-  int episode, theme, head, show, page, count;
+  int episode, theme, head, show, page, count, gazes;
   bool wrong;
 } Request;
 
@@ -18,21 +19,22 @@ enum { DARK, LIGHT };
 
 static const char *const themes[] = {[DARK] = "dark", [LIGHT] = "light", NULL};
 
-static const char *const shows[] = {[FOV_DRAW_EPISODE] = "episode",
-                                    [FOV_DRAW_HEAT] = "heat",
-                                    [FOV_DRAW_SHEET] = "sheet",
-                                    [FOV_DRAW_CONFUSION] = "confusion",
-                                    NULL};
+static const char *const shows[] = {[FOV_DRAW_EPISODE] = "episode",     [FOV_DRAW_HEAT] = "heat",
+                                    [FOV_DRAW_TARGET] = "target",       [FOV_DRAW_SHEET] = "sheet",
+                                    [FOV_DRAW_CONFUSION] = "confusion", NULL};
 
 static const FovOption options[] = {
     FOV_CHOICE(Request, show, "episode", shows,
-               "an episode, the heat map of all glimpses, the contact sheet of all episodes or the "
+               "an episode, the heat map of all glimpses, the same relative to the target's place, "
+               "the contact sheet of all episodes or the "
                "confusion matrix"),
     FOV_INT(Request, page, "1", 1, 100000, "of the contact sheet or the heat map's small maps"),
     FOV_INT(Request, episode, "0", 0, 100000000, "the episode to show first"),
     FOV_BOOL(Request, wrong, "no",
              "count only episodes that were answered wrongly or missed their goal"),
     FOV_TEXT(Request, picture, "a PNG that the agent of the run looks at instead"),
+    FOV_INT(Request, gazes, "0", 0, 100,
+            "sample so many gazes of the agent of the run, and draw them over its own"),
     FOV_TEXT(Request, size, "of the picture in pixels, WxH; default: 1280x720"),
     FOV_INT(Request, count, "20", 1, 10000, "of episodes in a web page, from --episode on"),
     FOV_INT(Request, head, "0", 0, 64,
@@ -80,8 +82,12 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
                          .wrong = request->wrong,
                          .light = request->theme == LIGHT,
                          .picture = request->picture,
-                         .head = request->head};
+                         .gazes = request->gazes,
+                         .head = request->head,
+                         .explain = &fov_cli_explain};
   FOV_TRY(parse_size(&what, request->size));
+  if (what.picture && what.gazes)
+    return fov_fail(FOV_ERR_USAGE, "--picture and --gazes: expected one of them");
   if (arguments->count < 1 || arguments->count > 2)
     return fov_fail(FOV_ERR_USAGE,
                     "expected one or two runs or traces, found %d; see fovea view --help",
@@ -101,14 +107,19 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     fov_cli_release_interrupts();
     return fov_draw_window(arguments->words[0], &what);
   }
-  if (what.picture && what.show == FOV_DRAW_EPISODE) {
+  if ((what.picture || what.gazes) && what.show == FOV_DRAW_EPISODE) {
     FOV_TRY(fov_draw_overview(request->export, arguments->words[0], &what));
-    fov_print(stdout, "%s: the agent of %s at %s\n", request->export, arguments->words[0],
-              what.picture);
+    if (what.picture)
+      fov_print(stdout, "%s: the agent of %s at %s\n", request->export, arguments->words[0],
+                what.picture);
+    else
+      fov_print(stdout, "%s: %d sampled gazes over %sepisode %d of %s\n", request->export,
+                what.gazes, what.wrong ? "wrong " : "", what.episode, path);
     return FOV_OK;
   }
   if (what.show != FOV_DRAW_EPISODE) {
-    static const char *const names[] = {"", "heat map", "contact sheet", "confusion matrix"};
+    static const char *const names[] = {"", "heat map", "heat map from the target", "contact sheet",
+                                        "confusion matrix"};
     FOV_TRY(fov_draw_overview(request->export, arguments->words[0], &what));
     fov_print(stdout, "%s: %s of %s\n", request->export, names[what.show], path);
     return FOV_OK;
@@ -131,16 +142,18 @@ const FovCommand fov_command_view = {
         "window also shows earlier traces of the training and can follow a running training\n"
         "(L). A sequence is shown as the matrix of its weights: its source above, its answers on\n"
         "the left. Two runs or traces of the same episodes are shown side by side and step\n"
-        "together; F then also selects the episodes that they answer differently. --export needs\n"
-        "no display.\n",
+        "together; F then also selects the episodes that they answer differently. 7 shows which\n"
+        "pixels the answer of a run's agent depends on. --export needs no display.\n",
     .examples = "  fovea view runs/cluttered-60-s0\n"
                 "  fovea view runs/rnn-s0 runs/lstm-s0\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --episode 3 --export gaze.gif\n"
                 "  fovea view runs/cluttered-60-s0 --picture digit.png\n"
+                "  fovea view runs/cluttered-60-s0 --gazes 10 --episode 4 --export gazes.png\n"
                 "  fovea view runs/soft-s0 --head 2 --export head.png\n"
                 "  fovea view runs/dates --theme light --export alignment.svg\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --count 50 --export wrong.html\n"
                 "  fovea view runs/cluttered-60-s0 --show heat --export heat.svg\n"
+                "  fovea view runs/locate-s0 --show target --export target.png\n"
                 "  fovea view runs/cluttered-60-s0 --show sheet --wrong --export wrong.png\n",
     .options = options,
     .size = sizeof(Request),

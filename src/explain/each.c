@@ -53,6 +53,7 @@ static void play(FovExplained *explained, const FovExplainRequest *request, FovH
   explained->held = held;
   explained->target = request->target;
   explained->seed = request->seed;
+  explained->stop = request->stop;
   explained->completeness = FOV_NEW(explained->arena, double, lanes);
   for (int b = 0; b < lanes; b++) explained->completeness[b] = NAN;
 }

@@ -2,6 +2,8 @@
 #ifndef FOV_EXPLAIN_EACH_H
 #define FOV_EXPLAIN_EACH_H
 
+#include <stdatomic.h>
+
 #include "explain/method.h"
 
 /** Which episodes of which agent are explained. */
@@ -16,6 +18,8 @@ typedef struct FovExplainRequest {
   FovTarget target;
   bool through; /**< soft weights and windows follow the state instead of being held */
   int threads;
+  const atomic_bool *stop; /**< set by another thread: what is left is skipped, and the result means
+                                nothing; NULL: never */
 } FovExplainRequest;
 
 /** Work on one shard, whose lanes are episodes first, first + 1 … of the request. What shards write

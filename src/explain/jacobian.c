@@ -96,7 +96,7 @@ static void make_shard(void *context, const FovExplained *explained, int64_t fir
   for (int t = 1; t < M; t++) {
     FovVar *x = making->of == FOV_JACOBIAN_LOGITS ? replay.outputs[t] : replay.states[t];
     real *ones = FOV_NEW_ZEROS(explained->arena, real, (size_t)x->rows * x->cols);
-    for (int j = 0; j < x->cols; j++) {
+    for (int j = 0; j < x->cols && !fov_explained_stops(explained); j++) {
       seed_column(&replay, x, j, ones);
       fov_replay_backward(&replay, held);
       add_squares(norms, jacobian, held, inputs, t);

@@ -15,6 +15,10 @@ size_t fov_explained_pixels(const FovExplained *explained) {
   return (size_t)explained->held->lanes * fov_held_pixels(explained->held);
 }
 
+bool fov_explained_stops(const FovExplained *explained) {
+  return explained->stop && atomic_load(explained->stop);
+}
+
 /** y of the lanes whose target is read at time step t. slopes: [n, count], or NULL. */
 static void read_step(double *y, real *slopes, const FovExplained *explained, const FovVar *x,
                       int t) {
@@ -39,6 +43,8 @@ void fov_explained_seed(double *y, FovReplay *replay, const FovExplained *explai
 
 void fov_explained_values(double *y, const FovExplained *explained, const float *pixels) {
   FovReplay replay;
+  memset(y, 0, (size_t)explained->held->lanes * sizeof *y);
+  if (fov_explained_stops(explained)) return;
   const FovReplayRequest request = {.pixels = pixels,
                                     .reader = fov_target_reader(&explained->target)};
   fov_arena_rewind(explained->scratch);
@@ -52,6 +58,8 @@ const real *fov_explained_gradient(double *y, const FovExplained *explained, con
   const FovReplayRequest request = {
       .pixels = pixels, .reader = fov_target_reader(&explained->target), .gradient = true};
   fov_arena_rewind(explained->scratch);
+  if (fov_explained_stops(explained))
+    return FOV_NEW_ZEROS(explained->scratch, real, fov_explained_pixels(explained));
   fov_replay_run(&replay, explained->scratch, explained->held, &request);
   fov_explained_seed(y, &replay, explained);
   fov_replay_backward(&replay, explained->held);

@@ -7,6 +7,8 @@
 #ifndef FOV_EXPLAIN_METHOD_H
 #define FOV_EXPLAIN_METHOD_H
 
+#include <stdatomic.h>
+
 #include "base/option.h"
 #include "explain/target.h"
 
@@ -14,9 +16,10 @@
 typedef struct FovExplained {
   const FovHeld *held;
   FovTarget target;
-  FovArena *arena;   /**< for the method's own arrays */
-  FovArena *scratch; /**< rewound by each evaluation */
-  uint64_t seed;     /**< of noise */
+  FovArena *arena;         /**< for the method's own arrays */
+  FovArena *scratch;       /**< rewound by each evaluation */
+  uint64_t seed;           /**< of noise */
+  const atomic_bool *stop; /**< set: evaluations are skipped, and give zeros; NULL: never */
   double *completeness; /**< [B]: Σ map − (y(x) − y(x₀)), of a method that promises 0; else NaN */
 } FovExplained;
 
@@ -41,6 +44,9 @@ extern const FovMethod fov_method_gaze, fov_method_weights, fov_method_random;
 /** The option `baseline` of a method: the brightness x₀ that stands for nothing. */
 #define FOV_BASELINE_OPTION(S)                                                                     \
   FOV_REAL(S, baseline, "0", -1000, 1000, "brightness of a pixel that shows nothing: 0 is black")
+
+/** Whether the result is no longer wanted. */
+bool fov_explained_stops(const FovExplained *explained);
 
 /** y [B] with other pixels [B, F, H, W, C]; NULL: as they were. */
 void fov_explained_values(double *y, const FovExplained *explained, const float *pixels);

@@ -232,7 +232,7 @@ static void record_shard(void *context, int shard, int worker) {
   fov_arena_rewind(arena);
   fov_tape_begin(&tape, arena, &request->task->agent->params, request->values, NULL);
   FovPlan plan = fov_plan_cases(arena, first, least(cases - first, FOV_SHARD), request->seed,
-                                request->split, 0);
+                                request->split, request->repeat);
   plan.progress = request->progress;
   plan.deterministic = !request->sampled;
   plan.predict = request->task->baseline->head.build;

@@ -4,30 +4,30 @@
 #include <string.h>
 
 #include "draw.h"
+#include "viz/scene/explanation.h"
 #include "viz/scene/pixels.h"
 
 enum { SIDE = 150, GAP = 14, CAPTION = 20, COLUMNS = 6, MARGIN = 24, TITLE = 40, BAR = 44 };
 
-static const FovColour positive = {1.0, 0.45, 0.0}, negative = {0.1, 0.55, 1.0};
-
 /** What all panels share. */
 typedef struct Sheet {
   const FovDrawMaps *drawing;
-  double *sums;   // [H·W]: a map, its channels added
-  double *sorted; // [H·W]: room
-  double w, h;    // of a panel
+  float *sums; // [H·W]: a map, its channels added
+  float *room; // [H·W]
+  double w, h; // of a panel
   int columns;
 } Sheet;
 
 /** sums = the map of a picture. Returns Σ |sums|. */
-static double add_channels(double *sums, const FovDrawMaps *d, const FovDrawMap *map, int frame) {
+static double add_channels(float *sums, const FovDrawMaps *d, const FovDrawMap *map, int frame) {
   size_t pixels = (size_t)d->height * d->width, C = (size_t)d->channels;
   const float *from = map->map + (size_t)frame * pixels * C;
   double total = 0;
   for (size_t i = 0; i < pixels; i++) {
-    sums[i] = 0;
-    for (size_t c = 0; c < C; c++) sums[i] += (double)from[i * C + c];
-    total += fabs(sums[i]);
+    double sum = 0;
+    for (size_t c = 0; c < C; c++) sum += (double)from[i * C + c];
+    sums[i] = (float)sum;
+    total += fabs(sum);
   }
   return total;
 }
@@ -44,33 +44,19 @@ static int find_frame(const Sheet *sheet, const FovDrawMap *map) {
   return best;
 }
 
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-/** The number that is drawn in full colour: larger than nearly all, so that a single large one does
- * not hide the others. */
-static double scale_of(const Sheet *sheet) {
-  size_t count = (size_t)sheet->drawing->height * sheet->drawing->width;
-  for (size_t i = 0; i < count; i++) sheet->sorted[i] = fabs(sheet->sums[i]);
-  qsort(sheet->sorted, count, sizeof *sheet->sorted, compare);
-  double top = sheet->sorted[(size_t)(0.998 * (double)(count - 1))];
-  return top > 0 ? top : sheet->sorted[count - 1];
-}
-
 static uint32_t level(double brightness) {
   return (uint32_t)lround(255 * fmin(1, fmax(0, brightness)));
 }
 
-/** The colour of a pixel, darkened, under a number in units of the scale. */
+/** The colour of a pixel under a number in units of the scale. */
 static uint32_t pixel(const float *brightness, int channels, double number) {
-  double alpha = fmin(1, fabs(number)), dark = 0.55 * (1 - alpha);
-  FovColour colour = number < 0 ? negative : positive;
-  int green = channels == 3 ? 1 : 0;
-  return level(dark * (double)brightness[0] + alpha * colour.r) << 16 |
-         level(dark * (double)brightness[green] + alpha * colour.g) << 8 |
-         level(dark * (double)brightness[2 * green] + alpha * colour.b);
+  uint32_t over = fov_map_colour(number), rgb = 0;
+  double below = 1 - (over >> 24) / 255.0;
+  for (int c = 0; c < 3; c++) {
+    double light = fmin(1, fmax(0, (double)brightness[channels == 3 ? c : 0]));
+    rgb = rgb << 8 | level(below * light + (over >> (16 - 8 * c) & 255) / 255.0);
+  }
+  return rgb;
 }
 
 /** The picture under its map, which is in sheet->sums. */
@@ -84,7 +70,7 @@ static cairo_surface_t *blend(const Sheet *sheet, const FovDrawMap *map, int fra
     for (int x = 0; x < d->width; x++) {
       size_t i = (size_t)y * d->width + (size_t)x;
       uint32_t rgb = pixel(brightness + i * (size_t)d->channels, d->channels,
-                           scale > 0 ? sheet->sums[i] / scale : 0);
+                           scale > 0 ? (double)sheet->sums[i] / scale : 0);
       memcpy(data + (size_t)y * stride + 4 * (size_t)x, &rgb, sizeof rgb);
     }
   cairo_surface_mark_dirty(surface);
@@ -113,7 +99,8 @@ static double draw_panel(cairo_t *cr, const Sheet *sheet, int index) {
                 .w = sheet->w,
                 .h = sheet->h};
   int frame = find_frame(sheet, map);
-  double scale = scale_of(sheet);
+  double scale = fov_map_scale(sheet->sums, sheet->room,
+                               (size_t)sheet->drawing->height * sheet->drawing->width);
   cairo_surface_t *surface = blend(sheet, map, frame, scale);
   fov_draw_surface(cr, box, surface);
   cairo_surface_destroy(surface);
@@ -182,12 +169,12 @@ FovStatus fov_draw_maps(const char *path, const FovDrawMaps *drawing) {
   double width = fmax(2 * MARGIN + sheet.columns * (sheet.w + GAP) - GAP, 380);
   double height = TITLE + rows * (sheet.h + CAPTION + GAP) + BAR;
   sheet.sums = calloc(pixels, sizeof *sheet.sums);
-  sheet.sorted = calloc(pixels, sizeof *sheet.sorted);
-  FovStatus status = sheet.sums && sheet.sorted
+  sheet.room = calloc(pixels, sizeof *sheet.room);
+  FovStatus status = sheet.sums && sheet.room
                          ? fov_canvas_begin(&canvas, path, width, height, 2)
                          : fov_fail(FOV_ERR_MEMORY, "no memory for a map of %zu pixels", pixels);
   if (status == FOV_OK) draw_sheet(canvas.cr, &sheet, width, height);
   if (status == FOV_OK) status = fov_canvas_commit(&canvas);
-  free(sheet.sums), free(sheet.sorted);
+  free(sheet.sums), free(sheet.room);
   return status;
 }

@@ -7,6 +7,7 @@
 #include "viz/scene/episode.h"
 #include "viz/scene/layout.h"
 #include "viz/scene/part_alignment.h"
+#include "viz/scene/part_jacobian.h"
 #include "viz/scene/part_plots.h"
 #include "viz/scene/part_retina.h"
 #include "viz/scene/part_view.h"
@@ -113,6 +114,7 @@ static void draw_one(cairo_t *cr, const FovScene *scene) {
   }
   fov_draw_retina(cr, scene, &layout);
   fov_draw_plots(cr, scene, &layout);
+  fov_draw_jacobian(cr, scene, &layout);
 }
 
 static bool describe_one(char *text, size_t size, const FovScene *scene, double x, double y) {
@@ -120,6 +122,7 @@ static bool describe_one(char *text, size_t size, const FovScene *scene, double 
   return (alignment ? fov_describe_alignment(text, size, scene, x, y)
                     : fov_describe_view(text, size, scene, x, y)) ||
          fov_describe_retina(text, size, scene, x, y) ||
+         fov_describe_jacobian(text, size, scene, x, y) ||
          fov_describe_plots(text, size, scene, x, y);
 }
 

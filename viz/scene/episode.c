@@ -58,6 +58,19 @@ double fov_step_cost(const FovTrace *trace, int episode, int glimpse) {
   return costs[fov_glimpse_index(trace, episode, glimpse + 1)];
 }
 
+bool fov_has_targets(const FovTrace *trace) {
+  return fov_trace_column(trace, "answer.target", 2);
+}
+
+const float *fov_target_place(const FovTrace *trace, int episode, int glimpse) {
+  const float *targets = fov_trace_column(trace, "answer.target", 2), *found = NULL;
+  if (!targets) return NULL;
+  targets += 2 * fov_glimpse_index(trace, episode, 0);
+  for (int t = trace->lengths[episode] - 1; t >= 0 && (t >= glimpse || !found); t--)
+    if (isfinite(targets[2 * t])) found = targets + 2 * t;
+  return found;
+}
+
 double fov_entropy(const FovTrace *trace, int episode, int glimpse) {
   const float *p =
       trace->probabilities + fov_glimpse_index(trace, episode, glimpse) * trace->actions;

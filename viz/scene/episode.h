@@ -36,6 +36,13 @@ void fov_action_name(char text[FOV_ACTION_NAME], const FovTrace *trace, int acti
 /** The name of a symbol, likewise; −1 is "". */
 void fov_symbol_name(char text[FOV_ACTION_NAME], const FovTrace *trace, int symbol);
 
+/** Whether the world told where what is looked for is. */
+bool fov_has_targets(const FovTrace *trace);
+
+/** The place of what is looked for at a glimpse, [2], a location: that of the next answer, or after
+ * the last one of that; NULL: not known. */
+const float *fov_target_place(const FovTrace *trace, int episode, int glimpse);
+
 /** The entropy of the answer after a glimpse, in bits: 0 … log2 A. */
 double fov_entropy(const FovTrace *trace, int episode, int glimpse);
 

@@ -12,6 +12,8 @@ enum { FOV_HEAT_SIDE = 64, FOV_HEAT_MAPS = 256, FOV_HEAT_PAGE = 12 };
 /** Maps over an image's square: map 0 of the glimpses that the policy chose, map t of the t-th
  * glimpses, t = 1 … FOV_HEAT_MAPS or as many as an episode took. */
 typedef struct FovHeat {
+  bool around; /**< places are relative to the target's, which is in the middle, and the maps reach
+                    from −2 to 2 */
   int maps, episodes;
   int first; /**< the first of the FOV_HEAT_PAGE small maps that are shown */
   int64_t counts[1 + FOV_HEAT_MAPS]; /**< glimpses of each map */
@@ -21,8 +23,13 @@ typedef struct FovHeat {
   uint8_t *mean; /**< [H, W, C]: of the images that were seen */
 } FovHeat;
 
-/** Counts the `count` episodes of a selection. The caller finishes the map on success. */
-FovStatus fov_heat_build(FovHeat *heat, const FovTrace *trace, const int *selection, int count);
+/** The cell of a location, or of half a place relative to the target. */
+int fov_heat_cell(const float *location);
+
+/** Counts the `count` episodes of a selection; `around`: relative to the target, where its place is
+ * known. The caller finishes the map on success. */
+FovStatus fov_heat_build(FovHeat *heat, const FovTrace *trace, const int *selection, int count,
+                         bool around);
 void fov_heat_finish(FovHeat *heat);
 
 /** Turns the small maps by pages, on (> 0) or back; stays where there are no more. */

@@ -23,9 +23,14 @@ int fov_retina_tiles(const FovTrace *trace) {
   return trace->scales + !fov_reads_all(trace);
 }
 
-/** The plots over time, side by side if both are there and have room. */
+/** The plots over time, side by side if both are there and have room; on their right the Jacobian,
+ * if it is shown and leaves room. */
 static void lay_out_series(FovLayout *l, const FovScene *scene, FovBox box) {
-  double pad = round(1.25 * l->em);
+  double pad = round(1.25 * l->em), side = fmin(box.h - 1.5 * l->em, 0.4 * box.w);
+  if (scene->explanation.method && side > 6 * l->em) {
+    box.w -= side + pad;
+    l->jacobian = (FovBox){box.x + box.w + pad, box.y, side, box.h};
+  }
   l->last = box;
   bool both = fov_has_baseline(scene) || scene->trace->control;
   if (!both || box.w < 24 * l->em) return;

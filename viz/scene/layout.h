@@ -8,7 +8,8 @@
 typedef struct FovLayout {
   double em; /**< text size, the unit of every distance */
   FovBox title, view, fitted, image, legend, retina, bars, returns;
-  FovBox last; /**< the entropy of answers, or the rewards of a control task */
+  FovBox last;     /**< the entropy of answers, or the rewards of a control task */
+  FovBox jacobian; /**< beside these, if an explanation is shown */
 } FovLayout;
 
 /** The patches of a glimpse and, if they have places, the image reconstructed from them. */

@@ -8,6 +8,8 @@
 #include "viz/scene/cache.h"
 #include "viz/scene/episode.h"
 #include "viz/scene/part_answer.h"
+#include "viz/scene/part_gazes.h"
+#include "viz/scene/part_map.h"
 #include "viz/scene/part_policy.h"
 #include "viz/scene/pixels.h"
 #include "viz/scene/reconstruction.h"
@@ -33,10 +35,7 @@ static FovPixels image_of(const FovScene *scene) {
   return fov_picture(scene->trace, scene->episode, scene->glimpse);
 }
 
-static void draw_ground(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
-  fov_fill_box(cr, l->view, scene->theme->panel);
-  cairo_rectangle(cr, l->view.x, l->view.y, l->view.w, l->view.h);
-  cairo_clip(cr);
+static void draw_image(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   FovPixels image = image_of(scene);
   bool known_only = scene->overlays & (FOV_OVERLAY_RECONSTRUCTION | FOV_OVERLAY_VEIL);
   if (!known_only || fov_reads_all(scene->trace)) {
@@ -55,14 +54,22 @@ static void draw_ground(cairo_t *cr, const FovScene *scene, const FovLayout *l) 
   cairo_surface_destroy(known.unseen);
 }
 
+static void draw_ground(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
+  fov_fill_box(cr, l->view, scene->theme->panel);
+  cairo_rectangle(cr, l->view.x, l->view.y, l->view.w, l->view.h);
+  cairo_clip(cr);
+  draw_image(cr, scene, l);
+  fov_draw_map(cr, scene, l->image);
+}
+
 /** Whether two scenes have the same ground. */
 static bool same_ground(const FovScene *a, const FovScene *b) {
   unsigned kinds = FOV_OVERLAY_RECONSTRUCTION | FOV_OVERLAY_VEIL;
   bool lasts = a->trace->frames == 1 && !(a->overlays & kinds);
   return a->episode == b->episode && a->width == b->width && a->height == b->height &&
-         a->theme == b->theme && (a->overlays & kinds) == (b->overlays & kinds) &&
-         (a->glimpse == b->glimpse || lasts) && a->zoom.factor == b->zoom.factor &&
-         a->zoom.x == b->zoom.x && a->zoom.y == b->zoom.y;
+         a->theme == b->theme && a->explanation.map == b->explanation.map &&
+         (a->overlays & kinds) == (b->overlays & kinds) && (a->glimpse == b->glimpse || lasts) &&
+         a->zoom.factor == b->zoom.factor && a->zoom.x == b->zoom.x && a->zoom.y == b->zoom.y;
 }
 
 /** Draws the ground from a surface that is kept until it changes. */
@@ -189,7 +196,10 @@ void fov_draw_view(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   if (scene->overlays & FOV_OVERLAY_SQUARES) draw_squares(cr, scene, l);
   if (scene->overlays & FOV_OVERLAY_POLICY) fov_draw_policy_gaussian(cr, scene, l);
   bool moves = !fov_reads_all(scene->trace);
-  if (scene->overlays & FOV_OVERLAY_PATH && moves) draw_path(cr, scene, l);
+  if (scene->overlays & FOV_OVERLAY_PATH && moves) {
+    fov_draw_gazes(cr, scene, l);
+    draw_path(cr, scene, l);
+  }
   if (scene->overlays & FOV_OVERLAY_NUMBERS && moves) draw_numbers(cr, scene, l);
   fov_draw_answer(cr, scene, l);
   cairo_restore(cr);
@@ -218,8 +228,15 @@ void fov_draw_legend(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   if (l->legend.h == 0 || !fov_shows(cr, l->legend)) return;
   double em = l->em, x = l->legend.x, y = l->legend.y + l->legend.h - 0.3 * em;
   fov_set_font(cr, 0.85 * em, false);
+  if (scene->explanation.method) { // whose colours need the room
+    fov_draw_map_legend(cr, scene, x, y, l->legend.x + l->legend.w, em);
+    return;
+  }
   bool moves = !fov_reads_all(scene->trace);
-  if (scene->overlays & FOV_OVERLAY_PATH && moves) x = legend_path(cr, scene, x, y, em);
+  if (scene->overlays & FOV_OVERLAY_PATH && moves) {
+    if (!scene->gazes) x = legend_path(cr, scene, x, y, em); // else there is no room for both
+    x = fov_draw_gazes_legend(cr, scene, x, y, em);
+  }
   x = fov_draw_answer_legend(cr, scene, x, y, em);
   if (scene->overlays & FOV_OVERLAY_SQUARES && fov_has_window(scene->trace))
     fov_draw_window_legend(cr, scene, x, y, l->legend.x + l->legend.w, em);
@@ -236,8 +253,11 @@ bool fov_describe_view(char *text, size_t size, const FovScene *scene, double x,
       row >= image.height)
     return false;
   uint32_t rgb = fov_pixel_rgb(&image, column, row);
-  int length = fov_describe_policy(text, size, scene, (float)(2 * (x - l.image.x) / l.image.w - 1),
-                                   (float)(2 * (y - l.image.y) / l.image.h - 1));
+  int length = fov_describe_map(text, size, scene, column, row);
+  text += length;
+  size -= (size_t)length;
+  length = fov_describe_policy(text, size, scene, (float)(2 * (x - l.image.x) / l.image.w - 1),
+                               (float)(2 * (y - l.image.y) / l.image.h - 1));
   text += length;
   size -= (size_t)length;
   if (image.channels == 3)

@@ -4,8 +4,8 @@
 
 #include "viz/scene/episode.h"
 
-const char *const fov_overlay_names[FOV_OVERLAYS] = {"squares", "path", "policy",
-                                                     "numbers", "veil", "reconstruction"};
+const char *const fov_overlay_names[FOV_OVERLAYS] = {
+    "squares", "path", "policy", "numbers", "veil", "reconstruction", "explanation"};
 
 FovScene fov_scene(const FovTrace *trace, double width, double height, const FovTheme *theme) {
   return (FovScene){.trace = trace,

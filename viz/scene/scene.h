@@ -5,6 +5,8 @@
 #include <cairo.h>
 
 #include "record/trace.h"
+#include "viz/scene/explanation.h"
+#include "viz/scene/gazes.h"
 #include "viz/scene/style.h"
 
 enum { FOV_SCENE_WIDTH = 1280, FOV_SCENE_HEIGHT = 720 };        // the default
@@ -20,10 +22,11 @@ typedef enum FovOverlay {
   FOV_OVERLAY_NUMBERS = 1 << 3,        /**< the number of each glimpse on the path */
   FOV_OVERLAY_VEIL = 1 << 4,           /**< darkens what no glimpse has covered yet */
   FOV_OVERLAY_RECONSTRUCTION = 1 << 5, /**< the reconstruction instead of the image */
+  FOV_OVERLAY_EXPLANATION = 1 << 6,    /**< which pixels the answer depends on */
 } FovOverlay;
 
 enum {
-  FOV_OVERLAYS = 6,
+  FOV_OVERLAYS = 7,
   FOV_OVERLAYS_DEFAULT = FOV_OVERLAY_SQUARES | FOV_OVERLAY_PATH | FOV_OVERLAY_POLICY
 };
 
@@ -53,7 +56,9 @@ typedef struct FovScene {
   unsigned overlays; /**< of FovOverlay */
   int head;          /**< whose weights are shown: 1, 2 …; 0: the mean of the heads */
   FovZoom zoom;
-  FovSceneCache *cache; /**< NULL: draw everything each time */
+  FovExplanation explanation; /**< of the agent on the left */
+  const FovGazes *gazes;      /**< sampled ones of it, drawn over its own; NULL: none */
+  FovSceneCache *cache;       /**< NULL: draw everything each time */
 } FovScene;
 
 /** The first glimpse of a trace with the default settings. */

@@ -30,6 +30,10 @@ FovScene fov_scene_side(FovBox *box, const FovScene *scene, int side) {
   int last = fov_last_glimpse(one.trace, one.episode);
   if (one.glimpse >= last) one.glide = 0;
   if (one.glimpse > last) one.glimpse = last;
+  if (side) {
+    one.explanation = (FovExplanation){0};
+    one.gazes = NULL;
+  }
   if (side && one.cache) one.cache = one.cache->beside;
   return one;
 }

@@ -40,7 +40,8 @@ static void draw_note(cairo_t *cr, const FovViewer *viewer, FovBox box) {
 FovStatus fov_viewer_count_heat(FovViewer *viewer) {
   const FovPlayer *player = &viewer->player;
   if (viewer->heat.maps > 0) return FOV_OK;
-  return fov_heat_build(&viewer->heat, player->trace, player->selection, player->count);
+  return fov_heat_build(&viewer->heat, player->trace, player->selection, player->count,
+                        player->around);
 }
 
 /** The map is built when it is first shown. */

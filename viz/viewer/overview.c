@@ -46,12 +46,20 @@ static FovStatus draw(const char *path, FovViewer *viewer, const FovDrawEpisode 
   return fov_canvas_commit(&canvas);
 }
 
-/** The episode of a picture. */
-static FovStatus export_picture(const char *path, const FovViewer *viewer,
-                                const FovDrawEpisode *what) {
+/** An episode that the viewer has. */
+static FovStatus export_scene(const char *path, const FovViewer *viewer,
+                              const FovDrawEpisode *what) {
   double width = what->width ? what->width : FOV_SCENE_WIDTH;
   double height = what->height ? what->height : FOV_SCENE_HEIGHT;
   FovScene scene = fov_player_scene(&viewer->player, width, height);
+  scene.names[0] = viewer->opened.name;
+  scene.names[1] = viewer->other.name;
+  scene.gazes = fov_viewer_gazes(viewer);
+  if (scene.gazes && scene.episode >= scene.gazes->episodes)
+    return fov_fail(FOV_ERR_USAGE,
+                    "%s: --gazes: episode %d is not one of the first %d cases of its split, which "
+                    "are played again",
+                    viewer->opened.path, scene.episode, scene.gazes->episodes);
   return fov_export(path, &scene);
 }
 
@@ -64,10 +72,10 @@ static FovStatus check_ending(const char *path) {
 
 FovStatus fov_draw_overview(const char *path, const char *source, const FovDrawEpisode *what) {
   FovViewer viewer;
-  bool picture = what->picture && what->show == FOV_DRAW_EPISODE;
-  FOV_TRY(picture ? check_ending(path) : fov_draw_check(path));
+  bool episode = (what->picture || what->gazes) && what->show == FOV_DRAW_EPISODE;
+  FOV_TRY(episode ? check_ending(path) : fov_draw_check(path));
   FOV_TRY(fov_viewer_open_at(&viewer, source, what));
-  FovStatus status = picture ? export_picture(path, &viewer, what) : draw(path, &viewer, what);
+  FovStatus status = episode ? export_scene(path, &viewer, what) : draw(path, &viewer, what);
   fov_viewer_finish(&viewer);
   return status;
 }

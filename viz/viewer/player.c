@@ -97,6 +97,7 @@ FovStatus fov_player_set_trace(FovPlayer *player, const FovTrace *trace) {
   if (player->answer >= trace->actions || player->label < 0) player->answer = -1;
   if (trace->control && player->mode == FOV_MODE_CONFUSION) player->mode = FOV_MODE_SCENE;
   if (player->head > fov_heads(trace)) player->head = 0;
+  player->around = player->around && fov_has_targets(trace);
   select_episodes(player, episode);
   double end = fov_player_last(player);
   player->time = fmin(player->time, end);
@@ -251,6 +252,13 @@ static void toggle_mode(FovPlayer *player, FovMode mode) {
   scroll_into_view(player);
 }
 
+/** The heat map of places, then of places relative to the target if that is known. */
+static void show_heat(FovPlayer *player) {
+  player->around =
+      player->mode == FOV_MODE_HEAT && !player->around && fov_has_targets(player->trace);
+  if (!player->around) toggle_mode(player, FOV_MODE_HEAT);
+}
+
 static void show_next_head(FovPlayer *player) {
   int heads = fov_heads(player->trace);
   player->head = heads > 1 ? (player->head + 1) % (heads + 1) : 0;
@@ -274,7 +282,7 @@ static void do_view(FovPlayer *player, FovAction action) {
     player->zoom = (FovZoom){1, 0.5, 0.5};
     break;
   case FOV_ACTION_HEAT:
-    toggle_mode(player, FOV_MODE_HEAT);
+    show_heat(player);
     break;
   case FOV_ACTION_SHEET:
     toggle_mode(player, FOV_MODE_SHEET);
@@ -295,7 +303,7 @@ static void do_view(FovPlayer *player, FovAction action) {
     cancel(player);
     break;
   default:
-    if (action >= FOV_ACTION_OVERLAY_1 && action <= FOV_ACTION_OVERLAY_6)
+    if (action >= FOV_ACTION_OVERLAY_1 && action <= FOV_ACTION_OVERLAY_7)
       player->overlays ^= 1u << (action - FOV_ACTION_OVERLAY_1);
   }
 }

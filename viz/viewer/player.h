@@ -34,14 +34,15 @@ typedef enum FovAction {
   FOV_ACTION_REVERSE,       /**< the order */
   FOV_ACTION_ASK,           /**< starts to ask for the number of an episode */
   FOV_ACTION_CANCEL,        /**< closes the question, the help, or what is not the scene */
-  FOV_ACTION_HEAT,          /**< the heat map, or back to the scene */
+  FOV_ACTION_HEAT,          /**< the heat map; if the target is known, relative to it; the scene */
   FOV_ACTION_SHEET,         /**< the contact sheet, or back to the scene */
   FOV_ACTION_CONFUSION,     /**< the confusion matrix, or back to the scene */
   FOV_ACTION_THEME,         /**< dark or light */
   FOV_ACTION_HELP,          /**< shows or hides the keys */
-  FOV_ACTION_OVERLAY_1,     /**< to OVERLAY_6: toggles an overlay */
-  FOV_ACTION_OVERLAY_6 = FOV_ACTION_OVERLAY_1 + FOV_OVERLAYS - 1,
+  FOV_ACTION_OVERLAY_1,     /**< to OVERLAY_7: toggles an overlay */
+  FOV_ACTION_OVERLAY_7 = FOV_ACTION_OVERLAY_1 + FOV_OVERLAYS - 1,
   FOV_ACTION_RERUN,   /**< starts to ask for settings to play the episodes again with */
+  FOV_ACTION_METHOD,  /**< shows the explanation, or its next method */
   FOV_ACTION_SWAP,    /**< two agents change sides */
   FOV_ACTION_FOLLOW,  /**< starts or stops watching for new traces */
   FOV_ACTION_EARLIER, /**< one snapshot of the training back */
@@ -88,6 +89,7 @@ typedef struct FovPlayer {
   FovOrder order;
   bool reversed;
   FovMode mode;
+  bool around; /**< the heat map is relative to the target */
   unsigned overlays;
   int head; /**< whose weights are shown; 0: the mean of all heads */
   FovZoom zoom;

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/trained.h"
 #include "record/recorder.h"
 #include "viz/scene/scene.h"
+#include "viz/viewer/origin.h"
 #include "viz/viewer/picture.h"
 
 enum { MOST_WORDS = 32 };
@@ -34,34 +34,17 @@ static FovStatus cut(Changes *changes, const char *settings) {
   return FOV_OK;
 }
 
-/** The split of a trace; the one that a training records if the trace does not have it. */
-static FovSplit split_of(const FovTrace *trace) {
-  int split = FOV_SPLIT_VALID;
-  for (int i = 0; fov_split_names[i]; i++)
-    if (strcmp(fov_split_names[i], trace->split) == 0) split = i;
-  return (FovSplit)split;
-}
-
-/** The episodes of a trace that are the first cases of their split: after them may come wrong ones
- * from anywhere. */
-static int first_cases(const FovTrace *trace) {
-  int first;
-  bool some = sscanf(trace->subset, "first %d,", &first) == 1;
-  return some && first > 0 && first < trace->episodes ? first : trace->episodes;
-}
-
 static FovStatus record(FovTrace *trace, const FovTrained *trained, const FovTask *task,
-                        const FovTrace *like, int episodes, bool sampled) {
+                        const FovTrace *like, int episodes, bool sampled, int repeat) {
   FovWorkspace workspace;
-  uint64_t seed =
-      like->seed[0] ? strtoull(like->seed, NULL, 10) : (uint64_t)trained->experiment.eval.seed;
   FovRecordRequest request = {.task = task,
                               .values = trained->values,
                               .update = trained->update,
                               .episodes = episodes,
                               .progress = trained->progress,
                               .sampled = sampled,
-                              .seed = seed,
+                              .repeat = repeat,
+                              .seed = fov_origin_seed(like->seed, trained),
                               .split = trained->split};
   FOV_TRY(fov_workspace_create(&workspace, 1));
   FovStatus status = fov_record_trace(trace, &request, &workspace);
@@ -91,7 +74,7 @@ static FovStatus look_at(FovTrace *trace, const FovTrained *trained, const FovTr
   if (status == FOV_OK) {
     task.env = &env;
     status = fov_picture_read(pixels, seen->height, seen->width, seen->channels, picture);
-    if (status == FOV_OK) status = record(trace, trained, &task, like, 1, sampled);
+    if (status == FOV_OK) status = record(trace, trained, &task, like, 1, sampled, 0);
     if (status == FOV_OK) forget_label(trace);
     fov_env_finish(&env);
   }
@@ -103,23 +86,31 @@ static FovStatus play(FovTrace *trace, const FovOpenedRun *opened, int episodes,
                       const Changes *changes, const char *picture) {
   FovTrained trained;
   FovStatus status = fov_trained_load(&trained, opened->path, changes->words, changes->count,
-                                      split_of(&opened->trace));
+                                      fov_origin_split(&opened->trace));
   if (status == FOV_OK && picture)
     status = look_at(trace, &trained, &opened->trace, changes->sampled, picture);
   else if (status == FOV_OK)
-    status = record(trace, &trained, &trained.task, &opened->trace, episodes, changes->sampled);
+    status = record(trace, &trained, &trained.task, &opened->trace, episodes, changes->sampled, 0);
   fov_trained_finish(&trained);
   return status;
+}
+
+/** Of `episodes`, those that are the first cases. */
+static int fewer(int episodes, const FovOpenedRun *opened) {
+  int first = fov_origin_first(&opened->trace);
+  return episodes < first ? episodes : first;
+}
+
+static FovStatus no_agent(const FovOpenedRun *opened) {
+  return fov_fail(FOV_ERR_USAGE, "%s: a trace has no agent: open its run", opened->path);
 }
 
 FovStatus fov_rerun(FovOpenedRun *made, const FovOpenedRun *opened, int episodes,
                     const char *settings, const char *picture) {
   Changes changes = {.count = 0};
   *made = (FovOpenedRun){.snapshots = 1};
-  if (!opened->is_run)
-    return fov_fail(FOV_ERR_USAGE, "%s: a trace has no agent: open its run", opened->path);
-  int first = first_cases(&opened->trace);
-  if (episodes > first) episodes = first;
+  if (!opened->is_run) return no_agent(opened);
+  episodes = fewer(episodes, opened);
   FovStatus status = cut(&changes, settings);
   if (status == FOV_OK) status = play(&made->trace, opened, episodes, &changes, picture);
   free(changes.text);
@@ -133,4 +124,34 @@ FovStatus fov_rerun(FovOpenedRun *made, const FovOpenedRun *opened, int episodes
   made->updates[0] = made->trace.update;
   snprintf(made->name, sizeof made->name, "%s", settings);
   return FOV_OK;
+}
+
+/** Rollout after rollout. */
+static FovStatus sample(FovGazes *gazes, const FovTrained *trained, const FovTrace *like) {
+  FovTrace trace;
+  for (int k = 0; k < gazes->count; k++) {
+    FOV_TRY(record(&trace, trained, &trained->task, like, gazes->episodes, true, k));
+    bool same = trace.glimpses == gazes->glimpses && trace.episodes == gazes->episodes;
+    if (same) fov_gazes_set(gazes, k, &trace);
+    fov_trace_finish(&trace);
+    if (!same)
+      return fov_fail(FOV_ERR_USAGE, "%s: the trace was recorded with other settings",
+                      trained->path);
+  }
+  return FOV_OK;
+}
+
+FovStatus fov_rerun_gazes(FovGazes *gazes, const FovOpenedRun *opened, int episodes, int count) {
+  char path[FOV_PATH_SIZE];
+  FovTrained trained;
+  const FovTrace *trace = &opened->trace;
+  FovProvenance weights = fov_origin_weights(trace);
+  if (!opened->is_run) return no_agent(opened);
+  FOV_TRY(fov_origin_checkpoint(path, opened->path, &weights));
+  FOV_TRY(fov_gazes_begin(gazes, count, fewer(episodes, opened), trace->glimpses));
+  FovStatus status = fov_trained_load(&trained, path, NULL, 0, fov_origin_split(trace));
+  if (status == FOV_OK) status = sample(gazes, &trained, trace);
+  fov_trained_finish(&trained);
+  if (status != FOV_OK) fov_gazes_finish(gazes);
+  return status;
 }

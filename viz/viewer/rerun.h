@@ -2,6 +2,7 @@
 #ifndef FOV_VIZ_VIEWER_RERUN_H
 #define FOV_VIZ_VIEWER_RERUN_H
 
+#include "viz/scene/gazes.h"
 #include "viz/viewer/opened_run.h"
 
 /**
@@ -17,5 +18,11 @@
  */
 FovStatus fov_rerun(FovOpenedRun *made, const FovOpenedRun *opened, int episodes,
                     const char *settings, const char *picture);
+
+/**
+ * Samples `count` gazes of the first `episodes` of the cases that the trace of `opened` shows, with
+ * the weights of the trace. Fails likewise. The caller finishes them on success.
+ */
+FovStatus fov_rerun_gazes(FovGazes *gazes, const FovOpenedRun *opened, int episodes, int count);
 
 #endif

@@ -47,6 +47,8 @@ void fov_viewer_begin_gif(FovViewer *viewer) {
   FovScene scene = fov_player_scene(&viewer->player, FOV_SCENE_WIDTH, FOV_SCENE_HEIGHT);
   scene.names[0] = viewer->opened.name;
   scene.names[1] = viewer->other.name;
+  scene.explanation = fov_viewer_explanation(viewer);
+  scene.gazes = fov_viewer_gazes(viewer);
   name_file(viewer->gif_path, viewer, ".gif");
   if (fov_viewer_check(viewer, fov_gif_begin(&viewer->gif, viewer->gif_path, &scene)))
     fov_viewer_show_message(viewer, false, "exporting a GIF ...");

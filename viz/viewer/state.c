@@ -30,6 +30,17 @@ void fov_viewer_show_message(FovViewer *viewer, bool alarm, const char *text) {
   fov_viewer_damage_all(viewer);
 }
 
+const FovGazes *fov_viewer_gazes(const FovViewer *viewer) {
+  return viewer->gazes.count > 0 && !viewer->picture[0] ? &viewer->gazes : NULL;
+}
+
+FovExplanation fov_viewer_explanation(const FovViewer *viewer) {
+  const FovPlayer *player = &viewer->player;
+  if (!viewer->explaining || !(player->overlays & FOV_OVERLAY_EXPLANATION))
+    return (FovExplanation){0};
+  return fov_explaining_get(viewer->explaining, fov_player_episode(player), viewer->method);
+}
+
 bool fov_viewer_check(FovViewer *viewer, FovStatus status) {
   if (status != FOV_OK) fov_viewer_show_message(viewer, true, fov_error_message());
   return status == FOV_OK;

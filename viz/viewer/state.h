@@ -3,7 +3,9 @@
 #define FOV_VIZ_VIEWER_STATE_H
 
 #include "viz/export/gif.h"
+#include "viz/scene/gazes.h"
 #include "viz/scene/heat.h"
+#include "viz/viewer/explaining.h"
 #include "viz/viewer/opened_run.h"
 #include "viz/viewer/player.h"
 
@@ -24,7 +26,11 @@ typedef struct FovViewer {
   char picture[FOV_VIEWER_PICTURE]; /**< that the agent looks at instead; "": its episodes */
   FovPlayer player;                 /**< shows the opened traces */
   FovSceneCache *cache;
-  FovHeat heat; /**< of the player's selection, built when first shown; until then without maps */
+  FovHeat heat;   /**< of the player's selection, built when first shown; until then without maps */
+  FovGazes gazes; /**< sampled ones of the opened trace; none: no episodes */
+  FovExplaining *explaining; /**< NULL: nothing explains answers */
+  int method;                /**< of the explanation */
+  double computing;          /**< seconds that a part of it has taken so far */
   double width, height;
   bool following;
   double since_poll;   /**< seconds */
@@ -51,6 +57,12 @@ void fov_viewer_forget_heat(FovViewer *viewer);
 
 /** Shows a message for some seconds, longer if it reports a failure. */
 void fov_viewer_show_message(FovViewer *viewer, bool alarm, const char *text);
+
+/** The sampled gazes that are shown; NULL: none. */
+const FovGazes *fov_viewer_gazes(const FovViewer *viewer);
+
+/** The explanation that is shown, or none. */
+FovExplanation fov_viewer_explanation(const FovViewer *viewer);
 
 /** Shows the message of a failure; whether there was none. */
 bool fov_viewer_check(FovViewer *viewer, FovStatus status);

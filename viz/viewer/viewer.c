@@ -7,15 +7,17 @@
 #include "base/text.h"
 #include "viz/scene/attention.h"
 #include "viz/scene/cache.h"
+#include "viz/scene/episode.h"
 #include "viz/scene/layout.h"
 #include "viz/scene/sides.h"
 #include "viz/viewer/drawing.h"
 #include "viz/viewer/keys.h"
+#include "viz/viewer/layers.h"
 #include "viz/viewer/rerun.h"
 #include "viz/viewer/saving.h"
 #include "viz/viewer/window_layout.h"
 
-static const double poll_seconds = 1;
+static const double poll_seconds = 1, look_seconds = 0.02; // for new files; at a computation
 
 enum { RERUN_EPISODES = 200 }; // that are played again, or up to the one that is shown
 
@@ -41,6 +43,7 @@ static FovStatus pair_up(FovViewer *viewer) {
 /** Resets what depended on the trace before. */
 static FovStatus take_trace(FovViewer *viewer) {
   fov_scene_cache_clear(viewer->cache);
+  fov_viewer_forget_explanation(viewer);
   fov_viewer_forget_heat(viewer);
   viewer->hint[0] = '\0';
   fov_viewer_damage_all(viewer);
@@ -58,6 +61,7 @@ static void poll(FovViewer *viewer) {
   bool waited = viewer->opened.snapshots == 0;
   fov_viewer_check(viewer, fov_opened_run_poll(&trace, &rows, &viewer->opened));
   if (trace) viewer->picture[0] = '\0';
+  if (trace) fov_gazes_finish(&viewer->gazes);
   if (trace) fov_viewer_check(viewer, take_trace(viewer));
   if (trace && waited) fov_player_do(&viewer->player, FOV_ACTION_FIRST);
   if (rows) fov_viewer_damage_all(viewer);
@@ -80,10 +84,12 @@ FovStatus fov_viewer_open(FovViewer *viewer, const char *path) {
 
 void fov_viewer_finish(FovViewer *viewer) {
   fov_viewer_end_gif(viewer);
+  fov_explaining_destroy(viewer->explaining);
   fov_opened_run_finish(&viewer->other);
   fov_player_finish(&viewer->player);
   fov_scene_cache_destroy(viewer->cache);
   fov_heat_finish(&viewer->heat);
+  fov_gazes_finish(&viewer->gazes);
   fov_opened_run_finish(&viewer->opened);
 }
 
@@ -102,8 +108,9 @@ static FovStatus look_at(FovViewer *viewer, const char *path) {
   if (strlen(path) >= sizeof viewer->picture)
     return fov_fail(FOV_ERR_USAGE, "%.64s...: a path of more than %zu bytes", path,
                     sizeof viewer->picture - 1);
-  FOV_TRY(fov_rerun(&made, &viewer->opened, 1, "", path));
   fov_viewer_end_gif(viewer);
+  fov_explaining_forget(viewer->explaining); // one thread at a time plays
+  FOV_TRY(fov_rerun(&made, &viewer->opened, 1, "", path));
   close_other(viewer);
   FovTrace before = viewer->opened.trace;
   viewer->opened.trace = made.trace;
@@ -126,20 +133,39 @@ static FovStatus open_other(FovViewer *viewer, const char *path) {
   return pair_up(viewer);
 }
 
+static FovStatus sample_gazes(FovViewer *viewer, const FovDrawEpisode *what) {
+  const FovTrace *trace = &viewer->opened.trace;
+  int most = what->episode < RERUN_EPISODES ? RERUN_EPISODES : what->episode + 1;
+  if (what->gazes == 0 || trace->episodes == 0) return FOV_OK;
+  if (fov_reads_all(trace))
+    return fov_fail(FOV_ERR_USAGE, "%s: --gazes: the glimpses of this agent have no places",
+                    viewer->opened.path);
+  return fov_rerun_gazes(&viewer->gazes, &viewer->opened, most, what->gazes);
+}
+
 static FovStatus show(FovViewer *viewer, const FovDrawEpisode *what) {
   static const FovMode modes[] = {[FOV_DRAW_EPISODE] = FOV_MODE_SCENE,
                                   [FOV_DRAW_HEAT] = FOV_MODE_HEAT,
+                                  [FOV_DRAW_TARGET] = FOV_MODE_HEAT,
                                   [FOV_DRAW_SHEET] = FOV_MODE_SHEET,
                                   [FOV_DRAW_CONFUSION] = FOV_MODE_CONFUSION};
   FovPlayer *player = &viewer->player;
+  viewer->explaining = fov_explaining_create(what->explain);
   if (what->picture) FOV_TRY(look_at(viewer, what->picture));
   FOV_TRY(open_other(viewer, what->beside));
+  FOV_TRY(sample_gazes(viewer, what));
   player->light = what->light;
   if (what->wrong) fov_player_do(player, FOV_ACTION_FILTER);
   FOV_TRY(start(viewer, what->episode));
   FOV_TRY(fov_check_head(&viewer->opened.trace, viewer->opened.path, what->head));
-  if (what->show == FOV_DRAW_HEAT && player->trace->vocabulary > 0)
+  if (modes[what->show] == FOV_MODE_HEAT && player->trace->vocabulary > 0)
     return fov_fail(FOV_ERR_USAGE, "%s: a sequence has no places to map", viewer->opened.path);
+  if (what->show == FOV_DRAW_TARGET && !fov_has_targets(player->trace))
+    return fov_fail(FOV_ERR_USAGE,
+                    "%s: --show target: its world does not tell where the target is: expected "
+                    "answers that are places",
+                    viewer->opened.path);
+  player->around = what->show == FOV_DRAW_TARGET;
   player->head = what->head;
   player->mode = modes[what->show];
   return FOV_OK;
@@ -170,6 +196,7 @@ void fov_viewer_drop(FovViewer *viewer, const char *path) {
   fov_viewer_end_gif(viewer);
   close_other(viewer);
   fov_opened_run_finish(&viewer->opened);
+  fov_gazes_finish(&viewer->gazes);
   viewer->opened = opened;
   viewer->picture[0] = '\0';
   viewer->following = opened.snapshots == 0;
@@ -194,6 +221,7 @@ void fov_viewer_show_snapshot(FovViewer *viewer, size_t snapshot) {
   if (snapshot == viewer->opened.snapshot && !viewer->picture[0]) return;
   fov_viewer_end_gif(viewer);
   if (!fov_viewer_check(viewer, fov_opened_run_show(&viewer->opened, snapshot))) return;
+  fov_gazes_finish(&viewer->gazes);
   viewer->picture[0] = '\0';
   fov_viewer_check(viewer, take_trace(viewer));
 }
@@ -210,6 +238,7 @@ static void swap(FovViewer *viewer) {
     return;
   }
   fov_viewer_end_gif(viewer);
+  fov_gazes_finish(&viewer->gazes);
   viewer->opened = viewer->other;
   viewer->other = before;
   viewer->following = false;
@@ -223,6 +252,7 @@ static void rerun(FovViewer *viewer, const char *settings) {
   int episodes = fov_player_episode(player) + 1, most = viewer->opened.trace.episodes;
   if (episodes < RERUN_EPISODES) episodes = most < RERUN_EPISODES ? most : RERUN_EPISODES;
   fov_viewer_end_gif(viewer);
+  fov_explaining_forget(viewer->explaining);
   if (!settings[0]) {
     close_other(viewer);
     fov_viewer_check(viewer, take_trace(viewer));
@@ -279,29 +309,12 @@ static void do_in_player(FovViewer *viewer, FovAction action) {
   if (player->mode == FOV_MODE_HEAT && turn_heat(viewer, action)) return;
   FovFilter filter = player->filter;
   int label = player->label, answer = player->answer;
+  bool around = player->around;
   fov_player_do(player, action);
-  if (player->filter != filter || player->label != label || player->answer != answer)
+  if (player->filter != filter || player->label != label || player->answer != answer ||
+      player->around != around)
     fov_viewer_forget_heat(viewer);
   if (action == FOV_ACTION_ORDER || action == FOV_ACTION_REVERSE) show_order(viewer);
-}
-
-/** Toggles an overlay and shows its name: some change nothing visible at this glimpse. */
-static void toggle_overlay(FovViewer *viewer, FovAction action) {
-  int overlay = (int)action - FOV_ACTION_OVERLAY_1;
-  char text[32];
-  fov_player_do(&viewer->player, action);
-  bool shown = viewer->player.overlays >> overlay & 1;
-  snprintf(text, sizeof text, "%s: %s", fov_overlay_names[overlay], shown ? "shown" : "hidden");
-  fov_viewer_show_message(viewer, false, text);
-}
-
-static void show_next_head(FovViewer *viewer) {
-  FovPlayer *player = &viewer->player;
-  char head[40], text[64];
-  fov_player_do(player, FOV_ACTION_HEAD);
-  fov_describe_head(head, sizeof head, player->trace, player->head);
-  snprintf(text, sizeof text, "weights: %s", head[0] ? head : "this trace has no heads to choose");
-  fov_viewer_show_message(viewer, false, text);
 }
 
 void fov_viewer_do(FovViewer *viewer, FovAction action) {
@@ -334,7 +347,10 @@ void fov_viewer_do(FovViewer *viewer, FovAction action) {
     fov_viewer_show_snapshot(viewer, viewer->opened.snapshot + 1);
     break;
   case FOV_ACTION_HEAD:
-    show_next_head(viewer);
+    fov_viewer_next_head(viewer);
+    break;
+  case FOV_ACTION_METHOD:
+    fov_viewer_next_method(viewer);
     break;
   case FOV_ACTION_SAVE:
     fov_viewer_save(viewer);
@@ -343,8 +359,8 @@ void fov_viewer_do(FovViewer *viewer, FovAction action) {
     fov_viewer_begin_gif(viewer);
     break;
   default:
-    if (action >= FOV_ACTION_OVERLAY_1 && action <= FOV_ACTION_OVERLAY_6)
-      toggle_overlay(viewer, action);
+    if (action >= FOV_ACTION_OVERLAY_1 && action <= FOV_ACTION_OVERLAY_7)
+      fov_viewer_toggle_overlay(viewer, action);
     else
       do_in_player(viewer, action);
   }
@@ -401,6 +417,7 @@ static void play(FovViewer *viewer, double seconds) {
 void fov_viewer_tick(FovViewer *viewer, double seconds) {
   play(viewer, seconds);
   fov_viewer_step_gif(viewer);
+  fov_viewer_step_explanation(viewer, seconds);
   if (viewer->message_left > 0 && !viewer->gif) {
     viewer->message_left -= seconds;
     if (viewer->message_left <= 0) fov_viewer_damage_all(viewer);
@@ -417,6 +434,7 @@ double fov_viewer_wait(const FovViewer *viewer) {
   if (viewer->message_left > 0) wait = viewer->message_left;
   double next_poll = fmax(0.01, poll_seconds - viewer->since_poll);
   if (viewer->following && (wait < 0 || next_poll < wait)) wait = next_poll;
+  if (!fov_viewer_is_explained(viewer) && (wait < 0 || look_seconds < wait)) wait = look_seconds;
   return wait;
 }
 
@@ -425,7 +443,7 @@ double fov_viewer_wait(const FovViewer *viewer) {
 void fov_viewer_title(const FovViewer *viewer, char *text, size_t size) {
   const FovPlayer *player = &viewer->player;
   const FovOpenedRun *opened = &viewer->opened;
-  char filter[112], head[40] = "", snapshot[48] = "", name[2 * FOV_OPENED_RUN_NAME + 24];
+  char filter[112], head[80] = "", snapshot[48] = "", name[2 * FOV_OPENED_RUN_NAME + 24];
   const char *other = viewer->other.name;
   snprintf(name, sizeof name, "%s%s%s%s", opened->name, viewer->picture[0] ? " at a picture" : "",
            other[0] ? " and " : "", other);
@@ -436,13 +454,18 @@ void fov_viewer_title(const FovViewer *viewer, char *text, size_t size) {
     snprintf(filter + strlen(filter), sizeof filter - strlen(filter), ", by %s%s",
              fov_order_names[player->order], player->reversed ? " reversed" : "");
   if (player->head > 0) snprintf(head, sizeof head, ", head %d", player->head);
+  FovExplanation explanation = fov_viewer_explanation(viewer);
+  if (explanation.method)
+    snprintf(head + strlen(head), sizeof head - strlen(head), ", %s%s", explanation.method,
+             explanation.pending ? " ..." : "");
   const char *follow = viewer->following ? ", following" : "";
   if (opened->snapshots == 0)
     snprintf(text, size, "%s: waiting for the first evaluation%s", name, follow);
   else if (player->count == 0)
     snprintf(text, size, "%s: no episode, %s%s%s", name, filter, snapshot, follow);
   else if (player->mode == FOV_MODE_HEAT)
-    snprintf(text, size, "%s: heat map, %s%s%s", name, filter, snapshot, follow);
+    snprintf(text, size, "%s: heat map%s, %s%s%s", name, player->around ? " from the target" : "",
+             filter, snapshot, follow);
   else if (player->mode == FOV_MODE_CONFUSION)
     snprintf(text, size, "%s: confusion matrix%s%s", name, snapshot, follow);
   else if (player->mode == FOV_MODE_SHEET)

@@ -55,6 +55,8 @@ FovScene fov_window_scene(const FovViewer *viewer) {
   scene.cache = viewer->cache;
   scene.names[0] = viewer->opened.name;
   scene.names[1] = viewer->other.name;
+  scene.explanation = fov_viewer_explanation(viewer);
+  scene.gazes = fov_viewer_gazes(viewer);
   return scene;
 }
 

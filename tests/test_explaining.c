@@ -1,0 +1,483 @@
+/** Explanations in the window: computed beside it, of the episode that is shown, by its agent. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <unistd.h>
+
+#include "check.h"
+#include "cli/explain.h"
+#include "drawn.h"
+#include "explain/jacobian.h"
+#include "pixel.h"
+#include "record/recorder.h"
+#include "traces.h"
+#include "viz/scene/layout.h"
+#include "viz/viewer/drawing.h"
+#include "viz/viewer/mouse.h"
+#include "viz/viewer/rerun.h"
+#include "viz/viewer/viewer.h"
+#include "viz/viewer/window_layout.h"
+
+enum { FIRST = 4, WRONG = 2, WIDTH = 1280, HEIGHT = 720, T = 8, PIXELS = 60 * 60 };
+
+static char folder[256];
+static FovTrained trained; // as the viewer loads it
+
+/** The trace of the first cases, then wrong ones. */
+static FovTrace record(bool sampled, int repeat) {
+  FovTrace trace;
+  FovWorkspace workspace;
+  FovRecordRequest request = {.task = &trained.task,
+                              .values = trained.values,
+                              .update = trained.update,
+                              .episodes = FIRST,
+                              .wrong = sampled ? 0 : WRONG,
+                              .progress = trained.progress,
+                              .sampled = sampled,
+                              .repeat = repeat,
+                              .seed = 11,
+                              .split = FOV_SPLIT_TEST};
+  assert_int_equal(fov_workspace_create(&workspace, 1), FOV_OK);
+  assert_int_equal(fov_record_trace(&trace, &request, &workspace), FOV_OK);
+  fov_workspace_finish(&workspace);
+  return trace;
+}
+
+static void write_trace(FovTrace trace, const char *path) {
+  assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
+  fov_trace_finish(&trace);
+}
+
+/** A run with a trace of the shipped data. */
+static int begin(void **state) {
+  (void)state;
+  char command[600];
+  const char *temporary = getenv("TMPDIR");
+  snprintf(folder, sizeof folder, "%s/fovea-explaining-XXXXXX", temporary ? temporary : "/tmp");
+  setenv("FOVEA_DATA", getenv("FOVEA_SUBSET"), 1);
+  if (!mkdtemp(folder) || chdir(folder) != 0) return -1;
+  snprintf(command, sizeof command,
+           "mkdir run && cp '%s/experiments/trained/cluttered-60/best.%s' run",
+           getenv("FOVEA_SOURCE"), "safetensors");
+  if (system(command) != 0 || fov_trained_load(&trained, "run", NULL, 0, FOV_SPLIT_TEST) != FOV_OK)
+    return -1;
+  write_trace(record(false, 0), "run/trace.safetensors");
+  write_trace(make_up_symbols(2, 1), "symbols.trace");
+  return 0;
+}
+
+static int end(void **state) {
+  (void)state;
+  char command[sizeof folder + 16];
+  fov_trained_finish(&trained);
+  snprintf(command, sizeof command, "rm -r '%s'", folder);
+  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+}
+
+static FovViewer viewer;
+
+static void open_with(const char *path, const FovDrawExplain *how) {
+  const FovDrawEpisode what = {.explain = how};
+  if (fov_viewer_open_at(&viewer, path, &what) != FOV_OK) fail_msg("%s", fov_error_message());
+  fov_viewer_resize(&viewer, WIDTH, HEIGHT);
+  viewer.damages = 0;
+}
+
+static FovExplanation shown(void) {
+  return fov_window_scene(&viewer).explanation;
+}
+
+/** Lets time pass until nothing is computed any more. */
+static void wait_for_explanation(void) {
+  for (int i = 0; i < 3000; i++) {
+    viewer.damages = 0;
+    double wait = fov_viewer_wait(&viewer);
+    if (wait < 0 || wait > 0.1) return;
+    usleep(10000);
+    fov_viewer_tick(&viewer, 0.01);
+  }
+  fail_msg("it is being computed for half a minute");
+}
+
+static FovExplainRequest request_of(const int64_t *index) {
+  return (FovExplainRequest){.task = &trained.task,
+                             .values = trained.values,
+                             .cases = index,
+                             .count = 1,
+                             .seed = 11,
+                             .split = FOV_SPLIT_TEST,
+                             .progress = trained.progress,
+                             .target = {.kind = FOV_TARGET_LOGIT, .output = FOV_CLASS_ANSWER},
+                             .threads = 1};
+}
+
+/** What is shown is what `fovea explain` computes of a case. */
+static void assert_explained(int64_t index, const char *name, const void *options) {
+  const FovExplainRequest request = request_of(&index);
+  FovExplanation explanation = shown();
+  FovMaps maps;
+  float norms[T * T];
+  const FovMethod *method;
+  assert_int_equal(fov_method_find(&method, name), FOV_OK);
+  assert_int_equal(fov_maps_make(&maps, &request, method, options), FOV_OK);
+  assert_int_equal(fov_jacobian(norms, &request, FOV_JACOBIAN_LOGITS), FOV_OK);
+  assert_string_equal(explanation.method, name);
+  assert_non_null(explanation.map);
+  assert_non_null(explanation.jacobian);
+  assert_memory_equal(explanation.jacobian, norms, sizeof norms);
+  int larger = 0;
+  for (int i = 0; i < PIXELS; i++) {
+    assert_true(explanation.map[i] == maps.map[i]);
+    larger += fabs((double)maps.map[i]) > explanation.scale;
+  }
+  assert_true(larger > 0 && larger <= PIXELS / 400);
+  fov_maps_finish(&maps);
+}
+
+/** The case whose image an episode of the trace shows. */
+static int64_t case_of(int episode) {
+  int64_t found = -1;
+  for (int64_t i = 0; i < trained.env.spec.cases && found < 0; i++) {
+    const FovExplainRequest request = request_of(&i);
+    FovMaps maps;
+    const FovMethod *gaze;
+    assert_int_equal(fov_method_find(&gaze, "gaze"), FOV_OK);
+    assert_int_equal(fov_maps_make(&maps, &request, gaze, NULL), FOV_OK);
+    const uint8_t *image = viewer.opened.trace.images + (size_t)episode * PIXELS;
+    bool same = true;
+    for (int p = 0; p < PIXELS; p++) same = same && (float)image[p] / 255 == maps.pixels[p];
+    if (same) found = i;
+    fov_maps_finish(&maps);
+  }
+  return found;
+}
+
+static void test_maps_are_those_of_the_command_line(void **state) {
+  (void)state;
+  open_with("run", &fov_cli_explain);
+  assert_null(shown().method);
+  fov_viewer_do(&viewer, FOV_ACTION_OVERLAY_7);
+  wait_for_explanation();
+  assert_explained(0, "saliency", NULL);
+  fov_viewer_do(&viewer, FOV_ACTION_NEXT);
+  assert_null(shown().map); // not that of the episode before
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  wait_for_explanation();
+  assert_explained(1, "input_x_gradient", NULL);
+  fov_viewer_do(&viewer, FOV_ACTION_OVERLAY_7);
+  assert_null(shown().method);
+  fov_viewer_finish(&viewer);
+}
+
+/** They are recorded from anywhere, and the trace does not say from where. */
+static void test_cases_of_wrong_episodes_are_found(void **state) {
+  (void)state;
+  open_with("run", &fov_cli_explain);
+  int last = viewer.opened.trace.episodes - 1;
+  assert_true(last > FIRST && viewer.opened.trace.wrong[last]);
+  int64_t index = case_of(last);
+  assert_true(index > last);
+  fov_player_go(&viewer.player, last);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  wait_for_explanation();
+  assert_explained(index, "saliency", NULL);
+  fov_viewer_finish(&viewer);
+}
+
+static FovStatus does_not_fit(const FovTask *task, int method) {
+  (void)task;
+  return method == 4 ? FOV_ERR_USAGE : FOV_OK;
+}
+
+static void test_methods_that_do_not_fit_the_agent_are_left_out(void **state) {
+  (void)state;
+  static const char *const names[] = {"saliency",   "input_x_gradient", "integrated_gradients",
+                                      "smoothgrad", "grad_cam",         "saliency"};
+  FovDrawExplain how = fov_cli_explain;
+  how.check = does_not_fit; // occlusion
+  open_with("run", &how);
+  for (int i = 0; i < 6; i++) {
+    fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+    wait_for_explanation();
+    assert_string_equal(shown().method, names[i]);
+    assert_non_null(shown().map);
+  }
+  fov_viewer_finish(&viewer);
+}
+
+/** The middle of a pixel of the image, in the window. */
+static void point_at(int column, int row) {
+  FovScene scene = fov_window_scene(&viewer);
+  FovBox image = fov_scene_image(&scene);
+  fov_viewer_move(&viewer, image.x + (column + 0.5) / 60 * image.w,
+                  image.y + (row + 0.5) / 60 * image.h);
+}
+
+static void test_hints_have_the_values(void **state) {
+  (void)state;
+  char text[64];
+  open_with("run", &fov_cli_explain);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  wait_for_explanation();
+  int best = 0;
+  for (int i = 0; i < PIXELS; i++)
+    if (shown().map[i] > shown().map[best]) best = i;
+  point_at(best % 60, best / 60);
+  snprintf(text, sizeof text, "saliency %.3g; pixel %d, %d: ", (double)shown().map[best], best % 60,
+           best / 60);
+  assert_ptr_equal(strstr(viewer.hint, text), viewer.hint);
+  // The row of the last glimpse, from its left: on the right of it is nothing.
+  FovScene scene = fov_window_scene(&viewer);
+  FovBox box = fov_layout(&scene).jacobian;
+  cairo_surface_t *picture = draw(&scene);
+  double most = 0;
+  for (int i = 0; i < T * T; i++) most = fmax(most, (double)shown().jacobian[i]);
+  int hits = 0, full[2] = {0};
+  for (double y = box.y; y < box.y + box.h; y++)
+    for (double x = box.x; x < box.x + box.w; x += 2) {
+      int t, s;
+      double norm;
+      fov_viewer_move(&viewer, x, y);
+      if (sscanf(viewer.hint, "logits after glimpse %d by glimpse %d: %lf", &t, &s, &norm) != 3)
+        continue;
+      hits++;
+      assert_true(s >= 1 && s <= t && t <= T);
+      double exact = (double)shown().jacobian[(t - 1) * T + s - 1];
+      assert_near(norm, exact, 0.005 * exact, "glimpses %d, %d", t, s);
+      full[exact == most] += pixel(picture, x, y) == 0x56b4e9; // not between the cells
+    }
+  cairo_surface_destroy(picture);
+  assert_true(hits > 500 && full[1] > 10 && full[0] == 0);
+  fov_viewer_finish(&viewer);
+}
+
+static void assert_refused(const char *why) {
+  if (viewer.message_left <= 0 || !viewer.alarm || !strstr(viewer.message, why))
+    fail_msg("'%s' lacks '%s'", viewer.message, why);
+  assert_null(strchr(viewer.message, '\n'));
+}
+
+static void test_what_has_no_agent_is_not_explained(void **state) {
+  (void)state;
+  open_with("run/trace.safetensors", &fov_cli_explain);
+  fov_viewer_do(&viewer, FOV_ACTION_OVERLAY_7);
+  assert_refused("a trace has no agent to explain: open its run");
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  assert_refused("a trace has no agent to explain: open its run");
+  assert_null(shown().method);
+  fov_viewer_drop(&viewer, "symbols.trace");
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  assert_refused("a sequence of symbols has no pixels to explain");
+  fov_viewer_drop(&viewer, "run");
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  wait_for_explanation();
+  assert_non_null(shown().map);
+  fov_viewer_drop(&viewer, "symbols.trace");
+  assert_null(shown().method); // hidden again
+  fov_viewer_finish(&viewer);
+}
+
+/** Shows the explanation of a run with this trace, which fails. */
+static void assert_other_trace_refused(FovTrace trace, const char *why) {
+  assert_int_equal(system("rm -rf other && mkdir other && cp run/best.safetensors other"), 0);
+  write_trace(trace, "other/trace.safetensors");
+  open_with("other", &fov_cli_explain);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  wait_for_explanation();
+  assert_refused(why);
+  assert_null(shown().map);
+  fov_viewer_finish(&viewer);
+}
+
+static void test_episodes_that_the_agent_does_not_repeat_are_refused(void **state) {
+  (void)state;
+  FovTrace of_others = record(false, 0), elsewhere = record(false, 0);
+  memset(of_others.weights, '0', 16);
+  assert_other_trace_refused(of_others, "no checkpoint has the weights of this trace");
+  assert_other_trace_refused(record(true, 0), "no longer sees episode 0 as it was recorded");
+  elsewhere.locations[2 * T - 1] += elsewhere.locations[2 * T - 1] > 0 ? -0.1f : 0.1f;
+  assert_other_trace_refused(elsewhere, "no longer sees episode 0 as it was recorded");
+}
+
+static void test_an_agent_at_a_picture_is_explained(void **state) {
+  (void)state;
+  cairo_surface_t *grey = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 60, 60);
+  memset(cairo_image_surface_get_data(grey) + 20 * cairo_image_surface_get_stride(grey), 0xc0,
+         4000);
+  cairo_surface_mark_dirty(grey);
+  assert_int_equal(cairo_surface_write_to_png(grey, "grey.png"), CAIRO_STATUS_SUCCESS);
+  cairo_surface_destroy(grey);
+  open_with("run", &fov_cli_explain);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  fov_viewer_drop(&viewer, "grey.png"); // while it is being computed
+  wait_for_explanation();
+  assert_non_null(shown().map);
+  assert_true(shown().scale > 0);
+  assert_string_equal(viewer.picture, "grey.png");
+  fov_viewer_finish(&viewer);
+}
+
+/* ---- sampled gazes ---- */
+
+/** Pixels of the image in a colour. */
+static int count_pixels(uint32_t rgb) {
+  FovScene scene = fov_window_scene(&viewer);
+  FovBox box = fov_scene_image(&scene);
+  cairo_surface_t *picture = draw(&scene);
+  int count = 0;
+  for (int i = 0; i < (int)box.w * (int)box.h; i++)
+    count += pixel(picture, box.x + i % (int)box.w, box.y + i / (int)box.w) == rgb;
+  cairo_surface_destroy(picture);
+  return count;
+}
+
+static void test_gazes_are_those_of_sampled_rollouts(void **state) {
+  (void)state;
+  enum { K = 3 };
+  const FovDrawEpisode what = {.gazes = K};
+  if (fov_viewer_open_at(&viewer, "run", &what) != FOV_OK) fail_msg("%s", fov_error_message());
+  fov_viewer_resize(&viewer, WIDTH, HEIGHT);
+  const FovGazes *gazes = fov_window_scene(&viewer).gazes;
+  assert_int_equal(gazes->count, K);
+  assert_int_equal(gazes->episodes, FIRST); // the wrong ones after them are no first cases
+  for (int k = 0; k < K; k++) {
+    FovTrace trace = record(true, k);
+    assert_memory_equal(gazes->places + (size_t)k * FIRST * T * 2, trace.locations,
+                        (size_t)FIRST * T * 2 * sizeof *trace.locations);
+    for (int e = 0; e < FIRST; e++) assert_int_equal(gazes->wrong[k * FIRST + e], trace.wrong[e]);
+    fov_trace_finish(&trace);
+  }
+  size_t rollout = (size_t)FIRST * T * 2 * sizeof *gazes->places;
+  assert_memory_not_equal(gazes->places, gazes->places + (size_t)FIRST * T * 2, rollout);
+  const uint32_t right = 0x1fc796, wrong = 0xff7f2a;
+  viewer.player.overlays = FOV_OVERLAY_PATH;
+  viewer.gazes.wrong[0] = viewer.gazes.wrong[FIRST] = viewer.gazes.wrong[2 * FIRST] = 0;
+  fov_player_seek(&viewer.player, T - 1);
+  assert_true(count_pixels(right) > 20 && count_pixels(wrong) == 0);
+  viewer.gazes.wrong[FIRST] = 1;
+  assert_true(count_pixels(right) > 20 && count_pixels(wrong) > 10);
+  fov_viewer_do(&viewer, FOV_ACTION_OVERLAY_1 + 1);
+  assert_int_equal(count_pixels(right) + count_pixels(wrong), 0);
+  fov_viewer_drop(&viewer, "symbols.trace");
+  assert_null(fov_window_scene(&viewer).gazes);
+  fov_viewer_finish(&viewer);
+}
+
+static void test_gazes_need_an_agent_and_first_cases(void **state) {
+  (void)state;
+  FovDrawEpisode what = {.gazes = 2, .episode = FIRST};
+  assert_int_equal(fov_draw_overview("gazes.png", "run", &what), FOV_ERR_USAGE);
+  assert_non_null(strstr(fov_error_message(), "not one of the first 4 cases"));
+  assert_int_not_equal(access("gazes.png", F_OK), 0);
+  what.episode = FIRST - 1;
+  assert_int_equal(fov_draw_overview("gazes.png", "run", &what), FOV_OK);
+  assert_int_equal(fov_draw_overview("gazes.html", "run", &what), FOV_ERR_USAGE);
+  assert_int_equal(fov_draw_overview("gazes.png", "run/trace.safetensors", &what), FOV_ERR_USAGE);
+  assert_non_null(strstr(fov_error_message(), "a trace has no agent: open its run"));
+}
+
+/* ---- a computation that takes long ---- */
+
+static atomic_int begun, stopped;
+
+static FovStatus take_long(float *map, float *places, const FovDrawCase *what, int method) {
+  (void)map, (void)places, (void)method;
+  atomic_fetch_add(&begun, 1);
+  while (!atomic_load(what->stop)) usleep(1000);
+  atomic_fetch_add(&stopped, 1);
+  return FOV_OK;
+}
+
+static const char *slow_name(int index) {
+  return index == 0 ? "slow" : NULL;
+}
+
+static FovStatus fits(const FovTask *task, int method) {
+  (void)task, (void)method;
+  return FOV_OK;
+}
+
+static void tick_until_begun(int count) {
+  for (int i = 0; i < 3000 && atomic_load(&begun) < count; i++) {
+    viewer.damages = 0;
+    assert_true(fov_viewer_wait(&viewer) >= 0); // it looks at the computation again
+    usleep(10000);
+    fov_viewer_tick(&viewer, 0.01);
+  }
+  assert_int_equal(atomic_load(&begun), count);
+  assert_int_equal(atomic_load(&stopped), count - 1);
+}
+
+static void test_what_is_no_longer_wanted_is_stopped(void **state) {
+  (void)state;
+  const FovDrawExplain slow = {.method = slow_name, .check = fits, .map = take_long};
+  open_with("run", &slow);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  tick_until_begun(1);
+  assert_true(shown().pending);
+  for (int i = 0; i < 40; i++) fov_viewer_tick(&viewer, 0.01);
+  assert_non_null(strstr(viewer.message, "computing the explanation"));
+  fov_viewer_do(&viewer, FOV_ACTION_NEXT);
+  tick_until_begun(2);
+  fov_viewer_do(&viewer, FOV_ACTION_OVERLAY_7);
+  fov_viewer_tick(&viewer, 0.01);
+  assert_int_equal(atomic_load(&stopped), 2);
+  viewer.message_left = 0;
+  viewer.damages = 0;
+  assert_near(fov_viewer_wait(&viewer), -1, 0, "wait");
+  fov_viewer_do(&viewer, FOV_ACTION_OVERLAY_7);
+  tick_until_begun(3);
+  fov_viewer_finish(&viewer); // does not wait for ever
+  assert_int_equal(atomic_load(&stopped), 3);
+}
+
+/** Every method can be stopped: then it ends at once. */
+static void test_methods_stop_when_asked_to(void **state) {
+  (void)state;
+  const atomic_bool stop = true;
+  const int64_t index = 0;
+  FovExplainRequest request = request_of(&index);
+  request.stop = &stop;
+  float norms[T * T], before[T * T], sum = 0;
+  request.stop = NULL;
+  assert_int_equal(fov_jacobian(before, &request, FOV_JACOBIAN_LOGITS), FOV_OK);
+  request.stop = &stop;
+  assert_int_equal(fov_jacobian(norms, &request, FOV_JACOBIAN_LOGITS), FOV_OK);
+  for (int i = 0; i < T * T; i++) sum += fabsf(norms[i]);
+  assert_true(sum == 0 && before[0] > 0);
+  static const char *const names[] = {"saliency", "integrated_gradients", "smoothgrad",
+                                      "occlusion"};
+  FovMethodOptions options;
+  assert_int_equal(fov_method_options_read(&options, NULL, 0), FOV_OK);
+  for (size_t m = 0; m < sizeof names / sizeof *names; m++) {
+    const FovMethod *method;
+    FovMaps maps;
+    assert_int_equal(fov_method_find(&method, names[m]), FOV_OK);
+    assert_int_equal(
+        fov_maps_make(&maps, &request, method, fov_method_options_of(&options, method)), FOV_OK);
+    for (int i = 0; i < PIXELS; i++) assert_true(maps.map[i] == 0);
+    fov_maps_finish(&maps);
+  }
+  fov_method_options_finish(&options);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_maps_are_those_of_the_command_line),
+      cmocka_unit_test(test_cases_of_wrong_episodes_are_found),
+      cmocka_unit_test(test_methods_that_do_not_fit_the_agent_are_left_out),
+      cmocka_unit_test(test_hints_have_the_values),
+      cmocka_unit_test(test_what_has_no_agent_is_not_explained),
+      cmocka_unit_test(test_episodes_that_the_agent_does_not_repeat_are_refused),
+      cmocka_unit_test(test_an_agent_at_a_picture_is_explained),
+      cmocka_unit_test(test_gazes_are_those_of_sampled_rollouts),
+      cmocka_unit_test(test_gazes_need_an_agent_and_first_cases),
+      cmocka_unit_test(test_what_is_no_longer_wanted_is_stopped),
+      cmocka_unit_test(test_methods_stop_when_asked_to),
+  };
+  return cmocka_run_group_tests_name("explaining", tests, begin, end);
+}

@@ -1,0 +1,49 @@
+/** Explanations of the episode that is shown, computed on a thread of their own and kept until
+ * another one is shown. */
+#ifndef FOV_VIZ_VIEWER_EXPLAINING_H
+#define FOV_VIZ_VIEWER_EXPLAINING_H
+
+#include "draw.h"
+#include "viz/scene/explanation.h"
+#include "viz/viewer/opened_run.h"
+
+typedef struct FovExplaining FovExplaining;
+
+/** NULL without memory, or without anything that explains. */
+FovExplaining *fov_explaining_create(const FovDrawExplain *how);
+void fov_explaining_destroy(FovExplaining *explaining);
+
+/** What is wanted. */
+typedef struct FovWanted {
+  const FovOpenedRun *opened;
+  const char *picture; /**< that the agent looks at instead; NULL: none */
+  int episode;
+  int method;
+} FovWanted;
+
+/**
+ * Takes what has been computed, and begins with what is missing: the method's map, then the
+ * Jacobian. What is no longer wanted is stopped, and dropped with its episode.
+ *
+ * wanted: NULL: nothing. changed: whether there is something new. Fails, once, as
+ * fov_explained_make does.
+ */
+FovStatus fov_explaining_step(bool *changed, FovExplaining *explaining, const FovWanted *wanted);
+
+/** Stops the computation, and drops all results: the trace is another. */
+void fov_explaining_forget(FovExplaining *explaining);
+
+/** Whether there may be results of an episode. */
+bool fov_explaining_has(const FovExplaining *explaining, int episode);
+
+/** Whether a step would do nothing now, nor later. */
+bool fov_explaining_is_done(const FovExplaining *explaining, const FovWanted *wanted);
+
+/** What there is of an episode. */
+FovExplanation fov_explaining_get(const FovExplaining *explaining, int episode, int method);
+
+/** The method after one; those that cannot explain the agent are left out, once it is loaded. Stops
+ * the computation. */
+int fov_explaining_next(FovExplaining *explaining, int method);
+
+#endif

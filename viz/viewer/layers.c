@@ -1,0 +1,94 @@
+#include "viz/viewer/layers.h"
+
+#include <stdio.h>
+
+#include "viz/scene/attention.h"
+#include "viz/viewer/saving.h"
+
+/* ---- switches ---- */
+
+/** Fails unless there is an agent whose answers can be explained. */
+static FovStatus check_explainable(const FovViewer *viewer) {
+  const FovOpenedRun *opened = &viewer->opened;
+  if (opened->trace.vocabulary > 0)
+    return fov_fail(FOV_ERR_USAGE, "a sequence of symbols has no pixels to explain");
+  if (!opened->is_run)
+    return fov_fail(FOV_ERR_USAGE, "%s: a trace has no agent to explain: open its run",
+                    opened->name);
+  return viewer->explaining ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory to explain answers");
+}
+
+void fov_viewer_toggle_overlay(FovViewer *viewer, FovAction action) {
+  int overlay = (int)action - FOV_ACTION_OVERLAY_1;
+  char text[32];
+  bool on = viewer->player.overlays >> overlay & 1;
+  if (action == FOV_ACTION_OVERLAY_7 && !on && !fov_viewer_check(viewer, check_explainable(viewer)))
+    return;
+  fov_player_do(&viewer->player, action);
+  bool shown = viewer->player.overlays >> overlay & 1;
+  snprintf(text, sizeof text, "%s: %s", fov_overlay_names[overlay], shown ? "shown" : "hidden");
+  fov_viewer_show_message(viewer, false, text);
+}
+
+void fov_viewer_next_head(FovViewer *viewer) {
+  FovPlayer *player = &viewer->player;
+  char head[40], text[64];
+  fov_player_do(player, FOV_ACTION_HEAD);
+  fov_describe_head(head, sizeof head, player->trace, player->head);
+  snprintf(text, sizeof text, "weights: %s", head[0] ? head : "this trace has no heads to choose");
+  fov_viewer_show_message(viewer, false, text);
+}
+
+void fov_viewer_next_method(FovViewer *viewer) {
+  FovPlayer *player = &viewer->player;
+  if (!fov_viewer_check(viewer, check_explainable(viewer))) return;
+  if (player->overlays & FOV_OVERLAY_EXPLANATION)
+    viewer->method = fov_explaining_next(viewer->explaining, viewer->method);
+  player->overlays |= FOV_OVERLAY_EXPLANATION;
+  fov_viewer_show_message(viewer, false, fov_viewer_explanation(viewer).method);
+}
+
+/* ---- the explanation ---- */
+
+static const double patience = 0.3; // seconds before a message
+
+/** False if no explanation is shown. */
+static bool find_wanted(FovWanted *wanted, const FovViewer *viewer) {
+  const FovPlayer *player = &viewer->player;
+  *wanted = (FovWanted){.opened = &viewer->opened,
+                        .picture = viewer->picture[0] ? viewer->picture : NULL,
+                        .episode = fov_player_episode(player),
+                        .method = viewer->method};
+  return player->overlays & FOV_OVERLAY_EXPLANATION && player->mode == FOV_MODE_SCENE &&
+         player->count > 0;
+}
+
+void fov_viewer_step_explanation(FovViewer *viewer, double seconds) {
+  FovWanted wanted;
+  bool shown = find_wanted(&wanted, viewer), changed, late = viewer->computing >= patience;
+  if (!viewer->explaining) return;
+  // A GIF that is being written shows the results of its episode.
+  if (viewer->gif && shown && !fov_explaining_has(viewer->explaining, wanted.episode))
+    fov_viewer_end_gif(viewer);
+  FovStatus status = fov_explaining_step(&changed, viewer->explaining, shown ? &wanted : NULL);
+  if (changed) {
+    if (late) viewer->message_left = 0;
+    fov_viewer_damage_all(viewer);
+  }
+  fov_viewer_check(viewer, status);
+  bool computes = !changed && fov_viewer_explanation(viewer).pending;
+  viewer->computing = computes ? viewer->computing + seconds : 0;
+  if (computes && !late && viewer->computing >= patience)
+    fov_viewer_show_message(viewer, false, "computing the explanation ...");
+}
+
+void fov_viewer_forget_explanation(FovViewer *viewer) {
+  fov_explaining_forget(viewer->explaining);
+  if (check_explainable(viewer) != FOV_OK) viewer->player.overlays &= ~FOV_OVERLAY_EXPLANATION;
+}
+
+bool fov_viewer_is_explained(const FovViewer *viewer) {
+  FovWanted wanted;
+  bool shown = find_wanted(&wanted, viewer);
+  return !viewer->explaining || fov_explaining_is_done(viewer->explaining, shown ? &wanted : NULL);
+}
