@@ -1,5 +1,6 @@
 /** Explains single episodes for the window of fovea view. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/explain.h"
 #include "explain/jacobian.h"
@@ -17,8 +18,7 @@ static const char *name_of(int index) {
 }
 
 static FovStatus check(const FovTask *task, int index) {
-  const FovMethod *method = method_at(index);
-  return method->check ? method->check(task, false) : FOV_OK;
+  return fov_method_check(method_at(index), task, false);
 }
 
 static FovExplainRequest request_of(const FovDrawCase *what) {
@@ -68,7 +68,11 @@ static FovStatus map(float *map, float *places, const FovDrawCase *what, int ind
 
 static FovStatus jacobian(float *norms, const FovDrawCase *what) {
   FovExplainRequest request = request_of(what);
-  return fov_jacobian(norms, &request, FOV_JACOBIAN_LOGITS);
+  FovJacobian j;
+  FovStatus status = fov_jacobian_make(&j, &request, FOV_JACOBIAN_LOGITS);
+  if (status == FOV_OK) memcpy(norms, j.norms, (size_t)j.T * (size_t)j.S * sizeof *norms);
+  fov_jacobian_finish(&j);
+  return status;
 }
 
 const FovDrawExplain fov_cli_explain = {
