@@ -7,6 +7,7 @@
 #include "cli/explain.h"
 #include "cli/print.h"
 #include "explain/curves.h"
+#include "record/csv.h"
 
 enum { DELETION = FOV_CURVE_DELETION, INSERTION = FOV_CURVE_INSERTION, KINDS = FOV_CURVE_KINDS };
 
@@ -46,9 +47,11 @@ static FovStatus list_methods(Table *table, const FovExplainSubject *subject,
 
 static void print_curves(FILE *csv, const char *run, const FovMethod *method,
                          const FovFaithfulness *f) {
-  for (int k = 0; k < FOV_CURVE_POINTS; k++)
-    fprintf(csv, "%s,%s,%g,%.6g,%.6g\n", run, method->plugin.name,
-            k / (double)(FOV_CURVE_POINTS - 1), f->mean[DELETION][k], f->mean[INSERTION][k]);
+  for (int k = 0; k < FOV_CURVE_POINTS; k++) {
+    fov_csv_print(csv, run);
+    fprintf(csv, ",%s,%g,%.6g,%.6g\n", method->plugin.name, k / (double)(FOV_CURVE_POINTS - 1),
+            f->mean[DELETION][k], f->mean[INSERTION][k]);
+  }
 }
 
 /** Measures all methods on a run, the `index`-th. */
