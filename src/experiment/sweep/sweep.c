@@ -1,7 +1,6 @@
 #include "experiment/sweep/sweep.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
