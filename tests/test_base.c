@@ -65,6 +65,23 @@ static void write_below(const char *name, const char *text) {
   assert_int_equal(fov_file_write(below, text, strlen(text)), FOV_OK);
 }
 
+/** Whether this process is in the groups of the folder instead of its own. */
+static bool is_grouped;
+
+FILE *__real_fopen64(const char *name, const char *mode);
+FILE *__wrap_fopen64(const char *name, const char *mode);
+
+FILE *__wrap_fopen64(const char *name, const char *mode) {
+  static const char root[] = "/sys/fs/cgroup";
+  char below[700];
+  if (is_grouped && strcmp(name, "/proc/self/cgroup") == 0) name = path;
+  if (is_grouped && strncmp(name, root, sizeof root - 1) == 0) {
+    snprintf(below, sizeof below, "%s%s", folder, name + sizeof root - 1);
+    name = below;
+  }
+  return __real_fopen64(name, mode);
+}
+
 static int make_groups(void **state) {
   (void)state;
   return make_folder("cgroup");
@@ -85,6 +102,15 @@ static void the_least_limit_of_all_control_groups_counts(void **state) {
   assert_true(fov_cgroup_limit(path, folder) == 6000);
   write_below("memory.max", "5000\n"); // the root, as a container sees it
   assert_true(fov_cgroup_limit(path, folder) == 5000);
+  is_grouped = true;
+  FovStatus enough = fov_memory_check(5000, "this test"),
+            more = fov_memory_check(5001, "this test");
+  double available = fov_memory_available();
+  is_grouped = false;
+  assert_int_equal(enough, FOV_OK);
+  assert_int_equal(more, FOV_ERR_MEMORY);
+  assert_message("and its control group may use 0.0; make ");
+  assert_true(available == 5000);
 }
 
 static void more_memory_than_there_is_is_refused(void **state) {

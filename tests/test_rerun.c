@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <cairo.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -142,6 +143,8 @@ static void test_what_is_no_picture_is_refused(void **state) {
   (void)state;
   unsigned char header[40] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x7f\0\0\0\0\0\0\1";
   assert_refused("", "absent.png", "absent.png: cannot open");
+  assert_int_equal(mkfifo("pipe.png", 0666), 0);
+  assert_refused("", "pipe.png", "pipe.png: expected a regular file");
   assert_int_equal(fov_file_write("text.png", "hello, hello, hello, hello", 26), FOV_OK);
   assert_refused("", "text.png", "text.png: not a PNG");
   assert_int_equal(fov_file_write("vast.png", header, sizeof header), FOV_OK);

@@ -219,19 +219,30 @@ FovStatus fov_file_write(const char *path, const void *data, size_t size) {
   return fov_replace_commit(&replace);
 }
 
-FovStatus fov_file_open(int *fd, const char *path) {
+static FovStatus open_regular(int *fd, const char *path, int flags) {
   struct stat info;
   FovStatus status = FOV_OK;
-  // Without O_NONBLOCK, opening a FIFO would wait for its writer.
-  *fd = (int)TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  // Without O_NONBLOCK, opening a FIFO would wait for its other end.
+  *fd = (int)TEMP_FAILURE_RETRY(open(path, flags | O_NONBLOCK | O_CLOEXEC, 0666));
   if (*fd < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
   if (fstat(*fd, &info) != 0)
     status = fov_fail(FOV_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
   else if (!S_ISREG(info.st_mode))
     status = fov_fail(FOV_ERR_IO, "%s: expected a regular file, found a %s", path,
                       S_ISDIR(info.st_mode) ? "folder" : "pipe or a device");
-  if (status != FOV_OK) close(*fd);
+  if (status != FOV_OK) {
+    close(*fd);
+    *fd = -1;
+  }
   return status;
+}
+
+FovStatus fov_file_open(int *fd, const char *path) {
+  return open_regular(fd, path, O_RDONLY);
+}
+
+FovStatus fov_file_open_append(int *fd, const char *path) {
+  return open_regular(fd, path, O_RDWR | O_APPEND | O_CREAT);
 }
 
 /** Fails unless an open file is of at most `limit` bytes. */

@@ -41,8 +41,11 @@ FovStatus fov_replace_sweep(const char *folder);
 bool fov_write_all(int fd, const void *data, size_t size);
 
 /** Opens a regular file for reading. Fails, naming the path, if it cannot be opened or is anything
- * else; never waits, as opening a FIFO without a writer would. */
+ * else; never waits, as opening a FIFO without a writer would. *fd is −1 after a failure. */
 FovStatus fov_file_open(int *fd, const char *path);
+
+/** The same for reading and for writing at its end; creates a file that is missing. */
+FovStatus fov_file_open_append(int *fd, const char *path);
 
 /** Replaces `path` by `size` bytes of `data`. */
 FovStatus fov_file_write(const char *path, const void *data, size_t size);

@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "cli/bench.h"
+#include "cli/print.h"
 #include "draw.h"
 #include "experiment/gradient/gradient.h"
 
 /* ---- text ---- */
 
 static void print_title(const FovGradientResult *result, const FovBenchGradient *request) {
-  printf("\n%s, update %lld\n", result->path, (long long)result->update);
+  fov_print(stdout, "\n%s, update %lld\n", result->path, (long long)result->update);
   printf("gradient of %s on %d images, %lld samples of each estimator\n",
          result->classes ? "E[-log p(y | l)]" : "-E[R]", request->cases,
          (long long)request->samples);

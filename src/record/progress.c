@@ -1,7 +1,6 @@
 #include "record/progress.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -449,9 +448,8 @@ static FovStatus append(int fd, const char *path, const FovProgress *row) {
 }
 
 FovStatus fov_progress_append(const char *path, const FovProgress *row) {
-  int flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC;
-  int fd = (int)TEMP_FAILURE_RETRY(open(path, flags, 0666));
-  if (fd < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+  int fd;
+  FOV_TRY(fov_file_open_append(&fd, path));
   FovStatus status = append(fd, path, row);
   close(fd); // its data is on the disk, or the error is known
   return status;

@@ -89,9 +89,7 @@ FovStatus fov_run_check(const char *dir, bool resume) {
 
 static FovStatus lock_log(FovRun *run) {
   char path[FOV_PATH_SIZE];
-  run->log =
-      open(fov_run_path(path, run, FOV_RUN_LOG), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (run->log < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+  FOV_TRY(fov_file_open_append(&run->log, fov_run_path(path, run, FOV_RUN_LOG)));
   if (flock(run->log, LOCK_EX | LOCK_NB) == 0) return FOV_OK;
   int why = errno;
   fov_run_close(run);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -158,8 +159,22 @@ void fov_verdict(cairo_t *cr, double x, double y, double size, bool right) {
   cairo_stroke(cr);
 }
 
+/**
+ * Where cairo or Fontconfig finds no memory, it may end the process by a signal. So the first text,
+ * which follows the allocation of the canvas, checks that there is enough for fonts and drawing.
+ */
+static void check_memory(void) {
+  enum { RESERVE = 32 << 20 }; // bytes
+  static bool checked;
+  void *reserve = checked ? NULL : malloc(RESERVE);
+  if (!checked && !reserve) fov_no_memory(RESERVE);
+  free(reserve);
+  checked = true;
+}
+
 void fov_set_font(cairo_t *cr, double size, bool bold) {
   cairo_font_weight_t weight = bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL;
+  check_memory();
   cairo_select_font_face(cr, "sans", CAIRO_FONT_SLANT_NORMAL, weight);
   cairo_set_font_size(cr, size);
 }

@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,8 +167,7 @@ FovStatus fov_sweep_folder_open(const char *dir, const FovSweepPlan *plan) {
 static FovStatus claim_file(int *claim, const char *dir, const char *name, int how) {
   char path[FOV_PATH_SIZE];
   fov_sweep_path(path, dir, FOV_SWEEP_CLAIMS, name);
-  *claim = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (*claim < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+  FOV_TRY(fov_file_open_append(claim, path));
   if (TEMP_FAILURE_RETRY(flock(*claim, LOCK_EX | how)) == 0) return FOV_OK;
   int why = errno;
   close(*claim);

@@ -1,7 +1,6 @@
 #include "experiment/sweep/halving.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,8 +103,7 @@ static FovStatus read_journal(FovHalving *h, const char *path) {
 static FovStatus lock(FovHalving *h) {
   char path[FOV_PATH_SIZE];
   fov_sweep_path(path, h->dir, JOURNAL, NULL);
-  h->journal = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (h->journal < 0) return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+  FOV_TRY(fov_file_open_append(&h->journal, path));
   while (flock(h->journal, LOCK_EX) != 0)
     if (errno != EINTR) return fov_fail(FOV_ERR_IO, "%s: cannot lock: %s", path, strerror(errno));
   return read_journal(h, path);

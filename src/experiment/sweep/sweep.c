@@ -1,7 +1,6 @@
 #include "experiment/sweep/sweep.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/team.h"
@@ -329,10 +329,8 @@ static FovStatus run_all(FovSweep *sweep) {
 static FovStatus open_log(FovSweep *sweep) {
   char path[FOV_PATH_SIZE];
   snprintf(sweep->log.dir, sizeof sweep->log.dir, "%s", sweep->request->dir);
-  sweep->log.log = open(fov_sweep_path(path, sweep->request->dir, FOV_SWEEP_LOG, NULL),
-                        O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (sweep->log.log >= 0) return FOV_OK;
-  return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+  fov_sweep_path(path, sweep->request->dir, FOV_SWEEP_LOG, NULL);
+  return fov_file_open_append(&sweep->log.log, path);
 }
 
 FovStatus fov_sweep_write(FovSweep *sweep) {
