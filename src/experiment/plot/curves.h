@@ -8,8 +8,8 @@
 enum { FOV_CURVES_COLUMNS = 8, FOV_CURVES_EXPERIMENTS = 14, FOV_CURVES_NAME = 64 };
 
 typedef struct FovCurvesRequest {
-  /** [source_count] A run directory; a CSV file: a progress.csv, or any table of numbers; the folder of a sweep,
-   * which stands for those of its runs that have a row. */
+  /** [source_count] A run directory; a CSV file: a progress.csv, or any table of numbers; the
+   * folder of a sweep, which stands for those of its runs that have a row. */
   const char *const *sources;
   int source_count;
   const char *x; /**< a column; NULL: episodes */
