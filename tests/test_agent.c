@@ -87,8 +87,8 @@ static void test_a_score_without_keys_is_refused_for_a_memory_that_grows(void **
 static void test_tiles_that_do_not_fit_are_refused(void **state) {
   (void)state;
   assert_agent_refuses("attention = soft\ntiles.side = 21\n", 21, 20,
-                       "tiles.side = 21: expected at most as many tiles as pixels, found images of "
-                       "20 x 21");
+                       "tiles.side, tiles.down: expected at most as many tiles as pixels, found 21 "
+                       "x 21 tiles on images of 20 x 21");
   assert_agent_refuses(TOY_SOFT "sensor.whole = yes\n", 20, 20, "set sensor.whole = no");
   assert_agent_refuses(TOY_SOFT "tiles.heads = 4\n", 20, 20,
                        "tiles.heads = 4: expected a number that divides tiles.width = 6");

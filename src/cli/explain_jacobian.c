@@ -102,9 +102,9 @@ static FovStatus draw(const Table *table, const FovJacobian *j, const FovExplain
 
 /** A name or a number from 1 on, in as many columns as a norm. */
 static void print_head(const char *const *names, int i) {
-  char text[9];
+  char text[12];
   if (names)
-    snprintf(text, sizeof text, "%s", names[i]);
+    snprintf(text, sizeof text, "%.8s", names[i]);
   else
     snprintf(text, sizeof text, "%d", i + 1);
   fov_text_clean(text); // of half a character

@@ -290,13 +290,13 @@ static void print_run(FILE *stream, const FovSweepPlan *plan, const FovSweepRun 
   print_number(stream, "%.9g", run->valid_error);
   print_number(stream, "%.9g", run->test_error);
   if (plan->options.rollouts > 1) print_number(stream, "%.9g", run->rollouts_error);
-  print_number(stream, "%.9g", run->answer_error);
-  print_number(stream, "%.9g", run->alignment_error);
   fprintf(stream, ",%lld,%.1f,%lld", (long long)run->episodes, run->seconds,
           (long long)run->parameters);
   print_number(stream, "%.6g", run->mflop);
   print_number(stream, "%.9g", run->input_numbers);
   print_number(stream, "%.9g", run->input_pixels);
+  print_number(stream, "%.9g", run->answer_error);
+  print_number(stream, "%.9g", run->alignment_error);
   putc(',', stream);
   fov_csv_print(stream, run->reason);
   putc('\n', stream);
@@ -312,8 +312,8 @@ FovStatus fov_sweep_write_results(const char *dir, const FovSweepPlan *plan,
   if (plan->row_tasks) fputs(",task", file.stream);
   fputs(",seed,state,valid_error,test_error", file.stream);
   if (plan->options.rollouts > 1) fprintf(file.stream, ",test_error_%d", plan->options.rollouts);
-  fputs(",answer_error,alignment_error,episodes,seconds,parameters,mflop,input_numbers,input_"
-        "pixels,reason\n",
+  fputs(",episodes,seconds,parameters,mflop,input_numbers,input_pixels,answer_error,"
+        "alignment_error,reason\n",
         file.stream);
   for (int i = 0; i < count; i++) print_run(file.stream, plan, &runs[i]);
   return fov_replace_commit(&file);
