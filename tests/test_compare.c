@@ -428,7 +428,7 @@ static void tasks_are_resampled_independently(void **state) {
       "core = rnn\nenv = cluttered\n", "core = gru\nenv = cluttered\n",
       "core = rnn\nenv = translated\n", "core = gru\nenv = translated\n"};
   for (int i = 0; i < 4; i++) {
-    char name[8];
+    char name[12];
     snprintf(name, sizeof name, "%d", i);
     make_run(runs[i], (Made){name, configs[i], i % 2 ? 10 : 24, 0, 7, FOV_SPLIT_TEST});
   }
@@ -493,7 +493,7 @@ static void environments_are_tasks(void **state) {
       "core = rnn\nenv = cluttered\n", "core = rnn\nenv = translated\n",
       "core = gru\nenv = cluttered\n", "core = gru\nenv = translated\n"};
   for (int i = 0; i < 4; i++) {
-    char name[8];
+    char name[12];
     snprintf(name, sizeof name, "%d", i);
     make_run(runs[i], (Made){name, configs[i], 4 + 4 * i, 0, 7, FOV_SPLIT_TEST});
   }
@@ -542,7 +542,7 @@ static void threads_do_not_change_a_bit(void **state) {
   (void)state;
   char runs[4][600];
   for (int i = 0; i < 4; i++) {
-    char name[8], config[64];
+    char name[12], config[64];
     snprintf(name, sizeof name, "%d", i);
     snprintf(config, sizeof config, "seed = %d\ncore = %s\n", i / 2, i % 2 ? "rnn" : "gru");
     make_run(runs[i], (Made){name, config, 4 + 5 * i, 0, 7, FOV_SPLIT_TEST});
