@@ -342,7 +342,7 @@ static void test_people_are_the_reference(void **state) {
   fov_scanpath_study_finish(&study);
 }
 
-/** Of a gaze that stopped at its first place, which is left out, nothing is known. */
+/** The first place is left out, so a gaze that stopped there has no measures. */
 static void test_a_gaze_of_one_place_has_no_measures(void **state) {
   (void)state;
   FovTrace trace = make_up_gaze(EPISODES);

@@ -921,7 +921,7 @@ static void test_heat_maps_may_be_relative_to_the_target(void **state) {
   assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, false), FOV_OK);
   assert_true(heat.cells[8 * FOV_HEAT_SIDE + FOV_HEAT_SIDE - 1] == 1); // the place itself
   fov_heat_finish(&heat);
-  // Of two answers, a glimpse belongs to the next one.
+  // With two answers, a glimpse belongs to the answer that follows it.
   float *targets = trace.column[1].values;
   for (int i = 0; i < 2; i++) targets[i] = targets[4 + i] = NAN;
   assert_ptr_equal(fov_target_place(&trace, 0, 0), targets + 2);

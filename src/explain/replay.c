@@ -34,8 +34,7 @@ static FovImage *images_at(const Repeating *r, int t) {
   for (int i = 0; i < step->count; i++) {
     size_t first = (size_t)step->lanes[i] * all + frame * (all / (size_t)held->frames);
     if (held->tokens) {
-      images[i] = (FovImage){
-          .tokens = held->tokens + first, .height = 1, .width = held->width, .channels = 1};
+      images[i] = fov_observed(&held->task.env->spec.observation, held->tokens + first);
       continue;
     }
     images[i] = (FovImage){.floats = r->shown + first,
