@@ -2,22 +2,18 @@
 #ifndef FOV_TESTS_FOLDER_H
 #define FOV_TESTS_FOLDER_H
 
-#include <ftw.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tests/check.h"
+#include "tests/working_folder.h"
 
-static char folder[256]; /**< of the running test */
-static char path[600];   /**< a file inside it */
+static char path[600]; /**< a file inside it */
 
 /** Makes `folder` and sets `path` to the file `name` inside it; 0, or −1 for cmocka. */
 static inline int make_folder(const char *name) {
-  const char *base = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%.200s/fovea-test-XXXXXX", base && *base ? base : "/tmp");
-  if (!mkdtemp(folder)) return -1;
+  if (create_folder() != 0) return -1;
   snprintf(path, sizeof path, "%s/%s", folder, name);
   return 0;
 }
@@ -27,18 +23,6 @@ static inline int remove_folder(void **state) {
   (void)state;
   unlink(path);
   return rmdir(folder);
-}
-
-static inline int remove_one(const char *name, const struct stat *status, int type,
-                             struct FTW *place) {
-  (void)status, (void)type, (void)place;
-  return remove(name);
-}
-
-/** Removes `folder` with all that is in it. */
-static inline int remove_tree(void **state) {
-  (void)state;
-  return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 /** Renames the digest of a safetensors file in memory, so that the file has none and a test can

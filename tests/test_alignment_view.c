@@ -14,7 +14,6 @@
 #include "check.h"
 #include "draw.h"
 #include "drawn.h"
-#include "folder.h"
 #include "pixel.h"
 #include "traces.h"
 #include "viz/scene/alignment_view.h"
@@ -24,6 +23,7 @@
 #include "viz/scene/sides.h"
 #include "viz/viewer/sheet.h"
 #include "viz/viewer/viewer.h"
+#include "working_folder.h"
 
 enum { HEADS = 3, WIDTH = 1280, HEIGHT = 720, SITES = SYMBOLS };
 
@@ -503,15 +503,6 @@ static void test_round_numbers_above_a_probability(void **state) {
     assert_near(fov_round_up(expected[i][0]), expected[i][1], 1e-12, "upper end");
 }
 
-static int begin(void **state) {
-  (void)state;
-  return make_folder("a.trace") == 0 && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int end(void **state) {
-  return chdir("/") == 0 ? remove_tree(state) : -1;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_cell_has_the_colour_of_its_weight),
@@ -533,5 +524,5 @@ int main(void) {
       cmocka_unit_test(test_any_weights_sources_and_sizes_draw),
       cmocka_unit_test(test_round_numbers_above_a_probability),
   };
-  return cmocka_run_group_tests_name("alignment_view", tests, begin, end);
+  return cmocka_run_group_tests_name("alignment_view", tests, enter_folder, leave_folder);
 }

@@ -12,7 +12,6 @@
 #include "check.h"
 #include "draw.h"
 #include "drawn.h"
-#include "folder.h"
 #include "pixel.h"
 #include "traces.h"
 #include "viz/scene/attention.h"
@@ -21,6 +20,7 @@
 #include "viz/scene/layout.h"
 #include "viz/scene/reconstruction.h"
 #include "viz/viewer/sheet.h"
+#include "working_folder.h"
 
 enum { K = 4, HEADS = 3, WIDTH = 1280, HEIGHT = 720 };
 
@@ -370,15 +370,6 @@ static void test_an_export_shows_the_head(void **state) {
   fov_trace_finish(&trace);
 }
 
-static int begin(void **state) {
-  (void)state;
-  return make_folder("heads.trace") == 0 && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int end(void **state) {
-  return chdir("/") == 0 ? remove_tree(state) : -1;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_head_has_weights_of_its_own),
@@ -393,5 +384,5 @@ int main(void) {
       cmocka_unit_test(test_what_is_far_away_is_not_drawn),
       cmocka_unit_test(test_an_export_shows_the_head),
   };
-  return cmocka_run_group_tests_name("attention_view", tests, begin, end);
+  return cmocka_run_group_tests_name("attention_view", tests, enter_folder, leave_folder);
 }

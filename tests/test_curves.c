@@ -14,19 +14,10 @@
 #include "base/file.h"
 #include "experiment/plot/curves.h"
 #include "tests/check.h"
-#include "tests/folder.h"
+#include "tests/working_folder.h"
 
 /** t of one degree of freedom; s/√2 is half the range of two values. */
 static const double STUDENT_1 = 12.706204736174707;
-
-static int enter(void **state) {
-  (void)state;
-  return make_folder("unused") == 0 ? chdir(folder) : -1;
-}
-
-static int leave(void **state) {
-  return chdir("/") == 0 ? remove_tree(state) : -1;
-}
 
 /** A point of a file: everything that these tests plot. */
 typedef struct Row {
@@ -368,5 +359,5 @@ int main(void) {
       cmocka_unit_test(test_a_column_that_is_empty_in_all_runs_is_refused),
       cmocka_unit_test(test_more_experiments_than_pens_are_refused),
   };
-  return cmocka_run_group_tests_name("curves", tests, enter, leave);
+  return cmocka_run_group_tests_name("curves", tests, enter_folder, leave_folder);
 }

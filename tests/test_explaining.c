@@ -21,10 +21,10 @@
 #include "viz/viewer/rerun.h"
 #include "viz/viewer/viewer.h"
 #include "viz/viewer/window_layout.h"
+#include "working_folder.h"
 
 enum { FIRST = 4, WRONG = 2, WIDTH = 1280, HEIGHT = 720, T = 8, PIXELS = 60 * 60 };
 
-static char folder[256];
 static FovTrained trained; // as the viewer loads it
 
 /** The trace of the first cases, then wrong ones. */
@@ -54,12 +54,9 @@ static void write_trace(FovTrace trace, const char *path) {
 
 /** A run with a trace of the shipped data. */
 static int begin(void **state) {
-  (void)state;
   char command[600];
-  const char *temporary = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/fovea-explaining-XXXXXX", temporary ? temporary : "/tmp");
   setenv("FOVEA_DATA", getenv("FOVEA_SUBSET"), 1);
-  if (!mkdtemp(folder) || chdir(folder) != 0) return -1;
+  if (enter_folder(state) != 0) return -1;
   snprintf(command, sizeof command,
            "mkdir run && cp '%s/experiments/trained/cluttered-60/best.%s' run",
            getenv("FOVEA_SOURCE"), "safetensors");
@@ -71,11 +68,8 @@ static int begin(void **state) {
 }
 
 static int end(void **state) {
-  (void)state;
-  char command[sizeof folder + 16];
   fov_trained_finish(&trained);
-  snprintf(command, sizeof command, "rm -r '%s'", folder);
-  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+  return leave_folder(state);
 }
 
 static FovViewer viewer;

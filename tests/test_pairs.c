@@ -20,10 +20,10 @@
 #include "viz/viewer/mouse.h"
 #include "viz/viewer/viewer.h"
 #include "viz/viewer/window_layout.h"
+#include "working_folder.h"
 
 enum { EPISODES = 40, FEWER = 35, WIDTH = 1280, HEIGHT = 720 };
 
-static char folder[256];
 static FovViewer viewer;
 
 /** The same episodes, of an agent that answers each fifth one differently and ends each second one
@@ -56,10 +56,7 @@ static FovStatus open_pair(const char *a, const char *b) {
 }
 
 static int begin(void **state) {
-  (void)state;
-  const char *temporary = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/fovea-pairs-XXXXXX", temporary ? temporary : "/tmp");
-  if (!mkdtemp(folder) || chdir(folder) != 0) return -1;
+  if (enter_folder(state) != 0) return -1;
   write_trace(make_up_trace(EPISODES, 1), "a.trace");
   write_trace(make_up_other(FEWER), "b.trace");
   write_trace(make_up_game(EPISODES), "game.trace");
@@ -71,11 +68,8 @@ static int begin(void **state) {
 }
 
 static int end(void **state) {
-  (void)state;
-  char command[sizeof folder + 16];
   fov_viewer_finish(&viewer);
-  snprintf(command, sizeof command, "rm -r '%s'", folder);
-  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+  return leave_folder(state);
 }
 
 static void assert_title(const char *expected) {

@@ -14,27 +14,22 @@
 #include "traces.h"
 #include "viz/viewer/picture.h"
 #include "viz/viewer/rerun.h"
+#include "working_folder.h"
 
-static char folder[256], data[600];
+static char data[600];
 static FovOpenedRun opened;
 
 static int begin(void **state) {
-  (void)state;
   char run[512];
-  const char *temporary = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/fovea-rerun-XXXXXX", temporary ? temporary : "/tmp");
   snprintf(run, sizeof run, "%s/experiments/trained/cluttered-60", getenv("FOVEA_SOURCE"));
   snprintf(data, sizeof data, "env.data=%s", getenv("FOVEA_SUBSET"));
-  if (!mkdtemp(folder) || chdir(folder) != 0) return -1;
+  if (enter_folder(state) != 0) return -1;
   return fov_opened_run_open(&opened, run) == FOV_OK ? 0 : -1;
 }
 
 static int end(void **state) {
-  (void)state;
-  char command[sizeof folder + 16];
   fov_opened_run_finish(&opened);
-  snprintf(command, sizeof command, "rm -r '%s'", folder);
-  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+  return leave_folder(state);
 }
 
 /** Settings after those of the data. */

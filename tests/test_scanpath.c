@@ -13,24 +13,9 @@
 #include "experiment/scanpath/fixations.h"
 #include "experiment/scanpath/study.h"
 #include "traces.h"
+#include "working_folder.h"
 
 enum { EPISODES = 12 };
-
-static char folder[256];
-
-static int begin(void **state) {
-  (void)state;
-  const char *temporary = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/fovea-scanpath-XXXXXX", temporary ? temporary : "/tmp");
-  return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int end(void **state) {
-  (void)state;
-  char command[sizeof folder + 16];
-  snprintf(command, sizeof command, "rm -r '%s'", folder);
-  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
 
 static void write_trace(FovTrace trace, const char *path) {
   assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
@@ -393,5 +378,5 @@ int main(void) {
       cmocka_unit_test(test_a_gaze_of_one_place_has_no_measures),
       cmocka_unit_test(test_sources_without_scanpaths_are_refused),
   };
-  return cmocka_run_group_tests_name("scanpath", tests, begin, end);
+  return cmocka_run_group_tests_name("scanpath", tests, enter_folder, leave_folder);
 }

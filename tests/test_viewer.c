@@ -22,10 +22,10 @@
 #include "viz/viewer/sheet.h"
 #include "viz/viewer/viewer.h"
 #include "viz/viewer/window_layout.h"
+#include "working_folder.h"
 
 enum { EPISODES = 120, WIDTH = 1280, HEIGHT = 720 };
 
-static char folder[256];
 static FovViewer viewer;
 
 /** A run of three snapshots with a curve of three rows. */
@@ -54,10 +54,7 @@ static int write_trace(FovTrace trace, const char *path) {
 }
 
 static int begin(void **state) {
-  (void)state;
-  const char *temporary = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/fovea-viewer-XXXXXX", temporary ? temporary : "/tmp");
-  if (!mkdtemp(folder) || chdir(folder) != 0) return -1;
+  if (enter_folder(state) != 0) return -1;
   if (write_trace(make_up_trace(EPISODES, 1), "a.trace") != 0) return -1;
   if (write_trace(make_up_game(EPISODES), "game.trace") != 0) return -1;
   if (write_trace(make_up_sequence(EPISODES), "sequence.trace") != 0) return -1;
@@ -70,11 +67,8 @@ static int begin(void **state) {
 }
 
 static int end(void **state) {
-  (void)state;
-  char command[sizeof folder + 16];
   fov_viewer_finish(&viewer);
-  snprintf(command, sizeof command, "rm -r '%s'", folder);
-  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+  return leave_folder(state);
 }
 
 static void reopen(const char *path) {

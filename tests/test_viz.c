@@ -26,27 +26,12 @@
 #include "viz/scene/reconstruction.h"
 #include "viz/scene/scene.h"
 #include "viz/viewer/player.h"
+#include "working_folder.h"
 
 /** fontconfig keeps its cache until the process ends; the leak checker ignores it. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
   return "leak:libfontconfig";
-}
-
-static char folder[256];
-
-static int make_folder(void **state) {
-  (void)state;
-  const char *temporary = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/fovea-viz-XXXXXX", temporary ? temporary : "/tmp");
-  return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-  (void)state;
-  char command[sizeof folder + 16];
-  snprintf(command, sizeof command, "rm -r '%s'", folder);
-  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
 }
 
 static void assert_fails(FovStatus found, FovStatus expected, const char *mentions) {
@@ -1171,5 +1156,5 @@ int main(void) {
       cmocka_unit_test(test_gif_shows_every_glimpse),
       cmocka_unit_test(test_episodes_refuse_what_they_cannot_draw),
   };
-  return cmocka_run_group_tests_name("viz", tests, make_folder, remove_folder);
+  return cmocka_run_group_tests_name("viz", tests, enter_folder, leave_folder);
 }
