@@ -132,13 +132,12 @@ static float pixel_at(FovCrop crop, int x, int y, int c, int channels) {
 
 /** The same between pixels, bilinearly. */
 static float sample(FovCrop crop, float x, float y, int c, int channels) {
-  float left = floorf(x), top = floorf(y), u = x - left, v = y - top;
+  float left = floorf(x), top = floorf(y);
   int i = (int)left, j = (int)top;
-  float upper =
-      (1 - u) * pixel_at(crop, i, j, c, channels) + u * pixel_at(crop, i + 1, j, c, channels);
-  float lower = (1 - u) * pixel_at(crop, i, j + 1, c, channels) +
-                u * pixel_at(crop, i + 1, j + 1, c, channels);
-  return (1 - v) * upper + v * lower;
+  const float upper[] = {pixel_at(crop, i, j, c, channels), pixel_at(crop, i + 1, j, c, channels)};
+  const float lower[] = {pixel_at(crop, i, j + 1, c, channels),
+                         pixel_at(crop, i + 1, j + 1, c, channels)};
+  return fov_canvas_between(upper, lower, x - left, y - top);
 }
 
 static void add_distorted(uint8_t *corner, const FovCanvas *canvas, FovCrop crop,

@@ -78,6 +78,13 @@ void fov_canvas_clear(const FovCanvas *canvas, uint8_t *image);
 /** Adds a crop to the canvas, clamped at 255, its top left corner at column x, row y. */
 void fov_canvas_paste(const FovCanvas *canvas, uint8_t *image, FovCrop crop, int x, int y);
 
+/** The bilinear value between four pixels: x and y are 0 … 1, to the right and down. */
+static inline float fov_canvas_between(const float upper[2], const float lower[2], float x,
+                                       float y) {
+  float above = (1 - x) * upper[0] + x * upper[1], below = (1 - x) * lower[0] + x * lower[1];
+  return (1 - y) * above + y * below;
+}
+
 /** Adds a picture in the same way, distorted if the canvas is: then draws the four numbers of a
  * matrix, and each pixel of its rectangle is the bilinear value of the picture at the place that
  * the matrix gives for the pixel's; outside of the picture it is 0. */

@@ -77,9 +77,8 @@ static float brightness(const FovCanvas *canvas, const uint8_t *image, int x, in
   int right = x + 1 < canvas->width, below = y + 1 < canvas->height, C = canvas->channels;
   const uint8_t *pixel = image + ((size_t)y * (size_t)canvas->width + (size_t)x) * (size_t)C + c;
   const uint8_t *under = pixel + (size_t)below * (size_t)canvas->width * (size_t)C;
-  float upper = (1 - across) * pixel[0] + across * pixel[right * C];
-  float lower = (1 - across) * under[0] + across * under[right * C];
-  return ((1 - down) * upper + down * lower) / 255;
+  const float upper[] = {pixel[0], pixel[right * C]}, lower[] = {under[0], under[right * C]};
+  return fov_canvas_between(upper, lower, across, down) / 255;
 }
 
 /** The patch at `place`, [patch, patch, C]. */
