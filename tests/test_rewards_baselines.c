@@ -45,19 +45,21 @@ static void test_the_likeliest_is_the_first_of_equals(void **state) {
 static void test_every_reward_follows_its_formula(void **state) {
   (void)state;
   const real log_p[] = {(real)-0.25, (real)-2, (real)-4};
+  const real even[] = {(real)-0.6931471805599, (real)-0.6931471805599, (real)-40};
   const struct {
     const char *name;
     real right, wrong;
   } known[] = {{"correct", 1, 0},
                {"probability", (real)0.7788007830714049, (real)0.1353352832366127},
                {"log_probability", (real)-0.25, (real)-2},
-               {"cross_entropy", (real)-0.2275598066533, (real)-1.8204784532536}};
+               {"cross_entropy", (real)-0.2275598066533, (real)-1.8204784532536},
+               {"information_gain", (real)0.5097148253739, (real)0.1406445789453}};
   for (const FovReward *const *r = fov_rewards; *r; r++) {
     size_t i = 0;
     while (i < sizeof known / sizeof *known && strcmp(known[i].name, (*r)->plugin.name)) i++;
     if (i == sizeof known / sizeof *known) fail_msg("%s: no case here", (*r)->plugin.name);
-    assert_close((*r)->value(1, log_p, 0, 3), known[i].right, 1e-7);
-    assert_close((*r)->value(0, log_p, 1, 3), known[i].wrong, 1e-7);
+    assert_close((*r)->value(1, log_p, NULL, 0, 3), known[i].right, 1e-7);
+    assert_close((*r)->value(0, log_p, even, 1, 3), known[i].wrong, 1e-7);
   }
 }
 

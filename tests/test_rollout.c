@@ -151,6 +151,38 @@ static void test_the_cost_of_a_step_is_part_of_the_return(void **state) {
   toy_finish(&toy);
 }
 
+/** Certainty of an answer: 1 less its entropy, as a share of that of a guess. */
+static double certainty(const real *log_p, int actions) {
+  double sum = log(actions);
+  for (int a = 0; a < actions; a++) sum += exp((double)log_p[a]) * (double)log_p[a];
+  return sum / log(actions);
+}
+
+/** What is gained counts from the answer before if the question is the same, else from a guess. */
+static void test_information_is_gained_question_by_question(void **state) {
+  (void)state;
+  enum { LANES = 8 };
+  for (int same = 0; same < 2; same++) {
+    Toy toy;
+    ToyPlay p;
+    toy_create(&toy, "env = toy_turns\nglimpses = 1\nreward = information_gain\n");
+    toy.env.spec.last = same;
+    real *values = toy_lively_values(&toy);
+    toy_play(&p, &toy, values, LANES);
+    const FovRollout *r = &p.rollout;
+    for (int i = 0; i < LANES * TOY_TURNS; i++) {
+      int b = i / TOY_TURNS, k = i % TOY_TURNS;
+      if (k >= r->taken[b]) continue;
+      const real *log_p = r->log_probabilities + (size_t)i * TOY_ACTIONS;
+      double before = same && k > 0 ? certainty(log_p - TOY_ACTIONS, TOY_ACTIONS) : 0;
+      assert_close(r->rewards[(k + 1) * LANES + b], certainty(log_p, TOY_ACTIONS) - before, 1e-5);
+    }
+    toy_play_finish(&p);
+    free(values);
+    toy_finish(&toy);
+  }
+}
+
 /** Without a memory the last input of the answer is the time, −1 at first and 1 after the end. */
 static void test_the_core_reads_the_time(void **state) {
   (void)state;
@@ -931,6 +963,7 @@ int main(void) {
       cmocka_unit_test(test_odd_patches_stay_inside),
       cmocka_unit_test(test_glimpses_stay_inside_if_asked),
       cmocka_unit_test(test_the_cost_of_a_step_is_part_of_the_return),
+      cmocka_unit_test(test_information_is_gained_question_by_question),
       cmocka_unit_test(test_the_core_reads_the_time),
       cmocka_unit_test(test_the_first_glimpse_is_at_the_requested_place),
       cmocka_unit_test(test_a_context_chooses_the_first_glimpse),

@@ -12,8 +12,10 @@
 typedef struct FovReward {
   FovPlugin plugin;
   bool labelled; /**< it needs labels, which moves and vectors do not have */
-  /** earned: what the environment gave. log_probabilities: [A], the agent's. */
-  real (*value)(real earned, const real *log_probabilities, int label, int actions);
+  /** earned: what the environment gave. log_probabilities: [A], the agent's. before: [A], those of
+   * its answer to the same question before this one; NULL: this is the first. */
+  real (*value)(real earned, const real *log_probabilities, const real *before, int label,
+                int actions);
 } FovReward;
 
 /** All rewards, NULL-terminated. */

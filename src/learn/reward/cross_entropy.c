@@ -3,8 +3,9 @@
 
 #include "learn/reward.h"
 
-static real value(real earned, const real *log_probabilities, int label, int actions) {
-  (void)earned;
+static real value(real earned, const real *log_probabilities, const real *before, int label,
+                  int actions) {
+  (void)earned, (void)before;
   return actions > 1 ? log_probabilities[label] / (real)log(actions) : 0;
 }
 

@@ -1,8 +1,9 @@
 /** log p(label): the bound that variational attention climbs (Ba, Mnih and Kavukcuoglu 2015). */
 #include "learn/reward.h"
 
-static real value(real earned, const real *log_probabilities, int label, int actions) {
-  (void)earned, (void)actions;
+static real value(real earned, const real *log_probabilities, const real *before, int label,
+                  int actions) {
+  (void)earned, (void)before, (void)actions;
   return log_probabilities[label];
 }
 

@@ -2,8 +2,9 @@
  * `correct`, but it distinguishes a near miss from a clear error. */
 #include "learn/reward.h"
 
-static real value(real earned, const real *log_probabilities, int label, int actions) {
-  (void)earned, (void)actions;
+static real value(real earned, const real *log_probabilities, const real *before, int label,
+                  int actions) {
+  (void)earned, (void)before, (void)actions;
   return fov_exp(log_probabilities[label]);
 }
 

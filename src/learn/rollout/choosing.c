@@ -28,7 +28,7 @@ real fov_step_offset(const FovTimeStep *step, const FovTask *task, const real *l
   if (!task->baseline->from_answer) return 0;
   if (!log_p) return before;
   int actions = step->logits->cols;
-  return task->reward->value(0, log_p + (size_t)i * actions, step->labels[i], actions);
+  return task->reward->value(0, log_p + (size_t)i * actions, NULL, step->labels[i], actions);
 }
 
 static const real *answer_log_p(FovTimeStep *step, const Play *play) {
@@ -159,7 +159,10 @@ static real step_lane(const FovTimeStep *step, const real *log_p, Play *play, in
   rollout->wrong[b] = rollout->log_probabilities
                           ? (rollout->wrong[b] && !task->env->spec.last) || action != label
                           : play->earned[i] < task->env->spec.goal;
-  return task->reward->value(play->env[i].reward, log_p, label, A);
+  const real *before = NULL;
+  if (task->env->spec.last && turn > 0 && rollout->log_probabilities)
+    before = rollout->log_probabilities + (at - 1) * (size_t)A;
+  return task->reward->value(play->env[i].reward, log_p, before, label, A);
 }
 
 void fov_play_act(FovTimeStep *step, Play *play) {
