@@ -1044,6 +1044,23 @@ static void test_centre_looks_at_the_centre(void **state) {
   finish_subject(&s);
 }
 
+/** Three rows of five places, there and back, and then again from the first corner. */
+static void test_a_scan_reads_row_after_row(void **state) {
+  (void)state;
+  Subject s = begin_subject("plugin = scan\nplugin.reach = 0.25\n");
+  FovChoice choice;
+  real places[2] = {(real)-0.5, (real)-0.25};
+  FovPolicyInput input = {
+      .places = places, .bounds = {(real)bounds[0], (real)bounds[1]}, .lanes = 1};
+  FovPolicyOutput output = {.choices = &choice, .places = places};
+  for (int k = 1; k <= 2 * 15; k++) {
+    int row = k / 5 % 3, column = row == 1 ? 4 - k % 5 : k % 5;
+    s.policy->choose(&output, NULL, &input, NULL, s.options);
+    assert_true(places[0] == (real)(0.25 * column - 0.5) && places[1] == (real)(0.25 * row - 0.25));
+  }
+  finish_subject(&s);
+}
+
 /** The logged sigma when the share `progress` of the training is done. */
 static double sigma_at(const char *settings, double progress) {
   FovFigure figures[FOV_POLICY_FIGURES];
@@ -1105,6 +1122,7 @@ int main(void) {
       cmocka_unit_test(test_steps_that_cost_nothing_have_no_column_of_costs),
       cmocka_unit_test(test_random_is_uniform_over_the_places),
       cmocka_unit_test(test_centre_looks_at_the_centre),
+      cmocka_unit_test(test_a_scan_reads_row_after_row),
       cmocka_unit_test(test_sigma_follows_its_schedule),
       cmocka_unit_test(test_choices_are_drawn_with_the_schedule_s_sigma),
   };

@@ -2,7 +2,7 @@
 #include "learn/optimiser.h"
 
 extern const FovPolicy fov_policy_gaussian, fov_policy_tiles, fov_policy_sites, fov_policy_relative,
-    fov_policy_random, fov_policy_centre;
+    fov_policy_random, fov_policy_scan, fov_policy_centre;
 extern const FovStopRule fov_stop_never, fov_stop_learned, fov_stop_confident;
 extern const FovReward fov_reward_correct, fov_reward_probability, fov_reward_log_probability,
     fov_reward_cross_entropy, fov_reward_information_gain;
@@ -13,13 +13,9 @@ extern const FovObjective fov_objective_reinforce, fov_objective_gae, fov_object
 extern const FovOptimiser fov_optimiser_adam, fov_optimiser_adamw, fov_optimiser_muon,
     fov_optimiser_sgd;
 
-const FovPolicy *const fov_policies[] = {&fov_policy_gaussian,
-                                         &fov_policy_tiles,
-                                         &fov_policy_sites,
-                                         &fov_policy_relative,
-                                         &fov_policy_random,
-                                         &fov_policy_centre,
-                                         NULL};
+const FovPolicy *const fov_policies[] = {
+    &fov_policy_gaussian, &fov_policy_tiles, &fov_policy_sites,  &fov_policy_relative,
+    &fov_policy_random,   &fov_policy_scan,  &fov_policy_centre, NULL};
 
 const FovStopRule *const fov_stop_rules[] = {&fov_stop_never, &fov_stop_learned,
                                              &fov_stop_confident, NULL};
