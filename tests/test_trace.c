@@ -444,7 +444,7 @@ static void test_a_grid_of_tiles_is_square_unless_the_file_names_its_width(void 
     write_tiles(grids[i][0], grids[i][1]);
     assert_int_equal(fov_trace_read(&read, path), FOV_OK);
     assert_int_equal(read.tiles_across, grids[i][1]);
-    FovTraceGrid grid = fov_trace_grid(&read, grids[i][0]);
+    FovGrid grid = fov_trace_grid(&read, grids[i][0]);
     assert_int_equal(grid.across, grids[i][2]);
     assert_int_equal(grid.down, grids[i][3]);
     fov_trace_finish(&read);

@@ -7,16 +7,12 @@
 #define FOV_MODEL_ATTENTION_H
 
 #include "base/figure.h"
+#include "base/grid.h"
 #include "base/rng.h"
 #include "model/glimpse.h"
 #include "model/score.h"
 
 enum { FOV_MAX_TILES = 64 }; /**< across, or down */
-
-/** How sites lie: numbered by rows from the top left. */
-typedef struct FovGrid {
-  int across, down;
-} FovGrid;
 
 /** The tiles or symbols that an attention chooses among; see sites.h. */
 typedef struct FovTilesOptions {

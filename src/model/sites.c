@@ -202,11 +202,6 @@ void fov_sites_begin(void *state, const void *layout, FovTape *tape, int lanes, 
   *(FovSitesState *)state = (FovSitesState){.glimpses = {.room = lanes * glimpses}};
 }
 
-void fov_tile_middle(real place[2], int tile, FovGrid grid) {
-  place[0] = (real)(2 * (tile % grid.across) + 1) / (real)grid.across - 1;
-  place[1] = (real)(2 * (tile / grid.across) + 1) / (real)grid.down - 1;
-}
-
 /** The middle of every tile, for each of n lanes. */
 static FovVar *middles(const FovSites *sites, FovTape *tape, int lanes) {
   FovVar *places = fov_constant(tape, lanes * sites->count, 2);
@@ -427,18 +422,11 @@ FovStatus fov_sites_check_hard(const FovSites *sites, const char *attention) {
                   sites->heads);
 }
 
-/** Which of `count` equal parts of [−1, 1] a coordinate is in. */
-static int part_of(real coordinate, int count) {
-  int part = (int)floor(((double)coordinate + 1) / 2 * count);
-  return part < 0 ? 0 : part < count ? part : count - 1;
-}
-
 int *fov_sites_at(FovTape *tape, const FovSites *sites, const FovView *view) {
   int *index = FOV_NEW(tape->arena, int, view->lanes);
   for (int i = 0; i < view->lanes; i++) {
     const real *l = fov_value_row(view->location, i);
-    FovGrid grid = sites->grid;
-    index[i] = part_of(l[1], grid.down) * grid.across + part_of(l[0], grid.across);
+    index[i] = fov_tile_at((double)l[0], (double)l[1], sites->grid);
   }
   return index;
 }

@@ -42,9 +42,6 @@ typedef enum FovValues {
   FOV_VALUES_OWN,     /**< the site's own, so that these make the keys only */
 } FovValues;
 
-/** The middle of a tile of a grid over the image. */
-void fov_tile_middle(real place[2], int tile, FovGrid grid);
-
 /** Const once built. */
 typedef struct FovSites {
   FovGlimpseNet net;  /**< of tiles */

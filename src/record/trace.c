@@ -135,11 +135,11 @@ const float *fov_trace_column(const FovTrace *trace, const char *name, int width
   return column && column->width == width ? column->values : NULL;
 }
 
-FovTraceGrid fov_trace_grid(const FovTrace *trace, int tiles) {
+FovGrid fov_trace_grid(const FovTrace *trace, int tiles) {
   int across = trace->vocabulary > 0 ? tiles : trace->tiles_across;
-  FovTraceGrid grid = {across, across > 0 ? tiles / across : 0};
+  FovGrid grid = {across, across > 0 ? tiles / across : 0};
   if (across == 0) grid.across = grid.down = (int)lround(sqrt(tiles));
-  return grid.across * grid.down == tiles ? grid : (FovTraceGrid){0};
+  return grid.across * grid.down == tiles ? grid : (FovGrid){0};
 }
 
 void fov_trace_add_column(FovTrace *trace, const char *name, int width) {

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/figure.h"
+#include "base/grid.h"
 
 enum { FOV_TRACE_COLUMNS = 2 * FOV_COLUMNS + 2, FOV_TRACE_NAME = 48, FOV_TRACE_TEXT = 32 };
 
@@ -19,11 +20,6 @@ typedef struct FovTraceColumn {
   int width;                 /**< numbers per glimpse, 1 … FOV_COLUMN_WIDTH */
   float *values;             /**< [E, T, width]; NaN where nothing was recorded */
 } FovTraceColumn;
-
-/** How tiles lie over an image: numbered by rows from the top left. */
-typedef struct FovTraceGrid {
-  int across, down;
-} FovTraceGrid;
 
 /**
  * E episodes of up to T glimpses each. Arrays are in C order and owned by the trace; after the last
@@ -87,7 +83,7 @@ const float *fov_trace_column(const FovTrace *trace, const char *name, int width
 
 /** The grid of a column of `tiles` numbers; symbols are one row. No tiles across: they are no grid.
  */
-FovTraceGrid fov_trace_grid(const FovTrace *trace, int tiles);
+FovGrid fov_trace_grid(const FovTrace *trace, int tiles);
 
 /** Allocates all arrays for the sizes and columns already set in `trace`, and fills each with its
  * empty value: NaN, −1 or 0. */

@@ -96,7 +96,7 @@ static void put_patches(FILE *out, const FovTrace *trace, int episode) {
 /** Where the glimpses were; or the weights of tiles, the mean of the heads. */
 static void put_gaze(FILE *out, const FovTrace *trace, int episode) {
   int T = trace->lengths[episode];
-  FovTraceGrid grid;
+  FovGrid grid;
   if (fov_heads(trace) > 0) {
     fputs(",\"weights\":", out);
     for (int t = 0; t < T; t++) {
@@ -166,7 +166,7 @@ static const char *truth(bool value) {
 static void put_agent(FILE *out, const FovTrace *trace, const char *name, const int *episodes,
                       int count) {
   const FovTraceColumn *tiles = fov_attention_tiles(trace);
-  FovTraceGrid grid = tiles ? fov_trace_grid(trace, tiles->width) : (FovTraceGrid){0};
+  FovGrid grid = tiles ? fov_trace_grid(trace, tiles->width) : (FovGrid){0};
   bool gaussian =
       fov_trace_column(trace, "policy.mean", 2) && fov_trace_column(trace, "policy.sigma", 2);
   fputs("{\"name\":", out);

@@ -11,7 +11,7 @@ double fov_alignment_share(float weight, double top) {
 }
 
 const float *fov_alignment_weights(const FovScene *scene, int t, int head) {
-  FovTraceGrid grid;
+  FovGrid grid;
   return fov_weights(&grid, scene->trace, scene->episode, t, head);
 }
 

@@ -31,8 +31,7 @@ void fov_describe_head(char *text, size_t size, const FovTrace *trace, int head)
     snprintf(text, size, "head %d of %d", head, heads);
 }
 
-const float *fov_weights(FovTraceGrid *grid, const FovTrace *trace, int episode, int glimpse,
-                         int head) {
+const float *fov_weights(FovGrid *grid, const FovTrace *trace, int episode, int glimpse, int head) {
   const FovTraceColumn *tiles = fov_attention_tiles(trace), *column = tiles;
   int heads = fov_heads(trace);
   if (!tiles) return NULL;

@@ -16,7 +16,6 @@ void fov_describe_head(char *text, size_t size, const FovTrace *trace, int head)
 
 /** The weights of a glimpse, one for each tile or symbol of the grid: of head 1, 2 …, or their
  * mean, head 0. NULL: none were recorded. */
-const float *fov_weights(FovTraceGrid *grid, const FovTrace *trace, int episode, int glimpse,
-                         int head);
+const float *fov_weights(FovGrid *grid, const FovTrace *trace, int episode, int glimpse, int head);
 
 #endif

@@ -36,7 +36,7 @@ static int cells_in(int tile, int count) {
 }
 
 /** Spreads a glimpse over the cells of all tiles by their weights. */
-static void spread(double *cells, const float *weights, FovTraceGrid grid) {
+static void spread(double *cells, const float *weights, FovGrid grid) {
   for (int i = 0; i < CELLS; i++) {
     int row = i / SIDE * grid.down / SIDE, column = i % SIDE * grid.across / SIDE;
     double weight = fmin(1, fmax(0, weights[row * grid.across + column]));
@@ -51,8 +51,7 @@ static int cell_around(const float *target, double x, double y) {
 }
 
 /** Spreads a glimpse over the cells of the middles of all tiles, relative to a target. */
-static void spread_around(double *cells, const float *target, const float *weights,
-                          FovTraceGrid grid) {
+static void spread_around(double *cells, const float *target, const float *weights, FovGrid grid) {
   for (int i = 0; i < grid.across * grid.down; i++)
     cells[cell_around(target, (2 * (i % grid.across) + 1.0) / grid.across - 1,
                       (2 * (i / grid.across) + 1.0) / grid.down - 1)] +=
@@ -63,7 +62,7 @@ static void spread_around(double *cells, const float *target, const float *weigh
 static void count_around(FovHeat *heat, const FovTrace *trace, int episode, int t, int map) {
   double *cells = heat->cells + (size_t)map * CELLS;
   const float *target = fov_target_place(trace, episode, t), *at = fov_gaze(trace, episode, t);
-  FovTraceGrid grid;
+  FovGrid grid;
   const float *weights = fov_reads_all(trace) ? fov_weights(&grid, trace, episode, t, 0) : NULL;
   if (!target) return;
   heat->counts[map]++;
@@ -80,7 +79,7 @@ static void count_glimpse(FovHeat *heat, const FovTrace *trace, int episode, int
     count_around(heat, trace, episode, t, map);
     return;
   }
-  FovTraceGrid grid;
+  FovGrid grid;
   const float *weights = fov_reads_all(trace) ? fov_weights(&grid, trace, episode, t, 0) : NULL;
   heat->counts[map]++;
   if (weights)

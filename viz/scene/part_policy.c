@@ -17,7 +17,7 @@ static const double OPACITY = 0.6; // of the likeliest tile: the image stays vis
 /** A distribution over tiles. */
 typedef struct Tiles {
   const float *p; /**< of each tile of the grid; NULL: none */
-  FovTraceGrid grid;
+  FovGrid grid;
   int chosen;   /**< the tile that the glimpse is in; −1: all of them are read */
   float most;   /**< the largest of p */
   bool weights; /**< of an attention; else probabilities of a policy */
@@ -41,12 +41,7 @@ static bool find_gaussian(const float **mean, const float **sigma, const FovScen
   return *mean && *sigma;
 }
 
-/** Which of `count` equal parts of [−1, 1] a coordinate is in. */
-static int part_of(float coordinate, int count) {
-  return (int)fmin(count - 1, fmax(0, floor((coordinate + 1) / 2 * count)));
-}
-
-static float largest(const float *p, FovTraceGrid grid) {
+static float largest(const float *p, FovGrid grid) {
   float most = 0;
   for (int i = 0; i < grid.across * grid.down; i++) most = fmaxf(most, p[i]); // which ignores NaN
   return most;
@@ -62,15 +57,13 @@ static Tiles find_tiles(const FovScene *scene) {
     tiles.p = fov_weights(&tiles.grid, trace, scene->episode, scene->glimpse, scene->head);
   if (!tiles.p || tiles.grid.across == 0) return (Tiles){0};
   const float *l = trace->locations + 2 * fov_glimpse_at(scene);
-  if (!fov_reads_all(trace))
-    tiles.chosen =
-        part_of(l[1], tiles.grid.down) * tiles.grid.across + part_of(l[0], tiles.grid.across);
+  if (!fov_reads_all(trace)) tiles.chosen = fov_tile_at((double)l[0], (double)l[1], tiles.grid);
   tiles.most = largest(tiles.p, tiles.grid);
   return tiles;
 }
 
 /** Tile i over the image; neighbours share whole edges, so no seam shows between them. */
-static FovBox tile_box(FovBox image, FovTraceGrid grid, int i) {
+static FovBox tile_box(FovBox image, FovGrid grid, int i) {
   int column = i % grid.across, row = i / grid.across;
   double x = round(image.x + image.w * column / grid.across);
   double y = round(image.y + image.h * row / grid.down);
@@ -79,7 +72,7 @@ static FovBox tile_box(FovBox image, FovTraceGrid grid, int i) {
 }
 
 void fov_tint_tiles(cairo_t *cr, const FovTheme *theme, FovBox image, const float *p,
-                    FovTraceGrid grid) {
+                    FovGrid grid) {
   int count = grid.across * grid.down;
   // A nearly uniform distribution is faint: full opacity needs four times its probability.
   double full = fmax(largest(p, grid), 4.0 / count);
@@ -187,7 +180,8 @@ int fov_describe_policy(char *text, size_t size, const FovScene *scene, float x,
   if (!tiles.p || !(scene->overlays & FOV_OVERLAY_POLICY)) return 0;
   char head[40] = "";
   if (tiles.weights) fov_describe_head(head, sizeof head, scene->trace, scene->head);
-  int column = part_of(x, tiles.grid.across), row = part_of(y, tiles.grid.down);
+  int column = fov_part_of((double)x, tiles.grid.across),
+      row = fov_part_of((double)y, tiles.grid.down);
   return snprintf(text, size, "%s%stile %d, %d: %.3g; ", head, head[0] ? ", " : "", column, row,
                   (double)tiles.p[row * tiles.grid.across + column]);
 }

@@ -13,8 +13,7 @@ void fov_draw_policy_gaussian(cairo_t *cr, const FovScene *scene, const FovLayou
 void fov_draw_policy_tiles(cairo_t *cr, const FovScene *scene, const FovLayout *layout);
 
 /** Tints the tiles of an image by p, a distribution over a grid. */
-void fov_tint_tiles(cairo_t *cr, const FovTheme *theme, FovBox image, const float *p,
-                    FovTraceGrid grid);
+void fov_tint_tiles(cairo_t *cr, const FovTheme *theme, FovBox image, const float *p, FovGrid grid);
 
 /** A coordinate that is not too far outside the image to be drawn. */
 double fov_near(float location);

@@ -149,12 +149,12 @@ FovStatus fov_opened_run_show(FovOpenedRun *opened, size_t snapshot) {
 
 /** The last part of the path, as ASCII, which any font can show. */
 static void set_name(FovOpenedRun *opened) {
-  char *real = realpath(opened->path, NULL), *name = real ? real : opened->path;
+  char *resolved = realpath(opened->path, NULL), *name = resolved ? resolved : opened->path;
   if (strrchr(name, '/') && strrchr(name, '/')[1]) name = strrchr(name, '/') + 1;
   snprintf(opened->name, sizeof opened->name, "%s", name);
   for (char *c = opened->name; *c; c++)
     if (*c < ' ' || *c > '~') *c = '?';
-  free(real);
+  free(resolved);
 }
 
 /** A folder without a trace is a run if it has the log of a training. */

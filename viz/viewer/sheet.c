@@ -112,7 +112,7 @@ static void draw_window(cairo_t *cr, const FovTrace *trace, const FovTheme *them
 static void draw_weights(cairo_t *cr, const FovPlayer *player, const FovTheme *theme, FovBox image,
                          int episode) {
   float sum[FOV_COLUMN_WIDTH] = {0};
-  FovTraceGrid grid = {0};
+  FovGrid grid = {0};
   int glimpses = fov_last_glimpse(player->trace, episode) + 1;
   for (int t = 0; t < glimpses; t++) {
     const float *p = fov_weights(&grid, player->trace, episode, t, player->head);

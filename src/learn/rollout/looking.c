@@ -36,10 +36,9 @@ void fov_play_see(FovTimeStep *step, Play *play) {
   }
 }
 
-/** Which of `count` equal parts of the width a share of it is in. */
-static int part_of(double share, int count) {
-  int part = (int)(share * count);
-  return part < 0 ? 0 : part < count ? part : count - 1;
+/** Which of the parts of the width the middle of a column of pixels is in. */
+static int part_of(int column, int width, int count) {
+  return fov_part_of((2 * column + 1.) / width - 1, count);
 }
 
 uint8_t fov_play_align(const FovTimeStep *step, const Play *play, int i) {
@@ -52,14 +51,14 @@ uint8_t fov_play_align(const FovTimeStep *step, const Play *play, int i) {
   FovGrid grid = {.across = extent, .down = 1};
   if (from.first < 0 || (shown->kind == FOV_OBSERVATION_TOKENS && !attention->sites)) return 0;
   if (attention->sites) grid = attention->sites(agent->attention_layout);
-  int read = part_of(((double)fov_value_row(step->location, i)[0] + 1) / 2, grid.across);
+  int read = fov_part_of((double)fov_value_row(step->location, i)[0], grid.across);
   if (attention->sites && attention->reads_all)
     read = fov_likeliest(fov_value_row(step->read[FOV_SITES_WEIGHTS], i), grid.across * grid.down) %
            grid.across;
-  int first = part_of((from.first + 0.5) / extent, grid.across);
-  int last = part_of((from.last + 0.5) / extent, grid.across);
+  int first = part_of(from.first, extent, grid.across);
+  int last = part_of(from.last, extent, grid.across);
   bool sure = from.sure >= 0;
-  bool at_sure = sure && read == part_of((from.sure + 0.5) / extent, grid.across);
+  bool at_sure = sure && read == part_of(from.sure, extent, grid.across);
   return (uint8_t)(FOV_ALIGNED_PART | (sure ? FOV_ALIGNED_SURE : 0) |
                    (read >= first && read <= last ? FOV_ALIGNED_IN_PART : 0) |
                    (at_sure ? FOV_ALIGNED_IN_SURE : 0));
