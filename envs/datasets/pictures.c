@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "envs/datasets/idx.h"
 #include "envs/datasets/png_folder.h"
 #include "envs/datasets/resize.h"
@@ -37,7 +38,7 @@ static FovStatus allocate(FovPictures *pictures, const FovResize *resize, size_t
         "%s: expected at most %d bytes of pixels, found %zu pictures, each %d x %d x %d "
         "bytes: set env.picture, or take fewer",
         source, MAX_PIXELS, total, resize->width, resize->height, resize->channels);
-  pictures->pixels = malloc(count * size);
+  pictures->pixels = fov_memory_calloc(count, size);
   pictures->labels = calloc(count, sizeof *pictures->labels);
   if (!pictures->pixels || !pictures->labels)
     return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %zu pictures", source, count);
