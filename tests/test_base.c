@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/arena.h"
 #include "base/digest.h"
@@ -111,6 +112,24 @@ static void the_least_limit_of_all_control_groups_counts(void **state) {
   assert_int_equal(more, FOV_ERR_MEMORY);
   assert_message("and its control group may use 0.0; make ");
   assert_true(available == 5000);
+}
+
+/** Addresses that are in use already do not count. */
+static void a_limit_of_addresses_counts(void **state) {
+  (void)state;
+  struct rlimit before, limit;
+  double pages, page = (double)sysconf(_SC_PAGESIZE);
+  FILE *file = fopen("/proc/self/statm", "r");
+  assert_non_null(file);
+  assert_int_equal(fscanf(file, "%lf", &pages), 1);
+  fclose(file);
+  assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+  limit = before;
+  limit.rlim_cur = (rlim_t)(pages * page) + (64 << 20);
+  assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+  double left = fov_memory_limit();
+  assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+  assert_true(left > 60 << 20 && left < 68 << 20);
 }
 
 static void more_memory_than_there_is_is_refused(void **state) {
@@ -697,6 +716,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(messages_have_no_control_characters),
       cmocka_unit_test(text_is_printable_utf8),
+      cmocka_unit_test(a_limit_of_addresses_counts),
       cmocka_unit_test_setup_teardown(the_least_limit_of_all_control_groups_counts, make_groups,
                                       remove_tree),
       cmocka_unit_test(more_memory_than_there_is_is_refused),

@@ -626,6 +626,30 @@ static void test_help_prints_shared_options_once(void **state) {
                             "  forget = 1                      bias (a number from 0 to 9)\n");
 }
 
+/** Options of commands: texts of any length, and a number with one bound. */
+static void test_options_of_a_command(void **state) {
+  (void)state;
+  typedef struct Command {
+    const char *file;
+    double below;
+  } Command;
+  static const FovOption file = FOV_TEXT(Command, file, "to write");
+  static const FovOption below = FOV_REAL(Command, below, "0", -INFINITY, 1, "a number");
+  Command command;
+  char phrase[FOV_PHRASE_SIZE], printed[32] = "";
+  assert_int_equal(fov_value_set(&command, &file, "any text", "--file"), FOV_OK);
+  assert_string_equal(command.file, "any text");
+  FILE *stream = fmemopen(printed, sizeof printed, "w");
+  assert_non_null(stream);
+  fov_value_print(stream, &file, &command);
+  fclose(stream);
+  assert_string_equal(printed, "any text");
+  fov_value_describe(phrase, &file);
+  assert_string_equal(phrase, "text");
+  assert_int_equal(fov_value_set(&command, &below, "1.5", "--below 1.5"), FOV_ERR_USAGE);
+  assert_string_equal(fov_error_message(), "--below 1.5: expected a number of at most 1");
+}
+
 static void test_nearest(void **state) {
   (void)state;
   static const char *const names[] = {"rnn", "lstm", "gru", "estimator"};
@@ -685,6 +709,7 @@ int main(void) {
       TEST(test_help),
       TEST(test_help_lines_fit),
       TEST(test_help_prints_shared_options_once),
+      TEST(test_options_of_a_command),
       TEST(test_nearest),
       TEST(test_find),
   };

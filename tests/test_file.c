@@ -25,6 +25,7 @@
 static struct {
   int fail_open, fail_read, fail_write, fail_fsync;
   size_t write_at_most; /**< bytes of a call; 0: any */
+  bool read_nothing;    /**< the file has just become empty */
 } calls;
 
 static bool fails(int *cause) {
@@ -47,6 +48,7 @@ int __wrap_open64(const char *name, int flags, mode_t mode) {
 }
 
 ssize_t __wrap_read(int fd, void *data, size_t size) {
+  if (calls.read_nothing) return 0;
   return fails(&calls.fail_read) ? -1 : __real_read(fd, data, size);
 }
 
@@ -332,6 +334,44 @@ static void test_read_refuses_what_is_not_a_file(void **state) {
   assert_message("expected a regular file, found a ");
 }
 
+static void test_a_file_that_shrinks_is_refused(void **state) {
+  (void)state;
+  char *data;
+  size_t size;
+  assert_int_equal(fov_file_write(path, "four", 4), FOV_OK);
+  calls.read_nothing = true;
+  FovStatus status = fov_file_read(&data, &size, path, 10);
+  calls.read_nothing = false;
+  assert_int_equal(status, FOV_ERR_IO);
+  assert_message("x.txt: ends after 0 of 4 bytes: it shrank while being read");
+}
+
+static void assert_last_line(const char *text, size_t size, const char *expected) {
+  char line[8];
+  assert_int_equal(fov_file_write(path, text, size), FOV_OK);
+  int fd = open(path, O_RDONLY);
+  fov_file_last_line(line, sizeof line, fd);
+  close(fd);
+  assert_string_equal(line, expected);
+}
+
+static void test_the_last_line_is_found(void **state) {
+  (void)state;
+  static char text[10000];
+  char line[8];
+  memset(text, 'x', sizeof text);
+  memcpy(text + sizeof text - 5, "\nab\n\n", 5);
+  assert_last_line("", 0, "");
+  assert_last_line("\n\n", 2, "");
+  assert_last_line("one", 3, "one");
+  assert_last_line("one\ntwo\n", 8, "two");
+  assert_last_line("two words and more\n", 19, "two wor");
+  assert_last_line(text, sizeof text, "ab");
+  assert_last_line(text, 9000, "xxxxxxx"); // its start is not looked at
+  fov_file_last_line(line, sizeof line, -1);
+  assert_string_equal(line, "");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, remove_folder)
 
 int main(void) {
@@ -354,6 +394,8 @@ int main(void) {
       TEST(test_a_sweep_removes_files_of_dead_processes),
       TEST(test_read_stops_at_its_limit),
       TEST(test_read_refuses_what_is_not_a_file),
+      TEST(test_a_file_that_shrinks_is_refused),
+      TEST(test_the_last_line_is_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "envs/canvas.h"
 
 enum { CENTRE, ANYWHERE };
@@ -464,6 +465,44 @@ static void scales_and_colours_idx_too(void **state) {
   fov_env_finish(&plain), fov_env_finish(&small);
 }
 
+/** Copies the files of the subset. */
+static void copy_digits(void) {
+  static const char *const names[] = {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
+                                      "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"};
+  for (size_t i = 0; i < 4; i++) {
+    char from[1100], *data;
+    size_t size;
+    snprintf(from, sizeof from, "%s/%s", subset(), names[i]);
+    assert_int_equal(fov_file_read(&data, &size, from, 1 << 20), FOV_OK);
+    assert_int_equal(fov_file_write(below("%s", names[i]), data, size), FOV_OK);
+    free(data);
+  }
+}
+
+/** A training needs no test files, but damaged ones are found before it. */
+static void checks_the_test_digits_before_a_training(void **state) {
+  (void)state;
+  static const char *const names[] = {"t10k-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz"};
+  copy_digits();
+  Options options = options_for(folder);
+  FovEnv env = open_split(options, FOV_SPLIT_TRAIN);
+  assert_int_equal(env.spec.division[FOV_SPLIT_TEST], 1000);
+  fov_env_finish(&env);
+  for (int i = 0; i < 2; i++) {
+    damage(below("%s", names[i]));
+    assert_int_equal(fov_env_create(&env, find("images"), &options, FOV_SPLIT_TRAIN),
+                     FOV_ERR_FORMAT);
+    assert_non_null(strstr(fov_error_message(), names[i]));
+    assert_non_null(strstr(fov_error_message(), ": damaged gzip file"));
+    env = open_split(options, FOV_SPLIT_VALID);
+    fov_env_finish(&env);
+  }
+  assert_int_equal(remove(below("%s", names[1])), 0);
+  env = open_split(options, FOV_SPLIT_TRAIN);
+  assert_int_equal(env.spec.division[FOV_SPLIT_TEST], 0);
+  fov_env_finish(&env);
+}
+
 enum { SIDE = 9, CANVAS = 20, PIECES = 5 };
 
 /** The generator of clutter written out, one channel at a time. */
@@ -572,6 +611,7 @@ int main(void) {
       TEST(scales_all_by_one_factor_or_each_by_its_own),
       TEST(shows_the_same_as_the_digit_environments),
       TEST(scales_and_colours_idx_too),
+      TEST(checks_the_test_digits_before_a_training),
       TEST(clutters_in_colour),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/rng.h"
+#include "record/npy.h"
 #include "record/safetensors.h"
 #include "tests/folder.h"
 
@@ -431,6 +432,23 @@ static void test_what_is_not_a_file_is_refused(void **state) {
   fov_safetensors_close(NULL);
 }
 
+/** Magic number, version 1, length of the text, a dictionary of Python; the data is aligned. */
+static void test_an_array_of_numpy(void **state) {
+  (void)state;
+  static const char text[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,3,), }";
+  char *data;
+  size_t size;
+  assert_int_equal(fov_npy_write(path, &blobs[2]), FOV_OK);
+  assert_int_equal(fov_file_read(&data, &size, path, 1000), FOV_OK);
+  assert_int_equal(size, 128 + sizeof weights);
+  assert_memory_equal(data, "\x93NUMPY\1\0\x76\0", 10);
+  assert_memory_equal(data + 10, text, sizeof text - 1);
+  for (size_t i = 10 + sizeof text - 1; i < 127; i++) assert_int_equal(data[i], ' ');
+  assert_int_equal(data[127], '\n');
+  assert_memory_equal(data + 128, weights, sizeof weights);
+  free(data);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, remove_folder)
 
 int main(void) {
@@ -452,6 +470,7 @@ int main(void) {
       TEST(test_every_flipped_bit_is_refused),
       TEST(test_flipped_bits_never_crash),
       TEST(test_what_is_not_a_file_is_refused),
+      TEST(test_an_array_of_numpy),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

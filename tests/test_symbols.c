@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "base/file.h"
 #include "config/config.h"
 #include "env.h"
+#include "envs/datasets/lines.h"
 #include "envs/dates.h"
 #include "folder.h"
 
@@ -360,6 +362,70 @@ static void test_texts_that_are_none_are_refused(void **state) {
   assert_refused(pairs(""), "No such file");
 }
 
+/* ---- texts that are large ---- */
+
+static double memory_limit = INFINITY;
+
+double __wrap_fov_memory_limit(void);
+double __wrap_fov_memory_limit(void) {
+  return memory_limit;
+}
+
+/** A text of `words` different words of four bytes, 64 to a line, each of them `times`. */
+static void write_words(const char *file, int words, int times) {
+  size_t size = 0;
+  char *text = malloc((size_t)words * (size_t)times * 5);
+  assert_non_null(text);
+  for (int i = 0; i < words * times; i++) {
+    int n = i % words;
+    for (int j = 0; j < 4; j++, n /= 26) text[size++] = (char)('a' + n % 26);
+    text[size++] = i % 64 == 63 ? '\n' : ' ';
+  }
+  assert_int_equal(fov_file_write(file, text, size), FOV_OK);
+  free(text);
+}
+
+static void test_symbols_that_are_too_many_are_refused(void **state) {
+  (void)state;
+  FovLines lines;
+  write_words(path, FOV_LINES_VOCABULARY, 3);
+  assert_int_equal(fov_lines_read(&lines, path, FOV_LINES_WORD, 64), FOV_OK);
+  assert_int_equal(lines.vocabulary, FOV_LINES_VOCABULARY);
+  assert_int_equal(lines.count, FOV_LINES_VOCABULARY * 3 / 64);
+  for (int i = 1; i < lines.vocabulary; i++)
+    assert_true(strcmp(lines.names[i - 1], lines.names[i]) < 0);
+  for (int i = 0; i < 3 * lines.vocabulary; i++) {
+    const char *name = lines.names[lines.tokens[i]];
+    int n = 0;
+    for (int j = 3; j >= 0; j--) n = 26 * n + name[j] - 'a';
+    assert_int_equal(n, i % FOV_LINES_VOCABULARY);
+  }
+  fov_lines_finish(&lines);
+  for (int times = 1; times <= 3; times++) { // found at the end, and before it
+    write_words(path, FOV_LINES_VOCABULARY + 1, times);
+    assert_int_equal(fov_lines_read(&lines, path, FOV_LINES_WORD, 64), FOV_ERR_FORMAT);
+    assert_message("expected at most 65536 different symbols, found more");
+  }
+}
+
+/** 4 bytes a symbol and 8 a line, and the text itself: no more is asked for. */
+static void test_a_text_that_memory_has_no_room_for_is_refused(void **state) {
+  (void)state;
+  enum { WORDS = 1000, TIMES = 64, COUNT = WORDS * TIMES };
+  FovLines lines;
+  write_words(path, WORDS, TIMES);
+  memory_limit = 4 * COUNT;
+  FovStatus enough = fov_lines_read(&lines, path, FOV_LINES_WORD, 64);
+  fov_lines_finish(&lines);
+  memory_limit--;
+  FovStatus short_of_one = fov_lines_read(&lines, path, FOV_LINES_WORD, 64);
+  memory_limit = INFINITY;
+  assert_int_equal(enough, FOV_OK);
+  assert_int_equal(short_of_one, FOV_ERR_MEMORY);
+  assert_message(": no memory for its symbols");
+  assert_null(lines.starts);
+}
+
 static int make_files(void **state) {
   (void)state;
   if (make_folder("source") != 0) return -1;
@@ -413,6 +479,8 @@ int main(void) {
       cmocka_unit_test(test_the_digits_of_a_date_are_found_in_the_text),
       cmocka_unit_test(test_lines_are_answered_with_lines),
       cmocka_unit_test(test_texts_that_are_none_are_refused),
+      cmocka_unit_test(test_symbols_that_are_too_many_are_refused),
+      cmocka_unit_test(test_a_text_that_memory_has_no_room_for_is_refused),
       cmocka_unit_test(test_digits_of_a_strip_are_found_in_their_columns),
   };
   return cmocka_run_group_tests(tests, make_files, remove_tree);

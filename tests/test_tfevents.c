@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,6 +200,11 @@ static void test_failures_name_the_file(void **state) {
   assert_int_equal(fov_tfevents_open(&events, missing, 1, false, 0), FOV_ERR_IO);
   assert_null(events);
   assert_non_null(strstr(fov_error_message(), "/none/events.out.tfevents.0000000001."));
+  char endless[PATH_MAX];
+  memset(endless, 'x', sizeof endless - 1);
+  endless[sizeof endless - 1] = '\0';
+  assert_int_equal(fov_tfevents_open(&events, endless, 1, false, 0), FOV_ERR_IO);
+  assert_non_null(strstr(fov_error_message(), "cannot create: File name too long"));
   fov_tfevents_close(NULL);
 }
 

@@ -518,6 +518,42 @@ static void test_a_wrong_number_of_frames_is_refused(void **state) {
   assert_edit_refused("[2,3,5,7,3]", "[3,2,5,7,3]", "2 frames an episode, expected 1 or 3");
 }
 
+static void assert_no_pair(const FovTrace *a, FovTrace b, const char *reason) {
+  assert_int_equal(fov_trace_check_pair(a, "a.st", &b, "b.st"), FOV_ERR_USAGE);
+  if (!strstr(fov_error_message(), reason)) fail_msg("'%s'", fov_error_message());
+}
+
+static void test_a_pair_of_traces_has_the_same_episodes(void **state) {
+  (void)state;
+  FovTrace a = make_trace(), b = make_trace(), other = b;
+  b.images[H * W * C] ^= 1; // of a later frame
+  assert_int_equal(fov_trace_check_pair(&a, "a.st", &b, "b.st"), FOV_OK);
+  other.vocabulary = 3;
+  assert_no_pair(&a, other, "a.st, b.st: not the same task: 0 and 3 symbols");
+  other = b;
+  other.control = false;
+  assert_no_pair(&a, other, "only one of them has classes");
+  other = b;
+  other.actions = A + 1;
+  assert_no_pair(&a, other, "4 and 5 answers");
+  other = b;
+  other.width = W - 1;
+  assert_no_pair(&a, other, "images of 5 × 7 × 3 and 5 × 6 × 3");
+  b.images[F * H * W * C] ^= 1;
+  assert_no_pair(&a, b, "episode 1 begins with another image");
+  int32_t symbols[2][E * W] = {{0}, {[W] = 1}};
+  FovTrace first = a;
+  other = b;
+  first.vocabulary = other.vocabulary = 2;
+  first.symbols = symbols[0];
+  other.symbols = symbols[1];
+  assert_no_pair(&first, other, "episode 1 begins with another sequence");
+  other.symbols = symbols[0];
+  assert_int_equal(fov_trace_check_pair(&first, "a.st", &other, "b.st"), FOV_OK);
+  fov_trace_finish(&a);
+  fov_trace_finish(&b);
+}
+
 static void test_flipped_bits_never_crash(void **state) {
   (void)state;
   FovTrace trace = make_trace();
@@ -563,6 +599,7 @@ int main(void) {
       TEST(test_another_retina_is_refused),
       TEST(test_a_name_for_each_action_or_none),
       TEST(test_a_wrong_number_of_frames_is_refused),
+      TEST(test_a_pair_of_traces_has_the_same_episodes),
       TEST(test_flipped_bits_never_crash),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

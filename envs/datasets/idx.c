@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 
 enum {
   TYPE_U8 = 0x08,
@@ -81,7 +82,7 @@ static FovStatus read_data(FovIdx *idx, gzFile file, size_t bytes, const char *p
         FOV_ERR_FORMAT,
         "%s: cut short: expected %zu bytes of data, found a file of %zu; fetch it again", path,
         idx->size, bytes);
-  idx->data = malloc(idx->size);
+  idx->data = fov_memory_calloc(idx->size, 1);
   if (!idx->data) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %zu bytes", path, idx->size);
   FOV_TRY(read_exactly(idx->data, idx->size, file, path, "data"));
   // Asking for one byte more also makes zlib compare the checksum at the end.

@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 enum { MOST_BYTES = 64 << 20 };
@@ -23,18 +24,19 @@ static size_t character_size(const char *text) {
   return *text == '\t' ? 1 : fov_text_printable(text);
 }
 
-static bool is_space(char c) {
-  return c == ' ' || c == '\t';
+/** Whether a character stands between symbols: the end of a line or, between words, a space. */
+static bool separates(char c, FovLinesUnit unit) {
+  return c == '\n' || c == '\r' || (unit == FOV_LINES_WORD && (c == ' ' || c == '\t'));
 }
 
-/** The next symbol of a line, from *at on; size 0: the line has no more. */
+/** The next symbol of a text, from *at on; size 0: there is none before `end`. */
 static Symbol next_symbol(const char **at, const char *end, FovLinesUnit unit) {
-  while (unit == FOV_LINES_WORD && *at < end && is_space(**at)) ++*at;
+  while (*at < end && separates(**at, unit)) ++*at;
   Symbol symbol = {.at = *at};
   if (unit == FOV_LINES_CHARACTER)
     symbol.size = *at < end ? character_size(*at) : 0;
   else
-    while (*at + symbol.size < end && !is_space((*at)[symbol.size])) symbol.size++;
+    while (*at + symbol.size < end && !separates((*at)[symbol.size], unit)) symbol.size++;
   *at += symbol.size;
   return symbol;
 }
@@ -60,28 +62,53 @@ static FovStatus check_line(const char *at, const char *end, const char *path, i
 
 /* ---- symbols to numbers ---- */
 
-/** All symbols of a file in turn, with those of each line. */
+enum { ROOM = 2 * FOV_LINES_VOCABULARY };
+
+/** What is known of a file while it is read. */
 typedef struct Reading {
   const char *path;
   FovLinesUnit unit;
   int longest;
-  Symbol *symbols;
-  size_t count, room;
+  size_t count;        // symbols so far
+  Symbol *different;   // [ROOM]: the first `sorted` are in order, none of them twice,
+  size_t sorted, used; // the others up to `used` are not among these
 } Reading;
 
 static FovStatus no_memory(const char *path) {
   return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its symbols", path);
 }
 
+static int compare(const void *a, const void *b) {
+  const Symbol *x = a, *y = b;
+  size_t size = x->size < y->size ? x->size : y->size;
+  int order = memcmp(x->at, y->at, size);
+  return order ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+/** Sorts the different symbols and removes duplicates. */
+static FovStatus sort_symbols(Reading *reading) {
+  Symbol *symbols = reading->different;
+  size_t left = 0;
+  qsort(symbols, reading->used, sizeof *symbols, compare);
+  for (size_t i = 0; i < reading->used; i++)
+    if (left == 0 || compare(&symbols[left - 1], &symbols[i]) != 0) symbols[left++] = symbols[i];
+  reading->sorted = reading->used = left;
+  if (left <= FOV_LINES_VOCABULARY) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT,
+                  "%s: expected at most %d different symbols, found more; set env.unit = character",
+                  reading->path, FOV_LINES_VOCABULARY);
+}
+
+/** The symbol among those that are sorted; NULL: it is not there. */
+static const Symbol *find_symbol(const Reading *reading, const Symbol *symbol) {
+  return bsearch(symbol, reading->different, reading->sorted, sizeof *symbol, compare);
+}
+
 static FovStatus add_symbol(Reading *reading, Symbol symbol) {
-  if (reading->count == reading->room) {
-    size_t room = reading->room ? 2 * reading->room : 4096;
-    Symbol *more = realloc(reading->symbols, room * sizeof *more);
-    if (!more) return no_memory(reading->path);
-    reading->symbols = more;
-    reading->room = room;
-  }
-  reading->symbols[reading->count++] = symbol;
+  reading->count++;
+  if (find_symbol(reading, &symbol)) return FOV_OK;
+  if (reading->used == ROOM) FOV_TRY(sort_symbols(reading));
+  reading->different[reading->used++] = symbol;
   return FOV_OK;
 }
 
@@ -99,84 +126,55 @@ static FovStatus add_line(FovLines *lines, Reading *reading, const char *at, con
   return FOV_OK;
 }
 
-static FovStatus add_lines(FovLines *lines, Reading *reading, const char *text, size_t size) {
-  const char *end = text + size;
-  size_t most = 1;
-  for (size_t i = 0; i < size; i++) most += text[i] == '\n';
-  lines->starts = calloc(most + 1, sizeof *lines->starts);
-  if (!lines->starts) return no_memory(reading->path);
-  for (const char *at = text; at < end;) {
-    const char *newline = memchr(at, '\n', (size_t)(end - at));
-    FOV_TRY(add_line(lines, reading, at, end_of_line(at, end)));
-    at = newline ? newline + 1 : end;
+static FovStatus add_lines(FovLines *lines, Reading *reading, const char *text, const char *end) {
+  while (text < end) {
+    const char *newline = memchr(text, '\n', (size_t)(end - text));
+    FOV_TRY(add_line(lines, reading, text, end_of_line(text, end)));
+    text = newline ? newline + 1 : end;
   }
-  return FOV_OK;
-}
-
-static int compare(const void *a, const void *b) {
-  const Symbol *x = a, *y = b;
-  size_t size = x->size < y->size ? x->size : y->size;
-  int order = memcmp(x->at, y->at, size);
-  return order ? order : (x->size > y->size) - (x->size < y->size);
-}
-
-/** Sorts symbols and removes duplicates. Returns how many are left. */
-static size_t make_unique(Symbol *symbols, size_t count) {
-  size_t left = 0;
-  qsort(symbols, count, sizeof *symbols, compare);
-  for (size_t i = 0; i < count; i++)
-    if (left == 0 || compare(&symbols[left - 1], &symbols[i]) != 0) symbols[left++] = symbols[i];
-  return left;
+  if (reading->count > 0) return sort_symbols(reading);
+  return fov_fail(FOV_ERR_FORMAT, "%s: expected lines of text, found none", reading->path);
 }
 
 /** Gives the different symbols numbers and names. */
-static FovStatus make_vocabulary(FovLines *lines, const Symbol *different, const char *path) {
-  size_t bytes = 0, count = (size_t)lines->vocabulary;
-  for (size_t i = 0; i < count; i++) bytes += different[i].size + 1;
+static FovStatus make_vocabulary(FovLines *lines, const Reading *reading) {
+  size_t bytes = 0, count = reading->sorted;
+  for (size_t i = 0; i < count; i++) bytes += reading->different[i].size + 1;
   char *to = lines->text = malloc(bytes);
   lines->names = malloc(count * sizeof *lines->names);
-  if (!lines->text || !lines->names) return no_memory(path);
+  if (!lines->text || !lines->names) return no_memory(reading->path);
+  lines->vocabulary = (int)count;
   for (size_t i = 0; i < count; i++) {
+    Symbol symbol = reading->different[i];
     lines->names[i] = to;
-    memcpy(to, different[i].at, different[i].size);
-    to[different[i].size] = 0;
-    to += different[i].size + 1;
+    memcpy(to, symbol.at, symbol.size);
+    to[symbol.size] = 0;
+    to += symbol.size + 1;
   }
   return FOV_OK;
 }
 
-static FovStatus number_symbols(FovLines *lines, const Reading *reading, Symbol *different) {
-  size_t count = reading->count;
-  memcpy(different, reading->symbols, count * sizeof *different);
-  size_t unique = make_unique(different, count);
-  if (unique > FOV_LINES_VOCABULARY)
-    return fov_fail(
-        FOV_ERR_FORMAT,
-        "%s: expected at most %d different symbols, found %zu; set env.unit = character",
-        reading->path, FOV_LINES_VOCABULARY, unique);
-  lines->vocabulary = (int)unique;
-  FOV_TRY(make_vocabulary(lines, different, reading->path));
-  for (size_t i = 0; i < count; i++) {
-    const Symbol *found =
-        bsearch(&reading->symbols[i], different, unique, sizeof *different, compare);
-    lines->tokens[i] = (int32_t)(found - different);
-  }
-  return FOV_OK;
+static void number_symbols(int32_t *tokens, const Reading *reading, const char *at,
+                           const char *end) {
+  for (Symbol symbol; (symbol = next_symbol(&at, end, reading->unit)).size > 0;)
+    *tokens++ = (int32_t)(find_symbol(reading, &symbol) - reading->different);
 }
 
 static FovStatus read_text(FovLines *lines, Reading *reading, const char *text, size_t size) {
   FovDigest digest = FOV_DIGEST_START;
   fov_digest_add(&digest, text, size);
   lines->digest = fov_digest_value(&digest);
-  FOV_TRY(add_lines(lines, reading, text, size));
-  if (reading->count == 0)
-    return fov_fail(FOV_ERR_FORMAT, "%s: expected lines of text, found none", reading->path);
-  Symbol *different = malloc(reading->count * sizeof *different);
-  lines->tokens = malloc(reading->count * sizeof *lines->tokens);
-  FovStatus status = different && lines->tokens ? number_symbols(lines, reading, different)
-                                                : no_memory(reading->path);
-  free(different);
-  return status;
+  size_t most = 1;
+  for (size_t i = 0; i < size; i++) most += text[i] == '\n';
+  lines->starts = fov_memory_calloc(most + 1, sizeof *lines->starts);
+  reading->different = malloc(ROOM * sizeof *reading->different);
+  if (!lines->starts || !reading->different) return no_memory(reading->path);
+  FOV_TRY(add_lines(lines, reading, text, text + size));
+  FOV_TRY(make_vocabulary(lines, reading));
+  lines->tokens = fov_memory_calloc(reading->count, sizeof *lines->tokens);
+  if (!lines->tokens) return no_memory(reading->path);
+  number_symbols(lines->tokens, reading, text, text + size);
+  return FOV_OK;
 }
 
 FovStatus fov_lines_read(FovLines *lines, const char *path, FovLinesUnit unit, int longest) {
@@ -186,7 +184,7 @@ FovStatus fov_lines_read(FovLines *lines, const char *path, FovLinesUnit unit, i
   FOV_TRY(fov_file_read(&text, &size, path, MOST_BYTES));
   Reading reading = {.path = path, .unit = unit, .longest = longest};
   FovStatus status = read_text(lines, &reading, text, size);
-  free(reading.symbols);
+  free(reading.different);
   free(text);
   if (status != FOV_OK) fov_lines_finish(lines);
   return status;

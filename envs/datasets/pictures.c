@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "envs/datasets/idx.h"
 #include "envs/datasets/png_folder.h"
 #include "envs/datasets/resize.h"
@@ -37,7 +38,7 @@ static FovStatus allocate(FovPictures *pictures, const FovResize *resize, size_t
         "%s: expected at most %d bytes of pixels, found %zu pictures, each %d x %d x %d "
         "bytes: set env.picture, or take fewer",
         source, MAX_PIXELS, total, resize->width, resize->height, resize->channels);
-  pictures->pixels = malloc(count * size);
+  pictures->pixels = fov_memory_calloc(count, size);
   pictures->labels = calloc(count, sizeof *pictures->labels);
   if (!pictures->pixels || !pictures->labels)
     return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %zu pictures", source, count);
@@ -169,6 +170,17 @@ static int64_t count_others(const char *folder, const char *name) {
   return count;
 }
 
+/** Fails if the test files are damaged; a training can do without them. */
+static FovStatus check_test(const char *folder, int classes) {
+  char images[PATH_MAX], labels[PATH_MAX];
+  if (find_file(images, folder, test_images) != FOV_OK) return FOV_OK;
+  FOV_TRY(find_file(labels, folder, test_labels));
+  Pair pair = {0};
+  FovStatus status = read_pair(&pair, images, labels, classes);
+  finish_pair(&pair);
+  return status;
+}
+
 static FovStatus load_mnist(FovPictures *pictures, const FovPicturesOptions *options,
                             const char *folder, FovSplit split) {
   bool test = split == FOV_SPLIT_TEST;
@@ -178,7 +190,8 @@ static FovStatus load_mnist(FovPictures *pictures, const FovPicturesOptions *opt
   FOV_TRY(load_pair(pictures, options, images, labels, split, test ? 0 : 1));
   if (test) divide(pictures->division, count_others(folder, train_images), 1);
   pictures->division[FOV_SPLIT_TEST] = test ? pictures->count : count_others(folder, test_images);
-  return FOV_OK;
+  // A training must not end with a test that is impossible.
+  return split == FOV_SPLIT_TRAIN ? check_test(folder, options->classes) : FOV_OK;
 }
 
 /* ---- PNGs ---- */
@@ -199,7 +212,7 @@ static FovStatus read_files(FovPictures *pictures, const FovPngFolder *folder,
   FovStatus status = buffer ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory to read a picture");
   for (size_t i = 0; i < folder->count && status == FOV_OK; i++) {
     const FovPngFile *file = &folder->files[i];
-    // A training must not end with a test that is impossible. Its validation part is read anyway.
+    // As in load_mnist. The validation part is read anyway.
     if (split == FOV_SPLIT_TRAIN && file->split == FOV_SPLIT_TEST)
       status = fov_png_check(file->path);
     if (file->split != split) continue;

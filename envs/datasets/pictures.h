@@ -46,8 +46,10 @@ typedef struct FovPictures {
  * Sixths are rounded down; MNIST's last sixth is 10,000 of 60,000. A folder without
  * train-images-idx3-ubyte is one of PNGs. They become grey if the headers of all of them, of every
  * split, are grey, unless `colour` decides. FOV_FIT_PAD scales all by one factor and adds black up
- * to the size of the largest, FOV_FIT_SCALE makes each as large as fits. The test part's PNGs are
- * checked by fov_png_check when the training part is loaded.
+ * to the size of the largest, FOV_FIT_SCALE makes each as large as fits.
+ *
+ * When the training part is loaded, the test part is checked too: its PNGs by fov_png_check,
+ * MNIST's test files, if they are there, by reading them.
  *
  * Fails if files are missing or damaged, do not match, have a label that is no class, or if all
  * pictures together have more than 1 GiB.

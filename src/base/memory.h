@@ -2,6 +2,8 @@
 #ifndef FOV_BASE_MEMORY_H
 #define FOV_BASE_MEMORY_H
 
+#include <stdlib.h>
+
 #include "base/error.h"
 
 /** Bytes that this process can use at most: the least of the machine's memory, the limit of its
@@ -10,6 +12,12 @@ double fov_memory_limit(void);
 
 /** Fails if `bytes` for `what` are more than that. */
 FovStatus fov_memory_check(double bytes, const char *what);
+
+/** Like calloc, but NULL for more than fov_memory_limit(): calloc may promise what the process may
+ * not use, and a control group would end it where it writes there. */
+static inline void *fov_memory_calloc(size_t count, size_t size) {
+  return (double)count * (double)size <= fov_memory_limit() ? calloc(count, size) : NULL;
+}
 
 /** The least limit in bytes of the control groups of a process, of version 1 or 2; infinite if
  * there is none. membership: its file cgroup in /proc; root: where control groups are mounted. */

@@ -61,12 +61,11 @@ static bool are_alike(const FovOption *a, const FovOption *b) {
          !strcmp(a->help, b->help) && !strcmp(accepted_by_a, accepted_by_b);
 }
 
-/** The first plug-in of the table that has such an option. */
+/** The first plug-in of the table that has such an option, which one of them has. */
 static const FovPlugin *owner(const FovPlugin *const *table, const FovOption *option) {
-  for (; *table; table++)
+  for (;; table++)
     for (const FovOption *o = (*table)->options; o && o->name; o++)
       if (are_alike(o, option)) return *table;
-  return NULL;
 }
 
 /** Names of the options that plug-in has from the other. Returns their number, or 0 if a reference

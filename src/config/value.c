@@ -86,10 +86,10 @@ static bool parse(void *values, const FovOption *option, const char *text) {
   case FOV_OPTION_STRING:
     return parse_string(field, text);
   case FOV_OPTION_TEXT:
-    *(const char **)field = text;
-    return true;
+    break;
   }
-  return false;
+  *(const char **)field = text;
+  return true;
 }
 
 FovStatus fov_value_set(void *values, const FovOption *option, const char *text,

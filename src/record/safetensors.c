@@ -127,7 +127,8 @@ static FovStatus add_texts(json_t *header, const char *path, const FovText *text
   for (size_t i = 0; i < count && status == FOV_OK; i++) {
     FOV_CHECK(strcmp(sorted[i].key, DIGEST) != 0, "%s: a text '" DIGEST "' of the caller", path);
     if (json_object_set_new(object, sorted[i].key, json_string(sorted[i].value)) != 0)
-      status = fov_fail(FOV_ERR_FORMAT, "%s: the text '%s' is not UTF-8", path, sorted[i].key);
+      status = fov_fail(FOV_ERR_FORMAT, "%s: the text '%s' is not UTF-8, or no memory is left",
+                        path, sorted[i].key);
   }
   free(sorted);
   return status;
@@ -141,7 +142,8 @@ static FovStatus add_blobs(json_t *header, const char *path, const FovBlob *blob
     FOV_CHECK(strcmp(blob->name, METADATA) != 0, "%s: the name of the texts", blob->name);
     FOV_CHECK(!json_object_get(header, blob->name), "%s: two blobs of one name", blob->name);
     if (json_object_set_new(header, blob->name, describe(blob, begin)) != 0)
-      return fov_fail(FOV_ERR_FORMAT, "%s: the name '%s' is not UTF-8", path, blob->name);
+      return fov_fail(FOV_ERR_FORMAT, "%s: the name '%s' is not UTF-8, or no memory is left", path,
+                      blob->name);
     begin += fov_blob_size(blob);
   }
   return FOV_OK;
@@ -306,6 +308,8 @@ static FovStatus parse_header(FovSafetensors *file) {
                     file->path, length);
   json_error_t error;
   file->header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+  if (!file->header && !*error.text)
+    return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its header", file->path);
   if (!file->header)
     return fov_fail(FOV_ERR_FORMAT, "%s: header, byte %d: %s", file->path, error.position,
                     error.text);
