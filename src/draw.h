@@ -109,7 +109,8 @@ typedef struct FovDrawCase {
 } FovDrawCase;
 
 /** How the viewer explains an answer: what an agent computes by the pixels that it saw, and after
- * one glimpse by those before. F: pictures of an episode; T: its glimpses, at most. */
+ * one glimpse by those before or by the symbols of a sequence. F: pictures of an episode; T: its
+ * glimpses, at most. */
 typedef struct FovDrawExplain {
   /** The name of method 0, 1 …; NULL after the last. */
   const char *(*method)(int index);
@@ -118,8 +119,10 @@ typedef struct FovDrawExplain {
   /** map: [F, H, W], of the logit that was answered last, channels added. places: [T, 2], x and y
    * of each glimpse, NaN after the last. */
   FovStatus (*map)(float *map, float *places, const FovDrawCase *what, int method);
-  /** norms: [T, T], the sequential Jacobian of the logits: row t, column s; NaN: not taken. */
-  FovStatus (*jacobian)(float *norms, const FovDrawCase *what);
+  /** norms: [T, T], the sequential Jacobian of the logits: row t, column s; of a sequence of L
+   * symbols [T, L]. NaN: glimpse t was not taken, or there is no glimpse or symbol s. places: as
+   * above. */
+  FovStatus (*jacobian)(float *norms, float *places, const FovDrawCase *what);
 } FovDrawExplain;
 
 /** What of a trace is shown: an episode, or all of them. */

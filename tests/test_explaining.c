@@ -11,10 +11,12 @@
 #include "check.h"
 #include "cli/explain.h"
 #include "drawn.h"
+#include "experiment/session.h"
 #include "explain/jacobian.h"
 #include "pixel.h"
 #include "record/recorder.h"
 #include "traces.h"
+#include "viz/scene/alignment_view.h"
 #include "viz/scene/layout.h"
 #include "viz/viewer/drawing.h"
 #include "viz/viewer/mouse.h"
@@ -109,11 +111,11 @@ static FovExplainRequest request_of(const int64_t *index) {
                              .threads = 1};
 }
 
-static void make_jacobian(float norms[T * T], const FovExplainRequest *request) {
+/** Of one case; the caller finishes it. */
+static FovJacobian make_jacobian(const FovExplainRequest *request) {
   FovJacobian jacobian;
   assert_int_equal(fov_jacobian_make(&jacobian, request, FOV_JACOBIAN_LOGITS), FOV_OK);
-  memcpy(norms, jacobian.norms, T * T * sizeof *norms);
-  fov_jacobian_finish(&jacobian);
+  return jacobian;
 }
 
 /** What is shown is what `fovea explain` computes of a case. */
@@ -121,15 +123,14 @@ static void assert_explained(int64_t index, const char *name, const void *option
   const FovExplainRequest request = request_of(&index);
   FovExplanation explanation = shown();
   FovMaps maps;
-  float norms[T * T];
+  FovJacobian jacobian = make_jacobian(&request);
   const FovMethod *method;
   assert_int_equal(fov_method_find(&method, name), FOV_OK);
   assert_int_equal(fov_maps_make(&maps, &request, method, options), FOV_OK);
-  make_jacobian(norms, &request);
   assert_string_equal(explanation.method, name);
   assert_non_null(explanation.map);
   assert_non_null(explanation.jacobian);
-  assert_memory_equal(explanation.jacobian, norms, sizeof norms);
+  assert_memory_equal(explanation.jacobian, jacobian.norms, T * T * sizeof(float));
   int larger = 0;
   for (int i = 0; i < PIXELS; i++) {
     assert_true(explanation.map[i] == maps.map[i]);
@@ -137,6 +138,7 @@ static void assert_explained(int64_t index, const char *name, const void *option
   }
   assert_true(larger > 0 && larger <= PIXELS / 400);
   fov_maps_finish(&maps);
+  fov_jacobian_finish(&jacobian);
 }
 
 /** The case whose image an episode of the trace shows. */
@@ -272,7 +274,7 @@ static void test_what_has_no_agent_is_not_explained(void **state) {
   assert_null(shown().method);
   fov_viewer_drop(&viewer, "symbols.trace");
   fov_viewer_do(&viewer, FOV_ACTION_METHOD);
-  assert_refused("a sequence of symbols has no pixels to explain");
+  assert_refused("a trace has no agent to explain: open its run");
   fov_viewer_drop(&viewer, "run");
   fov_viewer_do(&viewer, FOV_ACTION_METHOD);
   wait_for_explanation();
@@ -320,6 +322,174 @@ static void test_an_agent_at_a_picture_is_explained(void **state) {
   assert_true(shown().scale > 0);
   assert_string_equal(viewer.picture, "grey.png");
   fov_viewer_finish(&viewer);
+}
+
+/* ---- sequences of symbols ---- */
+
+#define LETTERS                                                                                    \
+  "env = reverse\nenv.longest = 6\ncore = rnn\npolicy = centre\nbaseline = none\nprevious = 4\n"   \
+  "glimpses = 1\nglimpse.width = 8\ntiles.width = 8\ntiles.rnn = gru\ncore.width = 12\n"           \
+  "train.episodes = 64\neval.times = 1\neval.cases = 4\neval.episodes = 1\n"
+
+/** A run that reads sequences of up to six letters, with a trace like that of `begin`; its agent
+ * replaces the other one. */
+static int read_letters(const char *attention) {
+  char text[600];
+  int length = snprintf(text, sizeof text, "%sattention = %s\n", LETTERS, attention);
+  assert_int_equal(fov_file_write("letters.ini", text, (size_t)length), FOV_OK);
+  const FovTrainRequest request = {
+      .file = "letters.ini", .dir = "letters", .threads = 1, .command = "test"};
+  if (system("rm -rf letters") != 0 || fov_session_run(&request) != FOV_OK) return -1;
+  fov_trained_finish(&trained);
+  if (fov_trained_load(&trained, "letters", NULL, 0, FOV_SPLIT_TEST) != FOV_OK) return -1;
+  write_trace(record(false, 0), "letters/trace.safetensors");
+  return 0;
+}
+
+static int read_softly(void **state) {
+  (void)state;
+  return read_letters("soft");
+}
+
+/** With an attention that records no weights. */
+static int read_once(void **state) {
+  (void)state;
+  return read_letters("first");
+}
+
+static int read_digits(void **state) {
+  (void)state;
+  fov_trained_finish(&trained);
+  return fov_trained_load(&trained, "run", NULL, 0, FOV_SPLIT_TEST) == FOV_OK ? 0 : -1;
+}
+
+/** The first case after the first ones that shows the sequence of an episode. */
+static int64_t case_of_letters(int episode) {
+  const FovTrace *trace = &viewer.opened.trace;
+  const int32_t *symbols = trace->symbols + (size_t)episode * trace->width;
+  size_t bytes = (size_t)trace->width * sizeof *symbols;
+  for (int64_t i = FIRST; i < trained.env.spec.cases; i++) {
+    const FovExplainRequest request = request_of(&i);
+    FovJacobian jacobian = make_jacobian(&request);
+    bool same = memcmp(jacobian.symbols, symbols, bytes) == 0;
+    fov_jacobian_finish(&jacobian);
+    if (same) return i;
+  }
+  return -1;
+}
+
+static FovAlignmentFrame alignment(const FovScene *scene) {
+  FovLayout l = fov_layout(scene);
+  return fov_alignment_frame(scene->trace, scene->episode, l.view, l.em, true);
+}
+
+/** The middle of the cell of glimpse t and symbol s. */
+static void find_cell(double *x, double *y, const FovAlignmentFrame *f, int t, int s) {
+  *x = f->matrix.x + (s + 0.5) * f->matrix.w / f->columns;
+  *y = f->matrix.y + (t + 0.5) * f->matrix.h / f->rows;
+}
+
+/** The colour of a share of the largest norm. */
+static uint32_t colour_of(double share) {
+  FovColour c = fov_alignment_colour(&fov_theme_dark, fov_theme_dark.panel, share);
+  return (uint32_t)lround(255 * c.r) << 16 | (uint32_t)lround(255 * c.g) << 8 |
+         (uint32_t)lround(255 * c.b);
+}
+
+static void assert_colour(uint32_t found, uint32_t expected) {
+  for (int i = 0; i < 24; i += 8)
+    if (abs((int)(found >> i & 255) - (int)(expected >> i & 255)) > 1)
+      fail_msg("colour %06x, expected %06x", found, expected);
+}
+
+/** The cells of the alignment have the colours of the norms of `fovea explain`, and the pointer
+ * reads them. */
+static void assert_norms_shown(const FovJacobian *jacobian, int glimpses, int symbols) {
+  FovScene scene = fov_window_scene(&viewer);
+  FovAlignmentFrame f = alignment(&scene);
+  cairo_surface_t *picture = draw(&scene);
+  float most = 0;
+  for (int i = 0; i < jacobian->T * jacobian->S; i++) most = fmaxf(most, jacobian->norms[i]);
+  assert_int_equal(f.rows, glimpses);
+  assert_int_equal(f.columns, symbols);
+  for (int t = 0; t < glimpses; t++)
+    for (int s = 0; s < symbols; s++) {
+      double x, y, norm = (double)jacobian->norms[t * jacobian->S + s];
+      char text[64];
+      find_cell(&x, &y, &f, t, s);
+      assert_colour(pixel(picture, x, y), colour_of(norm / (double)most));
+      fov_viewer_move(&viewer, x, y);
+      assert_ptr_equal(strstr(viewer.hint, "Jacobian, glimpse "), viewer.hint);
+      snprintf(text, sizeof text, ": %.3g", norm);
+      assert_string_equal(strrchr(viewer.hint, ':'), text);
+    }
+  cairo_surface_destroy(picture);
+}
+
+/** Sequences of different lengths; the last episodes are recorded because they are wrong. */
+static void test_symbols_have_the_jacobian_of_the_command_line(void **state) {
+  (void)state;
+  open_with("letters", &fov_cli_explain);
+  fov_viewer_do(&viewer, FOV_ACTION_OVERLAY_7);
+  int shortest = 6, longest = 0;
+  for (int e = 0; e < FIRST + WRONG; e++) {
+    const FovTrace *trace = &viewer.opened.trace;
+    int symbols = fov_trace_length(trace, e);
+    fov_player_go(&viewer.player, e);
+    fov_player_seek(&viewer.player, trace->lengths[e] - 1);
+    wait_for_explanation();
+    const int64_t index = e < FIRST ? e : case_of_letters(e);
+    const FovExplainRequest request = request_of(&index);
+    FovJacobian jacobian = make_jacobian(&request);
+    assert_int_equal(jacobian.S, 6);
+    assert_non_null(shown().jacobian);
+    assert_memory_equal(shown().jacobian, jacobian.norms, 6 * (size_t)jacobian.T * sizeof(float));
+    assert_null(shown().map);
+    assert_norms_shown(&jacobian, trace->lengths[e], symbols);
+    assert_int_equal(isnan(shown().jacobian[5]), symbols < 6); // after the end
+    fov_jacobian_finish(&jacobian);
+    shortest = symbols < shortest ? symbols : shortest;
+    longest = symbols > longest ? symbols : longest;
+  }
+  assert_true(shortest < longest);
+  fov_viewer_finish(&viewer);
+}
+
+static void test_symbols_have_no_methods(void **state) {
+  (void)state;
+  open_with("letters", &fov_cli_explain);
+  for (int i = 0; i < 2; i++) {
+    fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+    assert_string_equal(viewer.message, "symbols have the sequential Jacobian only");
+    assert_false(viewer.alarm);
+    wait_for_explanation();
+    assert_non_null(shown().jacobian);
+  }
+  fov_viewer_do(&viewer, FOV_ACTION_OVERLAY_7); // the weights again
+  FovScene scene = fov_window_scene(&viewer);
+  FovAlignmentFrame f = alignment(&scene);
+  double x, y;
+  find_cell(&x, &y, &f, 0, 0);
+  fov_viewer_move(&viewer, x, y);
+  assert_ptr_equal(strstr(viewer.hint, "glimpse 1, "), viewer.hint);
+  fov_viewer_finish(&viewer);
+}
+
+/** The trace of another sequence is of other data than the agent has. */
+static void test_other_sequences_are_refused(void **state) {
+  (void)state;
+  for (int e = 0; e <= FIRST; e += FIRST) {
+    FovTrace trace = record(false, 0);
+    trace.symbols[e * trace.width] = (trace.symbols[e * trace.width] + 1) % trace.vocabulary;
+    write_trace(trace, "letters/trace.safetensors");
+    open_with("letters", &fov_cli_explain);
+    fov_player_go(&viewer.player, e);
+    fov_viewer_do(&viewer, FOV_ACTION_OVERLAY_7);
+    wait_for_explanation();
+    assert_refused("no longer sees episode");
+    assert_null(shown().jacobian);
+    fov_viewer_finish(&viewer);
+  }
 }
 
 /* ---- sampled gazes ---- */
@@ -443,13 +613,15 @@ static void test_methods_stop_when_asked_to(void **state) {
   const int64_t index = 0;
   FovExplainRequest request = request_of(&index);
   request.stop = &stop;
-  float norms[T * T], before[T * T], sum = 0;
   request.stop = NULL;
-  make_jacobian(before, &request);
+  FovJacobian before = make_jacobian(&request);
   request.stop = &stop;
-  make_jacobian(norms, &request);
-  for (int i = 0; i < T * T; i++) sum += fabsf(norms[i]);
-  assert_true(sum == 0 && before[0] > 0);
+  FovJacobian stopped_one = make_jacobian(&request);
+  float sum = 0;
+  for (int i = 0; i < T * T; i++) sum += fabsf(stopped_one.norms[i]);
+  assert_true(sum == 0 && before.norms[0] > 0);
+  fov_jacobian_finish(&before);
+  fov_jacobian_finish(&stopped_one);
   static const char *const names[] = {"saliency", "integrated_gradients", "smoothgrad",
                                       "occlusion"};
   FovMethodOptions options;
@@ -475,6 +647,12 @@ int main(void) {
       cmocka_unit_test(test_what_has_no_agent_is_not_explained),
       cmocka_unit_test(test_episodes_that_the_agent_does_not_repeat_are_refused),
       cmocka_unit_test(test_an_agent_at_a_picture_is_explained),
+      cmocka_unit_test_setup_teardown(test_symbols_have_the_jacobian_of_the_command_line,
+                                      read_softly, read_digits),
+      cmocka_unit_test_setup_teardown(test_symbols_have_the_jacobian_of_the_command_line, read_once,
+                                      read_digits),
+      cmocka_unit_test_setup_teardown(test_symbols_have_no_methods, read_softly, read_digits),
+      cmocka_unit_test_setup_teardown(test_other_sequences_are_refused, read_softly, read_digits),
       cmocka_unit_test(test_gazes_are_those_of_sampled_rollouts),
       cmocka_unit_test(test_gazes_need_an_agent_and_first_cases),
       cmocka_unit_test(test_what_is_no_longer_wanted_is_stopped),

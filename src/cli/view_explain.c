@@ -66,11 +66,14 @@ static FovStatus map(float *map, float *places, const FovDrawCase *what, int ind
   return status;
 }
 
-static FovStatus jacobian(float *norms, const FovDrawCase *what) {
+static FovStatus jacobian(float *norms, float *places, const FovDrawCase *what) {
   FovExplainRequest request = request_of(what);
   FovJacobian j;
   FovStatus status = fov_jacobian_make(&j, &request, FOV_JACOBIAN_LOGITS);
-  if (status == FOV_OK) memcpy(norms, j.norms, (size_t)j.T * (size_t)j.S * sizeof *norms);
+  if (status == FOV_OK) {
+    memcpy(norms, j.norms, (size_t)j.T * (size_t)j.S * sizeof *norms);
+    memcpy(places, j.places, 2 * (size_t)j.T * sizeof *places);
+  }
   fov_jacobian_finish(&j);
   return status;
 }

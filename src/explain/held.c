@@ -1,5 +1,6 @@
 #include "explain/held.h"
 
+#include <math.h>
 #include <string.h>
 
 size_t fov_held_pixels(const FovHeld *held) {
@@ -89,4 +90,16 @@ void fov_held_play(FovHeld *held, FovArena *arena, const FovHeldRequest *request
   else
     keep_pixels(held, arena);
   find_last(held, arena);
+}
+
+void fov_held_places(float *places, const FovHeld *held) {
+  int glimpses = fov_task_glimpses(&held->task);
+  for (int i = 0; i < held->lanes * glimpses * 2; i++) places[i] = NAN;
+  for (int t = 1; t < held->rollout.time_steps; t++) {
+    const FovTimeStep *step = &held->rollout.at[t];
+    for (int i = 0; i < step->count; i++)
+      for (int j = 0; j < 2; j++)
+        places[((size_t)step->lanes[i] * glimpses + (size_t)t - 1) * 2 + (size_t)j] =
+            (float)fov_value_row(step->location, i)[j];
+  }
 }

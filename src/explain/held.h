@@ -53,6 +53,9 @@ int fov_held_frames(const FovTask *task);
 /** F·H·W·C: pixels of an episode. */
 size_t fov_held_pixels(const FovHeld *held);
 
+/** places: [B, T, 2], x and y of each glimpse; NaN where there was none. */
+void fov_held_places(float *places, const FovHeld *held);
+
 /** What to compute when the episodes are repeated. */
 typedef struct FovReplayRequest {
   const float *pixels; /**< [B, F, H, W, C]; NULL: as they were */

@@ -104,6 +104,7 @@ static void make_shard(void *context, const FovExplained *explained, int64_t fir
     }
   }
   finish_norms(norms, jacobian, held);
+  fov_held_places(jacobian->places + first * T * 2, held);
   note_answers(jacobian->answers + first * T, explained->arena, held, T);
   if (held->tokens)
     memcpy(jacobian->symbols + first * S, held->tokens,
@@ -127,13 +128,15 @@ static void average(const FovJacobian *jacobian) {
 /** What the arrays take: bytes. */
 static double bytes_of(const FovJacobian *jacobian) {
   double E = (double)jacobian->episodes, T = jacobian->T, S = jacobian->S;
-  return E * T * S * sizeof(float) + T * S * sizeof(double) + E * (T + S) * sizeof(int32_t);
+  return E * T * S * sizeof(float) + T * S * sizeof(double) +
+         E * ((T + S) * sizeof(int32_t) + 2 * T * sizeof(float));
 }
 
 static FovStatus allocate(FovJacobian *jacobian, bool symbols) {
   size_t E = (size_t)jacobian->episodes, T = (size_t)jacobian->T, S = (size_t)jacobian->S;
   if ((jacobian->norms = calloc(E, T * S * sizeof *jacobian->norms)) &&
       (jacobian->mean = calloc(T * S, sizeof *jacobian->mean)) &&
+      (jacobian->places = calloc(E, 2 * T * sizeof *jacobian->places)) &&
       (jacobian->answers = calloc(E, T * sizeof *jacobian->answers)) &&
       (!symbols || (jacobian->symbols = calloc(E, S * sizeof *jacobian->symbols))))
     return FOV_OK;
@@ -155,6 +158,6 @@ FovStatus fov_jacobian_make(FovJacobian *jacobian, const FovExplainRequest *requ
 
 void fov_jacobian_finish(FovJacobian *jacobian) {
   free(jacobian->norms), free(jacobian->mean);
-  free(jacobian->answers), free(jacobian->symbols);
+  free(jacobian->places), free(jacobian->answers), free(jacobian->symbols);
   *jacobian = (FovJacobian){.norms = NULL};
 }

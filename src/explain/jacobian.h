@@ -23,6 +23,7 @@ typedef struct FovJacobian {
    * or s. Of a sequence, g_s is the vector of symbol s; NaN after its end. */
   float *norms;
   double *mean;     /**< [T, S]: of the norms that are not NaN; NaN where all are */
+  float *places;    /**< [E, T, 2]: x, y of each glimpse; NaN: none */
   int32_t *answers; /**< [E, T]: the class or action after glimpse t; −1: none */
   int32_t *symbols; /**< [E, S]: the source, as observed; NULL: there is none */
 } FovJacobian;

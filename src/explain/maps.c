@@ -1,6 +1,5 @@
 #include "explain/maps.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,18 +13,6 @@ size_t fov_maps_numbers(const FovMaps *maps) {
   return (size_t)maps->frames * maps->height * maps->width * maps->channels;
 }
 
-/** Where the lanes of a shard looked. */
-static void note_places(float *places, const FovHeld *held, int glimpses) {
-  for (int i = 0; i < held->lanes * glimpses * 2; i++) places[i] = NAN;
-  for (int t = 1; t < held->rollout.time_steps; t++) {
-    const FovTimeStep *step = &held->rollout.at[t];
-    for (int i = 0; i < step->count; i++)
-      for (int j = 0; j < 2; j++)
-        places[((size_t)step->lanes[i] * glimpses + (size_t)t - 1) * 2 + (size_t)j] =
-            (float)fov_value_row(step->location, i)[j];
-  }
-}
-
 static void make_shard(void *context, const FovExplained *explained, int64_t first) {
   const Making *making = context;
   FovMaps *maps = making->maps;
@@ -37,7 +24,7 @@ static void make_shard(void *context, const FovExplained *explained, int64_t fir
   memcpy(maps->pixels + at, held->pixels, count * sizeof *maps->pixels);
   fov_explained_values(maps->y + first, explained, NULL);
   memcpy(maps->completeness + first, explained->completeness, held->lanes * sizeof(double));
-  note_places(maps->places + first * maps->glimpses * 2, held, maps->glimpses);
+  fov_held_places(maps->places + first * maps->glimpses * 2, held);
   for (int b = 0; b < held->lanes; b++) {
     maps->labels[first + b] = held->labels[b];
     maps->answers[first + b] = held->answers[b];

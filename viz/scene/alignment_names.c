@@ -99,7 +99,7 @@ static void draw_strip(cairo_t *cr, const FovAlignmentView *a, const float *shar
 
 void fov_draw_alignment_source(cairo_t *cr, const FovAlignmentView *a) {
   float shares[FOV_ALIGNMENT_COLUMNS];
-  fov_alignment_shares(shares, a, a->scene->head, a->top);
+  fov_alignment_shares(shares, a, a->head, a->top);
   cairo_save(cr);
   cairo_rectangle(cr, a->f.source.x, a->f.source.y, a->f.source.w, a->f.source.h);
   cairo_clip(cr);

@@ -10,8 +10,15 @@ double fov_alignment_share(float weight, double top) {
   return fmin(1, fmax(0, (double)weight) / top); // NaN is 0
 }
 
+int fov_alignment_head(const FovScene *scene) {
+  bool norms = scene->explanation.method && scene->trace->vocabulary > 0;
+  return norms ? FOV_ALIGNMENT_NORMS : scene->head;
+}
+
 const float *fov_alignment_weights(const FovScene *scene, int t, int head) {
   FovGrid grid;
+  const float *norms = scene->explanation.jacobian;
+  if (head == FOV_ALIGNMENT_NORMS) return norms ? norms + t * scene->trace->width : NULL;
   return fov_weights(&grid, scene->trace, scene->episode, t, head);
 }
 
@@ -22,7 +29,8 @@ double fov_alignment_top(const FovScene *scene, int head) {
     const float *weights = fov_alignment_weights(scene, t, head);
     for (int i = 0; weights && i < count; i++) most = fmaxf(most, weights[i]);
   }
-  return most > 0 ? fov_round_up(most) : 1;
+  if (most <= 0) return 1;
+  return head == FOV_ALIGNMENT_NORMS ? (double)most : fov_round_up(most);
 }
 
 void fov_alignment_shares(float *shares, const FovAlignmentView *a, int head, double top) {

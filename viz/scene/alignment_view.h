@@ -7,23 +7,33 @@
 
 enum { FOV_ALIGNMENT_COLUMNS = 16384 }; /**< as many pixels of a row as a scene can show */
 
+/** Instead of a head: the norms of the sequential Jacobian. */
+enum { FOV_ALIGNMENT_NORMS = -1 };
+
 /** The alignment of a scene's episode. */
 typedef struct FovAlignmentView {
   const FovScene *scene;
   FovAlignmentFrame f;
   FovBox image; /**< all cells; larger than the matrix if zoomed */
   double em;
+  int head;    /**< whose weights the cells show, or the norms */
   double top;  /**< the weight that has the full colour: share 1 */
   bool figure; /**< all glimpses at once; else the scene's is marked and later ones are faint */
 } FovAlignmentView;
 
-/** The weights of a glimpse, [columns]; NULL: none were recorded. */
+/** What the cells show: the norms of symbols that are explained, else the weights of the scene's
+ * head. */
+int fov_alignment_head(const FovScene *scene);
+
+/** The weights of a glimpse or the norms after it, [columns]; NULL: none were recorded, or none are
+ * there yet. */
 const float *fov_alignment_weights(const FovScene *scene, int t, int head);
 
 /** A weight's share of the upper one, 0 … 1, whatever number a file has. */
 double fov_alignment_share(float weight, double top);
 
-/** The upper weight of a head: a round number that no weight of the episode exceeds. */
+/** The upper weight of a head: a round number that no weight of the episode exceeds; of the norms,
+ * the largest. */
 double fov_alignment_top(const FovScene *scene, int head);
 
 /** The shares at the scene's glimpse, or on the way to the next one; of a figure, the largest of

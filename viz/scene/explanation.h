@@ -11,9 +11,10 @@
 typedef struct FovExplanation {
   const char *method;    /**< its name; NULL: no explanation is shown */
   bool pending;          /**< something is still being computed */
-  const float *map;      /**< [F, H, W]: of the pixels; NULL: none yet */
+  const float *map;      /**< [F, H, W]: of the pixels; NULL: none yet, or symbols are shown */
   double scale;          /**< the number of the map that is drawn in full colour */
-  const float *jacobian; /**< [T, T]: row t, column s; NaN: not taken; NULL: none yet */
+  const float *jacobian; /**< [T, T]: row t, column s; NaN: not taken; of a sequence of symbols
+                              [T, W]; NULL: none yet */
 } FovExplanation;
 
 /** The number of a map [count] that is drawn in full colour: larger than nearly all, so that a

@@ -24,10 +24,10 @@ int fov_retina_tiles(const FovTrace *trace) {
 }
 
 /** The plots over time, side by side if both are there and have room; on their right the Jacobian,
- * if it is shown and leaves room. */
+ * if it is shown and leaves room; that of symbols is in the cells of their alignment. */
 static void lay_out_series(FovLayout *l, const FovScene *scene, FovBox box) {
   double pad = round(1.25 * l->em), side = fmin(box.h - 1.5 * l->em, 0.4 * box.w);
-  if (scene->explanation.method && side > 6 * l->em) {
+  if (scene->explanation.method && scene->trace->vocabulary == 0 && side > 6 * l->em) {
     box.w -= side + pad;
     l->jacobian = (FovBox){box.x + box.w + pad, box.y, side, box.h};
   }

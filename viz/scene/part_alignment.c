@@ -15,7 +15,7 @@
 static void draw_row(cairo_t *cr, const FovAlignmentView *a, int t, double alpha) {
   const FovAlignmentFrame *f = &a->f;
   const FovTheme *theme = a->scene->theme;
-  const float *weights = fov_alignment_weights(a->scene, t, a->scene->head);
+  const float *weights = fov_alignment_weights(a->scene, t, a->head);
   int each = (int)fmax(1, floor(f->columns / a->image.w));
   for (int i = 0; weights && i < f->columns; i += each) {
     double most = 0;
@@ -28,7 +28,8 @@ static void draw_row(cairo_t *cr, const FovAlignmentView *a, int t, double alpha
 }
 
 void fov_draw_alignment_cells(cairo_t *cr, const FovScene *scene, FovBox box) {
-  FovAlignmentView a = {.scene = scene, .image = box, .top = fov_alignment_top(scene, scene->head)};
+  FovAlignmentView a = {.scene = scene, .image = box, .head = fov_alignment_head(scene)};
+  a.top = fov_alignment_top(scene, a.head);
   a.f.columns = fov_alignment_columns(scene->trace, scene->episode);
   a.f.rows = fov_scene_length(scene);
   fov_fill_box(cr, box, scene->theme->panel);
@@ -135,10 +136,10 @@ static void draw_heads(cairo_t *cr, const FovAlignmentView *a) {
     draw_head(cr, a, head, top);
     FovBox row = head_box(a, head);
     double y = row.y + row.h / 2 + 0.3 * a->em;
-    fov_set_colour(cr, scene->head == head ? scene->theme->ink : scene->theme->quiet, 1);
+    fov_set_colour(cr, a->head == head ? scene->theme->ink : scene->theme->quiet, 1);
     if (heads > 1 && row.h > 0.8 * a->em)
       fov_text(cr, row.x - 0.5 * a->em, y, FOV_ALIGN_RIGHT, "head %d", head);
-    if (heads > 1 && scene->head == head)
+    if (heads > 1 && a->head == head)
       fov_stroke_box(cr, row, scene->theme->ink, fov_border(a->em) / 2);
   }
 }
@@ -158,26 +159,46 @@ static double draw_scale(cairo_t *cr, const FovAlignmentView *a, double x, doubl
                  fov_alignment_colour(theme, theme->panel, i / (STEPS - 1.0)));
   fov_set_colour(cr, theme->quiet, 1);
   x += box.w + 0.5 * em;
-  return x + fov_text(cr, x, y, FOV_ALIGN_LEFT, "%g", a->top) + 1.2 * em;
+  return x + fov_text(cr, x, y, FOV_ALIGN_LEFT, "%.3g", a->top) + 1.2 * em;
 }
 
-/** The scale, what the weights are of, and the outline of a site that is read alone. */
-static void draw_legend(cairo_t *cr, const FovAlignmentView *a, FovBox box) {
-  const FovScene *scene = a->scene;
-  const FovTrace *trace = scene->trace;
-  double em = a->em, y = box.y + box.h - 0.3 * em, end = box.x + box.w;
-  char text[112], head[40];
+/** Describes what the cells show and, if that is the norms, what the bars above them show. */
+static void describe_cells(char *text, size_t size, const FovAlignmentView *a) {
+  const FovTrace *trace = a->scene->trace;
+  const FovExplanation *explanation = &a->scene->explanation;
   bool weights = fov_heads(trace) > 0;
-  if (box.h == 0) return;
-  fov_set_font(cr, 0.85 * em, false);
-  double x = weights ? draw_scale(cr, a, box.x, y) : box.x;
-  fov_set_colour(cr, scene->theme->quiet, 1);
-  fov_describe_head(head, sizeof head, trace, scene->head);
-  snprintf(text, sizeof text, "attention%s%s%s%s", trace->attention[0] ? " " : "", trace->attention,
+  char head[40], attention[FOV_TRACE_TEXT + 12];
+  snprintf(attention, sizeof attention, "attention%s%s", trace->attention[0] ? " " : "",
+           trace->attention);
+  if (a->head == FOV_ALIGNMENT_NORMS) {
+    snprintf(text, size, "%s, ‖∂y_t / ∂x_s‖%s%s%s", explanation->method,
+             explanation->jacobian  ? ""
+             : explanation->pending ? ": being computed"
+                                    : ": none",
+             weights ? "; bars: " : "", weights ? attention : "");
+    return;
+  }
+  fov_describe_head(head, sizeof head, trace, a->head);
+  snprintf(text, size, "%s%s%s", attention,
            head[0]   ? ", "
            : weights ? ""
                      : ", which records no weights",
            head);
+}
+
+/** The scale, what the cells show, and the outline of a site that is read alone. */
+static void draw_legend(cairo_t *cr, const FovAlignmentView *a, FovBox box) {
+  const FovScene *scene = a->scene;
+  const FovTrace *trace = scene->trace;
+  double em = a->em, y = box.y + box.h - 0.3 * em, end = box.x + box.w;
+  char text[160];
+  bool weights = fov_heads(trace) > 0;
+  bool scale = a->head == FOV_ALIGNMENT_NORMS ? scene->explanation.jacobian != NULL : weights;
+  if (box.h == 0) return;
+  fov_set_font(cr, 0.85 * em, false);
+  double x = scale ? draw_scale(cr, a, box.x, y) : box.x;
+  fov_set_colour(cr, scene->theme->quiet, 1);
+  describe_cells(text, sizeof text, a);
   fov_fit_text(cr, text, sizeof text, end - x);
   x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", text) + 1.2 * em;
   if (!weights || fov_reads_all(trace) || x + 6 * em > end) return;
@@ -187,12 +208,14 @@ static void draw_legend(cairo_t *cr, const FovAlignmentView *a, FovBox box) {
 }
 
 static FovAlignmentView of_scene(const FovScene *scene, const FovLayout *l) {
+  int head = fov_alignment_head(scene);
   return (FovAlignmentView){
       .scene = scene,
       .f = fov_alignment_frame(scene->trace, scene->episode, l->view, l->em, true),
       .image = l->image,
       .em = l->em,
-      .top = fov_alignment_top(scene, scene->head)};
+      .head = head,
+      .top = fov_alignment_top(scene, head)};
 }
 
 void fov_draw_alignment(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
@@ -209,6 +232,7 @@ void fov_draw_alignment(cairo_t *cr, const FovScene *scene, const FovLayout *l) 
 void fov_draw_alignment_figure(cairo_t *cr, const FovScene *scene) {
   FovAlignmentView a = {.scene = scene,
                         .em = fov_em(scene->width, scene->height),
+                        .head = scene->head,
                         .top = fov_alignment_top(scene, scene->head),
                         .figure = true};
   double pad = round(1.25 * a.em);
@@ -237,18 +261,15 @@ static int describe_row(char *text, size_t size, const FovScene *scene, int t) {
 static void describe_weight(char *text, size_t size, const FovScene *scene, int t, int head,
                             int i) {
   const FovTrace *trace = scene->trace;
-  char name[FOV_ACTION_NAME];
+  char name[FOV_ACTION_NAME], value[16] = "";
   const float *weights = fov_alignment_weights(scene, t, head);
-  double w = weights ? (double)weights[i] : 0;
+  if (weights) snprintf(value, sizeof value, ": %.3g", (double)weights[i]);
   if (trace->vocabulary == 0) {
-    snprintf(text, size, ", tile %d: %.3g", i, w);
+    snprintf(text, size, ", tile %d%s", i, value);
     return;
   }
   fov_symbol_name(name, trace, trace->symbols[(size_t)scene->episode * trace->width + i]);
-  if (fov_heads(trace) == 0)
-    snprintf(text, size, ", symbol %d \"%s\"", i + 1, name);
-  else
-    snprintf(text, size, ", symbol %d \"%s\": %.3g", i + 1, name, w);
+  snprintf(text, size, ", symbol %d \"%s\"%s", i + 1, name, value);
 }
 
 static void describe_label(char *text, size_t size, const FovScene *scene, int t) {
@@ -267,18 +288,22 @@ static int part_at(double at, double from, double size, int count) {
 bool fov_describe_alignment(char *text, size_t size, const FovScene *scene, double x, double y) {
   FovLayout l = fov_layout(scene);
   FovAlignmentView a = of_scene(scene, &l);
-  int column = part_at(x, a.image.x, a.image.w, a.f.columns), head = scene->head;
+  int column = part_at(x, a.image.x, a.image.w, a.f.columns), head = a.head;
   int row = part_at(y, a.image.y, a.image.h, a.f.rows);
   bool beside = fov_inside(a.f.answers, x, y) || fov_inside(a.f.labels, x, y);
   bool in_heads = a.f.heads.h > 0 && fov_inside(a.f.heads, x, y);
   if (!beside && !fov_inside(a.f.matrix, x, y)) {
     row = scene->glimpse;
+    if (in_heads) head = scene->head;
     if (in_heads && fov_heads(scene->trace) > 1)
       head = 1 + part_at(y, a.f.heads.y, a.f.heads.h, fov_heads(scene->trace));
     if (!in_heads && !fov_inside(a.f.source, x, y)) return false;
   }
   char described[40] = "";
-  if (!beside) fov_describe_head(described, sizeof described, scene->trace, head);
+  if (!beside && head == FOV_ALIGNMENT_NORMS)
+    snprintf(described, sizeof described, "Jacobian");
+  else if (!beside)
+    fov_describe_head(described, sizeof described, scene->trace, head);
   int length = snprintf(text, size, "%s%s", described, described[0] ? ", " : "");
   length += describe_row(text + length, size - (size_t)length, scene, row);
   if (beside)

@@ -12,7 +12,7 @@ FovStatus fov_recorded_copy(FovRecorded *recorded, const FovOpenedRun *opened, i
                             const char *picture) {
   const FovTrace *trace = &opened->trace;
   size_t image = (size_t)trace->height * trace->width * trace->channels;
-  size_t places = 2 * (size_t)trace->glimpses;
+  size_t places = 2 * (size_t)trace->glimpses, W = (size_t)trace->width;
   *recorded = (FovRecorded){.run = strdup(opened->path),
                             .picture = picture ? strdup(picture) : NULL,
                             .weights = fov_origin_weights(trace),
@@ -27,8 +27,10 @@ FovStatus fov_recorded_copy(FovRecorded *recorded, const FovOpenedRun *opened, i
                             .glimpses = trace->glimpses,
                             .length = trace->lengths[episode],
                             .image = malloc(image),
+                            .symbols = trace->symbols ? malloc(W * sizeof(int32_t)) : NULL,
                             .places = malloc(places * sizeof *recorded->places)};
-  if (!recorded->run || (picture && !recorded->picture) || !recorded->image || !recorded->places) {
+  if (!recorded->run || (picture && !recorded->picture) || !recorded->image ||
+      (trace->symbols && !recorded->symbols) || !recorded->places) {
     fov_recorded_finish(recorded);
     return fov_fail(FOV_ERR_MEMORY, "no memory for an episode");
   }
@@ -36,6 +38,8 @@ FovStatus fov_recorded_copy(FovRecorded *recorded, const FovOpenedRun *opened, i
   memcpy(recorded->image, trace->images + (size_t)episode * (size_t)trace->frames * image, image);
   memcpy(recorded->places, trace->locations + (size_t)episode * places,
          places * sizeof *recorded->places);
+  if (trace->symbols)
+    memcpy(recorded->symbols, trace->symbols + (size_t)episode * W, W * sizeof(int32_t));
   return FOV_OK;
 }
 
@@ -43,6 +47,7 @@ void fov_recorded_finish(FovRecorded *recorded) {
   free(recorded->run);
   free(recorded->picture);
   free(recorded->image);
+  free(recorded->symbols);
   free(recorded->places);
   *recorded = (FovRecorded){0};
 }
@@ -87,14 +92,18 @@ static FovStatus check_sizes(const FovTask *task, const FovRecorded *r) {
   FovImage seen = fov_observed(&spec->observation, NULL);
   int T = fov_task_glimpses(task);
   bool same = seen.height == r->height && seen.width == r->width && seen.channels == r->channels &&
-              T == r->glimpses && (spec->changes ? T : 1) == r->frames;
+              T == r->glimpses && (spec->changes ? T : 1) == r->frames &&
+              (spec->observation.kind == FOV_OBSERVATION_TOKENS) == (r->symbols != NULL);
   return same ? FOV_OK : unlike(r);
 }
 
-/** Whether a lane shows the first image of the episode. */
-static bool shows(const FovEnvLane *lane, const FovEnvSpec *spec, const FovRecorded *r) {
-  FovImage image = fov_lane_image(lane, spec);
+/** Whether the case begins with the first image or the sequence of the episode. */
+static bool shows(FovEnvLane *lane, const FovDrawCase *one, const FovRecorded *r) {
+  FovRng rng = fov_case_rng(one->seed, r->split, one->index);
+  fov_env_reset(one->task->env, lane, one->index, &rng);
+  FovImage image = fov_lane_image(lane, &one->task->env->spec);
   size_t count = (size_t)r->height * r->width * r->channels;
+  if (r->symbols) return memcmp(image.tokens, r->symbols, count * sizeof *r->symbols) == 0;
   if (!image.floats) return memcmp(image.bytes, r->image, count) == 0;
   for (size_t i = 0; i < count; i++)
     if (fabs(255 * fmin(1, fmax(0, (double)image.floats[i])) - r->image[i]) > 0.5) return false;
@@ -111,46 +120,50 @@ static bool same_places(const float *places, const FovRecorded *r) {
   return true;
 }
 
-/** A map of a case, which fails if the agent looks elsewhere than recorded. */
-static FovStatus make_map(float *map, const FovDrawExplain *how, const FovDrawCase *one,
-                          const FovRecorded *r, int method) {
+/** Explains a case; fails if the agent looks elsewhere than recorded. */
+static FovStatus make(float *numbers, const FovDrawExplain *how, const FovDrawCase *one,
+                      const FovRecorded *r, int what) {
   float *places = malloc(2 * (size_t)r->glimpses * sizeof *places);
-  if (!places) return fov_fail(FOV_ERR_MEMORY, "no memory for a map");
-  FovStatus status = how->map(map, places, one, method);
+  if (!places) return fov_fail(FOV_ERR_MEMORY, "no memory for an explanation");
+  FovStatus status = what == FOV_EXPLAINED_JACOBIAN ? how->jacobian(numbers, places, one)
+                                                    : how->map(numbers, places, one, what);
   if (status == FOV_OK && !same_places(places, r)) status = unlike(r);
   free(places);
   return status;
 }
 
-/** The first later case with the first image and the gaze of an episode that was recorded because
- * it is wrong. room: [F, H, W] */
-static FovStatus search(FovRecorded *r, const FovDrawExplain *how, FovDrawCase one, float *room) {
-  const FovEnvSpec *spec = &one.task->env->spec;
+/** The case with the sequence of the episode, which has the number of its case if that is one of
+ * the first; or the first later case with the first image and the gaze. −1: there is none. room:
+ * for a map, [F, H, W] */
+static int64_t search(const FovRecorded *r, const FovDrawExplain *how, FovDrawCase one,
+                      float *room) {
+  bool known = r->episode < r->first;
+  int64_t found = -1, cases = one.task->env->spec.cases, until = known ? r->episode + 1 : cases;
   FovArena arena = {0};
-  FovEnvLane lane = fov_env_lane(&arena, spec);
-  for (one.index = r->first; r->index < 0 && one.index < spec->cases && !atomic_load(one.stop);
-       one.index++) {
-    FovRng rng = fov_case_rng(one.seed, r->split, one.index);
-    fov_env_reset(one.task->env, &lane, one.index, &rng);
-    if (shows(&lane, spec, r) && make_map(room, how, &one, r, 0) == FOV_OK) r->index = one.index;
-  }
+  FovEnvLane lane = fov_env_lane(&arena, &one.task->env->spec);
+  one.index = known ? r->episode : r->first;
+  for (; found < 0 && one.index < until && one.index < cases && !atomic_load(one.stop); one.index++)
+    if (shows(&lane, &one, r) && (r->symbols || make(room, how, &one, r, 0) == FOV_OK))
+      found = one.index;
   fov_arena_finish(&arena);
-  return r->index < 0 ? unlike(r) : FOV_OK;
+  return found;
 }
 
 static FovStatus find_case(FovRecorded *r, const FovDrawExplain *how, const FovDrawCase *one,
                            float *room) {
   if (r->index >= 0) return FOV_OK;
-  if (!r->picture && r->episode >= r->first) return search(r, how, *one, room);
-  r->index = r->picture ? 0 : r->episode;
-  return r->index < one->task->env->spec.cases ? FOV_OK : unlike(r);
+  int64_t index = r->picture ? 0 : r->episode;
+  if (!r->picture && (r->episode >= r->first || r->symbols)) index = search(r, how, *one, room);
+  if (index < 0 || index >= one->task->env->spec.cases) return unlike(r);
+  r->index = index;
+  return FOV_OK;
 }
 
 /* ---- the explanation ---- */
 
 size_t fov_explained_numbers(const FovRecorded *r, int what) {
-  return what == FOV_EXPLAINED_JACOBIAN ? (size_t)r->glimpses * r->glimpses
-                                        : (size_t)r->frames * r->height * r->width;
+  if (what != FOV_EXPLAINED_JACOBIAN) return (size_t)r->frames * r->height * r->width;
+  return (size_t)r->glimpses * (r->symbols ? r->width : r->glimpses);
 }
 
 static FovStatus explain(float *numbers, const FovTask *task, const FovTrained *trained,
@@ -165,8 +178,7 @@ static FovStatus explain(float *numbers, const FovTask *task, const FovTrained *
   FOV_TRY(check_sizes(task, r));
   FOV_TRY(find_case(r, how, &one, numbers));
   one.index = r->index;
-  if (what == FOV_EXPLAINED_JACOBIAN) return how->jacobian(numbers, &one);
-  return make_map(numbers, how, &one, r, what);
+  return make(numbers, how, &one, r, what);
 }
 
 /** Explains what the agent makes of a picture. */

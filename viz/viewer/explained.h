@@ -18,6 +18,7 @@ typedef struct FovRecorded {
   int frames, height, width, channels; /**< F, H, W, C */
   int glimpses, length;                /**< T; those that were taken */
   uint8_t *image;                      /**< [H, W, C]: the first one */
+  int32_t *symbols;                    /**< [W]: the sequence; NULL: images were shown */
   float *places;                       /**< [T, 2]: locations of the glimpses */
 } FovRecorded;
 
@@ -43,9 +44,10 @@ enum { FOV_EXPLAINED_JACOBIAN = -1 };
 /**
  * Loads the agent, unless it is loaded, plays the episode again and explains it.
  *
- * numbers: [F, H, W] of a map, [T, T] of the Jacobian, for which the case has to be known. Sets the
- * episode's case. Fails if no checkpoint of the run has the
- * weights of the trace, its case cannot be found or the agent now looks elsewhere than recorded.
+ * numbers: [F, H, W] of a map. [T, T] of the Jacobian, for which the case has to be known; of a
+ * sequence of symbols, which has no map, [T, W]. Sets the episode's case. Fails if no checkpoint of
+ * the run has the weights of the trace, its case cannot be found or the agent now looks elsewhere
+ * than recorded.
  */
 FovStatus fov_explained_make(float *numbers, FovOpenedAgent *agent, FovRecorded *recorded,
                              const FovDrawExplain *how, int what, const atomic_bool *stop);

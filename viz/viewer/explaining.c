@@ -10,7 +10,7 @@
 
 enum { MOST_METHODS = 16, RESULTS = 1 + MOST_METHODS, NONE = -2 };
 
-/** Something of an episode: of the Jacobian, then of the methods. */
+/** Something of an episode: the Jacobian, or a method's map. */
 typedef struct Result {
   float *numbers; // NULL: none yet
   double scale;   // of a map
@@ -184,9 +184,11 @@ bool fov_explaining_is_done(const FovExplaining *e, const FovWanted *wanted) {
 
 FovExplanation fov_explaining_get(const FovExplaining *e, int episode, int method) {
   const Result *map = &e->results[place_of(method)];
-  FovExplanation explanation = {.method = e->how->method(method), .pending = e->busy};
+  bool maps = method != FOV_EXPLAINED_JACOBIAN;
+  FovExplanation explanation = {.method = maps ? e->how->method(method) : "sequential Jacobian",
+                                .pending = e->busy};
   if (e->episode != episode) return explanation;
-  explanation.map = map->numbers;
+  explanation.map = maps ? map->numbers : NULL;
   explanation.scale = map->scale;
   explanation.jacobian = e->results[place_of(FOV_EXPLAINED_JACOBIAN)].numbers;
   return explanation;

@@ -5,7 +5,7 @@
 
 #include "draw.h"
 #include "viz/scene/explanation.h"
-#include "viz/viewer/opened_run.h"
+#include "viz/viewer/explained.h"
 
 typedef struct FovExplaining FovExplaining;
 
@@ -18,7 +18,7 @@ typedef struct FovWanted {
   const FovOpenedRun *opened;
   const char *picture; /**< that the agent looks at instead; NULL: none */
   int episode;
-  int method;
+  int method; /**< FOV_EXPLAINED_JACOBIAN: the Jacobian alone */
 } FovWanted;
 
 /**
@@ -39,7 +39,7 @@ bool fov_explaining_has(const FovExplaining *explaining, int episode);
 /** Whether a step would do nothing now, nor later. */
 bool fov_explaining_is_done(const FovExplaining *explaining, const FovWanted *wanted);
 
-/** What there is of an episode. */
+/** What there is of an episode: the map of a method, or none, and the Jacobian. */
 FovExplanation fov_explaining_get(const FovExplaining *explaining, int episode, int method);
 
 /** The method after one; those that cannot explain the agent are left out, once it is loaded. Stops

@@ -20,7 +20,7 @@ const FovKey fov_keys[] = {
     {'4', FOV_ACTION_OVERLAY_1 + 3, "4, 5, 6", "numbers, veil, reconstruction"},
     {'5', FOV_ACTION_OVERLAY_1 + 4, NULL, NULL},
     {'6', FOV_ACTION_OVERLAY_1 + 5, NULL, NULL},
-    {'7', FOV_ACTION_OVERLAY_7, "7, W", "explanation of the answer, next method"},
+    {'7', FOV_ACTION_OVERLAY_7, "7, W", "explanation: map, Jacobian; next method"},
     {'w', FOV_ACTION_METHOD, NULL, NULL},
     {'r', FOV_ACTION_RERUN, "R", "run again with other settings"},
     {'x', FOV_ACTION_SWAP, "X", "exchange the two agents"},

@@ -10,8 +10,6 @@
 /** Fails unless there is an agent whose answers can be explained. */
 static FovStatus check_explainable(const FovViewer *viewer) {
   const FovOpenedRun *opened = &viewer->opened;
-  if (opened->trace.vocabulary > 0)
-    return fov_fail(FOV_ERR_USAGE, "a sequence of symbols has no pixels to explain");
   if (!opened->is_run)
     return fov_fail(FOV_ERR_USAGE, "%s: a trace has no agent to explain: open its run",
                     opened->name);
@@ -42,6 +40,11 @@ void fov_viewer_next_head(FovViewer *viewer) {
 void fov_viewer_next_method(FovViewer *viewer) {
   FovPlayer *player = &viewer->player;
   if (!fov_viewer_check(viewer, check_explainable(viewer))) return;
+  if (viewer->opened.trace.vocabulary > 0) {
+    player->overlays |= FOV_OVERLAY_EXPLANATION;
+    fov_viewer_show_message(viewer, false, "symbols have the sequential Jacobian only");
+    return;
+  }
   if (player->overlays & FOV_OVERLAY_EXPLANATION)
     viewer->method = fov_explaining_next(viewer->explaining, viewer->method);
   player->overlays |= FOV_OVERLAY_EXPLANATION;
@@ -58,7 +61,7 @@ static bool find_wanted(FovWanted *wanted, const FovViewer *viewer) {
   *wanted = (FovWanted){.opened = &viewer->opened,
                         .picture = viewer->picture[0] ? viewer->picture : NULL,
                         .episode = fov_player_episode(player),
-                        .method = viewer->method};
+                        .method = fov_viewer_method(viewer)};
   return player->overlays & FOV_OVERLAY_EXPLANATION && player->mode == FOV_MODE_SCENE &&
          player->count > 0;
 }

@@ -34,11 +34,16 @@ const FovGazes *fov_viewer_gazes(const FovViewer *viewer) {
   return viewer->gazes.count > 0 && !viewer->picture[0] ? &viewer->gazes : NULL;
 }
 
+int fov_viewer_method(const FovViewer *viewer) {
+  return viewer->opened.trace.vocabulary > 0 ? FOV_EXPLAINED_JACOBIAN : viewer->method;
+}
+
 FovExplanation fov_viewer_explanation(const FovViewer *viewer) {
   const FovPlayer *player = &viewer->player;
   if (!viewer->explaining || !(player->overlays & FOV_OVERLAY_EXPLANATION))
     return (FovExplanation){0};
-  return fov_explaining_get(viewer->explaining, fov_player_episode(player), viewer->method);
+  return fov_explaining_get(viewer->explaining, fov_player_episode(player),
+                            fov_viewer_method(viewer));
 }
 
 bool fov_viewer_check(FovViewer *viewer, FovStatus status) {

@@ -61,6 +61,9 @@ void fov_viewer_show_message(FovViewer *viewer, bool alarm, const char *text);
 /** The sampled gazes that are shown; NULL: none. */
 const FovGazes *fov_viewer_gazes(const FovViewer *viewer);
 
+/** What explains the episodes: a method, or the Jacobian alone if they are of symbols. */
+int fov_viewer_method(const FovViewer *viewer);
+
 /** The explanation that is shown, or none. */
 FovExplanation fov_viewer_explanation(const FovViewer *viewer);
 
