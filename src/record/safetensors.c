@@ -117,7 +117,7 @@ static int by_key(const void *a, const void *b) {
 static FovStatus add_texts(json_t *header, const char *path, const FovText *texts, size_t count) {
   FovText *sorted = calloc(count + 1, sizeof *sorted);
   json_t *object = json_pack("{s:s}", DIGEST, DIGEST_NAME DIGEST_ZEROS);
-  if (!sorted || json_object_set_new(header, METADATA, object) != 0) {
+  if (json_object_set_new(header, METADATA, object) != 0 || !sorted) {
     free(sorted);
     return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its header", path);
   }
