@@ -56,8 +56,7 @@ static void draw_rules(cairo_t *cr, const FovAlignmentView *a) {
 static int chosen_site(const FovTrace *trace, int episode, int t) {
   if (fov_heads(trace) == 0 || fov_reads_all(trace)) return -1;
   int count = fov_trace_find_column(trace, "attention.tiles")->width;
-  double x = (double)trace->locations[2 * fov_glimpse_index(trace, episode, t)];
-  return (int)fmin(count - 1, fmax(0, floor((x + 1) / 2 * count)));
+  return fov_part_of((double)trace->locations[2 * fov_glimpse_index(trace, episode, t)], count);
 }
 
 static void draw_matrix(cairo_t *cr, const FovAlignmentView *a) {
