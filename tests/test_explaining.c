@@ -111,7 +111,7 @@ static FovExplainRequest request_of(const int64_t *index) {
                              .threads = 1};
 }
 
-/** Of one case; the caller finishes it. */
+/** Computes the Jacobian of one case. The caller finishes it. */
 static FovJacobian make_jacobian(const FovExplainRequest *request) {
   FovJacobian jacobian;
   assert_int_equal(fov_jacobian_make(&jacobian, request, FOV_JACOBIAN_LOGITS), FOV_OK);
