@@ -179,12 +179,6 @@ void fov_canvas_place(const FovCanvas *canvas, int *x, int *y, FovCrop crop, Fov
   *y = (int)fov_rng_below(rng, (uint32_t)(canvas->height - crop.height + 1));
 }
 
-void fov_canvas_scatter(const FovCanvas *canvas, uint8_t *image, FovCrop picture, FovRng *rng) {
-  int x, y;
-  fov_canvas_place(canvas, &x, &y, picture, rng);
-  fov_canvas_draw(canvas, image, picture, x, y, rng);
-}
-
 FovStatus fov_canvas_name(FovCanvas *canvas, FovEnvSpec *spec,
                           void (*write)(char name[FOV_CANVAS_NAME], int answer, int classes)) {
   int count = spec->actions;

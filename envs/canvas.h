@@ -97,9 +97,6 @@ void fov_canvas_place(const FovCanvas *canvas, int *x, int *y, FovCrop crop, Fov
 /** Draws a picture in the middle; an odd pixel that is left over goes to the right or below. */
 void fov_canvas_centre(const FovCanvas *canvas, uint8_t *image, FovCrop picture, FovRng *rng);
 
-/** Draws a picture at a place drawn uniformly from all that keep it inside: x, then y. */
-void fov_canvas_scatter(const FovCanvas *canvas, uint8_t *image, FovCrop picture, FovRng *rng);
-
 enum { FOV_CANVAS_NAME = 16 };
 
 /** Names the environment's answers with `write`; the names are freed with the environment. */

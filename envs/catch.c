@@ -45,6 +45,7 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
                        .steps = fall * o->balls,
                        .goal = (float)o->balls,
                        .changes = true,
+                       .located = true,
                        .cases = CASES,
                        .state_size = sizeof(State)};
   return FOV_OK;
@@ -56,7 +57,10 @@ static void draw(const Options *game, FovEnvLane *lane, FovRng *rng) {
   size_t size = (size_t)game->size, pixels = size * size;
   memset(image, 0, pixels);
   for (int i = 0; i < game->distractors; i++) image[fov_rng_below(rng, (uint32_t)pixels)] = 255;
-  image[(size_t)state->row * size + (size_t)lroundf(state->x)] = 255;
+  int column = (int)lroundf(state->x);
+  image[(size_t)state->row * size + (size_t)column] = 255;
+  lane->where[0] = fov_location_of(column, 1, game->size);
+  lane->where[1] = fov_location_of(state->row, 1, game->size);
   memset(image + (size - 1) * size + state->paddle, 255, (size_t)game->paddle);
 }
 

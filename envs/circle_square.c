@@ -35,6 +35,7 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
                        .names = names,
                        .steps = o->steps,
                        .last = true,
+                       .located = true,
                        .cases = (int64_t)CLASSES * o->size * o->size};
   spec->observation.floats = true;
   return FOV_OK;
@@ -53,6 +54,8 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   float *image = lane->observation;
   int size = world->size, place = (int)(index / CLASSES), x = place % size, y = place / size;
   lane->label = (int)(index % CLASSES);
+  lane->where[0] = fov_location_of(x, 1, size);
+  lane->where[1] = fov_location_of(y, 1, size);
   for (int row = 0; row < size; row++)
     for (int column = 0; column < size; column++)
       image[row * size + column] = brightness(world, lane->label, column - x, row - y);

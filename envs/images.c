@@ -29,6 +29,7 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
   images->place = o->place;
   images->steps = spec->steps = o->steps;
   spec->last = o->steps > 1;
+  spec->located = o->place == ANYWHERE;
   return FOV_OK;
 }
 
@@ -48,13 +49,18 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   const FovCanvas *canvas = &images->canvas;
   uint8_t *image = fov_lane_pixels(lane);
   FovCrop picture = fov_canvas_picture(canvas, index);
+  int x, y;
   lane->label = fov_canvas_label(canvas, index);
   fov_canvas_clear(canvas, image);
   fov_canvas_clutter(canvas, image, rng);
-  if (images->place == ANYWHERE)
-    fov_canvas_scatter(canvas, image, picture, rng);
-  else
+  if (images->place == CENTRE) {
     fov_canvas_centre(canvas, image, picture, rng);
+    return;
+  }
+  fov_canvas_place(canvas, &x, &y, picture, rng);
+  fov_canvas_draw(canvas, image, picture, x, y, rng);
+  lane->where[0] = fov_location_of(x, picture.width, canvas->width);
+  lane->where[1] = fov_location_of(y, picture.height, canvas->height);
 }
 
 static void step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {

@@ -72,6 +72,7 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
                        .names = names,
                        .steps = o->steps,
                        .last = o->steps > 1,
+                       .located = true,
                        .cases = CASES};
   return FOV_OK;
 }
@@ -131,6 +132,9 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
     if (tile != target) item = draw_distractor(world, rng);
     int x = draw_place(world, tile % tiles, rng), y = draw_place(world, tile / tiles, rng);
     paint(image, world, &item, x, y);
+    if (tile != target) continue;
+    lane->where[0] = fov_location_of(x, BLOCKS * world->stroke, world->size);
+    lane->where[1] = fov_location_of(y, BLOCKS * world->stroke, world->size);
   }
   if (world->noise) add_noise(image, world, rng);
 }

@@ -6,6 +6,7 @@
  * places; then, for each digit from left to right, which it is (the first is the case's own digit)
  * its row and, if there is any, its distortion. Digits never share a column.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,7 +27,7 @@ typedef struct Sequence {
 typedef struct State {
   int count, read; // labels in all, including the end; labels answered so far
   int labels[LONGEST + 1];
-  int columns[LONGEST]; // the first of each digit
+  int columns[LONGEST], rows[LONGEST]; // the first of each digit
 } State;
 
 static void name_answer(char name[FOV_CANVAS_NAME], int answer, int classes) {
@@ -48,6 +49,7 @@ static FovStatus prepare(Sequence *sequence, FovEnvSpec *spec, const Options *o)
                     o->canvas.size, o->length, width, o->length * width);
   spec->steps = o->length + 1;
   spec->ends = true;
+  spec->located = true;
   spec->state_size = sizeof(State);
   spec->actions = classes + 1;
   return fov_canvas_name(&sequence->canvas, spec, name_answer);
@@ -74,14 +76,18 @@ static void draw_gaps(int gaps[LONGEST], const FovCanvas *canvas, int count, Fov
   qsort(gaps, (size_t)count, sizeof *gaps, compare);
 }
 
-/** Shows the lane what is to be answered next, and the columns of its digit. */
+/** Tells the lane what is to be answered next, and where its digit is. */
 static void show(const Sequence *sequence, FovEnvLane *lane) {
   const State *state = lane->state;
-  int width = sequence->canvas.pictures->width;
+  const FovCanvas *canvas = &sequence->canvas;
+  int width = canvas->pictures->width;
   lane->label = state->labels[state->read];
+  lane->where[0] = lane->where[1] = NAN;
   if (state->read == state->count - 1) return;
-  int first = state->columns[state->read];
+  int first = state->columns[state->read], row = state->rows[state->read];
   lane->from = (FovAlignment){.sure = first + width / 2, .first = first, .last = first + width - 1};
+  lane->where[0] = fov_location_of(first, width, canvas->width);
+  lane->where[1] = fov_location_of(row, canvas->pictures->height, canvas->height);
 }
 
 static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
@@ -101,6 +107,7 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
     fov_canvas_draw(canvas, image, digit, gaps[i] + i * digit.width, y, rng);
     state->labels[i] = fov_canvas_label(canvas, which);
     state->columns[i] = gaps[i] + i * digit.width;
+    state->rows[i] = y;
   }
   state->labels[count] = sequence->end;
   show(sequence, lane);

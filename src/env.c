@@ -187,9 +187,21 @@ static FovStatus check_alignment(const FovEnv *env, const FovEnvLane *lane) {
   return FOV_OK;
 }
 
+/** A place is known of a located world alone. */
+static FovStatus check_where(const FovEnv *env, const FovEnvLane *lane) {
+  for (int j = 0; j < 2; j++)
+    if (!isnan(lane->where[j]) && !(env->spec.located && fabsf(lane->where[j]) <= 1))
+      return fov_fail(FOV_ERR_NUMBER, "env = %s: where: expected %s, found %g",
+                      env->type->plugin.name,
+                      env->spec.located ? "-1 to 1 or nan" : "nan, because it is not located",
+                      (double)lane->where[j]);
+  return FOV_OK;
+}
+
 static FovStatus check_lane(const FovEnv *env, const FovEnvLane *lane) {
   const char *name = env->type->plugin.name;
   FOV_TRY(check_alignment(env, lane));
+  FOV_TRY(check_where(env, lane));
   FOV_TRY(check_right_answer(env, lane));
   FOV_TRY(check_floats(&lane->reward, 1, name, "reward"));
   FOV_TRY(check_values(lane->observation, &env->spec.observation, name, "observation"));
@@ -209,6 +221,7 @@ FovStatus fov_env_try_reset(const FovEnv *env, FovEnvLane *lane, int64_t index, 
             (long long)index, (long long)env->spec.cases);
   lane->label = -1;
   lane->from = fov_aligned_nowhere();
+  lane->where[0] = lane->where[1] = NAN;
   lane->reward = 0;
   lane->terminated = lane->truncated = false;
   lane->taken = 0;

@@ -102,6 +102,7 @@ typedef struct FovEnvSpec {
   bool last;                /**< of classes: an episode is right if its last answer is; else all */
   bool ends;                /**< of classes: the last one is the end of a sequence of answers */
   float goal;               /**< of moves and vectors: a return below counts as an error */
+  bool located;             /**< lanes tell `where` */
   bool changes;             /**< a step or a look changes the observation; else only a reset does */
   int64_t cases;            /**< distinct cases of this split (digits); an epoch */
   int64_t division[3];      /**< pictures in each FovSplit, for printing; 0: none, or not known */
@@ -133,10 +134,13 @@ typedef struct FovEnvLane {
   float *target;     /**< [A], finite: the right answer of the next step, if it is a vector */
   int label; /**< 0 … A−1: the right answer of the next step, if it is a class; else −1 */
   FovAlignment from; /**< of the right answer of the next step; all −1 unless the world sets it */
-  float reward;      /**< of the last step; 0 after a reset */
-  bool terminated;   /**< the task ended the episode; observation and state stay as they ended */
-  bool truncated;    /**< N steps were made without an end */
-  int taken;         /**< steps since the reset; counted by fov_env_step */
+  float where[2]; /**< (x, y) in [−1, 1]: the middle of what is asked for, such as a digit, if the
+                       spec is `located`; NaN after a reset: not known. Tools map gazes around it;
+                       agents are not shown it */
+  float reward;   /**< of the last step; 0 after a reset */
+  bool terminated; /**< the task ended the episode; observation and state stay as they ended */
+  bool truncated;  /**< N steps were made without an end */
+  int taken;       /**< steps since the reset; counted by fov_env_step */
 } FovEnvLane;
 
 typedef struct FovEnvType {
@@ -212,6 +216,11 @@ FovStatus fov_env_try_reset(const FovEnv *env, FovEnvLane *lane, int64_t index, 
 FovStatus fov_env_try_step(const FovEnv *env, FovEnvLane *lane, const FovAnswer *answer,
                            FovRng *rng);
 FovStatus fov_env_try_look(const FovEnv *env, FovEnvLane *lane, const float place[2], FovRng *rng);
+
+/** The location, in [−1, 1], of the middle of `count` pixels from `first` on, of `size`. */
+static inline float fov_location_of(int first, int count, int size) {
+  return (float)(2 * first + count) / (float)size - 1;
+}
 
 /** Whether the lane's episode is over. */
 static inline bool fov_env_over(const FovEnvLane *lane) {

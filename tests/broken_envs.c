@@ -207,6 +207,25 @@ static void step_with_counter(const void *env, FovEnvLane *lane, const FovAnswer
   *(int *)lane->state = steps++;
 }
 
+/* ---- bugs of a target's place ---- */
+
+static FovStatus create_located(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
+  FOV_TRY(create(env, spec, options, split));
+  spec->located = true;
+  return FOV_OK;
+}
+
+static void reset_outside(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
+  reset(env, lane, index, rng);
+  lane->where[0] = 0, lane->where[1] = 2;
+}
+
+static void reset_elsewhere(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
+  static int resets;
+  reset(env, lane, index, rng);
+  lane->where[0] = lane->where[1] = (float)(resets++ % 2);
+}
+
 /* ---- bugs of a look ---- */
 
 static void look_to_end(const void *env, FovEnvLane *lane, const float place[2], FovRng *rng) {
@@ -289,6 +308,12 @@ const BrokenEnv broken_envs[] = {
            reset_token_beyond, step),
     BROKEN("nan-in-the-target", a_reset_is_a_pure_function, "target: number 1", create_vector, free,
            reset_target_nan, step),
+    BROKEN("outside", a_reset_is_a_pure_function, "where: expected -1 to 1 or nan, found 2",
+           create_located, free, reset_outside, step),
+    BROKEN("elsewhere", a_reset_is_a_pure_function, "where differs", create_located, free,
+           reset_elsewhere, step),
+    BROKEN("unasked", a_reset_is_a_pure_function, "where: expected nan", create, free,
+           reset_outside, step),
     BROKEN("any-vector-pays", the_right_answer_earns_most, "earns 1", create_vector, free,
            reset_target, step_paying_all),
     BROKEN("any-answer-pays", the_right_answer_earns_most, "earns 1", create, free, reset,

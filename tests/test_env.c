@@ -247,6 +247,7 @@ static void expect_same(const Pen *a, const Pen *b, const char *why) {
   expect_same_array(&a->state, &b->state, "state", why);
   if (!ended(a)) expect_same_array(&a->target, &b->target, "target", why);
   expect(a->lane.label == b->lane.label, "the label differs %s", why);
+  expect(memcmp(a->lane.where, b->lane.where, sizeof a->lane.where) == 0, "where differs %s", why);
   expect(a->lane.reward == b->lane.reward, "the reward differs %s", why);
   expect(a->lane.terminated == b->lane.terminated && a->lane.truncated == b->lane.truncated &&
              a->lane.taken == b->lane.taken,

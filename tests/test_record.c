@@ -690,6 +690,26 @@ static void test_a_trace_records_answered_places(void **state) {
   toy_finish(&toy);
 }
 
+/** Where a world tells where the target is, it is recorded as a location. */
+static void test_a_trace_records_targets(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "env = toy_turns\nglimpses = 2\n");
+  FovTrace trace = record(&toy, 20, false);
+  const float *target = fov_trace_column(&trace, "answer.target", 2);
+  assert_true(target && !fov_trace_column(&trace, "answer.place", 2));
+  for (int i = 0; i < 20 * trace.glimpses; i++) {
+    int t = i % trace.glimpses, turn = t / 2; // the patterns are 6 of 20 pixels apart
+    bool played = t < trace.lengths[i / trace.glimpses];
+    assert_int_equal(!isnan(target[2 * i]), played);
+    if (!played) continue;
+    assert_close(target[2 * i], 0.6 * (turn - 1), 1e-6);
+    assert_close(target[2 * i + 1], 0, 1e-6);
+  }
+  fov_trace_finish(&trace);
+  toy_finish(&toy);
+}
+
 static void test_a_trace_of_vectors_records_each_as_a_pixel(void **state) {
   (void)state;
   enum { EPISODES = 20 };
@@ -1221,6 +1241,7 @@ int main(void) {
       TEST(test_a_trace_of_standardised_images_shows_brightness),
       TEST(test_a_trace_of_a_game_records_the_rollout),
       TEST(test_a_trace_records_answered_places),
+      TEST(test_a_trace_records_targets),
       TEST(test_a_trace_of_vectors_records_each_as_a_pixel),
       TEST(test_the_size_of_a_trace_is_bounded),
       TEST(test_values_without_a_choice_are_nan),

@@ -129,6 +129,15 @@ typedef struct Box {
   int digit, x, y;
 } Box;
 
+/** Asks for what covers height × width pixels from (x, y) on. */
+static void assert_asks_for(const FovEnv *env, const FovEnvLane *lane, int x, int y, int width,
+                            int height) {
+  const FovObservation *o = &env->spec.observation;
+  assert_true(env->spec.located);
+  assert_near(lane->where[0], (x + width / 2.) / o->width * 2 - 1, 1e-6, "column %d", x);
+  assert_near(lane->where[1], (y + height / 2.) / o->height * 2 - 1, 1e-6, "row %d", y);
+}
+
 /** Removes the first digit from the canvas, column by column; it must be complete. digit: −1: there
  * is none. */
 static Box take_box(World *world) {
@@ -219,6 +228,23 @@ static void pairs_overlap_only_if_allowed(void **state) {
   free_world(apart), free_world(any);
 }
 
+/* ---- images ---- */
+
+static void pictures_may_be_anywhere(void **state) {
+  (void)state;
+  World *world = make_world("env = images\nenv.size = 8\nenv.place = anywhere");
+  int places[5 * 6] = {0};
+  for (int number = 0; number < 4000; number++) {
+    start(world, number);
+    Box box = take_box(world);
+    assert_int_equal(box.digit, world->lane.label);
+    assert_asks_for(&world->env, &world->lane, box.x, box.y, W, H);
+    places[6 * box.y + box.x]++;
+  }
+  assert_true(chi2_of(places, 5 * 6) < 58.3); // 29 degrees of freedom: once in a thousand
+  free_world(world);
+}
+
 /* ---- sequence ---- */
 
 static void sequences_are_read_from_left_to_right(void **state) {
@@ -236,12 +262,14 @@ static void sequences_are_read_from_left_to_right(void **state) {
     for (Box box; (box = take_box(world)).digit >= 0; count++) {
       if (count == 0) assert_int_equal(box.digit, number % DIGITS);
       assert_int_equal(world->lane.label, box.digit);
+      assert_asks_for(&world->env, &world->lane, box.x, box.y, W, H);
       // A wrong answer does not end the episode.
       bool right = (number + count) % 2;
       step(world, right ? box.digit : 10);
       assert_true(world->lane.reward == right && !fov_env_over(&world->lane));
     }
     assert_int_equal(world->lane.label, 10);
+    assert_true(isnan(world->lane.where[0]));
     step(world, 10);
     assert_true(world->lane.reward == 1 && world->lane.terminated);
     assert_int_equal(world->lane.taken, count + 1);
@@ -335,7 +363,9 @@ static void check_fall(World *world, int number, int speed, int width) {
   draw_ball(&x, &drift, &rng, side);
   start(world, number);
   while (!fov_env_over(&world->lane)) {
-    assert_near(find_ball(world, row), fold(x, drift, row, side), 0.5001, "row %d", row);
+    int ball = find_ball(world, row);
+    assert_near(ball, fold(x, drift, row, side), 0.5001, "row %d", row);
+    assert_asks_for(&world->env, &world->lane, ball, row, 1, 1);
     assert_int_equal(find_paddle(world, width), paddle);
     assert_true(world->lane.reward == 0);
     // Into a corner and back.
@@ -492,6 +522,7 @@ static void check_shapes(const char *settings, int S, bool gradient, int steps) 
     for (int i = 0; i < S * S; i++)
       assert_near(image[i], shape_pixel(S, gradient, index, i % S, i / S), 1e-7,
                   "case %d, pixel %d", index, i);
+    assert_asks_for(&env, &lane, index / 2 % S, index / 2 / S, 1, 1);
     for (int t = 0; t < steps; t++) {
       assert_int_equal(lane.label, index % 2);
       fov_env_step(&env, &lane, &(FovAnswer){.action = t % 2}, &rng);
@@ -766,6 +797,8 @@ static void check_search(const char *kind) {
       across[item.x]++, down[item.y]++;
       if (item.is_t && item.value == 255) {
         assert_int_equal(item.direction, world->lane.label);
+        assert_asks_for(&world->env, &world->lane, tile % TILES * TILE + item.x,
+                        tile / TILES * TILE + item.y, ITEM, ITEM);
         targets[tile]++, odd++;
         continue;
       }
@@ -853,6 +886,7 @@ int main(void) {
       cmocka_unit_test(pairs_have_a_name_each),
       cmocka_unit_test(pairs_may_be_summed),
       cmocka_unit_test(pairs_overlap_only_if_allowed),
+      cmocka_unit_test(pictures_may_be_anywhere),
       cmocka_unit_test(sequences_are_read_from_left_to_right),
       cmocka_unit_test(sequences_are_uniform_over_the_free_space),
       cmocka_unit_test(sequences_that_do_not_fit_are_refused),

@@ -99,8 +99,16 @@ int toy_turns_label(int64_t index, int turn) {
 static FovStatus create_turns(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
   FovStatus status = create(env, spec, options, split);
   spec->steps = TOY_TURNS;
+  spec->located = true;
   spec->state_size = sizeof(Reader);
   return status;
+}
+
+/** Tells the lane what is to be answered next, and where its pattern is. */
+static void show_turn(FovEnvLane *lane, const Reader *reader) {
+  lane->label = toy_turns_label(reader->index, reader->read);
+  lane->where[0] = fov_location_of(CENTRE + (reader->read - 1) * REACH, 0, TOY_SIDE);
+  lane->where[1] = fov_location_of(CENTRE, 0, TOY_SIDE);
 }
 
 /** All patterns are shown side by side, whatever the number of labels. */
@@ -111,7 +119,7 @@ static void reset_turns(const void *env, FovEnvLane *lane, int64_t index, FovRng
     draw_patch(fov_lane_pixels(lane), CENTRE + (turn - 1) * REACH, toy_turns_label(index, turn));
   memset(lane->state, 0, sizeof(Reader));
   ((Reader *)lane->state)->index = index;
-  lane->label = toy_turns_label(index, 0);
+  show_turn(lane, lane->state);
   note_reset(lane, index, rng);
 }
 
@@ -120,7 +128,8 @@ static void step_turns(const void *env, FovEnvLane *lane, const FovAnswer *answe
   Reader *reader = lane->state;
   lane->reward = answer->action == lane->label;
   lane->terminated = ++reader->read == toy_turns_count(reader->index);
-  lane->label = lane->terminated ? -1 : toy_turns_label(reader->index, reader->read);
+  lane->label = -1;
+  if (!lane->terminated) show_turn(lane, reader);
 }
 
 /* ---- a game ---- */

@@ -153,7 +153,7 @@ const FovCommand fov_command_view = {
                 "  fovea view runs/dates --theme light --export alignment.svg\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --count 50 --export wrong.html\n"
                 "  fovea view runs/cluttered-60-s0 --show heat --export heat.svg\n"
-                "  fovea view runs/locate-s0 --show target --export target.png\n"
+                "  fovea view runs/cluttered-60-s0 --show target --export target.png\n"
                 "  fovea view runs/cluttered-60-s0 --show sheet --wrong --export wrong.png\n",
     .options = options,
     .size = sizeof(Request),

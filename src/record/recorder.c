@@ -10,6 +10,7 @@
 // Before the names of the columns, which come in this order.
 #define POLICY "policy."
 #define ATTENTION "attention."
+#define ANSWER "answer."
 
 enum { NUMBERS = 6 }; // of a glimpse: its place, baseline, reward, label and answer
 
@@ -63,20 +64,30 @@ static int attention_columns(const FovTrace *trace) {
   return end_of_columns(trace, 0, POLICY);
 }
 
-/** Whether answers are places, which have the last two columns. */
+/** Whether answers are places. */
 static bool answers_places(const FovEnvSpec *spec) {
   return spec->answer == FOV_ANSWER_VECTOR && spec->actions == 2 && spec->place[0] > 0 &&
          spec->place[1] > 0;
 }
 
-/** The place that lane i answered and the true one, as locations. */
+/** The last columns: where the target is, and before it the place that was answered, if answers are
+ * places. Returns how many there are. */
+static int answer_columns(FovColumn columns[2], const FovEnvSpec *spec) {
+  int count = 0;
+  if (answers_places(spec)) columns[count++] = (FovColumn){"place", 2};
+  if (count > 0 || spec->located) columns[count++] = (FovColumn){"target", 2};
+  return count;
+}
+
+/** The place that lane i answered and where its target is, as locations. */
 static void copy_places(FovTrace *trace, const FovTimeStep *step, const FovEnvSpec *spec, size_t at,
                         int i) {
+  const FovTraceColumn *end = trace->column + trace->columns;
+  if (step->where) memcpy(end[-1].values + 2 * at, step->where + 2 * i, 2 * sizeof(float));
   if (!answers_places(spec) || !(step->events[i] & FOV_EVENT_ACT)) return;
-  const FovTraceColumn *columns = trace->column + trace->columns - 2;
   for (int j = 0; j < 2; j++) {
-    columns[0].values[2 * at + j] = (float)fov_value_row(step->logits, i)[j] * spec->place[j];
-    columns[1].values[2 * at + j] = (float)step->targets[2 * i + j] * spec->place[j];
+    end[-2].values[2 * at + j] = (float)fov_value_row(step->logits, i)[j] * spec->place[j];
+    end[-1].values[2 * at + j] = (float)step->targets[2 * i + j] * spec->place[j];
   }
 }
 
@@ -154,8 +165,8 @@ static double episode_bytes(const FovTask *task) {
   double numbers = NUMBERS + (double)task->env->spec.actions;
   for (int c = fov_task_columns(columns, task); c-- > 0;) numbers += columns[c].width;
   for (int c = fov_agent_columns(columns, task->agent); c-- > 0;) numbers += columns[c].width;
+  for (int c = answer_columns(columns, &task->env->spec); c-- > 0;) numbers += columns[c].width;
   double glimpse = numbers * sizeof(float) + fov_glimpse_features(task->agent->glimpse);
-  if (answers_places(&task->env->spec)) glimpse += 4 * sizeof(float);
   FovImage shown = fov_observed(&task->env->spec.observation, NULL);
   double pixels = (double)shown.height * shown.width * shown.channels;
   if (task->env->spec.observation.kind == FOV_OBSERVATION_TOKENS)
@@ -265,8 +276,7 @@ static void describe(FovTrace *trace, const FovRecordRequest *request) {
   FovColumn columns[FOV_COLUMNS];
   add_columns(trace, POLICY, columns, fov_task_columns(columns, request->task));
   add_columns(trace, ATTENTION, columns, fov_agent_columns(columns, request->task->agent));
-  if (answers_places(&request->task->env->spec))
-    add_columns(trace, "answer.", (FovColumn[]){{"place", 2}, {"target", 2}}, 2);
+  add_columns(trace, ANSWER, columns, answer_columns(columns, &request->task->env->spec));
   snprintf(trace->policy, sizeof trace->policy, "%s", request->task->policy->plugin.name);
   snprintf(trace->attention, sizeof trace->attention, "%s",
            request->task->agent->attention->plugin.name);

@@ -161,10 +161,11 @@ static FovStatus show(FovViewer *viewer, const FovDrawEpisode *what) {
   if (modes[what->show] == FOV_MODE_HEAT && player->trace->vocabulary > 0)
     return fov_fail(FOV_ERR_USAGE, "%s: a sequence has no places to map", viewer->opened.path);
   if (what->show == FOV_DRAW_TARGET && !fov_has_targets(player->trace))
-    return fov_fail(FOV_ERR_USAGE,
-                    "%s: --show target: its world does not tell where the target is: expected "
-                    "answers that are places",
-                    viewer->opened.path);
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "%s: --show target: expected a trace that tells where the target is, as those of "
+        "env = cluttered do; record an older trace again: fovea trace",
+        viewer->opened.path);
   player->around = what->show == FOV_DRAW_TARGET;
   player->head = what->head;
   player->mode = modes[what->show];

@@ -74,6 +74,15 @@ static real *gather_targets(const Play *play) {
   return targets;
 }
 
+/** [n, 2]: where what is asked for is; NULL: not known, or not to be recorded. */
+static float *gather_where(const Play *play) {
+  if (!play->plan->frames || !play->task->env->spec.located) return NULL;
+  float *where = FOV_NEW(play->tape->arena, float, 2 * (size_t)play->count);
+  for (int i = 0; i < play->count; i++)
+    memcpy(where + 2 * i, play->env[i].where, sizeof play->env[i].where);
+  return where;
+}
+
 FovTimeStep *fov_play_begin_step(Play *play) {
   FovArena *arena = play->tape->arena;
   int n = play->count;
@@ -83,6 +92,7 @@ FovTimeStep *fov_play_begin_step(Play *play) {
                         .frames = FOV_NEW(arena, const void *, n),
                         .labels = FOV_NEW(arena, int, n),
                         .targets = gather_targets(play),
+                        .where = gather_where(play),
                         .actions = FOV_NEW(arena, int, n),
                         .events = fov_arena_zeros(arena, (size_t)n)};
   for (int i = 0; i < n; i++) {
