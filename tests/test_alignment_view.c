@@ -210,6 +210,34 @@ static void test_a_site_that_is_read_alone_has_an_outline(void **state) {
   fov_trace_finish(&trace);
 }
 
+static void assert_hint(const FovScene *scene, double x, double y, const char *expected) {
+  char text[128] = "";
+  assert_int_equal(fov_scene_describe(text, sizeof text, scene, x, y), expected != NULL);
+  assert_string_equal(text, expected ? expected : "");
+}
+
+/** An explained strip shows the map of its pixels instead. */
+static void test_a_strip_is_explained(void **state) {
+  (void)state;
+  FovTrace trace = make_up_strip(1, 1);
+  float map[STRIP * STRIP_TILES] = {0};
+  map[STRIP * 3 + 20] = 2; // row 3, column 20
+  memset(trace.images, 0, sizeof map / sizeof *map);
+  FovScene scene = scene_of(&trace, 0, 1, 0);
+  scene.explanation = (FovExplanation){.method = "saliency", .map = map, .scale = 2};
+  cairo_surface_t *picture = draw(&scene);
+  FovAlignmentFrame f = frame_of(&scene);
+  for (int i = 0; i < STRIP; i++) {
+    double x = f.source.x + (i + 0.5) * f.source.w / STRIP;
+    double y = f.source.y + 3.5 * f.source.h / STRIP_TILES;
+    assert_true(
+        is_colour(pixel(picture, x, y), i == 20 ? (FovColour){1, 0.45, 0} : (FovColour){0}));
+    if (i == 20) assert_hint(&scene, x, y, "saliency 2; glimpse 2, answer 1, tile 2: 0.8");
+  }
+  cairo_surface_destroy(picture);
+  fov_trace_finish(&trace);
+}
+
 /** The image lies over the columns of its tiles, tinted by their weights. */
 static void test_a_strip_is_tinted_by_the_weights_of_its_tiles(void **state) {
   (void)state;
@@ -245,12 +273,6 @@ static void test_only_rows_of_tiles_are_alignments(void **state) {
 }
 
 /* ---- the pointer ---- */
-
-static void assert_hint(const FovScene *scene, double x, double y, const char *expected) {
-  char text[128] = "";
-  assert_int_equal(fov_scene_describe(text, sizeof text, scene, x, y), expected != NULL);
-  assert_string_equal(text, expected ? expected : "");
-}
 
 static void test_the_pointer_reads_weights_symbols_and_labels(void **state) {
   (void)state;
@@ -511,6 +533,7 @@ int main(void) {
       cmocka_unit_test(test_each_head_has_a_row_of_bars),
       cmocka_unit_test(test_a_wrong_answer_stands_beside_its_label),
       cmocka_unit_test(test_a_site_that_is_read_alone_has_an_outline),
+      cmocka_unit_test(test_a_strip_is_explained),
       cmocka_unit_test(test_a_strip_is_tinted_by_the_weights_of_its_tiles),
       cmocka_unit_test(test_only_rows_of_tiles_are_alignments),
       cmocka_unit_test(test_the_pointer_reads_weights_symbols_and_labels),

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "viz/scene/episode.h"
+#include "viz/scene/part_map.h"
 
 static const double ON_IMAGE = 0.7; // the opacity of the largest weight: the image stays visible
 
@@ -83,11 +84,16 @@ static void draw_symbols(cairo_t *cr, const FovAlignmentView *a, const float *sh
   }
 }
 
-/** The image, each column tinted by its share at this glimpse, [columns]. */
+/** The image, explained, or with each column tinted by its share at this glimpse, [columns]. */
 static void draw_strip(cairo_t *cr, const FovAlignmentView *a, const float *shares) {
   const FovScene *scene = a->scene;
   FovPixels pixels = fov_picture(scene->trace, scene->episode, scene->glimpse);
-  fov_draw_pixels(cr, (FovBox){a->image.x, a->f.source.y, a->image.w, a->f.source.h}, &pixels);
+  FovBox strip = {a->image.x, a->f.source.y, a->image.w, a->f.source.h};
+  fov_draw_pixels(cr, strip, &pixels);
+  if (scene->explanation.method) {
+    fov_draw_map(cr, scene, strip);
+    return;
+  }
   if (a->figure || !(scene->overlays & FOV_OVERLAY_POLICY)) return;
   for (int i = 0; i < a->f.columns; i++) {
     FovBox box = site_box(a, i);

@@ -7,6 +7,7 @@
 #include "viz/scene/alignment_names.h"
 #include "viz/scene/attention.h"
 #include "viz/scene/episode.h"
+#include "viz/scene/part_map.h"
 
 /* ---- cells ---- */
 
@@ -195,6 +196,10 @@ static void draw_legend(cairo_t *cr, const FovAlignmentView *a, FovBox box) {
   bool scale = a->head == FOV_ALIGNMENT_NORMS ? scene->explanation.jacobian != NULL : weights;
   if (box.h == 0) return;
   fov_set_font(cr, 0.85 * em, false);
+  if (scene->explanation.method && trace->vocabulary == 0) { // whose colours need the room
+    fov_draw_map_legend(cr, scene, box.x, y, end, em);
+    return;
+  }
   double x = scale ? draw_scale(cr, a, box.x, y) : box.x;
   fov_set_colour(cr, scene->theme->quiet, 1);
   describe_cells(text, sizeof text, a);
@@ -284,6 +289,15 @@ static int part_at(double at, double from, double size, int count) {
   return (int)fmin(count - 1, fmax(0, floor((at - from) / size * count)));
 }
 
+/** Writes the number of the map under a point of the strip; returns the bytes written. */
+static int describe_strip(char *text, size_t size, const FovAlignmentView *a, double x, double y) {
+  const FovTrace *trace = a->scene->trace;
+  FovBox strip = a->f.source;
+  if (trace->vocabulary > 0 || !fov_inside(strip, x, y)) return 0;
+  return fov_describe_map(text, size, a->scene, part_at(x, a->image.x, a->image.w, trace->width),
+                          part_at(y, strip.y, strip.h, trace->height));
+}
+
 bool fov_describe_alignment(char *text, size_t size, const FovScene *scene, double x, double y) {
   FovLayout l = fov_layout(scene);
   FovAlignmentView a = of_scene(scene, &l);
@@ -298,12 +312,15 @@ bool fov_describe_alignment(char *text, size_t size, const FovScene *scene, doub
       head = 1 + part_at(y, a.f.heads.y, a.f.heads.h, fov_heads(scene->trace));
     if (!in_heads && !fov_inside(a.f.source, x, y)) return false;
   }
+  int length = describe_strip(text, size, &a, x, y);
+  text += length;
+  size -= (size_t)length;
   char described[40] = "";
   if (!beside && head == FOV_ALIGNMENT_NORMS)
     snprintf(described, sizeof described, "Jacobian");
   else if (!beside)
     fov_describe_head(described, sizeof described, scene->trace, head);
-  int length = snprintf(text, size, "%s%s", described, described[0] ? ", " : "");
+  length = snprintf(text, size, "%s%s", described, described[0] ? ", " : "");
   length += describe_row(text + length, size - (size_t)length, scene, row);
   if (beside)
     describe_label(text + length, size - (size_t)length, scene, row);

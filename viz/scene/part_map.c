@@ -45,9 +45,8 @@ void fov_draw_map_legend(cairo_t *cr, const FovScene *scene, double x, double y,
   char text[96];
   fov_set_colour(cr, scene->theme->quiet, 1);
   if (explanation->map) x = draw_scale(cr, scene, x, y, em);
-  const char *target = scene->trace->control ? " of the last answer" : " of the answer's logit";
   snprintf(text, sizeof text, "%s%s", explanation->method,
-           explanation->map       ? target
+           explanation->map       ? " of the last answer's logit"
            : explanation->pending ? ": being computed"
                                   : ": none");
   fov_fit_text(cr, text, sizeof text, end - x);
