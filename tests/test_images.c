@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <limits.h>
 #include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -503,6 +504,28 @@ static void checks_the_test_digits_before_a_training(void **state) {
   fov_env_finish(&env);
 }
 
+/** Without env.data, variables name the folder. */
+static void refuses_variables_that_name_no_folder(void **state) {
+  (void)state;
+  static const char *const names[] = {"FOVEA_DATA", "XDG_CACHE_HOME", "HOME"};
+  char *before[3], endless[PATH_MAX];
+  for (int i = 0; i < 3; i++) {
+    const char *value = getenv(names[i]);
+    before[i] = value ? strdup(value) : NULL;
+    unsetenv(names[i]);
+  }
+  assert_refused(options_for(""), "no folder to look for MNIST in: set env.data or FOVEA_DATA");
+  memset(endless, 'x', sizeof endless - 1);
+  endless[sizeof endless - 1] = '\0';
+  setenv("FOVEA_DATA", endless, 1);
+  assert_refused(options_for(""), "xxx...: expected a path of less than 4096 bytes, found 41");
+  unsetenv("FOVEA_DATA");
+  for (int i = 0; i < 3; i++) {
+    if (before[i]) setenv(names[i], before[i], 1);
+    free(before[i]);
+  }
+}
+
 enum { SIDE = 9, CANVAS = 20, PIECES = 5 };
 
 /** The generator of clutter written out, one channel at a time. */
@@ -612,6 +635,7 @@ int main(void) {
       TEST(shows_the_same_as_the_digit_environments),
       TEST(scales_and_colours_idx_too),
       TEST(checks_the_test_digits_before_a_training),
+      TEST(refuses_variables_that_name_no_folder),
       TEST(clutters_in_colour),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
