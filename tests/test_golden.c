@@ -288,6 +288,28 @@ static void test_scene_with_an_explanation(void **state) {
   fov_trace_finish(&trace);
 }
 
+/** The map of a strip in place of the weights, or the Jacobian of symbols in the cells. */
+static void test_alignments_with_an_explanation(void **state) {
+  (void)state;
+  for (int symbols = 0; symbols < 2; symbols++) {
+    FovTrace trace = symbols ? make_up_symbols(1, 1) : make_up_strip(1, 1);
+    int width = trace.width, pixels = width * trace.height;
+    float numbers[1024]; // a map, or a row of a Jacobian for each glimpse
+    for (int i = 0; i < (symbols ? GLIMPSES * width : pixels); i++)
+      numbers[i] =
+          symbols ? (float)(i % width) : sinf((float)(i % width) * 0.3f) * (float)(i / width);
+    FovScene scene = fov_scene(&trace, WIDTH, HEIGHT, &fov_theme_dark);
+    scene.glimpse = 2;
+    scene.explanation = symbols
+                            ? (FovExplanation){.method = "Jacobian", .jacobian = numbers}
+                            : (FovExplanation){.method = "saliency", .map = numbers, .scale = 8};
+    cairo_t *cr = begin();
+    fov_scene_draw(cr, &scene);
+    assert_golden(cr, symbols ? "scene-norms" : "scene-strip-map", fov_scene_image(&scene));
+    fov_trace_finish(&trace);
+  }
+}
+
 static void test_heat_map(void **state) {
   (void)state;
   FovTrace trace = make_up_trace(8, 1);
@@ -384,6 +406,7 @@ int main(void) {
       cmocka_unit_test(test_figure_of_an_alignment),
       cmocka_unit_test(test_scene_of_two_agents),
       cmocka_unit_test(test_scene_with_an_explanation),
+      cmocka_unit_test(test_alignments_with_an_explanation),
       cmocka_unit_test(test_heat_map),
       cmocka_unit_test(test_confusion_matrix),
       cmocka_unit_test(test_contact_sheet),
