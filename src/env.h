@@ -104,7 +104,7 @@ typedef struct FovEnvSpec {
   float goal;               /**< of moves and vectors: a return below counts as an error */
   bool changes;             /**< a step or a look changes the observation; else only a reset does */
   int64_t cases;            /**< distinct cases of this split (digits); an epoch */
-  int64_t division[3];      /**< pictures in each FovSplit, for printing; 0: none, or not known */
+  int64_t division[3];      /**< pictures or lines in each FovSplit, for printing; 0: none known */
   uint64_t digest;          /**< of the data behind the cases: another digest is other data */
   size_t state_size;        /**< bytes of private state a lane needs; may be 0 */
 
