@@ -177,6 +177,9 @@ FovStatus fov_env_create(FovEnv *env, const FovEnvType *type, const void *option
 /** Safe on a zeroed one and twice. */
 void fov_env_finish(FovEnv *env);
 
+/** Digest of the names of the symbols and answers of sequences; 0: other observations. */
+uint64_t fov_env_symbols(const FovEnvSpec *spec);
+
 /* ---- lanes ---- */
 
 /** Bytes of all arrays of a lane, without alignment. */

@@ -174,6 +174,7 @@ static FovStatus load(FovTrained *trained, const FovSafetensors *file, const cha
   trained->task = fov_experiment_task(experiment, &trained->env);
   FOV_TRY(fov_task_check(&trained->task));
   FOV_TRY(load_weights(trained, file));
+  FOV_TRY(fov_checkpoint_check_symbols(file, fov_env_symbols(&trained->env.spec)));
   return find_standard(experiment, file,
                        fov_observed(&trained->env.spec.observation, NULL).channels);
 }
