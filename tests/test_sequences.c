@@ -53,7 +53,7 @@ static void assert_same_row(const FovVar *a, const FovVar *b, const char *settin
                             const char *what) {
   assert_int_equal(a != NULL, b != NULL);
   if (a && memcmp(a->value, b->value, (size_t)a->cols * sizeof(real)) != 0)
-    fail_msg("%s: a longer neighbour changes %s", settings, what);
+    fail_msg("%s: padding changes %s", settings, what);
 }
 
 static void check_neighbour(const char *settings) {
@@ -80,6 +80,31 @@ static void check_neighbour(const char *settings) {
 static void test_a_longer_neighbour_changes_no_bit(void **state) {
   (void)state;
   for_each(check_neighbour);
+}
+
+/** Places after the end have the vector of symbol 0, which is not in this sequence: encoders, in
+ * both directions and of blocks, do not read it. */
+static void check_padding(const char *settings) {
+  Toy toy;
+  ToyPlay plays[2];
+  toy_create(&toy, settings);
+  real *values = toy_lively_values(&toy), *gradient = toy_copy(&toy, values);
+  const FovParam *table = toy_param(&toy, "tiles.symbols");
+  for (int i = 0; i < 2; i++) {
+    play_beside(&plays[i], &toy, values, gradient, 2);
+    for (int j = 0; j < table->cols; j++) values[table->offset + (size_t)j] += 1;
+  }
+  for (int t = 1; t <= 3; t++)
+    assert_same_row(plays[0].rollout.at[t].logits, plays[1].rollout.at[t].logits, settings,
+                    "an answer");
+  for (int i = 0; i < 2; i++) toy_play_finish(&plays[i]);
+  free(values), free(gradient);
+  toy_finish(&toy);
+}
+
+static void test_padding_changes_no_bit(void **state) {
+  (void)state;
+  for_each(check_padding);
 }
 
 /** Weights are 0 after the end of a sequence, and a choice falls before it. */
@@ -420,6 +445,7 @@ static void test_sequences_are_learned(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_longer_neighbour_changes_no_bit),
+      cmocka_unit_test(test_padding_changes_no_bit),
       cmocka_unit_test(test_nothing_is_read_after_the_end),
       cmocka_unit_test(test_what_is_impossible_is_never_drawn),
       cmocka_unit_test(test_the_right_answer_is_read_in_training_only),
