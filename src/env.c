@@ -2,6 +2,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "base/digest.h"
 
 const char *const fov_split_names[] = {
     [FOV_SPLIT_TRAIN] = "train", [FOV_SPLIT_VALID] = "valid", [FOV_SPLIT_TEST] = "test", NULL};
@@ -108,6 +111,20 @@ FovStatus fov_env_create(FovEnv *env, const FovEnvType *type, const void *option
 void fov_env_finish(FovEnv *env) {
   if (env->type) env->type->destroy(env->impl);
   *env = (FovEnv){0};
+}
+
+/** Adds how many names there are and, if there are any, each with its terminator. */
+static void add_names(FovDigest *digest, const char *const *names, int count) {
+  fov_digest_add(digest, &count, sizeof count);
+  for (int i = 0; names && i < count; i++) fov_digest_add(digest, names[i], strlen(names[i]) + 1);
+}
+
+uint64_t fov_env_symbols(const FovEnvSpec *spec) {
+  FovDigest digest = FOV_DIGEST_START;
+  if (spec->observation.kind != FOV_OBSERVATION_TOKENS) return 0;
+  add_names(&digest, spec->symbols, spec->observation.vocabulary);
+  add_names(&digest, spec->names, spec->actions);
+  return fov_digest_value(&digest);
 }
 
 /* ---- lanes ---- */

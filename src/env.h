@@ -105,7 +105,7 @@ typedef struct FovEnvSpec {
   bool located;             /**< lanes tell `where` */
   bool changes;             /**< a step or a look changes the observation; else only a reset does */
   int64_t cases;            /**< distinct cases of this split (digits); an epoch */
-  int64_t division[3];      /**< pictures in each FovSplit, for printing; 0: none, or not known */
+  int64_t division[3];      /**< pictures or lines in each FovSplit, for printing; 0: none known */
   uint64_t digest;          /**< of the data behind the cases: another digest is other data */
   size_t state_size;        /**< bytes of private state a lane needs; may be 0 */
 
@@ -180,6 +180,9 @@ FovStatus fov_env_create(FovEnv *env, const FovEnvType *type, const void *option
 
 /** Safe on a zeroed one and twice. */
 void fov_env_finish(FovEnv *env);
+
+/** Digest of the names of the symbols and answers of sequences; 0: other observations. */
+uint64_t fov_env_symbols(const FovEnvSpec *spec);
 
 /* ---- lanes ---- */
 

@@ -430,6 +430,35 @@ static void test_an_export_is_the_matrix_or_the_playback(void **state) {
   fov_trace_finish(&trace);
 }
 
+/** How far the legend of an episode's figure reaches to the right of the matrix's left edge. */
+static double legend_width(const FovTrace *trace, int episode) {
+  FovDrawEpisode what = {.episode = episode, .width = WIDTH, .height = HEIGHT};
+  assert_int_equal(fov_trace_write(trace, "a.trace"), FOV_OK);
+  assert_int_equal(fov_draw_episode("a.png", "a.trace", &what), FOV_OK);
+  cairo_surface_t *picture = cairo_image_surface_create_from_png("a.png");
+  FovScene scene = scene_of(trace, episode, 0, 0);
+  FovLayout l = fov_layout(&scene);
+  double pad = round(1.25 * l.em), right = WIDTH;
+  FovBox room = {pad, pad, WIDTH - 2 * pad, HEIGHT - 2 * pad};
+  FovBox matrix = fov_alignment_frame(trace, episode, room, l.em, false).matrix;
+  while (right > matrix.x &&
+         count_pixels(picture, (FovBox){right, matrix.y + matrix.h, 1, 2 * l.em},
+                      scene.theme->quiet) == 0)
+    right--;
+  cairo_surface_destroy(picture);
+  return right - matrix.x;
+}
+
+static void test_a_narrow_matrix_has_the_whole_legend(void **state) {
+  (void)state;
+  FovTrace trace = make_up_symbols(2, 1);
+  snprintf(trace.attention, sizeof trace.attention, "straight_through");
+  double wide = legend_width(&trace, 0);
+  for (int i = 1; i < trace.width; i++) trace.symbols[i] = -1;
+  assert_true(legend_width(&trace, 0) == wide);
+  fov_trace_finish(&trace);
+}
+
 static void test_keys_step_through_a_sequence(void **state) {
   (void)state;
   FovTrace trace = make_up_symbols(3, HEADS);
@@ -542,6 +571,7 @@ int main(void) {
       cmocka_unit_test(test_names_of_large_weights_come_first),
       cmocka_unit_test(test_the_contact_sheet_shows_matrices),
       cmocka_unit_test(test_an_export_is_the_matrix_or_the_playback),
+      cmocka_unit_test(test_a_narrow_matrix_has_the_whole_legend),
       cmocka_unit_test(test_keys_step_through_a_sequence),
       cmocka_unit_test(test_two_agents_at_a_sequence),
       cmocka_unit_test(test_any_weights_sources_and_sizes_draw),

@@ -53,7 +53,7 @@ static void assert_same_row(const FovVar *a, const FovVar *b, const char *settin
                             const char *what) {
   assert_int_equal(a != NULL, b != NULL);
   if (a && memcmp(a->value, b->value, (size_t)a->cols * sizeof(real)) != 0)
-    fail_msg("%s: a longer neighbour changes %s", settings, what);
+    fail_msg("%s: padding changes %s", settings, what);
 }
 
 static void check_neighbour(const char *settings) {
@@ -80,6 +80,31 @@ static void check_neighbour(const char *settings) {
 static void test_a_longer_neighbour_changes_no_bit(void **state) {
   (void)state;
   for_each(check_neighbour);
+}
+
+/** Places after the end have the vector of symbol 0, which is not in this sequence: encoders, in
+ * both directions and of blocks, do not read it. */
+static void check_padding(const char *settings) {
+  Toy toy;
+  ToyPlay plays[2];
+  toy_create(&toy, settings);
+  real *values = toy_lively_values(&toy), *gradient = toy_copy(&toy, values);
+  const FovParam *table = toy_param(&toy, "tiles.symbols");
+  for (int i = 0; i < 2; i++) {
+    play_beside(&plays[i], &toy, values, gradient, 2);
+    for (int j = 0; j < table->cols; j++) values[table->offset + (size_t)j] += 1;
+  }
+  for (int t = 1; t <= 3; t++)
+    assert_same_row(plays[0].rollout.at[t].logits, plays[1].rollout.at[t].logits, settings,
+                    "an answer");
+  for (int i = 0; i < 2; i++) toy_play_finish(&plays[i]);
+  free(values), free(gradient);
+  toy_finish(&toy);
+}
+
+static void test_padding_changes_no_bit(void **state) {
+  (void)state;
+  for_each(check_padding);
 }
 
 /** Weights are 0 after the end of a sequence, and a choice falls before it. */
@@ -292,6 +317,85 @@ static void test_a_beam_finds_what_a_greedy_search_misses(void **state) {
   toy_finish(&toy);
 }
 
+/** Cases with as many answers as there are: of `toy_letters` and of `toy_turns`. */
+static const int64_t *longest_cases(FovArena *arena, const Toy *toy) {
+  int64_t count = toy->env.spec.cases / (TOY_LETTERS * TOY_TURNS);
+  int64_t *cases = FOV_NEW(arena, int64_t, CASES);
+  for (int b = 0; b < CASES; b++) cases[b] = (b % count + 1) * TOY_LETTERS * TOY_TURNS - 1;
+  return cases;
+}
+
+/** Answers as a search has answered. */
+static void play_found(ToyPlay *play, const Toy *toy, const real *values,
+                       const FovBeamed found[CASES]) {
+  toy_play_begin(play, toy, values, NULL, 0, CASES);
+  int glimpses = toy->task.options.glimpses, most = fov_task_glimpses(&toy->task) + 1;
+  FovChoices forced = {.actions = FOV_NEW(&play->arena, int, most *CASES)};
+  for (int i = 0; i < most * CASES; i++) {
+    int turn = i / CASES / glimpses - 1;
+    const FovBeamed *f = &found[i % CASES];
+    forced.actions[i] = turn >= 0 && turn < f->length ? f->answers[turn] : 0;
+  }
+  play->plan.cases = longest_cases(&play->arena, toy);
+  play->plan.forced = &forced;
+  play->plan.deterministic = true;
+  toy_play_run(play, toy);
+}
+
+/** Answers without an end: 0 is a little likelier, but after 1 it is certain, so that a hypothesis
+ * overtakes another. Without a core, the answer before is an input of the answer. */
+static void set_overtaking(const Toy *toy, real *values) {
+  const FovParam *w = toy_param(toy, "class.w"), *bias = toy_param(toy, "class.bias");
+  const FovParam *table = toy_param(toy, "previous");
+  for (int a = 0; a < TOY_ACTIONS; a++) {
+    values[bias->offset + (size_t)a] = (real)(a == 0 ? 0.1 : a == 1 ? 0 : -100);
+    for (int j = 0; j < w->cols; j++) values[w->offset + (size_t)(a * w->cols + j)] *= (real)0.1;
+    for (int j = 0; j < table->cols; j++)
+      values[table->offset + (size_t)(a * table->cols + j)] = a == j;
+  }
+  if (strcmp(toy->experiment.agent.core->plugin.name, "none") == 0)
+    values[w->offset + (size_t)(w->cols - table->cols + 1)] = 5;
+}
+
+static void check_log_p(const char *settings) {
+  Toy toy;
+  ToyPlay searched, played;
+  FovBeamed found[CASES];
+  toy_create(&toy, settings);
+  toy.env.spec.ends = true;
+  real *values = toy_lively_values(&toy);
+  set_overtaking(&toy, values);
+  toy_play_begin(&searched, &toy, values, NULL, 0, CASES);
+  searched.plan.cases = longest_cases(&searched.arena, &toy);
+  fov_beam_search(found, &searched.tape, &toy.task, &searched.plan, 3);
+  play_found(&played, &toy, values, found);
+  for (int b = 0; b < CASES; b++) {
+    const FovRollout *r = &played.rollout;
+    double log_p = 0;
+    assert_int_equal(r->taken[b], r->turns);
+    assert_in_range(found[b].length, 2, r->turns);
+    for (int turn = 0; turn < found[b].length; turn++) {
+      size_t at = (size_t)b * (size_t)r->turns + (size_t)turn;
+      log_p += (double)r->log_probabilities[at * TOY_ACTIONS + (size_t)found[b].answers[turn]];
+    }
+    assert_near(found[b].log_p, log_p, 1e-5, "%s: case %d", settings, b);
+  }
+  toy_play_finish(&searched);
+  toy_play_finish(&played);
+  free(values);
+  toy_finish(&toy);
+}
+
+/** State and place go with a hypothesis to another lane: its log-probability is that of an agent
+ * that answers so. */
+static void test_a_hypothesis_has_the_probability_of_its_answers(void **state) {
+  (void)state;
+  for_each(check_log_p);
+  check_log_p("env = toy_turns\nglimpses = 2\nprevious = 3\ncore = lstm\n");
+  check_log_p("env = toy_turns\nglimpses = 2\nprevious = 3\ncore = none\npolicy = "
+              "relative\nenv.cases = 300\n");
+}
+
 /** A greedy evaluation has as many answers as labels; a search counts those of what it found. */
 static void test_a_search_counts_its_glimpses(void **state) {
   (void)state;
@@ -341,6 +445,7 @@ static void test_sequences_are_learned(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_longer_neighbour_changes_no_bit),
+      cmocka_unit_test(test_padding_changes_no_bit),
       cmocka_unit_test(test_nothing_is_read_after_the_end),
       cmocka_unit_test(test_what_is_impossible_is_never_drawn),
       cmocka_unit_test(test_the_right_answer_is_read_in_training_only),
@@ -348,6 +453,7 @@ int main(void) {
       cmocka_unit_test(test_one_vector_of_everything_is_not_aligned),
       cmocka_unit_test(test_a_beam_of_one_is_greedy),
       cmocka_unit_test(test_a_beam_finds_what_a_greedy_search_misses),
+      cmocka_unit_test(test_a_hypothesis_has_the_probability_of_its_answers),
       cmocka_unit_test(test_a_search_counts_its_glimpses),
       cmocka_unit_test(test_sequences_are_learned),
   };

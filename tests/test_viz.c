@@ -1083,6 +1083,25 @@ static void assert_gif_shows_every_glimpse(int length) {
   fov_trace_finish(&trace);
 }
 
+/** A GIF starts from nothing, so its first frame has every pixel, also those of white paper. */
+static void test_the_first_frame_of_a_gif_is_whole(void **state) {
+  (void)state;
+  FovTrace trace = make_trace(1);
+  assert_int_equal(fov_trace_write(&trace, "all.trace"), FOV_OK);
+  for (int light = 0; light < 2; light++) {
+    const FovDrawEpisode what = {.width = 640, .height = 360, .light = light};
+    assert_int_equal(fov_draw_episode("all.gif", "all.trace", &what), FOV_OK);
+    GifFileType *gif = DGifOpenFileName("all.gif", NULL);
+    assert_non_null(gif);
+    assert_int_equal(DGifSlurp(gif), GIF_OK);
+    const GifImageDesc *box = &gif->SavedImages[0].ImageDesc;
+    assert_int_equal(box->Width, 640);
+    assert_int_equal(box->Height, 360);
+    assert_int_equal(DGifCloseFile(gif, NULL), GIF_OK);
+  }
+  fov_trace_finish(&trace);
+}
+
 static void test_gif_shows_every_glimpse(void **state) {
   (void)state;
   assert_gif_shows_every_glimpse(GLIMPSES);
@@ -1153,6 +1172,7 @@ int main(void) {
       cmocka_unit_test(test_images_of_any_shape_draw_or_are_refused),
       cmocka_unit_test(test_every_size_draws),
       cmocka_unit_test(test_png_shows_the_last_glimpse),
+      cmocka_unit_test(test_the_first_frame_of_a_gif_is_whole),
       cmocka_unit_test(test_gif_shows_every_glimpse),
       cmocka_unit_test(test_episodes_refuse_what_they_cannot_draw),
   };

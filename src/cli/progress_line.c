@@ -125,10 +125,12 @@ static void print_row(const FovReport *report) {
   putchar('\n');
 }
 
-/** How many pictures each split has or, in an environment without pictures, how many cases. */
+/** How many pictures or lines of text each split has or, in an environment without, how many
+ * cases. */
 static void print_cases(const FovReport *report) {
   const int64_t *division = report->train->division;
-  const char *lead = "pictures: ";
+  bool text = report->train->observation.kind == FOV_OBSERVATION_TOKENS;
+  const char *lead = text ? "lines: " : "pictures: ";
   for (int split = 0; split < 3; split++) {
     if (division[split] == 0) continue;
     printf("%s%lld %s", lead, (long long)division[split], fov_split_names[split]);

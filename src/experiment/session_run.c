@@ -36,6 +36,7 @@ FovStatus fov_session_describe(const FovSession *session, const char *outcome) {
 static FovIdentity identity(const FovSession *session) {
   return (FovIdentity){.config = session->config,
                        .data = session->train_env.spec.digest,
+                       .symbols = fov_env_symbols(&session->train_env.spec),
                        .standard = session->experiment.standard};
 }
 

@@ -42,8 +42,9 @@ static FovStatus compare(const FovTrained *trained, const FovSafetensors *file) 
   const FovParam *first = &agent->params.list[0]; // its columns are pixels
   const FovBlob *sees = fov_safetensors_find(file, first->name);
   const FovBlob *answers = fov_safetensors_find(file, "class.w");
-  int channels = fov_observed(&trained->env.spec.observation, NULL).channels,
-      other = channels == 1 ? 3 : 1;
+  const FovObservation *shown = &trained->env.spec.observation;
+  bool text = shown->kind == FOV_OBSERVATION_TOKENS;
+  int channels = fov_observed(shown, NULL).channels, other = channels == 1 ? 3 : 1;
   if (sees && sees->dims == 2 && sees->shape[1] * channels == (int64_t)first->cols * other &&
       !changes_sensor(trained))
     return fov_fail(FOV_ERR_USAGE,
@@ -52,10 +53,10 @@ static FovStatus compare(const FovTrained *trained, const FovSafetensors *file) 
                     fov_error_message(), other, other == 1 ? "" : "s", channels,
                     other == 1 ? "grey" : "rgb");
   if (answers && answers->dims == 2 && answers->shape[0] != agent->actions)
-    return fov_fail(FOV_ERR_USAGE,
-                    "%s: trained on %lld classes, but these pictures have %d; env.classes is the "
-                    "number of classes of IDX files",
-                    trained->path, (long long)answers->shape[0], agent->actions);
+    return fov_fail(FOV_ERR_USAGE, "%s: trained on %lld classes, but these %s have %d%s",
+                    trained->path, (long long)answers->shape[0], text ? "sequences" : "pictures",
+                    agent->actions,
+                    text ? "" : "; env.classes is the number of classes of IDX files");
   return FOV_OK;
 }
 
@@ -173,6 +174,7 @@ static FovStatus load(FovTrained *trained, const FovSafetensors *file, const cha
   trained->task = fov_experiment_task(experiment, &trained->env);
   FOV_TRY(fov_task_check(&trained->task));
   FOV_TRY(load_weights(trained, file));
+  FOV_TRY(fov_checkpoint_check_symbols(file, fov_env_symbols(&trained->env.spec)));
   return find_standard(experiment, file,
                        fov_observed(&trained->env.spec.observation, NULL).channels);
 }

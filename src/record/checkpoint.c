@@ -121,12 +121,14 @@ static size_t describe_standard(FovBlob blobs[STANDARD], const FovStandard *stan
 static FovStatus write_file(const char *path, const FovBlob *blobs, size_t count,
                             const FovIdentity *identity, uint64_t weights) {
   for (size_t i = 0; i < count; i++) FOV_TRY(check_finite(&blobs[i], path));
-  char data[FOV_DIGEST_SIZE + 1], digest[FOV_DIGEST_SIZE + 1];
+  char data[FOV_DIGEST_SIZE + 1], digest[FOV_DIGEST_SIZE + 1], symbols[FOV_DIGEST_SIZE + 1];
   const FovText texts[] = {{"config", identity->config},
                            {"data", fov_digest_print(data, identity->data)},
                            {"format", "fovea checkpoint 1"},
-                           {"weights", fov_digest_print(digest, weights)}};
-  return fov_safetensors_write(path, blobs, count, texts, sizeof texts / sizeof *texts);
+                           {"weights", fov_digest_print(digest, weights)},
+                           {"symbols", fov_digest_print(symbols, identity->symbols)}};
+  size_t texts_count = sizeof texts / sizeof *texts;
+  return fov_safetensors_write(path, blobs, count, texts, texts_count - !identity->symbols);
 }
 
 /** Room for the descriptions of `count` tensors, to be freed. */
@@ -182,6 +184,16 @@ FovStatus fov_checkpoint_check_data(const FovSafetensors *file, uint64_t data) {
   if (strcmp(kept, fov_digest_print(expected, data)) == 0) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
                   "%s: was started on other training data; see env.data and $FOVEA_DATA", path);
+}
+
+FovStatus fov_checkpoint_check_symbols(const FovSafetensors *file, uint64_t symbols) {
+  const char *kept = fov_safetensors_text(file, "symbols");
+  char expected[FOV_DIGEST_SIZE + 1];
+  if (!kept || strcmp(kept, fov_digest_print(expected, symbols)) == 0) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "%s: trained on other symbols than these sequences have; see env.source and "
+                  "env.target",
+                  fov_safetensors_path(file));
 }
 
 /** Copies the array of the expected name, dtype and shape. */

@@ -26,6 +26,7 @@ typedef struct FovBest {
 typedef struct FovIdentity {
   const char *config;   /**< the resolved configuration */
   uint64_t data;        /**< digest of the training data */
+  uint64_t symbols;     /**< digest of the symbols that it is shown and answers; 0: none */
   FovStandard standard; /**< of the images that it is shown */
 } FovIdentity;
 
@@ -47,6 +48,9 @@ FovStatus fov_checkpoint_save_weights(const char *path, const FovParams *params,
 
 /** Fails if the training of the checkpoint was started on data of another digest. */
 FovStatus fov_checkpoint_check_data(const FovSafetensors *file, uint64_t data);
+
+/** Fails if the agent was trained on symbols of another digest. Older files have none, and pass. */
+FovStatus fov_checkpoint_check_symbols(const FovSafetensors *file, uint64_t symbols);
 
 /** Reads mean and deviation of the images that the agent was trained on; a file without them is of
  * images that were not standardised. Fails on numbers that no images have. */

@@ -44,7 +44,8 @@ static Bin *bin_of(const FovGif *g, uint32_t rgb) {
   return &g->bins[(rgb >> 9 & 0x7c00) | (rgb >> 6 & 0x3e0) | (rgb >> 3 & 0x1f)];
 }
 
-/** Finds the box that has changed, at least a pixel, and keeps the frame for the next time. */
+/** Finds the box that has changed, at least a pixel, or all of the first frame, and keeps the frame
+ * for the next time. */
 static void find_change(FovGif *g) {
   g->left = g->width - 1;
   g->top = g->height - 1;
@@ -52,7 +53,7 @@ static void find_change(FovGif *g) {
   for (int y = 0; y < g->height; y++)
     for (int x = 0; x < g->width; x++) {
       uint32_t *before = &g->before[(size_t)y * g->width + x], now = surface_row(g, y)[x];
-      if (*before == now) continue;
+      if (g->frame > 0 && *before == now) continue;
       *before = now;
       if (x < g->left) g->left = x;
       if (x >= g->right) g->right = x + 1;
@@ -161,8 +162,9 @@ static bool put_scene(FovGif *g) {
   bool drawn = cairo_status(cr) == CAIRO_STATUS_SUCCESS;
   cairo_destroy(cr);
   cairo_surface_flush(g->surface);
+  bool put = drawn && put_frame(g, glide ? GLIDE_DELAY : t == last ? LAST_DELAY : REST_DELAY);
   g->frame++;
-  return drawn && put_frame(g, glide ? GLIDE_DELAY : t == last ? LAST_DELAY : REST_DELAY);
+  return put;
 }
 
 static int write_gif(GifFileType *gif, const GifByteType *data, int size) {
@@ -176,10 +178,9 @@ static FovStatus allocate(FovGif *g, const char *path) {
   g->bins = calloc(BINS, sizeof *g->bins);
   g->popular = calloc(BINS, sizeof *g->popular);
   g->line = calloc((size_t)g->width, sizeof *g->line);
-  g->before = malloc(pixels * sizeof *g->before);
+  g->before = calloc(pixels, sizeof *g->before);
   if (cairo_surface_status(g->surface) || !g->bins || !g->popular || !g->line || !g->before)
     return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %d × %d pixels", path, g->width, g->height);
-  memset(g->before, 0xff, pixels * sizeof *g->before); // differs from every pixel
   return FOV_OK;
 }
 

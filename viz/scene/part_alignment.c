@@ -243,7 +243,8 @@ void fov_draw_alignment_figure(cairo_t *cr, const FovScene *scene) {
   FovBox room = {pad, pad, scene->width - 2 * pad, scene->height - 2 * pad};
   a.f = fov_alignment_frame(scene->trace, scene->episode, room, a.em, false);
   a.image = a.f.matrix;
-  FovBox legend = {a.f.matrix.x, a.f.matrix.y + a.f.matrix.h, a.f.matrix.w, 1.5 * a.em};
+  FovBox legend = {a.f.matrix.x, a.f.matrix.y + a.f.matrix.h, room.x + room.w - a.f.matrix.x,
+                   1.5 * a.em};
   fov_fill_box(cr, (FovBox){0, 0, scene->width, scene->height}, scene->theme->paper);
   fov_draw_alignment_source(cr, &a);
   draw_matrix(cr, &a);

@@ -78,7 +78,8 @@ static Hypothesis extend(const Hypothesis *from, Extension extension, int end) {
                       .ended = extension.answer == end};
 }
 
-/** Gives every hypothesis its next answer. Returns whether some have not ended. */
+/** Gives every hypothesis its next answer; state and place go with it to another lane. Returns
+ * whether some have not ended. */
 static bool answer(Search *search, FovTimeStep *step) {
   Play *play = &search->play;
   FovArena *arena = play->tape->arena;
@@ -97,7 +98,12 @@ static bool answer(Search *search, FovTimeStep *step) {
     }
   }
   search->of = next;
-  for (int i = 0; i < n; i++) play->previous[i] = next[i].answer;
+  size_t size = 2 * (size_t)n * sizeof *play->places;
+  const real *places = memcpy(fov_arena_alloc(arena, size), play->places, size);
+  for (int i = 0; i < n; i++) {
+    play->previous[i] = next[i].answer;
+    memcpy(play->places + 2 * i, places + 2 * from[i], 2 * sizeof *places);
+  }
   fov_agent_keep(&play->state, play->task->agent, play->tape, from, n);
   return going_on;
 }
@@ -187,6 +193,7 @@ void fov_beam_search(FovBeamed *found, FovTape *tape, const FovTask *task, const
                            .labels = labels,
                            .length = best->length,
                            .count = count,
+                           .log_p = best->log_p,
                            .shown = play->env[b * width].observation};
   }
 }

@@ -189,7 +189,7 @@ void fov_play_act(FovTimeStep *step, Play *play) {
 
 /** [n]: the places' choices to be repeated; NULL: none. */
 static const FovChoice *forced_places(const FovTimeStep *step, const Play *play) {
-  if (!play->plan->forced) return NULL;
+  if (!play->plan->forced || !play->plan->forced->places) return NULL;
   const FovChoice *places = play->plan->forced->places + row_of(play);
   FovChoice *forced = FOV_NEW(play->tape->arena, FovChoice, step->count);
   for (int i = 0; i < step->count; i++) forced[i] = places[step->lanes[i]];
