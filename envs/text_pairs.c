@@ -11,57 +11,75 @@ static const char *const units[] = {"character", "word", NULL};
 
 typedef struct Options {
   char source[FOV_STRING_SIZE], target[FOV_STRING_SIZE];
+  char test_source[FOV_STRING_SIZE], test_target[FOV_STRING_SIZE];
   int unit, longest;
 } Options;
 
-typedef struct TextPairs {
+/** Two texts of as many lines. */
+typedef struct Texts {
   FovLines source, target;
-  int64_t *lines;     // of this split
-  const char **names; // of the answers: the target's symbols, then the end
+} Texts;
+
+typedef struct TextPairs {
+  Texts texts;
+  int64_t *lines;      // of this split
+  const char **names;  // of the answers: the target's symbols, then the end
+  int shown, answered; // symbols of the longest line of each kind, of all splits
 } TextPairs;
+
+static void finish_texts(Texts *texts) {
+  fov_lines_finish(&texts->source);
+  fov_lines_finish(&texts->target);
+}
 
 static void destroy(void *env) {
   TextPairs *pairs = env;
   if (!pairs) return;
-  fov_lines_finish(&pairs->source);
-  fov_lines_finish(&pairs->target);
+  finish_texts(&pairs->texts);
   free(pairs->lines);
   free(pairs->names);
   free(pairs);
 }
 
-static FovStatus read_files(TextPairs *pairs, const Options *o) {
-  if (!*o->source || !*o->target)
-    return fov_fail(FOV_ERR_USAGE, "env = text_pairs: expected two text files; set env.source and "
-                                   "env.target");
+/** known: texts whose symbols are the only ones; NULL: all are new. */
+static FovStatus read_texts(Texts *texts, const char *source, const char *target, const Options *o,
+                            const Texts *known) {
   FovLinesUnit unit = (FovLinesUnit)o->unit;
-  FOV_TRY(fov_lines_read(&pairs->source, o->source, unit, o->longest));
-  FOV_TRY(fov_lines_read(&pairs->target, o->target, unit, o->longest));
-  const FovLines *source = &pairs->source, *target = &pairs->target;
-  if (source->count != target->count)
-    return fov_fail(FOV_ERR_FORMAT, "%s: expected as many lines as %s, found %lld and %lld",
-                    o->target, o->source, (long long)target->count, (long long)source->count);
-  for (int64_t i = 0; i < source->count; i++)
-    if (source->starts[i] == source->starts[i + 1])
-      return fov_fail(FOV_ERR_FORMAT, "%s:%lld: expected some text, found an empty line", o->source,
+  FOV_TRY(fov_lines_read(&texts->source, source, unit, o->longest, known ? &known->source : NULL));
+  FOV_TRY(fov_lines_read(&texts->target, target, unit, o->longest, known ? &known->target : NULL));
+  const FovLines *lines = &texts->source;
+  if (lines->count != texts->target.count)
+    return fov_fail(FOV_ERR_FORMAT, "%s: expected as many lines as %s, found %lld and %lld", target,
+                    source, (long long)texts->target.count, (long long)lines->count);
+  for (int64_t i = 0; i < lines->count; i++)
+    if (lines->starts[i] == lines->starts[i + 1])
+      return fov_fail(FOV_ERR_FORMAT, "%s:%lld: expected some text, found an empty line", source,
                       (long long)(i + 1));
   return FOV_OK;
 }
 
-/** Chooses the lines of a split, and counts those of each. */
-static FovStatus divide(TextPairs *pairs, FovEnvSpec *spec, const Options *o, FovSplit split) {
-  const FovLines *source = &pairs->source;
+static int longer(const FovLines *a, const FovLines *b) {
+  return a->longest > b->longest ? a->longest : b->longest;
+}
+
+/** Chooses the lines of a split, and counts those of each. tests: lines of texts for the tests
+ * alone, which only the test split has; 0: there are no such texts. */
+static FovStatus divide(TextPairs *pairs, FovEnvSpec *spec, const Options *o, FovSplit split,
+                        int64_t tests) {
+  const FovLines *source = &pairs->texts.source;
   pairs->lines = malloc((size_t)source->count * sizeof *pairs->lines);
   if (!pairs->lines) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its lines", o->source);
   for (int64_t i = 0; i < source->count; i++) {
     size_t first = source->starts[i];
     int length = (int)(source->starts[i + 1] - first);
-    for (FovSplit s = FOV_SPLIT_TRAIN; s <= FOV_SPLIT_TEST; s++) {
-      if (!fov_source_is_of(source->tokens + first, length, s)) continue;
-      if (s == split) pairs->lines[spec->division[s]] = i;
-      spec->division[s]++;
-    }
+    FovSplit of = FOV_SPLIT_TRAIN;
+    while (of < FOV_SPLIT_TEST && !fov_source_is_of(source->tokens + first, length, of)) of++;
+    if (tests > 0 && of == FOV_SPLIT_TEST) of = FOV_SPLIT_TRAIN;
+    if (tests > 0 && split == FOV_SPLIT_TEST) of = FOV_SPLIT_TEST;
+    if (of == split) pairs->lines[spec->division[of]] = i;
+    spec->division[of]++;
   }
+  if (tests > 0) spec->division[FOV_SPLIT_TEST] = tests;
   spec->cases = spec->division[split];
   if (spec->cases > 0) return FOV_OK;
   return fov_fail(FOV_ERR_FORMAT,
@@ -69,9 +87,8 @@ static FovStatus divide(TextPairs *pairs, FovEnvSpec *spec, const Options *o, Fo
                   "%s split",
                   o->source, (long long)source->count, fov_split_names[split]);
 }
-
 static FovStatus name_answers(TextPairs *pairs, FovEnvSpec *spec) {
-  const FovLines *target = &pairs->target;
+  const FovLines *target = &pairs->texts.target;
   spec->actions = target->vocabulary + 1;
   pairs->names = malloc((size_t)spec->actions * sizeof *pairs->names);
   if (!pairs->names) return fov_fail(FOV_ERR_MEMORY, "no memory for the names of answers");
@@ -81,18 +98,49 @@ static FovStatus name_answers(TextPairs *pairs, FovEnvSpec *spec) {
   return FOV_OK;
 }
 
+static FovStatus check_options(const Options *o) {
+  if (!*o->source || !*o->target)
+    return fov_fail(FOV_ERR_USAGE, "env = text_pairs: expected two text files; set env.source and "
+                                   "env.target");
+  if (!*o->test_source == !*o->test_target) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "env = text_pairs: expected env.test_source and env.test_target, "
+                                 "or neither");
+}
+
+/** Reads all texts, and keeps those of the split. tests: lines of the texts for tests; 0: there are
+ * none. */
+static FovStatus read_files(TextPairs *pairs, int64_t *tests, const Options *o, FovSplit split) {
+  Texts held = {.source = {.count = 0}};
+  FOV_TRY(check_options(o));
+  FOV_TRY(read_texts(&pairs->texts, o->source, o->target, o, NULL));
+  FovStatus status = FOV_OK;
+  if (*o->test_source) status = read_texts(&held, o->test_source, o->test_target, o, &pairs->texts);
+  *tests = held.source.count;
+  pairs->shown = longer(&pairs->texts.source, &held.source);
+  pairs->answered = longer(&pairs->texts.target, &held.target);
+  if (status == FOV_OK && *tests > 0 && split == FOV_SPLIT_TEST) {
+    Texts training = pairs->texts;
+    pairs->texts = held;
+    held = training;
+  }
+  finish_texts(&held);
+  return status;
+}
+
 static FovStatus fill(TextPairs *pairs, FovEnvSpec *spec, const Options *o, FovSplit split) {
-  FOV_TRY(read_files(pairs, o));
+  int64_t tests;
+  FOV_TRY(read_files(pairs, &tests, o, split));
+  const FovLines *source = &pairs->texts.source;
   *spec = (FovEnvSpec){.observation = {.kind = FOV_OBSERVATION_TOKENS,
-                                       .length = pairs->source.longest,
-                                       .vocabulary = pairs->source.vocabulary},
-                       .symbols = (const char *const *)pairs->source.names,
+                                       .length = pairs->shown,
+                                       .vocabulary = source->vocabulary},
+                       .symbols = (const char *const *)source->names,
                        .answer = FOV_ANSWER_CLASS,
-                       .steps = pairs->target.longest + 1,
+                       .steps = pairs->answered + 1,
                        .ends = true,
-                       .digest = pairs->source.digest ^ (pairs->target.digest * 3),
-                       .state_size = fov_outputs_bytes(pairs->target.longest)};
-  FOV_TRY(divide(pairs, spec, o, split));
+                       .digest = source->digest ^ (pairs->texts.target.digest * 3),
+                       .state_size = fov_outputs_bytes(pairs->answered)};
+  FOV_TRY(divide(pairs, spec, o, split, tests));
   return name_answers(pairs, spec);
 }
 
@@ -109,12 +157,12 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
 static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
   (void)rng;
   const TextPairs *pairs = env;
-  const FovLines *source = &pairs->source, *target = &pairs->target;
-  FovOutputs *outputs = fov_outputs_clear(lane, target->longest);
+  const FovLines *source = &pairs->texts.source, *target = &pairs->texts.target;
+  FovOutputs *outputs = fov_outputs_clear(lane, pairs->answered);
   int64_t line = pairs->lines[index];
   int32_t *tokens = lane->observation;
   size_t first = source->starts[line], length = source->starts[line + 1] - first;
-  for (size_t i = 0; i < (size_t)source->longest; i++)
+  for (size_t i = 0; i < (size_t)pairs->shown; i++)
     tokens[i] = i < length ? source->tokens[first + i] : -1;
   for (size_t i = target->starts[line]; i < target->starts[line + 1]; i++)
     fov_outputs_add(outputs, target->tokens[i], fov_aligned_nowhere());
@@ -125,6 +173,9 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
 static const FovOption options_table[] = {
     FOV_STRING(Options, source, "", "UTF-8 text file whose lines are shown"),
     FOV_STRING(Options, target, "", "UTF-8 text file of as many lines, which are the answers"),
+    FOV_STRING(Options, test_source, "",
+               "other such files for the tests, with no other symbols; \"\": a tenth of these"),
+    FOV_STRING(Options, test_target, "", "likewise, of the answers"),
     FOV_CHOICE(Options, unit, "character", units, "what a symbol is"),
     FOV_INT(Options, longest, "100", 1, LONGEST, "most symbols of a line"),
     FOV_OPTIONS_END,

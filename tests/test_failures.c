@@ -309,7 +309,7 @@ static FovStatus load_pictures(void) {
 
 static FovStatus read_lines(void) {
   FovLines lines;
-  FOV_TRY(fov_lines_read(&lines, path, FOV_LINES_WORD, 9));
+  FOV_TRY(fov_lines_read(&lines, path, FOV_LINES_WORD, 9, NULL));
   assert_int_equal(lines.vocabulary, 3);
   assert_string_equal(lines.names[lines.tokens[3]], "a");
   fov_lines_finish(&lines);

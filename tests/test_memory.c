@@ -30,6 +30,9 @@ static void test_nothing_is_allocated_after_the_first_update(void **state) {
                                      "policy.side = 2\nglimpses = 2\ntrain.copies = 4\n",
                             TOY_MANY "attention = sampled\n" TOY_SITES TOY_COARSE,
                             TOY_MANY "sensor.contrast = 0.2\n",
+                            TOY_MANY TOY_SEQUENCE TOY_RNN "attention = soft\npolicy = centre\n",
+                            TOY_MANY TOY_SEQUENCE TOY_BLOCKS "attention = straight_through\n"
+                                                             "first = learned\n",
                             TOY_MANY "optimiser = muon\n"};
   for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
     assert_allocates_once(networks[i]);

@@ -338,6 +338,53 @@ static void test_lines_are_answered_with_lines(void **state) {
   assert_int_equal(lines, 3);
 }
 
+/** Other texts are the test split, with the numbers of the training's symbols. */
+static void test_texts_may_be_for_tests_alone(void **state) {
+  (void)state;
+  char text[4096] = "", answers[4096] = "", settings[3 * sizeof path];
+  World world;
+  for (int i = 0; i < 100; i++) {
+    size_t length = strlen(text);
+    snprintf(text + length, sizeof text - length, "%c%c c\n", 'a' + i % 10, 'a' + i / 10);
+    strcat(answers, i % 2 ? "x\n" : "y\n");
+  }
+  write_text(source, text);
+  write_text(target, answers);
+  snprintf(settings, sizeof settings, "env.test_source = %s2\nenv.test_target = %s2\n", source,
+           target);
+  char other_source[sizeof path + 1], other_target[sizeof path + 1];
+  snprintf(other_source, sizeof other_source, "%s2", source);
+  snprintf(other_target, sizeof other_target, "%s2", target);
+  write_text(other_source, "jjjjjj\nb\n");
+  write_text(other_target, "y\nyxyx\n");
+  int64_t lines = 0;
+  for (int split = 0; split < 3; split++) {
+    world_create(&world, pairs(settings), (FovSplit)split);
+    const FovEnvSpec *spec = &world.env.spec;
+    assert_int_equal(spec->observation.length, 6);
+    assert_int_equal(spec->observation.vocabulary, 11); // with the space
+    assert_int_equal(spec->steps, 5);
+    assert_int_equal(spec->division[FOV_SPLIT_TEST], 2);
+    if (split != FOV_SPLIT_TEST) {
+      lines += spec->cases;
+    } else {
+      assert_int_equal(spec->cases, 2);
+      start(&world, 0);
+      assert_string_equal(spec->symbols[((const int32_t *)world.lane.observation)[5]], "j");
+      assert_string_equal(spec->names[answer(&world)], "y");
+    }
+    world_finish(&world);
+  }
+  assert_int_equal(lines, 100);
+  write_text(other_source, "a\nbaz\n");
+  assert_refused(pairs(settings), "source2:2: expected symbols that the training's text has, "
+                                  "found \"z\"");
+  write_text(other_source, "a\nb\nc\n");
+  assert_refused(pairs(settings), "target2: expected as many lines as");
+  assert_refused(pairs("env.test_source = x\n"), "env.test_source and env.test_target, or neither");
+  assert_int_equal(remove(other_source) || remove(other_target), 0);
+}
+
 static void test_texts_that_are_none_are_refused(void **state) {
   (void)state;
   write_text(target, "x\ny\n");
@@ -389,7 +436,7 @@ static void test_symbols_that_are_too_many_are_refused(void **state) {
   (void)state;
   FovLines lines;
   write_words(path, FOV_LINES_VOCABULARY, 3);
-  assert_int_equal(fov_lines_read(&lines, path, FOV_LINES_WORD, 64), FOV_OK);
+  assert_int_equal(fov_lines_read(&lines, path, FOV_LINES_WORD, 64, NULL), FOV_OK);
   assert_int_equal(lines.vocabulary, FOV_LINES_VOCABULARY);
   assert_int_equal(lines.count, FOV_LINES_VOCABULARY * 3 / 64);
   for (int i = 1; i < lines.vocabulary; i++)
@@ -403,7 +450,7 @@ static void test_symbols_that_are_too_many_are_refused(void **state) {
   fov_lines_finish(&lines);
   for (int times = 1; times <= 3; times++) { // found at the end, and before it
     write_words(path, FOV_LINES_VOCABULARY + 1, times);
-    assert_int_equal(fov_lines_read(&lines, path, FOV_LINES_WORD, 64), FOV_ERR_FORMAT);
+    assert_int_equal(fov_lines_read(&lines, path, FOV_LINES_WORD, 64, NULL), FOV_ERR_FORMAT);
     assert_message("expected at most 65536 different symbols, found more");
   }
 }
@@ -415,10 +462,10 @@ static void test_a_text_that_memory_has_no_room_for_is_refused(void **state) {
   FovLines lines;
   write_words(path, WORDS, TIMES);
   memory_limit = 4 * COUNT;
-  FovStatus enough = fov_lines_read(&lines, path, FOV_LINES_WORD, 64);
+  FovStatus enough = fov_lines_read(&lines, path, FOV_LINES_WORD, 64, NULL);
   fov_lines_finish(&lines);
   memory_limit--;
-  FovStatus short_of_one = fov_lines_read(&lines, path, FOV_LINES_WORD, 64);
+  FovStatus short_of_one = fov_lines_read(&lines, path, FOV_LINES_WORD, 64, NULL);
   memory_limit = INFINITY;
   assert_int_equal(enough, FOV_OK);
   assert_int_equal(short_of_one, FOV_ERR_MEMORY);
@@ -478,6 +525,7 @@ int main(void) {
       cmocka_unit_test(test_no_text_is_two_dates),
       cmocka_unit_test(test_the_digits_of_a_date_are_found_in_the_text),
       cmocka_unit_test(test_lines_are_answered_with_lines),
+      cmocka_unit_test(test_texts_may_be_for_tests_alone),
       cmocka_unit_test(test_texts_that_are_none_are_refused),
       cmocka_unit_test(test_symbols_that_are_too_many_are_refused),
       cmocka_unit_test(test_a_text_that_memory_has_no_room_for_is_refused),

@@ -69,6 +69,7 @@ typedef struct Reading {
   const char *path;
   FovLinesUnit unit;
   int longest;
+  const FovLines *known;
   size_t count;        // symbols so far
   Symbol *different;   // [ROOM]: the first `sorted` are in order, none of them twice,
   size_t sorted, used; // the others up to `used` are not among these
@@ -99,14 +100,26 @@ static FovStatus sort_symbols(Reading *reading) {
                   reading->path, FOV_LINES_VOCABULARY);
 }
 
+/** Begins with the symbols of another text, which are in order. */
+static void begin_with(Reading *reading, const FovLines *known) {
+  reading->known = known;
+  for (int i = 0; i < known->vocabulary; i++)
+    reading->different[i] = (Symbol){.at = known->names[i], .size = strlen(known->names[i])};
+  reading->sorted = reading->used = (size_t)known->vocabulary;
+}
+
 /** The symbol among those that are sorted; NULL: it is not there. */
 static const Symbol *find_symbol(const Reading *reading, const Symbol *symbol) {
   return bsearch(symbol, reading->different, reading->sorted, sizeof *symbol, compare);
 }
 
-static FovStatus add_symbol(Reading *reading, Symbol symbol) {
+static FovStatus add_symbol(Reading *reading, Symbol symbol, int64_t line) {
   reading->count++;
   if (find_symbol(reading, &symbol)) return FOV_OK;
+  if (reading->known)
+    return fov_fail(
+        FOV_ERR_FORMAT, "%s:%lld: expected symbols that the training's text has, found \"%.*s\"",
+        reading->path, (long long)line, (int)(symbol.size < 80 ? symbol.size : 80), symbol.at);
   if (reading->used == ROOM) FOV_TRY(sort_symbols(reading));
   reading->different[reading->used++] = symbol;
   return FOV_OK;
@@ -116,7 +129,7 @@ static FovStatus add_line(FovLines *lines, Reading *reading, const char *at, con
   FOV_TRY(check_line(at, end, reading->path, lines->count + 1));
   size_t before = reading->count;
   for (Symbol symbol; (symbol = next_symbol(&at, end, reading->unit)).size > 0;)
-    FOV_TRY(add_symbol(reading, symbol));
+    FOV_TRY(add_symbol(reading, symbol, lines->count + 1));
   size_t length = reading->count - before;
   if (length > (size_t)reading->longest)
     return fov_fail(FOV_ERR_FORMAT, "%s:%lld: expected at most %d symbols (env.longest), found %zu",
@@ -160,7 +173,8 @@ static void number_symbols(int32_t *tokens, const Reading *reading, const char *
     *tokens++ = (int32_t)(find_symbol(reading, &symbol) - reading->different);
 }
 
-static FovStatus read_text(FovLines *lines, Reading *reading, const char *text, size_t size) {
+static FovStatus read_text(FovLines *lines, Reading *reading, const char *text, size_t size,
+                           const FovLines *known) {
   FovDigest digest = FOV_DIGEST_START;
   fov_digest_add(&digest, text, size);
   lines->digest = fov_digest_value(&digest);
@@ -169,6 +183,7 @@ static FovStatus read_text(FovLines *lines, Reading *reading, const char *text, 
   lines->starts = fov_memory_calloc(most + 1, sizeof *lines->starts);
   reading->different = malloc(ROOM * sizeof *reading->different);
   if (!lines->starts || !reading->different) return no_memory(reading->path);
+  if (known) begin_with(reading, known);
   FOV_TRY(add_lines(lines, reading, text, text + size));
   FOV_TRY(make_vocabulary(lines, reading));
   lines->tokens = fov_memory_calloc(reading->count, sizeof *lines->tokens);
@@ -177,13 +192,14 @@ static FovStatus read_text(FovLines *lines, Reading *reading, const char *text, 
   return FOV_OK;
 }
 
-FovStatus fov_lines_read(FovLines *lines, const char *path, FovLinesUnit unit, int longest) {
+FovStatus fov_lines_read(FovLines *lines, const char *path, FovLinesUnit unit, int longest,
+                         const FovLines *known) {
   char *text;
   size_t size;
   *lines = (FovLines){.count = 0};
   FOV_TRY(fov_file_read(&text, &size, path, MOST_BYTES));
   Reading reading = {.path = path, .unit = unit, .longest = longest};
-  FovStatus status = read_text(lines, &reading, text, size);
+  FovStatus status = read_text(lines, &reading, text, size, known);
   free(reading.different);
   free(text);
   if (status != FOV_OK) fov_lines_finish(lines);

@@ -29,8 +29,12 @@ typedef struct FovLines {
  * UTF-8, or has control characters other than tabs, a line of more than `longest` symbols, or more
  * than FOV_LINES_VOCABULARY different symbols. Takes, besides the text and 2 MiB, 4 bytes for a
  * symbol and 8 for a line; fails if the process may not use as much.
+ *
+ * known: another text, whose symbols keep their numbers; fails at a symbol that it lacks. NULL:
+ * any.
  */
-FovStatus fov_lines_read(FovLines *lines, const char *path, FovLinesUnit unit, int longest);
+FovStatus fov_lines_read(FovLines *lines, const char *path, FovLinesUnit unit, int longest,
+                         const FovLines *known);
 
 /** Safe on an empty one and twice. */
 void fov_lines_finish(FovLines *lines);

@@ -148,9 +148,12 @@ static void print_text(const FovTrained *trained, const FovTested *tested, const
   printf("glimpses     %.2f, mean of a rollout\n", result->glimpses);
   printf("cost         %.3f MFLOP, mean of a rollout's matrix products; %lld parameters\n",
          tested->outcomes.mflop, (long long)tested->outcomes.parameters);
-  printf("input        %.0f numbers from %.0f pixels, mean of a rollout\n",
-         tested->outcomes.input_numbers, tested->outcomes.input_pixels);
-  printf("time         %.3f ms per image on one thread, mean of a rollout\n", tested->milliseconds);
+  bool symbols = trained->env.spec.observation.kind == FOV_OBSERVATION_TOKENS;
+  if (!symbols)
+    printf("input        %.0f numbers from %.0f pixels, mean of a rollout\n",
+           tested->outcomes.input_numbers, tested->outcomes.input_pixels);
+  printf("time         %.3f ms per %s on one thread, mean of a rollout\n", tested->milliseconds,
+         symbols ? "sequence" : "image");
 }
 
 /* ---- evaluating ---- */

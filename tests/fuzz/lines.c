@@ -4,7 +4,7 @@
 
 static void read_lines(const char *path, FovLinesUnit unit, size_t size) {
   FovLines lines;
-  FovStatus status = fov_lines_read(&lines, path, unit, 100);
+  FovStatus status = fov_lines_read(&lines, path, unit, 100, NULL);
   fuzz_check_message(status);
   for (size_t i = 0; status == FOV_OK && i < lines.starts[lines.count]; i++)
     FOV_CHECK(lines.tokens[i] >= 0 && lines.tokens[i] < lines.vocabulary, "symbol %zu", i);
