@@ -19,6 +19,7 @@
 #include "drawn.h"
 #include "experiment/plot/curves.h"
 #include "record/progress.h"
+#include "viz/plots/legend.h"
 #include "viz/scene/drawing.h"
 #include "viz/scene/episode.h"
 #include "viz/scene/heat.h"
@@ -1130,6 +1131,30 @@ static void test_episodes_refuse_what_they_cannot_draw(void **state) {
   assert_false(fov_file_exists("y.gif"));
 }
 
+/** The legend of a figure is measured before there is a figure. */
+static void test_a_legend_is_as_high_as_measured(void **state) {
+  (void)state;
+  static FovCurvesRun runs[] = {{.path = "a-s0.csv", .stem = 1}, {.path = "alone.csv", .stem = 5}};
+  FovCurves *curves = calloc(1, sizeof *curves);
+  assert_non_null(curves);
+  curves->runs = runs;
+  curves->experiment_count = 6;
+  for (int e = 0; e < curves->experiment_count; e++) {
+    curves->experiments[e] = (FovCurvesExperiment){.first = e % 2, .seeds = 1};
+    snprintf(curves->experiments[e].name, FOV_CURVES_NAME, "experiment, %d passes", e * e);
+  }
+  cairo_surface_t *small = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+  cairo_surface_t *large = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 2000, 500);
+  cairo_surface_set_device_scale(large, 2, 2);
+  cairo_t *measured = cairo_create(small), *drawn = cairo_create(large);
+  for (int right = 300; right < 1000; right++)
+    assert_int_equal(fov_plot_legend(measured, curves, 0, right, 0),
+                     fov_plot_legend(drawn, curves, 0, right, 0));
+  cairo_destroy(measured), cairo_destroy(drawn);
+  cairo_surface_destroy(small), cairo_surface_destroy(large);
+  free(curves);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_ticks_are_round),
@@ -1172,6 +1197,7 @@ int main(void) {
       cmocka_unit_test(test_images_of_any_shape_draw_or_are_refused),
       cmocka_unit_test(test_every_size_draws),
       cmocka_unit_test(test_png_shows_the_last_glimpse),
+      cmocka_unit_test(test_a_legend_is_as_high_as_measured),
       cmocka_unit_test(test_the_first_frame_of_a_gif_is_whole),
       cmocka_unit_test(test_gif_shows_every_glimpse),
       cmocka_unit_test(test_episodes_refuse_what_they_cannot_draw),

@@ -26,15 +26,32 @@ static void draw_entry(cairo_t *cr, int number, const char *name, const char *se
   fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", seeds);
 }
 
+/** Texts as wide on every surface, so that a legend is as high as was measured. */
+static void set_exact_widths(cairo_t *cr) {
+  cairo_font_options_t *options = cairo_font_options_create();
+  cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+  cairo_set_font_options(cr, options);
+  cairo_font_options_destroy(options);
+}
+
+/** How many seeds there are, unless the path of a single run names none. */
+static void count_seeds(char seeds[32], const FovCurves *curves,
+                        const FovCurvesExperiment *experiment) {
+  const FovCurvesRun *first = &curves->runs[experiment->first];
+  bool named = first->path[first->stem] == '-';
+  snprintf(seeds, 32, named ? "%d seed%s" : "", experiment->seeds,
+           experiment->seeds == 1 ? "" : "s");
+}
+
 double fov_plot_legend(cairo_t *cr, const FovCurves *curves, double left, double right,
                        double top) {
   double x = left, y = top + 10;
+  set_exact_widths(cr);
   fov_set_font(cr, 13, false);
   for (int e = 0; e < curves->experiment_count; e++) {
     const FovCurvesExperiment *experiment = &curves->experiments[e];
     char seeds[32];
-    snprintf(seeds, sizeof seeds, "%d seed%s", experiment->seeds,
-             experiment->seeds == 1 ? "" : "s");
+    count_seeds(seeds, curves, experiment);
     double width =
         SAMPLE + SPACE + fov_text_width(cr, experiment->name) + SPACE + fov_text_width(cr, seeds);
     if (x > left && x + width > right) {
