@@ -76,7 +76,7 @@ static void draw_gaps(int gaps[LONGEST], const FovCanvas *canvas, int count, Fov
   qsort(gaps, (size_t)count, sizeof *gaps, compare);
 }
 
-/** Tells the lane what is to be answered next, and where its digit is. */
+/** Sets the lane's next label, and where its digit is. */
 static void show(const Sequence *sequence, FovEnvLane *lane) {
   const State *state = lane->state;
   const FovCanvas *canvas = &sequence->canvas;

@@ -62,8 +62,8 @@ static int longer(const FovLines *a, const FovLines *b) {
   return a->longest > b->longest ? a->longest : b->longest;
 }
 
-/** Chooses the lines of a split, and counts those of each. tests: lines of texts for the tests
- * alone, which only the test split has; 0: there are no such texts. */
+/** Chooses the lines of a split, and counts those of each. tests: lines of the separate test
+ * files, which are the whole test split; 0: there are none. */
 static FovStatus divide(TextPairs *pairs, FovEnvSpec *spec, const Options *o, FovSplit split,
                         int64_t tests) {
   const FovLines *source = &pairs->texts.source;
@@ -87,6 +87,7 @@ static FovStatus divide(TextPairs *pairs, FovEnvSpec *spec, const Options *o, Fo
                   "%s split",
                   o->source, (long long)source->count, fov_split_names[split]);
 }
+
 static FovStatus name_answers(TextPairs *pairs, FovEnvSpec *spec) {
   const FovLines *target = &pairs->texts.target;
   spec->actions = target->vocabulary + 1;
@@ -107,8 +108,8 @@ static FovStatus check_options(const Options *o) {
                                  "or neither");
 }
 
-/** Reads all texts, and keeps those of the split. tests: lines of the texts for tests; 0: there are
- * none. */
+/** Reads all texts, and keeps those of the split. tests: lines of the separate test files; 0: there
+ * are none. */
 static FovStatus read_files(TextPairs *pairs, int64_t *tests, const Options *o, FovSplit split) {
   Texts held = {.source = {.count = 0}};
   FOV_TRY(check_options(o));
@@ -173,9 +174,11 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
 static const FovOption options_table[] = {
     FOV_STRING(Options, source, "", "UTF-8 text file whose lines are shown"),
     FOV_STRING(Options, target, "", "UTF-8 text file of as many lines, which are the answers"),
-    FOV_STRING(Options, test_source, "",
-               "other such files for the tests, with no other symbols; \"\": a tenth of these"),
-    FOV_STRING(Options, test_target, "", "likewise, of the answers"),
+    FOV_STRING(
+        Options, test_source, "",
+        "text file of the test split, with no other symbols than source; \"\": a tenth of its "
+        "lines"),
+    FOV_STRING(Options, test_target, "", "text file of as many lines, which are its answers"),
     FOV_CHOICE(Options, unit, "character", units, "what a symbol is"),
     FOV_INT(Options, longest, "100", 1, LONGEST, "most symbols of a line"),
     FOV_OPTIONS_END,

@@ -204,7 +204,7 @@ static FovStatus check_alignment(const FovEnv *env, const FovEnvLane *lane) {
   return FOV_OK;
 }
 
-/** A place is known of a located world alone. */
+/** Only a located environment has a place. */
 static FovStatus check_where(const FovEnv *env, const FovEnvLane *lane) {
   for (int j = 0; j < 2; j++)
     if (!isnan(lane->where[j]) && !(env->spec.located && fabsf(lane->where[j]) <= 1))

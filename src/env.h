@@ -102,7 +102,7 @@ typedef struct FovEnvSpec {
   bool last;                /**< of classes: an episode is right if its last answer is; else all */
   bool ends;                /**< of classes: the last one is the end of a sequence of answers */
   float goal;               /**< of moves and vectors: a return below counts as an error */
-  bool located;             /**< lanes tell `where` */
+  bool located;             /**< lanes have a place `where` */
   bool changes;             /**< a step or a look changes the observation; else only a reset does */
   int64_t cases;            /**< distinct cases of this split (digits); an epoch */
   int64_t division[3];      /**< pictures or lines in each FovSplit, for printing; 0: none known */
@@ -135,8 +135,8 @@ typedef struct FovEnvLane {
   int label; /**< 0 … A−1: the right answer of the next step, if it is a class; else −1 */
   FovAlignment from; /**< of the right answer of the next step; all −1 unless the world sets it */
   float where[2]; /**< (x, y) in [−1, 1]: the middle of what is asked for, such as a digit, if the
-                       spec is `located`; NaN after a reset: not known. Tools map gazes around it;
-                       agents are not shown it */
+                       spec is `located`; NaN: not known, as after a reset. Tools map gazes
+                       relative to it; agents do not see it */
   float reward;   /**< of the last step; 0 after a reset */
   bool terminated; /**< the task ended the episode; observation and state stay as they ended */
   bool truncated;  /**< N steps were made without an end */

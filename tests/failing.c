@@ -19,7 +19,8 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-/** Values of jansson are lost where memory is short; the leak checker ignores these alone. */
+/** What jansson allocates is lost where memory is short; whether jansson or fovea should free it is
+ * not known. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
   return "leak:libjansson";

@@ -377,8 +377,8 @@ static void test_texts_may_be_for_tests_alone(void **state) {
   }
   assert_int_equal(lines, 100);
   write_text(other_source, "a\nbaz\n");
-  assert_refused(pairs(settings), "source2:2: expected symbols that the training's text has, "
-                                  "found \"z\"");
+  assert_refused(pairs(settings),
+                 "source2:2: expected only symbols of the training text, found \"z\"");
   write_text(other_source, "a\nb\nc\n");
   assert_refused(pairs(settings), "target2: expected as many lines as");
   assert_refused(pairs("env.test_source = x\n"), "env.test_source and env.test_target, or neither");

@@ -104,7 +104,7 @@ static FovStatus create_turns(void **env, FovEnvSpec *spec, const void *options,
   return status;
 }
 
-/** Tells the lane what is to be answered next, and where its pattern is. */
+/** Sets the lane's next label, and where its pattern is. */
 static void show_turn(FovEnvLane *lane, const Reader *reader) {
   lane->label = toy_turns_label(reader->index, reader->read);
   lane->where[0] = fov_location_of(CENTRE + (reader->read - 1) * REACH, 0, TOY_SIDE);

@@ -118,7 +118,7 @@ static FovStatus add_symbol(Reading *reading, Symbol symbol, int64_t line) {
   if (find_symbol(reading, &symbol)) return FOV_OK;
   if (reading->known)
     return fov_fail(
-        FOV_ERR_FORMAT, "%s:%lld: expected symbols that the training's text has, found \"%.*s\"",
+        FOV_ERR_FORMAT, "%s:%lld: expected only symbols of the training text, found \"%.*s\"",
         reading->path, (long long)line, (int)(symbol.size < 80 ? symbol.size : 80), symbol.at);
   if (reading->used == ROOM) FOV_TRY(sort_symbols(reading));
   reading->different[reading->used++] = symbol;

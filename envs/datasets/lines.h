@@ -30,8 +30,8 @@ typedef struct FovLines {
  * than FOV_LINES_VOCABULARY different symbols. Takes, besides the text and 2 MiB, 4 bytes for a
  * symbol and 8 for a line; fails if the process may not use as much.
  *
- * known: another text, whose symbols keep their numbers; fails at a symbol that it lacks. NULL:
- * any.
+ * known: another text, whose symbols and numbers are used; fails at a symbol that it lacks. NULL:
+ * the text has its own.
  */
 FovStatus fov_lines_read(FovLines *lines, const char *path, FovLinesUnit unit, int longest,
                          const FovLines *known);

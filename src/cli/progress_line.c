@@ -125,8 +125,8 @@ static void print_row(const FovReport *report) {
   putchar('\n');
 }
 
-/** How many pictures or lines of text each split has or, in an environment without, how many
- * cases. */
+/** Prints how many pictures or lines of text each split has, or how many cases if there are
+ * neither. */
 static void print_cases(const FovReport *report) {
   const int64_t *division = report->train->division;
   bool text = report->train->observation.kind == FOV_OBSERVATION_TOKENS;

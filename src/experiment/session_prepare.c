@@ -130,7 +130,8 @@ static FovStatus start_weights(FovSession *session) {
   if (fov_file_exists(fov_session_path(path, session, FOV_RUN_LAST))) return FOV_OK;
   FOV_TRY(fov_run_find(path, init, FOV_RUN_BEST));
   FOV_TRY(fov_safetensors_open(&file, path));
-  FovStatus status = compare_standard(session, file);
+  FovStatus status = fov_checkpoint_check_symbols(file, fov_env_symbols(&session->train_env.spec));
+  if (status == FOV_OK) status = compare_standard(session, file);
   if (status == FOV_OK) status = copy_weights(session, file);
   fov_safetensors_close(file);
   return status;

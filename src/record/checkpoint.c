@@ -128,7 +128,8 @@ static FovStatus write_file(const char *path, const FovBlob *blobs, size_t count
                            {"weights", fov_digest_print(digest, weights)},
                            {"symbols", fov_digest_print(symbols, identity->symbols)}};
   size_t texts_count = sizeof texts / sizeof *texts;
-  return fov_safetensors_write(path, blobs, count, texts, texts_count - !identity->symbols);
+  if (identity->symbols == 0) texts_count--; // which come last
+  return fov_safetensors_write(path, blobs, count, texts, texts_count);
 }
 
 /** Room for the descriptions of `count` tensors, to be freed. */
@@ -191,8 +192,8 @@ FovStatus fov_checkpoint_check_symbols(const FovSafetensors *file, uint64_t symb
   char expected[FOV_DIGEST_SIZE + 1];
   if (!kept || strcmp(kept, fov_digest_print(expected, symbols)) == 0) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
-                  "%s: trained on other symbols than these sequences have; see env.source and "
-                  "env.target",
+                  "%s: trained on other symbols than these sequences have; other tests are set by "
+                  "env.test_source and env.test_target",
                   fov_safetensors_path(file));
 }
 

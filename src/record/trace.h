@@ -33,8 +33,8 @@ typedef struct FovTraceColumn {
  * heads), "attention.heads" (the weights of each head) and "attention.window" (x, y of the middle,
  * width and height of the finest patch, in units of locations; patch s is 2^s times as wide and
  * high). Where the answer is a place, "answer.place" is the one that was answered after the
- * glimpse, and "answer.target" the true one; in other worlds that tell where it is, "answer.target"
- * is what is asked for, such as a digit (2 each, like locations).
+ * glimpse, and "answer.target" the true one; in other environments that are `located`,
+ * "answer.target" is the place of what is asked for, such as a digit (2 each, like locations).
  */
 typedef struct FovTrace {
   int episodes, glimpses;      /**< E, T */

@@ -44,8 +44,8 @@ static Bin *bin_of(const FovGif *g, uint32_t rgb) {
   return &g->bins[(rgb >> 9 & 0x7c00) | (rgb >> 6 & 0x3e0) | (rgb >> 3 & 0x1f)];
 }
 
-/** Finds the box that has changed, at least a pixel, or all of the first frame, and keeps the frame
- * for the next time. */
+/** Finds the box that has changed, at least a pixel; of the first frame it is all. Keeps the frame
+ * to compare the next one with. */
 static void find_change(FovGif *g) {
   g->left = g->width - 1;
   g->top = g->height - 1;
@@ -178,7 +178,7 @@ static FovStatus allocate(FovGif *g, const char *path) {
   g->bins = calloc(BINS, sizeof *g->bins);
   g->popular = calloc(BINS, sizeof *g->popular);
   g->line = calloc((size_t)g->width, sizeof *g->line);
-  g->before = calloc(pixels, sizeof *g->before);
+  g->before = malloc(pixels * sizeof *g->before);
   if (cairo_surface_status(g->surface) || !g->bins || !g->popular || !g->line || !g->before)
     return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %d × %d pixels", path, g->width, g->height);
   return FOV_OK;

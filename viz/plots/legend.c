@@ -26,7 +26,7 @@ static void draw_entry(cairo_t *cr, int number, const char *name, const char *se
   fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", seeds);
 }
 
-/** Texts as wide on every surface, so that a legend is as high as was measured. */
+/** Makes texts equally wide on every surface, so that a legend is as high as measured. */
 static void set_exact_widths(cairo_t *cr) {
   cairo_font_options_t *options = cairo_font_options_create();
   cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
@@ -38,14 +38,16 @@ static void set_exact_widths(cairo_t *cr) {
 static void count_seeds(char seeds[32], const FovCurves *curves,
                         const FovCurvesExperiment *experiment) {
   const FovCurvesRun *first = &curves->runs[experiment->first];
-  bool named = first->path[first->stem] == '-';
-  snprintf(seeds, 32, named ? "%d seed%s" : "", experiment->seeds,
-           experiment->seeds == 1 ? "" : "s");
+  int count = experiment->seeds;
+  seeds[0] = '\0';
+  if (first->path[first->stem] == '-')
+    snprintf(seeds, 32, "%d seed%s", count, count == 1 ? "" : "s");
 }
 
 double fov_plot_legend(cairo_t *cr, const FovCurves *curves, double left, double right,
                        double top) {
   double x = left, y = top + 10;
+  cairo_save(cr);
   set_exact_widths(cr);
   fov_set_font(cr, 13, false);
   for (int e = 0; e < curves->experiment_count; e++) {
@@ -61,6 +63,6 @@ double fov_plot_legend(cairo_t *cr, const FovCurves *curves, double left, double
     draw_entry(cr, e, experiment->name, seeds, x, y);
     x += width + GAP;
   }
-  cairo_set_dash(cr, NULL, 0, 0);
+  cairo_restore(cr);
   return y + 10;
 }

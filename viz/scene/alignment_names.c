@@ -84,7 +84,8 @@ static void draw_symbols(cairo_t *cr, const FovAlignmentView *a, const float *sh
   }
 }
 
-/** The image, explained, or with each column tinted by its share at this glimpse, [columns]. */
+/** Draws the image with its explanation, or with each column tinted by its share at this glimpse,
+ * [columns]. */
 static void draw_strip(cairo_t *cr, const FovAlignmentView *a, const float *shares) {
   const FovScene *scene = a->scene;
   FovPixels pixels = fov_picture(scene->trace, scene->episode, scene->glimpse);

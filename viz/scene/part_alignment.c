@@ -196,7 +196,7 @@ static void draw_legend(cairo_t *cr, const FovAlignmentView *a, FovBox box) {
   bool scale = a->head == FOV_ALIGNMENT_NORMS ? scene->explanation.jacobian != NULL : weights;
   if (box.h == 0) return;
   fov_set_font(cr, 0.85 * em, false);
-  if (scene->explanation.method && trace->vocabulary == 0) { // whose colours need the room
+  if (scene->explanation.method && trace->vocabulary == 0) { // the scale of the map takes its place
     fov_draw_map_legend(cr, scene, box.x, y, end, em);
     return;
   }
@@ -290,7 +290,7 @@ static int part_at(double at, double from, double size, int count) {
   return (int)fmin(count - 1, fmax(0, floor((at - from) / size * count)));
 }
 
-/** Writes the number of the map under a point of the strip; returns the bytes written. */
+/** Writes the map's number under a point of the strip; returns the bytes written. */
 static int describe_strip(char *text, size_t size, const FovAlignmentView *a, double x, double y) {
   const FovTrace *trace = a->scene->trace;
   FovBox strip = a->f.source;

@@ -163,8 +163,8 @@ static FovStatus show(FovViewer *viewer, const FovDrawEpisode *what) {
   if (what->show == FOV_DRAW_TARGET && !fov_has_targets(player->trace))
     return fov_fail(
         FOV_ERR_USAGE,
-        "%s: --show target: expected a trace that tells where the target is, as those of "
-        "env = cluttered do; record an older trace again: fovea trace",
+        "%s: --show target: expected a trace with the place of the target, such as one of "
+        "env = cluttered; record an older trace again: fovea trace",
         viewer->opened.path);
   player->around = what->show == FOV_DRAW_TARGET;
   player->head = what->head;

@@ -13,7 +13,7 @@ typedef struct FovBeamed {
   const int *answers; /**< [length]: the last is the end, unless there was no room for it */
   const int *labels;  /**< [count]: the right ones; the last is the end */
   int length, count;
-  double log_p;      /**< of all its answers */
+  double log_p;      /**< the log-probability of all its answers */
   const void *shown; /**< the observation at the end */
 } FovBeamed;
 

@@ -64,9 +64,9 @@ typedef struct FovTimeStep {
   real *columns[FOV_COLUMNS]; /**< [n, width]: what the policy records of the next place */
   int *labels;                /**< [n]: the label that was due; −1 if no class was */
   real *targets;              /**< [n, A]: the vector that was due; NULL: answers are no vectors */
-  float *where; /**< [n, 2]: of what was asked for; NULL: the world does not tell, or no frames are
-                   kept */
-  int *actions; /**< [n]: −1 where none was taken */
+  float *where;    /**< [n, 2]: the place of what was asked for; NULL: the environment is not
+                        `located`, or frames are not kept */
+  int *actions;    /**< [n]: −1 where none was taken */
   uint8_t *events; /**< [n]: FovEvent bits */
 } FovTimeStep;
 
