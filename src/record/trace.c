@@ -489,7 +489,8 @@ static FovStatus check_grid(const FovTrace *trace, const char *path) {
 }
 
 /** Every array must have the shape that the sizes give, so the size of the file bounds what is
- * allocated. means: columns have the names of version 2. arrays: [BLOBS] */
+ * allocated. means: columns have the names of version 2. arrays: [BLOBS], NULL; what the trace does
+ * not have stays so */
 static FovStatus require_arrays(const FovBlob *arrays[], const FovTrace *trace,
                                 const FovSafetensors *file, bool means) {
   for (int i = 0; i < FIELDS + trace->columns; i++) {
@@ -505,7 +506,7 @@ static FovStatus require_arrays(const FovBlob *arrays[], const FovTrace *trace,
 
 static FovStatus copy_arrays(FovTrace *trace, const FovBlob *const arrays[], const char *path) {
   for (int i = 0; i < FIELDS; i++) {
-    if (!has(trace, &fields[i])) continue;
+    if (!arrays[i]) continue;
     memcpy(get(trace, &fields[i]), arrays[i]->data, fov_blob_size(arrays[i]));
     FOV_TRY(check_values(trace, &fields[i], path));
   }
@@ -518,7 +519,7 @@ static FovStatus copy_arrays(FovTrace *trace, const FovBlob *const arrays[], con
 }
 
 static FovStatus load(FovTrace *trace, const FovSafetensors *file, const char *path) {
-  const FovBlob *arrays[BLOBS];
+  const FovBlob *arrays[BLOBS] = {NULL};
   FOV_TRY(require_text(file, path, "format", FORMAT));
   const char *version = fov_safetensors_text(file, "version");
   bool means = version && strcmp(version, VERSION_OF_MEANS) == 0;
