@@ -69,10 +69,10 @@ typedef struct Reading {
   const char *path;
   FovLinesUnit unit;
   int longest;
-  const FovLines *known;
-  size_t count;        // symbols so far
-  Symbol *different;   // [ROOM]: the first `sorted` are in order, none of them twice,
-  size_t sorted, used; // the others up to `used` are not among these
+  const FovLines *known; // whose symbols are the only ones; NULL: none is known
+  size_t count;          // symbols so far
+  Symbol *different;     // [ROOM]: the first `sorted` are in order, none of them twice,
+  size_t sorted, used;   // the others up to `used` are not among these
 } Reading;
 
 static FovStatus no_memory(const char *path) {
@@ -100,9 +100,9 @@ static FovStatus sort_symbols(Reading *reading) {
                   reading->path, FOV_LINES_VOCABULARY);
 }
 
-/** Begins with the symbols of another text, which are in order. */
-static void begin_with(Reading *reading, const FovLines *known) {
-  reading->known = known;
+/** Begins with the symbols of the known text, which are in order. */
+static void begin_with_known(Reading *reading) {
+  const FovLines *known = reading->known;
   for (int i = 0; i < known->vocabulary; i++)
     reading->different[i] = (Symbol){.at = known->names[i], .size = strlen(known->names[i])};
   reading->sorted = reading->used = (size_t)known->vocabulary;
@@ -173,8 +173,7 @@ static void number_symbols(int32_t *tokens, const Reading *reading, const char *
     *tokens++ = (int32_t)(find_symbol(reading, &symbol) - reading->different);
 }
 
-static FovStatus read_text(FovLines *lines, Reading *reading, const char *text, size_t size,
-                           const FovLines *known) {
+static FovStatus read_text(FovLines *lines, Reading *reading, const char *text, size_t size) {
   FovDigest digest = FOV_DIGEST_START;
   fov_digest_add(&digest, text, size);
   lines->digest = fov_digest_value(&digest);
@@ -183,7 +182,7 @@ static FovStatus read_text(FovLines *lines, Reading *reading, const char *text, 
   lines->starts = fov_memory_calloc(most + 1, sizeof *lines->starts);
   reading->different = malloc(ROOM * sizeof *reading->different);
   if (!lines->starts || !reading->different) return no_memory(reading->path);
-  if (known) begin_with(reading, known);
+  if (reading->known) begin_with_known(reading);
   FOV_TRY(add_lines(lines, reading, text, text + size));
   FOV_TRY(make_vocabulary(lines, reading));
   lines->tokens = fov_memory_calloc(reading->count, sizeof *lines->tokens);
@@ -198,8 +197,8 @@ FovStatus fov_lines_read(FovLines *lines, const char *path, FovLinesUnit unit, i
   size_t size;
   *lines = (FovLines){.count = 0};
   FOV_TRY(fov_file_read(&text, &size, path, MOST_BYTES));
-  Reading reading = {.path = path, .unit = unit, .longest = longest};
-  FovStatus status = read_text(lines, &reading, text, size, known);
+  Reading reading = {.path = path, .unit = unit, .longest = longest, .known = known};
+  FovStatus status = read_text(lines, &reading, text, size);
   free(reading.different);
   free(text);
   if (status != FOV_OK) fov_lines_finish(lines);
