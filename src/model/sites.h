@@ -105,6 +105,9 @@ typedef struct FovSitesState {
   FovGlimpses glimpses; /**< of tiles that are looked at alone */
 } FovSitesState;
 
+/** Forgets what was made of images that may have changed. */
+void fov_sites_forget(FovSitesState *state);
+
 /** All values [n·N, width], of glimpses that are taken unless they are known. */
 FovVar *fov_sites_values(FovSitesState *state, const FovSites *sites, FovTape *tape,
                          const FovView *view);
