@@ -1,16 +1,14 @@
 #include "experiment/sweep/plan.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "base/rng.h"
 #include "base/text.h"
+#include "experiment/sweep/key.h"
 #include "experiment/sweep/row_tasks.h"
 
-enum { MAX_VALUES = 1000, MAX_EXPERIMENT = 1 << 20, MAX_SEED = 1000000000 };
+enum { MAX_EXPERIMENT = 1 << 20, MAX_SEED = 1000000000 };
 
 const FovOption fov_sweep_options[] = {
     FOV_STRING(FovSweepOptions, experiment, "", "the experiment file, relative to the sweep file"),
@@ -28,220 +26,6 @@ const FovOption fov_sweep_options[] = {
 };
 
 static const char prefix[] = "sweep.";
-
-typedef enum Kind { LIST, LINEAR, LOGARITHMIC, ANY, FIXED } Kind;
-
-struct FovSweepKey {
-  const char *name;
-  const FovSetting *setting; // NULL: the rows
-  Kind kind;
-  char *values[MAX_VALUES]; // LIST, ANY
-  int count;
-  double low, high; // LINEAR, LOGARITHMIC
-  bool whole;
-};
-
-void fov_sweep_run_name(char name[FOV_SWEEP_NAME], const FovSweepPlan *plan, int configuration,
-                        int64_t seed) {
-  int digits = snprintf(NULL, 0, "%d", plan->configurations - 1); // all names have as many
-  snprintf(name, FOV_SWEEP_NAME, "c%0*d-s%" PRId64, digits, configuration, seed);
-}
-
-const char *fov_sweep_key(const FovSweepPlan *plan, int k) {
-  return plan->keys[k].name;
-}
-
-/* ---- one setting ---- */
-
-static FovStatus refuse(const FovSetting *setting, const char *expected) {
-  return fov_fail(FOV_ERR_USAGE, "%s: %s = %.200s: expected %s", setting->where, setting->key,
-                  setting->value, expected);
-}
-
-/** Splits the values at a separator, without the blanks around them. */
-static FovStatus split(FovSweepKey *key, const char *values, char separator) {
-  while (values) {
-    const char *end = strchr(values, separator);
-    size_t length = end ? (size_t)(end - values) : strlen(values);
-    while (length > 0 && *values == ' ') values++, length--;
-    while (length > 0 && values[length - 1] == ' ') length--;
-    if (length == 0) return refuse(key->setting, "values, found an empty one");
-    if (length >= FOV_STRING_SIZE || key->count == MAX_VALUES)
-      return refuse(key->setting, "at most 1000 values of at most 511 bytes");
-    key->values[key->count] = strndup(values, length);
-    if (!key->values[key->count++]) return fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
-    values = end ? end + 1 : NULL;
-  }
-  for (int i = 0; i < key->count; i++)
-    for (int j = 0; j < i; j++)
-      if (strcmp(key->values[i], key->values[j]) == 0)
-        return refuse(key->setting, "different values, found one twice");
-  return FOV_OK;
-}
-
-static bool read_number(double *number, const char *text, const char *end) {
-  char *stop;
-  *number = strtod(text, &stop);
-  return stop == end && stop != text && isfinite(*number);
-}
-
-static FovStatus read_range(FovSweepKey *key, const char *range) {
-  const char *colon = strchr(range, ':'), *end = range + strlen(range);
-  if (!colon || !read_number(&key->low, range, colon) || !read_number(&key->high, colon + 1, end))
-    return refuse(key->setting, "two numbers, such as log:1e-4:1e-2");
-  if (key->low >= key->high) return refuse(key->setting, "the lower number first");
-  if (key->kind == LOGARITHMIC && key->low <= 0)
-    return refuse(key->setting, "numbers above 0 on a logarithmic scale");
-  key->whole = strspn(range, "-0123456789:") == strlen(range);
-  return FOV_OK;
-}
-
-/** How a setting's value varies. Moves it behind the word for that, such as "log:". */
-static Kind take_kind(const char **value) {
-  static const char *const words[] = {[LINEAR] = "lin:", [LOGARITHMIC] = "log:", [ANY] = "any:"};
-  for (int kind = LINEAR; kind <= ANY; kind++) {
-    size_t length = strlen(words[kind]);
-    if (strncmp(*value, words[kind], length) != 0) continue;
-    *value += length;
-    return (Kind)kind;
-  }
-  return strchr(*value, ',') ? LIST : FIXED;
-}
-
-bool fov_sweep_varies(const char *value) {
-  return take_kind(&value) != FIXED;
-}
-
-/** Reads the values of a setting; one that does not vary leaves key->name NULL. */
-static FovStatus read_key(FovSweepKey *key, const FovSetting *setting) {
-  const char *value = setting->value;
-  *key = (FovSweepKey){.kind = take_kind(&value), .setting = setting};
-  if (key->kind == FIXED) return FOV_OK;
-  key->name = setting->key;
-  if (key->kind == ANY) return split(key, value, ':');
-  if (key->kind != LIST) return read_range(key, value);
-  if (strcmp(setting->key, "seed") == 0)
-    return refuse(setting, "one seed; --seeds 0:4 trains with several");
-  return split(key, value, ',');
-}
-
-static FovRng draw_stream(const FovSweepPlan *plan, int k, int configuration) {
-  uint64_t index = (uint64_t)configuration << 16 | (uint64_t)k;
-  return fov_rng_stream((uint64_t)plan->options.draws, FOV_STREAM_SWEEP, index);
-}
-
-static double draw_number(const FovSweepKey *key, FovRng *rng) {
-  bool logarithmic = key->kind == LOGARITHMIC;
-  double share = (double)fov_rng_uniform(rng), low = key->low, high = key->high;
-  // Every whole number has an interval of length 1.
-  if (key->whole) low -= 0.5, high += 0.5;
-  if (!logarithmic)
-    low += share * (high - low);
-  else
-    low *= pow(high / low, share);
-  return key->whole ? fmin(fmax(round(low), key->low), key->high) : low;
-}
-
-/** Number of the key's value in a configuration: the last list of the grid changes fastest. */
-static int place_in_grid(const FovSweepPlan *plan, int k, int configuration) {
-  for (int other = plan->key_count - 1; other > k; other--)
-    if (plan->keys[other].kind == LIST) configuration /= plan->keys[other].count;
-  return configuration % plan->keys[k].count;
-}
-
-void fov_sweep_value(char value[FOV_STRING_SIZE], const FovSweepPlan *plan, int k,
-                     int configuration) {
-  const FovSweepKey *key = &plan->keys[k];
-  FovRng rng = draw_stream(plan, k, configuration);
-  int chosen = key->kind == LIST  ? place_in_grid(plan, k, configuration)
-               : key->kind == ANY ? (int)fov_rng_below(&rng, (uint32_t)key->count)
-                                  : -1;
-  if (chosen >= 0)
-    snprintf(value, FOV_STRING_SIZE, "%s", key->values[chosen]);
-  else
-    snprintf(value, FOV_STRING_SIZE, key->whole ? "%.0f" : "%.4g", draw_number(key, &rng));
-}
-
-void fov_sweep_describe(char *label, size_t size, const FovSweepPlan *plan, int configuration) {
-  char value[FOV_STRING_SIZE];
-  size_t length = 0;
-  *label = '\0';
-  for (int k = 0; k < plan->key_count && length < size; k++) {
-    bool row = k == 0 && plan->rows.count > 0;
-    fov_sweep_value(value, plan, k, configuration);
-    length += (size_t)snprintf(label + length, size - length, "%s%s%s%s", k ? " " : "",
-                               row ? "" : fov_sweep_key(plan, k), row ? "" : "=", value);
-  }
-}
-
-/* ---- the settings of a configuration ---- */
-
-int fov_sweep_row(const FovSweepPlan *plan, int configuration) {
-  return plan->rows.count > 0 ? place_in_grid(plan, 0, configuration) : 0;
-}
-
-const char *fov_sweep_row_of_run(const FovSweepPlan *plan, const char *run_name) {
-  int configuration;
-  if (plan->rows.count == 0 || sscanf(run_name, "c%d-s", &configuration) != 1) return NULL;
-  if (configuration < 0 || configuration >= plan->configurations) return NULL;
-  return plan->rows.list[fov_sweep_row(plan, configuration)].name;
-}
-
-const FovSweepExperiment *fov_sweep_experiment(const FovSweepPlan *plan, int configuration) {
-  int row = fov_sweep_row(plan, configuration);
-  return &plan->experiments[plan->rows.count > 0 ? plan->row_experiments[row] : 0];
-}
-
-static const FovSweepKey *varying(const FovSweepPlan *plan, const FovSetting *setting) {
-  for (int k = 0; k < plan->key_count; k++)
-    if (plan->keys[k].setting == setting) return &plan->keys[k];
-  return NULL;
-}
-
-/** Adds the settings of a configuration's row. */
-static FovStatus put_row(FovSettings *settings, const FovSweepPlan *plan, int configuration) {
-  size_t count;
-  if (plan->rows.count == 0) return FOV_OK;
-  const FovSweepRow *row = &plan->rows.list[fov_sweep_row(plan, configuration)];
-  const FovSetting *list = fov_settings_list(&count, row->settings);
-  for (size_t i = 0; i < count; i++)
-    FOV_TRY(fov_settings_put(settings, list[i].key, list[i].value, list[i].where));
-  return FOV_OK;
-}
-
-FovStatus fov_sweep_settings(FovSettings *settings, const FovSweepPlan *plan, int configuration,
-                             int64_t seed) {
-  const FovSweepExperiment *experiment = fov_sweep_experiment(plan, configuration);
-  FOV_TRY(fov_settings_parse(settings, experiment->text, experiment->name));
-  size_t count;
-  const FovSetting *list = fov_settings_list(&count, plan->settings);
-  for (size_t i = 0; i < count; i++) {
-    char value[FOV_STRING_SIZE];
-    const FovSweepKey *key = varying(plan, &list[i]);
-    if (key) fov_sweep_value(value, plan, (int)(key - plan->keys), configuration);
-    FOV_TRY(fov_settings_put(settings, list[i].key, key ? value : list[i].value, list[i].where));
-  }
-  FOV_TRY(put_row(settings, plan, configuration));
-  char number[32];
-  snprintf(number, sizeof number, "%" PRId64, seed);
-  return fov_settings_put(settings, "seed", number, "--seeds");
-}
-
-/** Resolves every configuration, so that no run is started if one of them cannot be. */
-static FovStatus check_configurations(const FovSweepPlan *plan) {
-  for (int i = 0; i < plan->configurations; i++) {
-    FovExperiment experiment;
-    FovStatus status = fov_experiment_init(&experiment);
-    if (status == FOV_OK)
-      status = fov_sweep_settings(experiment.settings, plan, i, plan->first_seed);
-    if (status == FOV_OK) status = fov_experiment_resolve(&experiment);
-    fov_experiment_finish(&experiment);
-    FOV_TRY(status);
-  }
-  return FOV_OK;
-}
-
-/* ---- the plan ---- */
 
 /** Copies the settings whose key has the prefix of a sweep's own, or the others; of two with the
  * same key the later. */
@@ -358,7 +142,7 @@ FovStatus fov_sweep_read_seeds(int64_t *first_seed, int *seeds, const char *text
 static FovStatus read_row_key(FovSweepPlan *plan) {
   if (plan->rows.count == 0) return FOV_OK;
   FovSweepKey *key = &plan->keys[plan->key_count++];
-  *key = (FovSweepKey){.name = FOV_SWEEP_ROW, .kind = LIST};
+  *key = (FovSweepKey){.name = FOV_SWEEP_ROW, .kind = FOV_SWEEP_LIST};
   for (; key->count < plan->rows.count; key->count++) {
     key->values[key->count] = strdup(plan->rows.list[key->count].name);
     if (!key->values[key->count]) return fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
@@ -376,7 +160,7 @@ static FovStatus read_keys(FovSweepPlan *plan) {
     FovSweepKey *key = &plan->keys[plan->key_count];
     // Counted first: finishing the plan frees what a key has after a failure, too.
     plan->key_count++;
-    FOV_TRY(read_key(key, &list[i]));
+    FOV_TRY(fov_sweep_key_read(key, &list[i]));
     if (!key->name) plan->key_count--;
   }
   return FOV_OK;
@@ -407,7 +191,7 @@ static FovStatus count_configurations(FovSweepPlan *plan) {
   const FovSweepKey *drawn = NULL;
   for (int k = 0; k < plan->key_count; k++) {
     const FovSweepKey *key = &plan->keys[k];
-    if (key->kind == LIST)
+    if (key->kind == FOV_SWEEP_LIST)
       grid *= key->count;
     else
       drawn = key;
@@ -416,7 +200,7 @@ static FovStatus count_configurations(FovSweepPlan *plan) {
     return fov_fail(FOV_ERR_USAGE,
                     "--halving: expected a sweep without rows: it would stop the worst ones");
   if (drawn && trials == 0)
-    return refuse(drawn->setting, "--trials, the number of configurations to draw");
+    return fov_sweep_refuse(drawn->setting, "--trials, the number of configurations to draw");
   if (!drawn && trials > 0)
     return fov_fail(FOV_ERR_USAGE,
                     "--trials %d: nothing is drawn; use a range such as train.rate=log:1e-4:1e-2",
@@ -435,6 +219,20 @@ static FovStatus count_configurations(FovSweepPlan *plan) {
     return fov_fail(FOV_ERR_USAGE, "a sweep of %.0f runs: expected at most %d", runs,
                     FOV_SWEEP_RUNS);
   plan->configurations = drawn ? trials : (int)grid;
+  return FOV_OK;
+}
+
+/** Resolves every configuration, so that no run is started if one of them cannot be. */
+static FovStatus check_configurations(const FovSweepPlan *plan) {
+  for (int i = 0; i < plan->configurations; i++) {
+    FovExperiment experiment;
+    FovStatus status = fov_experiment_init(&experiment);
+    if (status == FOV_OK)
+      status = fov_sweep_settings(experiment.settings, plan, i, plan->first_seed);
+    if (status == FOV_OK) status = fov_experiment_resolve(&experiment);
+    fov_experiment_finish(&experiment);
+    FOV_TRY(status);
+  }
   return FOV_OK;
 }
 
