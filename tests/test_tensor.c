@@ -1403,8 +1403,55 @@ static void convolve_slowly(const Naive *n, const FovConv *c) {
       for (int f = 0; f < n->w->rows; f++) convolve_place(n, c, b, p, f);
 }
 
-/** Against the definition, forward and backward, also for places and filters that do not fit in the
- * scratch at once. */
+/** Parameters x, w and bias of a convolution with F filters of B lanes. */
+static void add_conv(FovParams *params, const FovConv *c, int B, int F) {
+  int x_cols = c->pictures * c->height * c->width * c->channels;
+  int w_cols = c->side * c->side * c->channels;
+  add_inputs(params, &(Case){.shapes = {{B, x_cols}, {F, w_cols}, {1, F}}});
+}
+
+/** Compares y with `expected` and sets its gradient to dy. */
+static void assert_conv_result(FovVar *y, const real *expected, const real *dy, size_t shape) {
+  real *grad = fov_grad(&tape, y);
+  for (int j = 0; j < y->rows * y->cols; j++) {
+    assert_near(y->value[place_of(y, j)], expected[j], 1e-10, "shape %zu: y[%d]", shape, j);
+    grad[place_of(y, j)] = dy[j];
+  }
+}
+
+/** Against the definition, forward and backward. */
+static void assert_conv(const FovConv *c, size_t shape) {
+  enum { B = 3, F = 4 };
+  FovParams params = {0};
+  add_conv(&params, c, B, F);
+  real *values = fov_params_block(&params), *gradient = fov_params_block(&params);
+  real *expected = fov_params_block(&params);
+  size_t size = (size_t)B * F * fov_conv_places(c);
+  real *y_slow = calloc(size, sizeof *y_slow), *dy = calloc(size, sizeof *dy);
+  assert_true(values && gradient && expected && y_slow && dy);
+  fill_random(values, params.size, shape), fill_random(dy, size, shape);
+  fov_tape_begin(&tape, &scratch, &params, values, gradient);
+  // Not the parameter itself, whose gradient is clear.
+  FovVar *p = tape.params, *x = fov_add(&tape, &p[0], fov_zeros(&tape, B, p[0].cols));
+  FovVar *y = fov_conv(&tape, x, &p[1], &p[2], c, FOV_LINEAR);
+  const size_t at[] = {params.list[0].offset, params.list[1].offset, params.list[2].offset};
+  Naive naive = {&p[0],           &p[1], &p[2], NULL, y_slow, expected + at[0], expected + at[1],
+                 expected + at[2]};
+  convolve_slowly(&naive, c);
+  assert_true(y->rows == B && y->cols == F * fov_conv_places(c));
+  assert_conv_result(y, y_slow, dy, shape);
+  naive.dy = dy;
+  convolve_slowly(&naive, c);
+  fov_tape_backward(&tape);
+  for (size_t j = 0; j < params.size; j++)
+    assert_near(gradient[j], expected[j], 1e-10, "shape %zu: gradient of %s", shape,
+                fov_params_name_at(&params, j));
+  free(values), free(gradient), free(expected), free(y_slow), free(dy);
+  fov_params_finish(&params);
+  fov_arena_rewind(&scratch);
+}
+
+/** Also for places and filters that do not fit in the scratch at once. */
 static void conv_computes_its_equation(void **state) {
   (void)state;
   static const FovConv shapes[] = {
@@ -1412,43 +1459,7 @@ static void conv_computes_its_equation(void **state) {
       {1, 70, 66, 3, 8, 3}, {1, 200, 200, 1, 1, 1}, {1, 28, 28, 3, 20, 4}, {2, 110, 108, 3, 105, 1},
       {1, 64, 62, 1, 4, 1}, {9, 7, 7, 16, 3, 1},    {4, 10, 10, 16, 3, 1},
   };
-  enum { B = 3, F = 4 };
-  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-    const FovConv *c = &shapes[i];
-    int x_cols = c->pictures * c->height * c->width * c->channels;
-    int w_cols = c->side * c->side * c->channels;
-    FovParams params = {0};
-    add_inputs(&params, &(Case){.shapes = {{B, x_cols}, {F, w_cols}, {1, F}}});
-    real *values = fov_params_block(&params), *gradient = fov_params_block(&params);
-    real *expected = fov_params_block(&params);
-    size_t size = (size_t)B * F * fov_conv_places(c);
-    real *y_slow = calloc(size, sizeof *y_slow), *dy = calloc(size, sizeof *dy);
-    assert_true(values && gradient && expected && y_slow && dy);
-    fill_random(values, params.size, i), fill_random(dy, size, i);
-    fov_tape_begin(&tape, &scratch, &params, values, gradient);
-    // Not the parameter itself, whose gradient is clear.
-    FovVar *p = tape.params, *x = fov_add(&tape, &p[0], fov_zeros(&tape, B, x_cols));
-    FovVar *y = fov_conv(&tape, x, &p[1], &p[2], c, FOV_LINEAR);
-    const size_t at[] = {params.list[0].offset, params.list[1].offset, params.list[2].offset};
-    Naive naive = {&p[0],           &p[1], &p[2], NULL, y_slow, expected + at[0], expected + at[1],
-                   expected + at[2]};
-    convolve_slowly(&naive, c);
-    assert_true(y->rows == B && y->cols == F * fov_conv_places(c));
-    real *grad = fov_grad(&tape, y);
-    for (int j = 0; j < (int)size; j++) {
-      assert_near(y->value[place_of(y, j)], y_slow[j], 1e-10, "shape %zu: y[%d]", i, j);
-      grad[place_of(y, j)] = dy[j];
-    }
-    naive.dy = dy;
-    convolve_slowly(&naive, c);
-    fov_tape_backward(&tape);
-    for (size_t j = 0; j < params.size; j++)
-      assert_near(gradient[j], expected[j], 1e-10, "shape %zu: gradient of %s", i,
-                  fov_params_name_at(&params, j));
-    free(values), free(gradient), free(expected), free(y_slow), free(dy);
-    fov_params_finish(&params);
-    fov_arena_rewind(&scratch);
-  }
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) assert_conv(&shapes[i], i);
 }
 
 /** The scratch memory of an operation, besides its result, does not grow with the lanes. */
