@@ -185,7 +185,8 @@ static void check_replay(const char *settings, bool through) {
   for (int b = 0; b < LANES; b++) {
     size_t turn = (size_t)(b * rollout->turns + rollout->taken[b] - 1);
     const real *log_p = rollout->log_probabilities + turn * (size_t)s.held.agent.actions;
-    assert_near(y[b], log_p[s.held.answers[b]], DOUBLE ? 1e-6 : 2e-4, "%s, lane %d", settings, b);
+    int answer = rollout->answers[turn];
+    assert_near(y[b], log_p[answer], DOUBLE ? 1e-6 : 2e-4, "%s, lane %d", settings, b);
   }
   finish(&s);
 }
@@ -209,6 +210,82 @@ static void test_episodes_are_repeated_as_they_were_played(void **state) {
   for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) check_replay(settings[i], false);
   check_replay(TOY_SOFT WIDE, true);
   check_replay(TOY_WINDOW "draw\n", true);
+}
+
+/* ---- times ---- */
+
+/** What the head computes in lane b after glimpse t, of a class. */
+static double output_at(const Scene *s, const FovReplay *replay, int b, int t, int class) {
+  const FovTimeStep *step = &s->held.rollout.at[t];
+  int row = 0;
+  while (step->lanes[row] != b) row++;
+  return (double)fov_value_row(replay->outputs[t], row)[class < 0 ? 0 : class];
+}
+
+/** Maps at a time explain the answer that is given then or next, after the last one that. Returns
+ * how many of these are not the last answer of their lane. */
+static int check_time(Scene *s, const FovReplay *replay, const char *target, int time,
+                      int glimpses) {
+  FovMaps maps;
+  const FovRollout *rollout = &s->held.rollout;
+  FovExplainRequest request = request_of(s, target, false);
+  request.target.time = time;
+  assert_int_equal(fov_maps_make(&maps, &request, &fov_method_gaze, NULL), FOV_OK);
+  int earlier = 0;
+  for (int b = 0; b < LANES; b++) {
+    int taken = rollout->glimpses[b], last = rollout->taken[b] - 1;
+    int t = time == 0 ? s->held.last[b] : time < taken ? time : taken;
+    int turn = (t - 1) / glimpses < last ? (t - 1) / glimpses : last;
+    const int *answers = rollout->answers + b * rollout->turns;
+    const int *labels = rollout->labels + b * rollout->turns;
+    assert_int_equal(maps.answers[b], answers[turn]);
+    assert_int_equal(maps.labels[b], labels[turn]);
+    int class = strchr(target, ':') ? labels[turn] : answers[turn];
+    assert_near(maps.y[b], output_at(s, replay, b, t, class), DOUBLE ? 1e-6 : 2e-4,
+                "%s, lane %d, time %d", target, b, time);
+    earlier += class != (strchr(target, ':') ? labels[last] : answers[last]);
+  }
+  fov_maps_finish(&maps);
+  return earlier;
+}
+
+/** glimpses: before each answer, at most. Returns as check_time, of all times. */
+static int check_times(const char *settings, const char *target, int glimpses) {
+  static Scene s;
+  FovReplay whole;
+  int earlier = 0;
+  begin(&s, settings, target, false);
+  fov_replay_run(&whole, &s.arena, &s.held, &(FovReplayRequest){.reader = FOV_READER_ANSWER});
+  for (int time = 0; time <= fov_task_glimpses(&s.toy.task) + 1; time++)
+    earlier += check_time(&s, &whole, target, time, glimpses);
+  finish(&s);
+  return earlier;
+}
+
+static void test_the_answer_is_that_of_the_time_or_the_next(void **state) {
+  (void)state;
+  const char *const turns = "env = toy_turns\ncore = gru\nprevious = 3\nglimpses = 2\n";
+  assert_int_equal(check_times("glimpses = 3\n", "logit", 3), 0); // one answer
+  assert_int_equal(check_times("glimpses = 3\n", "logit:label", 3), 0);
+  check_times("glimpses = 4\nstop = confident\nstop.threshold = 0.6\n", "logit", 4);
+  assert_true(check_times(turns, "logit", 2) > 0);
+  assert_true(check_times(turns, "logit:label", 2) > 0);
+  assert_true(check_times("env = toy_turns\nglimpses = 1\n", "logit:label", 1) > 0);
+  assert_true(
+      check_times("env = toy_game\nreward = correct\ncore = rnn\nglimpses = 2\n", "logit", 2) > 0);
+}
+
+/** An episode that ends where the agent looks, after its last answer. */
+static void test_glimpses_after_the_last_answer_have_a_time(void **state) {
+  (void)state;
+  static Scene s;
+  const char *const walk = "env = toy_walk\nglimpses = 2\npolicy = random\n";
+  begin(&s, walk, "logit", false);
+  int after = 0;
+  for (int b = 0; b < LANES; b++) after += s.held.rollout.glimpses[b] > s.held.last[b];
+  assert_true(after > 0);
+  finish(&s);
+  check_times(walk, "logit", 2);
 }
 
 /* ---- methods ---- */
@@ -805,6 +882,30 @@ static void test_wrong_episodes_and_those_of_a_class_are_selected(void **state) 
   finish(&s);
 }
 
+/** The class of an episode with several answers is that of the one that is explained. */
+static void test_classes_are_selected_at_the_time(void **state) {
+  (void)state;
+  static Scene s;
+  enum { CASES = 12 };
+  begin(&s, "env = toy_turns\nglimpses = 2\n", "logit", false);
+  FovExplainRequest request = request_of(&s, "logit", false);
+  const FovExplainFilter filter = {.count = CASES, .label = 1};
+  for (int time = 0; time <= 2 * TOY_TURNS; time++) {
+    int64_t *cases, found, expected = 0;
+    request.target.time = time;
+    assert_int_equal(fov_explain_select(&cases, &found, &request, &filter), FOV_OK);
+    for (int64_t i = 0; i < CASES; i++) {
+      int last = toy_turns_count(i) - 1, turn = time == 0 ? last : (time - 1) / 2;
+      if (toy_turns_label(i, turn < last ? turn : last) != 1) continue;
+      assert_true(expected < found && cases[expected] == i);
+      expected++;
+    }
+    assert_int_equal(found, expected);
+    free(cases);
+  }
+  finish(&s);
+}
+
 /* ---- what is refused ---- */
 
 static void refuse_target(const char *settings, const char *target, bool through,
@@ -855,6 +956,8 @@ int main(void) {
       cmocka_unit_test(test_the_jacobian_of_a_sequence_has_the_norms_of_all_symbols),
 #endif
       cmocka_unit_test(test_episodes_are_repeated_as_they_were_played),
+      cmocka_unit_test(test_the_answer_is_that_of_the_time_or_the_next),
+      cmocka_unit_test(test_glimpses_after_the_last_answer_have_a_time),
       cmocka_unit_test(test_occlusion_covers_squares),
       cmocka_unit_test(test_maps_of_places_are_what_was_seen),
       cmocka_unit_test(test_grad_cam_weighs_maps),
@@ -866,6 +969,7 @@ int main(void) {
       cmocka_unit_test(test_curves_change_the_marked_pixels_first),
       cmocka_unit_test(test_threads_do_not_change_a_bit_of_maps),
       cmocka_unit_test(test_wrong_episodes_and_those_of_a_class_are_selected),
+      cmocka_unit_test(test_classes_are_selected_at_the_time),
       cmocka_unit_test(test_what_an_agent_does_not_compute_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

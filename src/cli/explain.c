@@ -24,8 +24,8 @@ static const FovOption options[] = {
              "with --check all"),
     FOV_TEXT(FovExplainCommand, target,
              "what is explained: logit, log_p, entropy, baseline, location_x or location_y; "
-             "logit:label and logit:3 name a class, logit alone the one that was answered; "
-             "default: logit"),
+             "logit:label and logit:3 name a class, logit alone the one that is answered at --time "
+             "or next; default: logit"),
     FOV_INT(FovExplainCommand, time, "0", 0, 1000000,
             "the glimpse after which it is read; 0: the last one, of a location the one before"),
     FOV_INT(FovExplainCommand, episodes, "100", 1, 100000, "the first N cases of the split"),

@@ -113,9 +113,11 @@ static void judge(void *context, const FovExplained *explained, int64_t first) {
   const Selection *selection = context;
   const FovHeld *held = explained->held;
   const FovExplainFilter *filter = selection->filter;
-  for (int b = 0; b < held->lanes; b++)
-    selection->wanted[first + b] = (!filter->wrong || held->rollout.wrong[b]) &&
-                                   (filter->label < 0 || held->labels[b] == filter->label);
+  for (int b = 0; b < held->lanes; b++) {
+    int label = fov_target_label(&explained->target, held, b);
+    selection->wanted[first + b] =
+        (!filter->wrong || held->rollout.wrong[b]) && (filter->label < 0 || label == filter->label);
+  }
 }
 
 /** Keeps the wanted ones of cases 0, 1 … in their order. */

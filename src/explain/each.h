@@ -38,7 +38,7 @@ FovStatus fov_explain_each(const FovExplainRequest *request, FovExplainWork *wor
 typedef struct FovExplainFilter {
   int64_t count;
   bool wrong; /**< only those that were answered wrongly or missed their goal */
-  int label;  /**< only those of this class; −1: all */
+  int label;  /**< only those with this label at the target's time or next; −1: all */
 } FovExplainFilter;
 
 /** Writes the numbers of these cases to *cases, which the caller frees. Fails if there are none. */

@@ -43,22 +43,22 @@ static void keep_tokens(FovHeld *held, FovArena *arena) {
     memcpy(held->tokens + (size_t)step->lanes[i] * L, step->frames[i], L * sizeof *held->tokens);
 }
 
-/** Finds each lane's last answer. */
-static void find_last(FovHeld *held, FovArena *arena) {
+/** Finds when each lane answers. */
+static void find_turns(FovHeld *held, FovArena *arena) {
   const FovRollout *rollout = &held->rollout;
-  int B = held->lanes;
-  held->last = FOV_NEW(arena, int, B);
-  held->labels = FOV_NEW(arena, int, B);
-  held->answers = FOV_NEW(arena, int, B);
-  for (int t = 1; t < rollout->time_steps; t++) {
+  int B = held->lanes, M = rollout->time_steps;
+  held->last = FOV_NEW_ZEROS(arena, int, B);
+  held->turns = FOV_NEW_ZEROS(arena, int, B *M);
+  int *given = FOV_NEW_ZEROS(arena, int, B);
+  for (int t = 1; t < M; t++) {
     const FovTimeStep *step = &rollout->at[t];
-    for (int i = 0; i < step->count; i++)
-      if (step->events[i] & FOV_EVENT_ACT) held->last[step->lanes[i]] = t;
-  }
-  for (int b = 0; b < B; b++) {
-    size_t turn = (size_t)b * rollout->turns + (size_t)(rollout->taken[b] - 1);
-    held->labels[b] = rollout->labels[turn];
-    held->answers[b] = rollout->answers[turn];
+    for (int i = 0; i < step->count; i++) {
+      int b = step->lanes[i], left = rollout->taken[b] - given[b];
+      held->turns[b * M + t] = left > 0 ? given[b] : given[b] - 1;
+      if (!(step->events[i] & FOV_EVENT_ACT)) continue;
+      held->last[b] = t;
+      given[b]++;
+    }
   }
 }
 
@@ -89,7 +89,7 @@ void fov_held_play(FovHeld *held, FovArena *arena, const FovHeldRequest *request
     keep_tokens(held, arena);
   else
     keep_pixels(held, arena);
-  find_last(held, arena);
+  find_turns(held, arena);
 }
 
 void fov_held_places(float *places, const FovHeld *held) {

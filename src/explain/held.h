@@ -40,7 +40,8 @@ typedef struct FovHeld {
                                     symbols have none */
   int32_t *tokens;             /**< [B, L]: symbols, as observed; NULL: there are none */
   int *last;                   /**< [B]: time step of the last answer or action */
-  int *labels, *answers;       /**< [B]: of it; −1: there is none */
+  int *turns;                  /**< [B, M]: number, from 0, of the answer at a time step or the
+                                    next one; of the last answer if none follows */
 } FovHeld;
 
 /** Plays the episodes, with the most likely choices, in an arena that must live as long as *held.

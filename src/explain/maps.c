@@ -26,8 +26,8 @@ static void make_shard(void *context, const FovExplained *explained, int64_t fir
   memcpy(maps->completeness + first, explained->completeness, held->lanes * sizeof(double));
   fov_held_places(maps->places + first * maps->glimpses * 2, held);
   for (int b = 0; b < held->lanes; b++) {
-    maps->labels[first + b] = held->labels[b];
-    maps->answers[first + b] = held->answers[b];
+    maps->labels[first + b] = fov_target_label(&explained->target, held, b);
+    maps->answers[first + b] = fov_target_answer(&explained->target, held, b);
   }
 }
 

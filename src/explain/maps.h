@@ -14,7 +14,7 @@ typedef struct FovMaps {
   float *places;                       /**< [E, T, 2]: x, y of each glimpse; NaN: none */
   double *y;                           /**< [E]: what is explained */
   double *completeness;                /**< [E]: Σ map − (y(x) − y(x₀)); NaN: not promised */
-  int32_t *labels, *answers;           /**< [E]: of the last answer; −1: there is none */
+  int32_t *labels, *answers;           /**< [E]: that y belongs to; −1: there is none */
 } FovMaps;
 
 /** Explains all episodes of the request. Finished by fov_maps_finish, also after a failure. */

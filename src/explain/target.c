@@ -89,15 +89,31 @@ FovReader fov_target_reader(const FovTarget *target) {
 }
 
 int fov_target_step(const FovTarget *target, const FovHeld *held, int b) {
-  int last = held->last[b];
-  if (target->time > 0) return target->time < last ? target->time : last;
+  int last = held->last[b], taken = held->rollout.glimpses[b];
+  if (target->time > 0) return target->time < taken ? target->time : taken;
   return is_location(target->kind) ? last - 1 : last;
+}
+
+/** The answer that the target belongs to, in arrays [B, N]. */
+static size_t turn_of(const FovTarget *target, const FovHeld *held, int b) {
+  const FovRollout *rollout = &held->rollout;
+  int t = target->time > 0 ? fov_target_step(target, held, b) : held->last[b];
+  return (size_t)b * rollout->turns + (size_t)held->turns[b * rollout->time_steps + t];
+}
+
+int fov_target_label(const FovTarget *target, const FovHeld *held, int b) {
+  return held->rollout.labels[turn_of(target, held, b)];
+}
+
+int fov_target_answer(const FovTarget *target, const FovHeld *held, int b) {
+  return held->rollout.answers[turn_of(target, held, b)];
 }
 
 /** The class that is explained, or the number of a vector. */
 static int output_of(const FovTarget *target, const FovHeld *held, int b) {
   if (target->output >= 0) return target->output;
-  int output = target->output == FOV_CLASS_LABEL ? held->labels[b] : held->answers[b];
+  bool label = target->output == FOV_CLASS_LABEL;
+  int output = label ? fov_target_label(target, held, b) : fov_target_answer(target, held, b);
   return output < 0 ? 0 : output; // an answered vector is no class
 }
 

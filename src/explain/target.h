@@ -16,7 +16,7 @@ typedef enum FovTargetKind {
 /** "logit", "log_p", "entropy", "baseline", "location_x", "location_y", NULL. */
 extern const char *const fov_target_names[];
 
-/** Classes that differ from lane to lane. */
+/** Classes that differ from lane to lane: see fov_target_answer and fov_target_label. */
 enum { FOV_CLASS_ANSWER = -1, FOV_CLASS_LABEL = -2 };
 
 typedef struct FovTarget {
@@ -37,6 +37,11 @@ FovReader fov_target_reader(const FovTarget *target);
 
 /** The time step of lane b that it is read at: 0 … M−1. */
 int fov_target_step(const FovTarget *target, const FovHeld *held, int b);
+
+/** Label and answer of lane b at the target's time or, if none is given then, the next ones; after
+ * the last answer, or at time 0, the last ones. −1: there is none. */
+int fov_target_label(const FovTarget *target, const FovHeld *held, int b);
+int fov_target_answer(const FovTarget *target, const FovHeld *held, int b);
 
 /** y of lane b, and dy/dx if it is wanted. x, slope: [count], the head's output; slope: NULL, or
  * overwritten. */
