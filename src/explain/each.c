@@ -31,12 +31,12 @@ static size_t pixels_of(const FovTask *task) {
   return (size_t)fov_held_frames(task) * image.height * image.width * image.channels;
 }
 
-/** Lanes of a shard: fewer where pictures are large. */
-static int lanes_of(const FovTask *task) {
+/** Lanes of a shard: fewer where pictures are large, or episodes few. */
+static int lanes_of(const FovExplainRequest *request) {
   enum { MOST = 1 << 24 }; // pixels
   int lanes = FOV_SHARD;
-  while (lanes > 1 && (size_t)lanes * pixels_of(task) > MOST) lanes /= 2;
-  return lanes;
+  while (lanes > 1 && (size_t)lanes * pixels_of(request->task) > MOST) lanes /= 2;
+  return request->count < lanes ? (int)request->count : lanes;
 }
 
 static void play(FovExplained *explained, const FovExplainRequest *request, FovHeld *held,
@@ -71,15 +71,13 @@ static void do_shard(void *context, int shard, int worker) {
   each->work(each->context, &explained, first);
 }
 
-/** What a shard takes: an episode that is played and repeated with a gradient, and a few maps. */
+/** What a shard takes: episodes that are played and repeated with a gradient, and a few maps. */
 static void measure(void *context, FovArena *arena, int lanes) {
   const FovExplainRequest *request = context;
   FovArena scratch = {0};
   FovExplained explained = {.arena = arena, .scratch = &scratch};
-  int64_t *cases = FOV_NEW(arena, int64_t, lanes);
-  for (int b = 0; b < lanes; b++) cases[b] = b % request->task->env->spec.cases;
   FovHeld held;
-  play(&explained, request, &held, cases, lanes);
+  play(&explained, request, &held, request->cases, lanes);
   fov_explained_gradient(FOV_NEW(arena, double, lanes), &explained, NULL);
   fov_arena_alloc(arena, scratch.total + 4 * fov_explained_pixels(&explained) * sizeof(real));
   fov_arena_finish(&scratch);
@@ -90,7 +88,7 @@ FovStatus fov_explain_each(const FovExplainRequest *request, FovExplainWork *wor
   FovWorkspace workspace;
   FOV_TRY(fov_explain_check(request));
   Each each = {.request = request, .work = work, .context = context};
-  each.lanes = lanes_of(request->task);
+  each.lanes = lanes_of(request);
   int shards = (int)((request->count + each.lanes - 1) / each.lanes);
   int threads = request->threads < shards ? request->threads : shards;
   double shard = fov_shard_measure(request->task, 1, each.lanes, measure, (void *)request);

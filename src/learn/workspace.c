@@ -64,13 +64,13 @@ static double bytes_of_large(const Measurement *least, int lanes) {
 static double measure_growth(FovShardWork *work, void *context, int least, int some, int lanes) {
   Measurement few = {.work = work, .context = context, .lanes = least}, more = few;
   int twice = 2 * some < lanes ? 2 * some : lanes;
-  double large = some > least ? bytes_of_large(&few, twice) : 0;
+  double large = some > least && twice > least ? bytes_of_large(&few, twice) : 0;
   if (large > 0) return large * lanes;
   few.lanes = some;
   more.lanes = twice;
-  fov_team_run(1, 1, measure, &few);
   fov_team_run(1, 1, measure, &more);
-  if (more.lanes == few.lanes) return more.bytes;
+  if (more.lanes == lanes) return more.bytes;
+  fov_team_run(1, 1, measure, &few);
   double lane = (more.bytes - few.bytes) / (more.lanes - few.lanes);
   return more.bytes + lane * (lanes - more.lanes);
 }
