@@ -105,6 +105,7 @@ typedef struct FovDrawCase {
   uint64_t seed;
   FovSplit split;
   double progress;         /**< share of the training that is done */
+  int time;                /**< of a map: the glimpse after which the logit is read, from 1 */
   const atomic_bool *stop; /**< set by another thread: the result is no longer wanted */
 } FovDrawCase;
 
@@ -116,8 +117,8 @@ typedef struct FovDrawExplain {
   const char *(*method)(int index);
   /** Fails if the method cannot explain such an agent. */
   FovStatus (*check)(const FovTask *task, int method);
-  /** map: [F, H, W], of the logit that was answered last, channels added. places: [T, 2], x and y
-   * of each glimpse, NaN after the last. */
+  /** map: [F, H, W], of the logit that is answered at the case's time or next, channels added.
+   * places: [T, 2], x and y of each glimpse, NaN after the last. */
   FovStatus (*map)(float *map, float *places, const FovDrawCase *what, int method);
   /** norms: [T, T], the sequential Jacobian of the logits: row t, column s; of a sequence of L
    * symbols [T, L]. NaN: glimpse t was not taken, or there is no glimpse or symbol s. places: as

@@ -19,6 +19,7 @@
 #include "viz/scene/alignment_view.h"
 #include "viz/scene/layout.h"
 #include "viz/viewer/drawing.h"
+#include "viz/viewer/layers.h"
 #include "viz/viewer/mouse.h"
 #include "viz/viewer/rerun.h"
 #include "viz/viewer/viewer.h"
@@ -118,15 +119,28 @@ static FovJacobian make_jacobian(const FovExplainRequest *request) {
   return jacobian;
 }
 
-/** What is shown is what `fovea explain` computes of a case. */
-static void assert_explained(int64_t index, const char *name, const void *options) {
+/** The maps of a case by a method after a glimpse, 0 …, as `fovea explain` computes them. The
+ * caller finishes them. */
+static FovMaps make_maps(int64_t index, const char *name, int glimpse) {
+  FovExplainRequest request = request_of(&index);
+  FovMaps maps;
+  const FovMethod *method;
+  FovMethodOptions options;
+  request.target.time = glimpse + 1;
+  assert_int_equal(fov_method_options_read(&options, NULL, 0), FOV_OK);
+  assert_int_equal(fov_method_find(&method, name), FOV_OK);
+  assert_int_equal(fov_maps_make(&maps, &request, method, fov_method_options_of(&options, method)),
+                   FOV_OK);
+  fov_method_options_finish(&options);
+  return maps;
+}
+
+/** What is shown is what `fovea explain` computes of a case after the glimpse that is shown. */
+static void assert_explained(int64_t index, const char *name) {
   const FovExplainRequest request = request_of(&index);
   FovExplanation explanation = shown();
-  FovMaps maps;
+  FovMaps maps = make_maps(index, name, fov_window_scene(&viewer).glimpse);
   FovJacobian jacobian = make_jacobian(&request);
-  const FovMethod *method;
-  assert_int_equal(fov_method_find(&method, name), FOV_OK);
-  assert_int_equal(fov_maps_make(&maps, &request, method, options), FOV_OK);
   assert_string_equal(explanation.method, name);
   assert_non_null(explanation.map);
   assert_non_null(explanation.jacobian);
@@ -139,6 +153,20 @@ static void assert_explained(int64_t index, const char *name, const void *option
   assert_true(larger > 0 && larger <= PIXELS / 400);
   fov_maps_finish(&maps);
   fov_jacobian_finish(&jacobian);
+}
+
+/** The map at the picture that is shown, of a world that changes pictures, and at no other. */
+static void assert_picture_explained(int64_t index) {
+  int glimpse = fov_window_scene(&viewer).glimpse;
+  FovMaps maps = make_maps(index, "saliency", glimpse);
+  size_t pixels = (size_t)maps.height * (size_t)maps.width;
+  const float *map = maps.map + (size_t)glimpse * pixels;
+  assert_true(maps.frames > 1 && maps.channels == 1);
+  assert_memory_equal(shown().map, map, pixels * sizeof *map);
+  float most = 0;
+  for (size_t i = 0; i < pixels; i++) most = fmaxf(most, map[i]);
+  assert_true(most > 0 && shown().scale <= (double)most);
+  fov_maps_finish(&maps);
 }
 
 /** The case whose image an episode of the trace shows. */
@@ -165,12 +193,12 @@ static void test_maps_are_those_of_the_command_line(void **state) {
   assert_null(shown().method);
   fov_viewer_do(&viewer, FOV_ACTION_OVERLAY_7);
   wait_for_explanation();
-  assert_explained(0, "saliency", NULL);
+  assert_explained(0, "saliency");
   fov_viewer_do(&viewer, FOV_ACTION_NEXT);
   assert_null(shown().map); // not that of the episode before
   fov_viewer_do(&viewer, FOV_ACTION_METHOD);
   wait_for_explanation();
-  assert_explained(1, "input_x_gradient", NULL);
+  assert_explained(1, "input_x_gradient");
   fov_viewer_do(&viewer, FOV_ACTION_OVERLAY_7);
   assert_null(shown().method);
   fov_viewer_finish(&viewer);
@@ -187,7 +215,90 @@ static void test_cases_of_wrong_episodes_are_found(void **state) {
   fov_player_go(&viewer.player, last);
   fov_viewer_do(&viewer, FOV_ACTION_METHOD);
   wait_for_explanation();
-  assert_explained(index, "saliency", NULL);
+  assert_explained(index, "saliency");
+  fov_player_seek(&viewer.player, T - 1);
+  wait_for_explanation();
+  assert_explained(index, "saliency");
+  fov_viewer_finish(&viewer);
+}
+
+/** Lets time pass until the player stands still. */
+static void arrive(void) {
+  for (int i = 0; i < 100; i++) fov_viewer_tick(&viewer, 0.01);
+}
+
+static void test_every_glimpse_has_its_own_map(void **state) {
+  (void)state;
+  static float maps[T][PIXELS];
+  open_with("run", &fov_cli_explain);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  wait_for_explanation();
+  for (int t = 0; t < T; t++) {
+    assert_int_equal(fov_window_scene(&viewer).glimpse, t);
+    assert_explained(0, "saliency");
+    memcpy(maps[t], shown().map, sizeof maps[t]);
+    if (t > 0) assert_memory_not_equal(maps[t], maps[t - 1], sizeof maps[t]);
+    fov_viewer_do(&viewer, FOV_ACTION_FORWARD);
+    wait_for_explanation();
+  }
+  // A glimpse that was shown before has its map at once; those of another method are others.
+  fov_viewer_do(&viewer, FOV_ACTION_FIRST);
+  assert_memory_equal(shown().map, maps[0], sizeof maps[0]);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  assert_null(shown().map);
+  assert_non_null(shown().jacobian);
+  wait_for_explanation();
+  assert_explained(0, "input_x_gradient");
+  fov_viewer_do(&viewer, FOV_ACTION_LAST);
+  assert_null(shown().map);
+  wait_for_explanation();
+  assert_explained(0, "input_x_gradient");
+  fov_viewer_finish(&viewer);
+}
+
+/** The other agent looks longer: the map is that of the last glimpse that the first one takes. */
+static void test_the_last_map_stays_while_another_agent_looks_on(void **state) {
+  (void)state;
+  open_with("run", &fov_cli_explain);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  fov_viewer_do(&viewer, FOV_ACTION_RERUN);
+  for (const char *letter = "glimpses=10\r"; *letter; letter++) fov_viewer_type(&viewer, *letter);
+  fov_player_seek(&viewer.player, 9);
+  wait_for_explanation();
+  FovMaps maps = make_maps(0, "saliency", T - 1);
+  assert_int_equal(fov_window_scene(&viewer).glimpse, 9);
+  assert_non_null(shown().map);
+  assert_memory_equal(shown().map, maps.map, PIXELS * sizeof(float));
+  const float *last = shown().map;
+  fov_player_seek(&viewer.player, T - 1);
+  assert_ptr_equal(shown().map, last); // computed once
+  fov_maps_finish(&maps);
+  fov_viewer_finish(&viewer);
+}
+
+/** While the player glides or plays, the map of the glimpse that comes is computed before. */
+static void test_the_map_of_the_next_glimpse_is_there_when_it_comes(void **state) {
+  (void)state;
+  open_with("run", &fov_cli_explain);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  wait_for_explanation();
+  fov_viewer_do(&viewer, FOV_ACTION_FORWARD);
+  for (int i = 0; i < 3000 && viewer.player.time < 0.9; i++) {
+    usleep(1000);
+    fov_viewer_tick(&viewer, fov_explaining_is_done(viewer.explaining, NULL) ? 0.01 : 0);
+  }
+  assert_explained(0, "saliency"); // of the first glimpse
+  fov_viewer_tick(&viewer, 1);
+  assert_int_equal(fov_window_scene(&viewer).glimpse, 1);
+  assert_explained(0, "saliency");
+  fov_viewer_do(&viewer, FOV_ACTION_PLAY);
+  for (int i = 0; i < 3000 && viewer.player.time < 1.9; i++) {
+    usleep(1000);
+    fov_viewer_tick(&viewer, fov_explaining_is_done(viewer.explaining, NULL) ? 0.01 : 0);
+  }
+  fov_viewer_tick(&viewer, 0.1);
+  assert_int_equal(fov_window_scene(&viewer).glimpse, 2);
+  assert_explained(0, "saliency");
   fov_viewer_finish(&viewer);
 }
 
@@ -492,6 +603,123 @@ static void test_other_sequences_are_refused(void **state) {
   }
 }
 
+/* ---- games ---- */
+
+static int play_catch(void **state) {
+  (void)state;
+  char command[600];
+  snprintf(command, sizeof command,
+           "mkdir -p catch && cp '%s/experiments/trained/catch/best.safetensors' catch",
+           getenv("FOVEA_SOURCE"));
+  fov_trained_finish(&trained);
+  if (system(command) != 0 ||
+      fov_trained_load(&trained, "catch", NULL, 0, FOV_SPLIT_TEST) != FOV_OK)
+    return -1;
+  write_trace(record(false, 0), "catch/trace.safetensors");
+  return 0;
+}
+
+static void test_maps_of_a_game_are_of_the_picture_that_is_shown(void **state) {
+  (void)state;
+  open_with("catch", &fov_cli_explain);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  int last = fov_player_last(&viewer.player);
+  assert_true(last > 5);
+  for (int t = 0; t <= last; t += last / 3) {
+    fov_player_seek(&viewer.player, t);
+    wait_for_explanation();
+    assert_picture_explained(0);
+  }
+  fov_viewer_finish(&viewer);
+}
+
+/* ---- GIFs ---- */
+
+static double scale_of(const FovMaps *maps) {
+  static float room[PIXELS];
+  return fov_map_scale(maps->map, room, PIXELS);
+}
+
+/** Writes the GIF of the first episode with the maps of `fovea explain`. */
+static void write_expected(const char *path, const char *method) {
+  FovGif *gif;
+  FovMaps maps[T];
+  const int64_t index = 0;
+  const FovExplainRequest request = request_of(&index);
+  FovJacobian jacobian = make_jacobian(&request);
+  FovScene scene = fov_player_scene(&viewer.player, FOV_SCENE_WIDTH, FOV_SCENE_HEIGHT);
+  scene.episode = 0;
+  assert_int_equal(fov_gif_begin(&gif, path, &scene), FOV_OK);
+  for (int t = 0; t < T; t++) maps[t] = make_maps(index, method, t);
+  for (bool done = false; !done;) {
+    FovScene *frame = fov_gif_scene(gif);
+    const FovMaps *map = &maps[frame->glimpse];
+    frame->explanation = (FovExplanation){
+        .method = method, .map = map->map, .scale = scale_of(map), .jacobian = jacobian.norms};
+    assert_int_equal(fov_gif_step(&done, gif), FOV_OK);
+  }
+  fov_gif_destroy(gif);
+  for (int t = 0; t < T; t++) fov_maps_finish(&maps[t]);
+  fov_jacobian_finish(&jacobian);
+}
+
+static void assert_gif_is(const char *expected) {
+  char command[200];
+  snprintf(command, sizeof command, "cmp run-episode-0.gif %s && rm run-episode-0.gif", expected);
+  assert_int_equal(system(command), 0);
+}
+
+/** Nothing is computed when it begins, and another episode is shown meanwhile. */
+static void test_a_gif_shows_the_map_of_each_glimpse(void **state) {
+  (void)state;
+  open_with("run", &fov_cli_explain);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  write_expected("expected.gif", "saliency");
+  fov_viewer_do(&viewer, FOV_ACTION_EXPORT);
+  for (int i = 0; i < 3000 && viewer.gif; i++) {
+    if (i == 1) fov_viewer_do(&viewer, FOV_ACTION_NEXT);
+    if (i == 2) assert_null(shown().map);
+    if (i == 3) fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+    fov_viewer_tick(&viewer, 0.01);
+    if (!fov_viewer_is_explained(&viewer)) usleep(2000);
+  }
+  assert_gif_is("expected.gif");
+  wait_for_explanation();
+  assert_explained(1, "input_x_gradient");
+  fov_viewer_finish(&viewer);
+}
+
+/** Its trace may go: the rest is computed and written first. */
+static void test_a_gif_with_maps_is_finished_before_its_trace_goes(void **state) {
+  (void)state;
+  open_with("run", &fov_cli_explain);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  write_expected("expected.gif", "input_x_gradient");
+  fov_viewer_do(&viewer, FOV_ACTION_EXPORT);
+  fov_viewer_drop(&viewer, "symbols.trace");
+  assert_gif_is("expected.gif");
+  fov_viewer_finish(&viewer);
+}
+
+/** An agent that cannot repeat the episode does not keep its GIF from being written. */
+static void test_a_gif_without_maps_is_written(void **state) {
+  (void)state;
+  FovTrace of_others = record(false, 0);
+  memset(of_others.weights, '0', 16);
+  assert_int_equal(system("rm -rf other && mkdir other && cp run/best.safetensors other"), 0);
+  write_trace(of_others, "other/trace.safetensors");
+  open_with("other", &fov_cli_explain);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  fov_viewer_do(&viewer, FOV_ACTION_EXPORT);
+  for (int i = 0; i < 3000 && viewer.gif; i++) {
+    usleep(1000);
+    fov_viewer_tick(&viewer, 0.01);
+  }
+  assert_int_equal(access("other-episode-0.gif", F_OK), 0);
+  fov_viewer_finish(&viewer);
+}
+
 /* ---- sampled gazes ---- */
 
 /** Pixels of the image in a colour. */
@@ -606,6 +834,128 @@ static void test_what_is_no_longer_wanted_is_stopped(void **state) {
   assert_int_equal(atomic_load(&stopped), 3);
 }
 
+/* ---- maps that take long ---- */
+
+static atomic_int asked[T + 1]; // by time
+static atomic_bool free_to_go;
+
+/** The map of the command line, once it may go. */
+static FovStatus wait_to_go(float *map, float *places, const FovDrawCase *what, int method) {
+  atomic_fetch_add(&asked[what->time], 1);
+  while (!atomic_load(&free_to_go) && !atomic_load(what->stop)) usleep(1000);
+  return fov_cli_explain.map(map, places, what, method);
+}
+
+static void open_slow(void) {
+  static FovDrawExplain how;
+  how = fov_cli_explain;
+  how.map = wait_to_go;
+  memset(asked, 0, sizeof asked);
+  atomic_store(&free_to_go, false);
+  open_with("run", &how);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  for (int i = 0; i < 3000 && atomic_load(&asked[1]) == 0; i++) {
+    usleep(1000);
+    fov_viewer_tick(&viewer, 0.001);
+  }
+}
+
+/** It is kept for its own glimpse, and computed once. */
+static void test_a_map_that_is_late_is_not_shown_at_another_glimpse(void **state) {
+  (void)state;
+  open_slow();
+  fov_player_seek(&viewer.player, 3);
+  arrive();
+  assert_null(shown().map);
+  assert_true(shown().pending);
+  atomic_store(&free_to_go, true);
+  wait_for_explanation();
+  assert_explained(0, "saliency");
+  fov_viewer_do(&viewer, FOV_ACTION_FIRST);
+  assert_explained(0, "saliency");
+  wait_for_explanation();
+  assert_int_equal(atomic_load(&asked[1]), 1);
+  assert_int_equal(atomic_load(&asked[4]), 1);
+  assert_int_equal(atomic_load(&asked[2]) + atomic_load(&asked[3]), 0);
+  fov_viewer_finish(&viewer);
+}
+
+static void test_playing_does_not_wait_for_a_map(void **state) {
+  (void)state;
+  open_slow();
+  fov_viewer_do(&viewer, FOV_ACTION_PLAY);
+  for (int i = 0; i < 300; i++) {
+    fov_viewer_tick(&viewer, 0.01);
+    if (fov_window_scene(&viewer).glimpse > 0) assert_null(shown().map);
+  }
+  assert_int_equal(fov_window_scene(&viewer).glimpse, 4);
+  atomic_store(&free_to_go, true);
+  for (int i = 0; i < 3000 && !shown().map; i++) {
+    usleep(10000);
+    fov_viewer_tick(&viewer, 0.0001);
+  }
+  assert_int_equal(fov_window_scene(&viewer).glimpse, 4);
+  fov_viewer_do(&viewer, FOV_ACTION_PLAY);
+  wait_for_explanation();
+  assert_int_equal(fov_window_scene(&viewer).glimpse, 4);
+  assert_explained(0, "saliency");
+  fov_viewer_finish(&viewer);
+}
+
+static atomic_int jacobians; // that were begun
+
+static FovStatus wait_for_stop(float *norms, float *places, const FovDrawCase *what) {
+  atomic_fetch_add(&jacobians, 1);
+  while (!atomic_load(&free_to_go) && !atomic_load(what->stop)) usleep(1000);
+  return fov_cli_explain.jacobian(norms, places, what);
+}
+
+/** Lets time pass until the number of Jacobians that were begun is reached. */
+static void tick_until_jacobian(int count) {
+  for (int i = 0; i < 3000 && atomic_load(&jacobians) < count; i++) {
+    usleep(1000);
+    fov_viewer_tick(&viewer, 0.01);
+  }
+  assert_int_equal(atomic_load(&jacobians), count);
+}
+
+static void test_maps_do_not_wait_for_the_jacobian(void **state) {
+  (void)state;
+  FovDrawExplain how = fov_cli_explain;
+  how.jacobian = wait_for_stop;
+  atomic_store(&free_to_go, false);
+  atomic_store(&jacobians, 0);
+  open_with("run", &how);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  tick_until_jacobian(1);
+  fov_viewer_do(&viewer, FOV_ACTION_FORWARD);
+  tick_until_jacobian(2); // again, after the map
+  atomic_store(&free_to_go, true);
+  wait_for_explanation();
+  assert_int_equal(fov_window_scene(&viewer).glimpse, 1);
+  assert_explained(0, "saliency");
+  assert_int_equal(atomic_load(&jacobians), 2);
+  fov_viewer_finish(&viewer);
+}
+
+/** Another episode's is stopped, and so is that of another method. */
+static void test_other_episodes_and_methods_do_not_wait_for_a_map(void **state) {
+  (void)state;
+  open_slow();
+  fov_viewer_do(&viewer, FOV_ACTION_NEXT);
+  for (int i = 0; i < 3000 && atomic_load(&asked[1]) < 2; i++) {
+    usleep(1000);
+    fov_viewer_tick(&viewer, 0.001);
+  }
+  assert_int_equal(atomic_load(&asked[1]), 2);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  fov_viewer_tick(&viewer, 0.001);
+  atomic_store(&free_to_go, true);
+  wait_for_explanation();
+  assert_explained(1, "input_x_gradient");
+  fov_viewer_finish(&viewer);
+}
+
 /** Every method can be stopped: then it ends at once. */
 static void test_methods_stop_when_asked_to(void **state) {
   (void)state;
@@ -642,6 +992,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_maps_are_those_of_the_command_line),
       cmocka_unit_test(test_cases_of_wrong_episodes_are_found),
+      cmocka_unit_test(test_every_glimpse_has_its_own_map),
+      cmocka_unit_test(test_the_last_map_stays_while_another_agent_looks_on),
+      cmocka_unit_test(test_the_map_of_the_next_glimpse_is_there_when_it_comes),
       cmocka_unit_test(test_methods_that_do_not_fit_the_agent_are_left_out),
       cmocka_unit_test(test_hints_have_the_values),
       cmocka_unit_test(test_what_has_no_agent_is_not_explained),
@@ -653,9 +1006,18 @@ int main(void) {
                                       read_digits),
       cmocka_unit_test_setup_teardown(test_symbols_have_no_methods, read_softly, read_digits),
       cmocka_unit_test_setup_teardown(test_other_sequences_are_refused, read_softly, read_digits),
+      cmocka_unit_test_setup_teardown(test_maps_of_a_game_are_of_the_picture_that_is_shown,
+                                      play_catch, read_digits),
+      cmocka_unit_test(test_a_gif_shows_the_map_of_each_glimpse),
+      cmocka_unit_test(test_a_gif_with_maps_is_finished_before_its_trace_goes),
+      cmocka_unit_test(test_a_gif_without_maps_is_written),
       cmocka_unit_test(test_gazes_are_those_of_sampled_rollouts),
       cmocka_unit_test(test_gazes_need_an_agent_and_first_cases),
       cmocka_unit_test(test_what_is_no_longer_wanted_is_stopped),
+      cmocka_unit_test(test_a_map_that_is_late_is_not_shown_at_another_glimpse),
+      cmocka_unit_test(test_playing_does_not_wait_for_a_map),
+      cmocka_unit_test(test_maps_do_not_wait_for_the_jacobian),
+      cmocka_unit_test(test_other_episodes_and_methods_do_not_wait_for_a_map),
       cmocka_unit_test(test_methods_stop_when_asked_to),
   };
   return cmocka_run_group_tests_name("explaining", tests, begin, end);

@@ -143,7 +143,8 @@ const FovCommand fov_command_view = {
         "(L). A sequence is shown as the matrix of its weights: its source above, its answers on\n"
         "the left. Two runs or traces of the same episodes are shown side by side and step\n"
         "together; F then also selects the episodes that they answer differently. 7 shows which\n"
-        "pixels the answer of a run's agent depends on. --export needs no display.\n",
+        "pixels the answer of a run's agent depends on at each glimpse. --export needs no\n"
+        "display.\n",
     .examples = "  fovea view runs/cluttered-60-s0\n"
                 "  fovea view runs/rnn-s0 runs/lstm-s0\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --episode 3 --export gaze.gif\n"

@@ -22,16 +22,17 @@ static FovStatus check(const FovTask *task, int index) {
 }
 
 static FovExplainRequest request_of(const FovDrawCase *what) {
-  return (FovExplainRequest){.task = what->task,
-                             .values = what->values,
-                             .cases = &what->index,
-                             .count = 1,
-                             .seed = what->seed,
-                             .split = what->split,
-                             .progress = what->progress,
-                             .target = {.kind = FOV_TARGET_LOGIT, .output = FOV_CLASS_ANSWER},
-                             .threads = 1,
-                             .stop = what->stop};
+  return (FovExplainRequest){
+      .task = what->task,
+      .values = what->values,
+      .cases = &what->index,
+      .count = 1,
+      .seed = what->seed,
+      .split = what->split,
+      .progress = what->progress,
+      .target = {.kind = FOV_TARGET_LOGIT, .output = FOV_CLASS_ANSWER, .time = what->time},
+      .threads = 1,
+      .stop = what->stop};
 }
 
 /** to [pixels] = from [pixels, C], channels added. */

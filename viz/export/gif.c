@@ -24,8 +24,8 @@ typedef struct Bin {
 struct FovGif {
   FovReplace file;
   GifFileType *gif; // NULL: closed
-  FovScene scene;   // of the last frame
-  int frame;        // the next one
+  FovScene scene;   // of the next frame
+  int frame;        // its number
   cairo_surface_t *surface;
   int width, height;
   int left, top, right, bottom; // the box in which the frame differs from the last
@@ -150,21 +150,28 @@ static bool put_header(FovGif *g) {
          EGifPutExtensionTrailer(g->gif) == GIF_OK;
 }
 
-/** Draws frame `frame` and writes it: of each glimpse one that stays, then those between it and the
- * next. */
-static bool put_scene(FovGif *g) {
-  int last = fov_scene_length(&g->scene) - 1;
-  int t = g->frame / (GLIDES + 1), glide = g->frame % (GLIDES + 1);
+/** Sets the scene of a frame: of each glimpse one that stays, then those between it and the next.
+ */
+static void seek_frame(FovGif *g, int frame) {
+  int t = frame / (GLIDES + 1), glide = frame % (GLIDES + 1);
   double part = glide ? FOV_REST + (1 - FOV_REST) * glide / (GLIDES + 1) : 0;
   fov_scene_seek(&g->scene, t + part);
+  g->frame = frame;
+}
+
+static int delay_of(const FovGif *g) {
+  if (g->frame % (GLIDES + 1)) return GLIDE_DELAY;
+  return g->scene.glimpse == fov_scene_length(&g->scene) - 1 ? LAST_DELAY : REST_DELAY;
+}
+
+/** Draws the frame and writes it. */
+static bool put_scene(FovGif *g) {
   cairo_t *cr = cairo_create(g->surface);
   fov_scene_draw(cr, &g->scene);
   bool drawn = cairo_status(cr) == CAIRO_STATUS_SUCCESS;
   cairo_destroy(cr);
   cairo_surface_flush(g->surface);
-  bool put = drawn && put_frame(g, glide ? GLIDE_DELAY : t == last ? LAST_DELAY : REST_DELAY);
-  g->frame++;
-  return put;
+  return drawn && put_frame(g, delay_of(g));
 }
 
 static int write_gif(GifFileType *gif, const GifByteType *data, int size) {
@@ -202,17 +209,25 @@ FovStatus fov_gif_begin(FovGif **gif, const char *path, const FovScene *scene) {
   (*gif)->scene = *scene;
   (*gif)->width = (int)scene->width;
   (*gif)->height = (int)scene->height;
+  seek_frame(*gif, 0);
   FovStatus status = open_gif(*gif, path);
   if (status != FOV_OK) fov_gif_destroy(*gif);
   return status;
+}
+
+FovScene *fov_gif_scene(FovGif *g) {
+  return &g->scene;
 }
 
 FovStatus fov_gif_step(bool *done, FovGif *g) {
   int frames = (fov_scene_length(&g->scene) - 1) * (GLIDES + 1) + 1;
   *done = false;
   if (!put_scene(g)) return not_whole(g);
-  if (g->frame < frames) return FOV_OK;
-  *done = true;
+  *done = g->frame + 1 == frames;
+  if (!*done) {
+    seek_frame(g, g->frame + 1);
+    return FOV_OK;
+  }
   int closed = EGifCloseFile(g->gif, NULL);
   g->gif = NULL;
   return closed == GIF_OK ? fov_replace_commit(&g->file) : not_whole(g);

@@ -10,6 +10,9 @@ typedef struct FovGif FovGif;
  * destroys it on success. */
 FovStatus fov_gif_begin(FovGif **gif, const char *path, const FovScene *scene);
 
+/** The scene of the next frame, whose explanation may be changed. */
+FovScene *fov_gif_scene(FovGif *gif);
+
 /** Writes the next frame; after the last one replaces the file and sets `done`. Not to be called
  * after that or after a failure. */
 FovStatus fov_gif_step(bool *done, FovGif *gif);

@@ -1,4 +1,5 @@
-/** What explains the answer of an episode: a map of its pixels, and the sequential Jacobian. */
+/** What explains the answer of an episode at a glimpse: a map of the pixels, and the sequential
+ * Jacobian. */
 #ifndef FOV_VIZ_SCENE_EXPLANATION_H
 #define FOV_VIZ_SCENE_EXPLANATION_H
 
@@ -9,10 +10,11 @@
 #include <cairo.h>
 
 typedef struct FovExplanation {
-  const char *method;    /**< its name; NULL: no explanation is shown */
-  bool pending;          /**< something is still being computed */
-  const float *map;      /**< [F, H, W]: of the pixels; NULL: none yet, or symbols are shown */
-  double scale;          /**< the number of the map that is drawn in full colour */
+  const char *method; /**< its name; NULL: no explanation is shown */
+  bool pending;       /**< something is missing that can be computed */
+  const float *map;   /**< [H, W]: of the pixels, at the scene's glimpse; NULL: none yet, or symbols
+                           are shown */
+  double scale;       /**< the number of the map that is drawn in full colour */
   const float *jacobian; /**< [T, T]: row t, column s; NaN: not taken; of a sequence of symbols
                               [T, W]; NULL: none yet */
 } FovExplanation;

@@ -5,16 +5,8 @@
 
 #include "viz/scene/pixels.h"
 
-/** The map at the scene's glimpse, [H, W]; NULL: there is none. */
-static const float *map_of(const FovScene *scene) {
-  const FovTrace *trace = scene->trace;
-  const float *map = scene->explanation.map;
-  size_t pixels = (size_t)trace->height * trace->width;
-  return map && trace->frames > 1 ? map + pixels * (size_t)scene->glimpse : map;
-}
-
 void fov_draw_map(cairo_t *cr, const FovScene *scene, FovBox image) {
-  const float *map = map_of(scene);
+  const float *map = scene->explanation.map;
   if (!map) return;
   cairo_surface_t *surface =
       fov_map_surface(map, scene->trace->height, scene->trace->width, scene->explanation.scale);
@@ -42,11 +34,12 @@ static double draw_scale(cairo_t *cr, const FovScene *scene, double x, double y,
 void fov_draw_map_legend(cairo_t *cr, const FovScene *scene, double x, double y, double end,
                          double em) {
   const FovExplanation *explanation = &scene->explanation;
-  char text[96];
+  char text[128], what[64];
   fov_set_colour(cr, scene->theme->quiet, 1);
   if (explanation->map) x = draw_scale(cr, scene, x, y, em);
+  snprintf(what, sizeof what, " of the answer's logit after glimpse %d", scene->glimpse + 1);
   snprintf(text, sizeof text, "%s%s", explanation->method,
-           explanation->map       ? " of the last answer's logit"
+           explanation->map       ? what
            : explanation->pending ? ": being computed"
                                   : ": none");
   fov_fit_text(cr, text, sizeof text, end - x);
@@ -54,7 +47,7 @@ void fov_draw_map_legend(cairo_t *cr, const FovScene *scene, double x, double y,
 }
 
 int fov_describe_map(char *text, size_t size, const FovScene *scene, int column, int row) {
-  const float *map = map_of(scene);
+  const float *map = scene->explanation.map;
   if (!map) return 0;
   return snprintf(text, size, "%s %.3g; ", scene->explanation.method,
                   (double)map[row * scene->trace->width + column]);

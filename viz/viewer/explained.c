@@ -122,11 +122,11 @@ static bool same_places(const float *places, const FovRecorded *r) {
 
 /** Explains a case; fails if the agent looks elsewhere than recorded. */
 static FovStatus make(float *numbers, const FovDrawExplain *how, const FovDrawCase *one,
-                      const FovRecorded *r, int what) {
+                      const FovRecorded *r, int method) {
   float *places = malloc(2 * (size_t)r->glimpses * sizeof *places);
   if (!places) return fov_fail(FOV_ERR_MEMORY, "no memory for an explanation");
-  FovStatus status = what == FOV_EXPLAINED_JACOBIAN ? how->jacobian(numbers, places, one)
-                                                    : how->map(numbers, places, one, what);
+  FovStatus status = method == FOV_EXPLAINED_JACOBIAN ? how->jacobian(numbers, places, one)
+                                                      : how->map(numbers, places, one, method);
   if (status == FOV_OK && !same_places(places, r)) status = unlike(r);
   free(places);
   return status;
@@ -161,29 +161,31 @@ static FovStatus find_case(FovRecorded *r, const FovDrawExplain *how, const FovD
 
 /* ---- the explanation ---- */
 
-size_t fov_explained_numbers(const FovRecorded *r, int what) {
-  if (what != FOV_EXPLAINED_JACOBIAN) return (size_t)r->frames * r->height * r->width;
+size_t fov_explained_numbers(const FovRecorded *r, FovExplainedPart what) {
+  if (what.method != FOV_EXPLAINED_JACOBIAN) return (size_t)r->frames * r->height * r->width;
   return (size_t)r->glimpses * (r->symbols ? r->width : r->glimpses);
 }
 
 static FovStatus explain(float *numbers, const FovTask *task, const FovTrained *trained,
-                         FovRecorded *r, const FovDrawExplain *how, int what,
+                         FovRecorded *r, const FovDrawExplain *how, FovExplainedPart what,
                          const atomic_bool *stop) {
   FovDrawCase one = {.task = task,
                      .values = trained->values,
                      .seed = fov_origin_seed(r->seed, trained),
                      .split = r->split,
                      .progress = trained->progress,
+                     .time = what.glimpse + 1,
                      .stop = stop};
   FOV_TRY(check_sizes(task, r));
   FOV_TRY(find_case(r, how, &one, numbers));
   one.index = r->index;
-  return make(numbers, how, &one, r, what);
+  return make(numbers, how, &one, r, what.method);
 }
 
 /** Explains what the agent makes of a picture. */
 static FovStatus explain_picture(float *numbers, const FovTrained *trained, FovRecorded *r,
-                                 const FovDrawExplain *how, int what, const atomic_bool *stop) {
+                                 const FovDrawExplain *how, FovExplainedPart what,
+                                 const atomic_bool *stop) {
   FovEnv env;
   FovTask task = trained->task;
   FOV_TRY(fov_picture_env(&env, &trained->env.spec, r->image));
@@ -194,7 +196,8 @@ static FovStatus explain_picture(float *numbers, const FovTrained *trained, FovR
 }
 
 FovStatus fov_explained_make(float *numbers, FovOpenedAgent *agent, FovRecorded *recorded,
-                             const FovDrawExplain *how, int what, const atomic_bool *stop) {
+                             const FovDrawExplain *how, FovExplainedPart what,
+                             const atomic_bool *stop) {
   FOV_TRY(load(agent, recorded));
   const FovTrained *trained = &agent->trained;
   if (recorded->picture) return explain_picture(numbers, trained, recorded, how, what, stop);

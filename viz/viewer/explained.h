@@ -38,8 +38,13 @@ typedef struct FovOpenedAgent {
 
 void fov_opened_agent_finish(FovOpenedAgent *agent);
 
-/** What of an episode is computed: a method's map, 0, 1 …, or the Jacobian. */
 enum { FOV_EXPLAINED_JACOBIAN = -1 };
+
+/** What of an episode is computed. */
+typedef struct FovExplainedPart {
+  int method;  /**< 0, 1 …: the map of a method; or FOV_EXPLAINED_JACOBIAN */
+  int glimpse; /**< 0 …: of a map: after which the agent computes what it explains; else 0 */
+} FovExplainedPart;
 
 /**
  * Loads the agent, unless it is loaded, plays the episode again and explains it.
@@ -50,9 +55,10 @@ enum { FOV_EXPLAINED_JACOBIAN = -1 };
  * than recorded.
  */
 FovStatus fov_explained_make(float *numbers, FovOpenedAgent *agent, FovRecorded *recorded,
-                             const FovDrawExplain *how, int what, const atomic_bool *stop);
+                             const FovDrawExplain *how, FovExplainedPart what,
+                             const atomic_bool *stop);
 
 /** Numbers of what is computed. */
-size_t fov_explained_numbers(const FovRecorded *recorded, int what);
+size_t fov_explained_numbers(const FovRecorded *recorded, FovExplainedPart what);
 
 #endif

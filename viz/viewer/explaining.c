@@ -8,21 +8,22 @@
 
 #include "viz/viewer/explained.h"
 
-enum { MOST_METHODS = 16, RESULTS = 1 + MOST_METHODS, NONE = -2 };
+enum { MOST_METHODS = 16, RESULTS = 1 + MOST_METHODS };
 
-/** Something of an episode: the Jacobian, or a method's map. */
+/** A part of an episode that has been computed. */
 typedef struct Result {
-  float *numbers; // NULL: none yet
-  double scale;   // of a map
-  bool failed;
+  struct Result *before;
+  FovExplainedPart what;
+  double scale;    // of a map
+  float numbers[]; // of a map the picture at its glimpse
 } Result;
 
 /** What the thread works on. Only it uses these while `busy`. */
 typedef struct Job {
   FovRecorded recorded;
   FovOpenedAgent agent;
-  int what;
-  Result result;
+  FovExplainedPart what;
+  Result *result;
   FovStatus status;
   char message[512];
 } Job;
@@ -35,39 +36,55 @@ struct FovExplaining {
   atomic_bool stop, done; // for the thread; by the thread
   int episode;            // whose results these are; −1: nobody's
   int64_t index;          // of its case; −1: not known yet
-  Result results[RESULTS];
+  Result *last;           // of those that are kept
+  bool failed[RESULTS];   // the Jacobian, and maps of each method
 };
 
-static int place_of(int what) {
-  return what - FOV_EXPLAINED_JACOBIAN;
+static int place_of(int method) {
+  return method - FOV_EXPLAINED_JACOBIAN;
 }
 
 static void drop_results(FovExplaining *e, int episode) {
-  for (int i = 0; i < RESULTS; i++) free(e->results[i].numbers);
-  memset(e->results, 0, sizeof e->results);
+  while (e->last) {
+    Result *result = e->last;
+    e->last = result->before;
+    free(result);
+  }
+  memset(e->failed, 0, sizeof e->failed);
   e->episode = episode;
   e->index = -1;
 }
 
 /* ---- the thread ---- */
 
-static FovStatus compute(Result *result, FovExplaining *e) {
-  Job *job = &e->job;
-  size_t count = fov_explained_numbers(&job->recorded, job->what);
-  result->numbers = malloc(2 * count * sizeof *result->numbers); // with room for the scale
-  if (!result->numbers) return fov_fail(FOV_ERR_MEMORY, "no memory for an explanation");
-  FOV_TRY(fov_explained_make(result->numbers, &job->agent, &job->recorded, e->how, job->what,
-                             &e->stop));
-  if (job->what != FOV_EXPLAINED_JACOBIAN)
-    result->scale = fov_map_scale(result->numbers, result->numbers + count, count);
+/** Keeps of a map the picture at its glimpse. room: for as many numbers. Returns what is left. */
+static Result *keep_picture(Result *result, const FovRecorded *recorded, float *room) {
+  size_t pixels = (size_t)recorded->height * recorded->width, size = pixels * sizeof(float);
+  size_t picture = recorded->frames > 1 ? (size_t)result->what.glimpse : 0;
+  memmove(result->numbers, result->numbers + picture * pixels, size);
+  result->scale = fov_map_scale(result->numbers, room, pixels);
+  Result *smaller = realloc(result, sizeof *result + size);
+  return smaller ? smaller : result;
+}
+
+static FovStatus compute(Job *job, const FovDrawExplain *how, const atomic_bool *stop) {
+  FovRecorded *recorded = &job->recorded;
+  size_t pixels = (size_t)recorded->height * recorded->width;
+  size_t count = fov_explained_numbers(recorded, job->what);
+  Result *result = malloc(sizeof *result + (count + pixels) * sizeof(float));
+  job->result = result;
+  if (!result) return fov_fail(FOV_ERR_MEMORY, "no memory for an explanation");
+  result->what = job->what;
+  FOV_TRY(fov_explained_make(result->numbers, &job->agent, recorded, how, job->what, stop));
+  if (job->what.method != FOV_EXPLAINED_JACOBIAN)
+    job->result = keep_picture(result, recorded, result->numbers + count);
   return FOV_OK;
 }
 
 static void *work(void *context) {
   FovExplaining *e = context;
   Job *job = &e->job;
-  job->result = (Result){0};
-  job->status = compute(&job->result, e);
+  job->status = compute(job, e->how, &e->stop);
   snprintf(job->message, sizeof job->message, "%s", fov_error_message());
   atomic_store(&e->done, true);
   return NULL;
@@ -90,6 +107,7 @@ static void end_thread(FovExplaining *e) {
   if (!e->busy) return;
   pthread_join(e->thread, NULL);
   e->busy = false;
+  e->index = e->job.recorded.index;
   fov_recorded_finish(&e->job.recorded);
 }
 
@@ -98,7 +116,7 @@ static void stop_thread(FovExplaining *e) {
   if (!e->busy) return;
   atomic_store(&e->stop, true);
   end_thread(e);
-  free(e->job.result.numbers);
+  free(e->job.result);
 }
 
 /* ---- the results ---- */
@@ -124,30 +142,55 @@ void fov_explaining_forget(FovExplaining *e) {
   drop_results(e, -1);
 }
 
-/** Keeps what the thread has made. */
+/** Waits for the thread and keeps what it has made. */
 static FovStatus take_result(FovExplaining *e) {
   Job *job = &e->job;
-  e->index = job->recorded.index;
   end_thread(e);
-  Result *result = &e->results[place_of(job->what)];
   if (job->status == FOV_OK) {
-    *result = job->result;
+    job->result->before = e->last;
+    e->last = job->result;
     return FOV_OK;
   }
-  free(job->result.numbers);
-  result->failed = true;
+  free(job->result);
+  e->failed[place_of(job->what.method)] = true;
   return fov_fail(job->status, "%s", job->message);
 }
 
-/** What is missing; NONE: nothing. The Jacobian comes last, for it takes the most time. */
-static int find_missing(const FovExplaining *e, const FovWanted *wanted) {
-  const Result *map = &e->results[place_of(wanted->method)];
-  const Result *jacobian = &e->results[place_of(FOV_EXPLAINED_JACOBIAN)];
-  if (!map->numbers && !map->failed) return wanted->method;
-  return map->numbers && !jacobian->numbers && !jacobian->failed ? FOV_EXPLAINED_JACOBIAN : NONE;
+static const Result *find(const FovExplaining *e, int method, int glimpse) {
+  const Result *result = e->last;
+  while (result && (result->what.method != method || result->what.glimpse != glimpse))
+    result = result->before;
+  return result;
+}
+
+/** Finds what is missing; false: nothing. The Jacobian comes last, for it takes the most time. */
+static bool find_missing(FovExplainedPart *missing, const FovExplaining *e,
+                         const FovWanted *wanted) {
+  int method = wanted->method;
+  if (method != FOV_EXPLAINED_JACOBIAN) {
+    bool shown = find(e, method, wanted->glimpse);
+    *missing = (FovExplainedPart){method, shown ? wanted->next : wanted->glimpse};
+    if (e->failed[place_of(method)]) return false;
+    if (!shown || !find(e, method, wanted->next)) return true;
+  }
+  *missing = (FovExplainedPart){.method = FOV_EXPLAINED_JACOBIAN};
+  return !e->failed[place_of(FOV_EXPLAINED_JACOBIAN)] && !find(e, FOV_EXPLAINED_JACOBIAN, 0);
+}
+
+/** Begins with a part of the wanted episode. */
+static FovStatus begin(FovExplaining *e, FovExplainedPart what, const FovWanted *wanted) {
+  Job *job = &e->job;
+  job->what = what;
+  FovStatus status =
+      fov_recorded_copy(&job->recorded, wanted->opened, wanted->episode, wanted->picture);
+  job->recorded.index = e->index;
+  if (status == FOV_OK) status = start_thread(e);
+  if (status != FOV_OK) e->failed[place_of(what.method)] = true;
+  return status;
 }
 
 FovStatus fov_explaining_step(bool *changed, FovExplaining *e, const FovWanted *wanted) {
+  FovExplainedPart missing;
   *changed = false;
   if (!wanted) {
     stop_thread(e);
@@ -161,36 +204,41 @@ FovStatus fov_explaining_step(bool *changed, FovExplaining *e, const FovWanted *
     *changed = true;
     FOV_TRY(take_result(e));
   }
-  int missing = find_missing(e, wanted);
-  if (e->busy && e->job.what != missing) stop_thread(e);
-  if (e->busy || missing == NONE) return FOV_OK;
-  e->job.what = missing;
-  FovStatus status =
-      fov_recorded_copy(&e->job.recorded, wanted->opened, wanted->episode, wanted->picture);
-  e->job.recorded.index = e->index;
-  if (status == FOV_OK) status = start_thread(e);
-  if (status != FOV_OK) e->results[place_of(missing)].failed = true;
-  return status;
+  if (!find_missing(&missing, e, wanted)) return FOV_OK;
+  // The map of another glimpse is kept: it is finished.
+  if (e->busy && e->job.what.method != missing.method) stop_thread(e);
+  return e->busy ? FOV_OK : begin(e, missing, wanted);
 }
 
-bool fov_explaining_has(const FovExplaining *e, int episode) {
-  return e->episode == episode;
+FovStatus fov_explaining_complete(FovExplaining *e, const FovWanted *wanted) {
+  bool changed;
+  FOV_TRY(fov_explaining_step(&changed, e, wanted));
+  while (e->busy) {
+    FOV_TRY(take_result(e));
+    FOV_TRY(fov_explaining_step(&changed, e, wanted));
+  }
+  return FOV_OK;
 }
 
 bool fov_explaining_is_done(const FovExplaining *e, const FovWanted *wanted) {
+  FovExplainedPart missing;
   if (!wanted) return !e->busy;
-  return !e->busy && e->episode == wanted->episode && find_missing(e, wanted) == NONE;
+  return !e->busy && e->episode == wanted->episode && !find_missing(&missing, e, wanted);
 }
 
-FovExplanation fov_explaining_get(const FovExplaining *e, int episode, int method) {
-  const Result *map = &e->results[place_of(method)];
-  bool maps = method != FOV_EXPLAINED_JACOBIAN;
-  FovExplanation explanation = {.method = maps ? e->how->method(method) : "sequential Jacobian",
-                                .pending = e->busy};
-  if (e->episode != episode) return explanation;
-  explanation.map = maps ? map->numbers : NULL;
-  explanation.scale = map->scale;
-  explanation.jacobian = e->results[place_of(FOV_EXPLAINED_JACOBIAN)].numbers;
+FovExplanation fov_explaining_get(const FovExplaining *e, const FovWanted *wanted) {
+  bool maps = wanted->method != FOV_EXPLAINED_JACOBIAN;
+  FovExplanation explanation = {
+      .method = maps ? e->how->method(wanted->method) : "sequential Jacobian", .pending = true};
+  if (e->episode != wanted->episode) return explanation;
+  const Result *map = maps ? find(e, wanted->method, wanted->glimpse) : NULL;
+  const Result *jacobian = find(e, FOV_EXPLAINED_JACOBIAN, 0);
+  FovWanted shown = *wanted;
+  FovExplainedPart missing;
+  shown.next = shown.glimpse;
+  explanation.pending = find_missing(&missing, e, &shown);
+  if (map) explanation.map = map->numbers, explanation.scale = map->scale;
+  if (jacobian) explanation.jacobian = jacobian->numbers;
   return explanation;
 }
 

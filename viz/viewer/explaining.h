@@ -18,12 +18,14 @@ typedef struct FovWanted {
   const FovOpenedRun *opened;
   const char *picture; /**< that the agent looks at instead; NULL: none */
   int episode;
-  int method; /**< FOV_EXPLAINED_JACOBIAN: the Jacobian alone */
+  int method;        /**< FOV_EXPLAINED_JACOBIAN: the Jacobian alone */
+  int glimpse, next; /**< whose map is wanted first, and which then */
 } FovWanted;
 
 /**
- * Takes what has been computed, and begins with what is missing: the method's map, then the
- * Jacobian. What is no longer wanted is stopped, and dropped with its episode.
+ * Takes what has been computed, and begins with what is missing: the method's map at the glimpse,
+ * that at the next one, then the Jacobian. The Jacobian, another method and another episode are
+ * stopped when a map is missing; results are kept until another episode is wanted.
  *
  * wanted: NULL: nothing. changed: whether there is something new. Fails, once, as
  * fov_explained_make does.
@@ -33,14 +35,15 @@ FovStatus fov_explaining_step(bool *changed, FovExplaining *explaining, const Fo
 /** Stops the computation, and drops all results: the trace is another. */
 void fov_explaining_forget(FovExplaining *explaining);
 
-/** Whether there may be results of an episode. */
-bool fov_explaining_has(const FovExplaining *explaining, int episode);
+/** Waits for all that is missing. Fails, once, as fov_explained_make does. */
+FovStatus fov_explaining_complete(FovExplaining *explaining, const FovWanted *wanted);
 
 /** Whether a step would do nothing now, nor later. */
 bool fov_explaining_is_done(const FovExplaining *explaining, const FovWanted *wanted);
 
-/** What there is of an episode: the map of a method, or none, and the Jacobian. */
-FovExplanation fov_explaining_get(const FovExplaining *explaining, int episode, int method);
+/** What there is of it: the map at the glimpse, or none, and the Jacobian. Valid until another
+ * episode is wanted. */
+FovExplanation fov_explaining_get(const FovExplaining *explaining, const FovWanted *wanted);
 
 /** The method after one; those that cannot explain the agent are left out, once it is loaded. Stops
  * the computation. */

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "viz/scene/attention.h"
-#include "viz/viewer/saving.h"
 
 /* ---- switches ---- */
 
@@ -55,13 +54,23 @@ void fov_viewer_next_method(FovViewer *viewer) {
 
 static const double patience = 0.3; // seconds before a message
 
-/** False if no explanation is shown. */
+/** What the next frame of the GIF needs; false if no GIF is explained. */
+static bool find_wanted_of_gif(FovWanted *wanted, const FovViewer *viewer) {
+  const FovScene *scene = viewer->gif ? fov_gif_scene(viewer->gif) : NULL;
+  if (!scene || !scene->explanation.method) return false;
+  *wanted = fov_viewer_wanted(viewer, scene->episode, scene->glimpse, viewer->gif_method);
+  return true;
+}
+
+/** What a GIF needs, else what is shown and what comes next while the player glides or plays; false
+ * if nothing is explained. */
 static bool find_wanted(FovWanted *wanted, const FovViewer *viewer) {
   const FovPlayer *player = &viewer->player;
-  *wanted = (FovWanted){.opened = &viewer->opened,
-                        .picture = viewer->picture[0] ? viewer->picture : NULL,
-                        .episode = fov_player_episode(player),
-                        .method = fov_viewer_method(viewer)};
+  int episode = fov_player_episode(player), method = fov_viewer_method(viewer);
+  if (find_wanted_of_gif(wanted, viewer)) return true;
+  int shown = (int)player->time, next = player->playing ? shown + 1 : (int)player->target;
+  *wanted = fov_viewer_wanted(viewer, episode, shown, method);
+  wanted->next = fov_viewer_wanted(viewer, episode, next, method).glimpse;
   return player->overlays & FOV_OVERLAY_EXPLANATION && player->mode == FOV_MODE_SCENE &&
          player->count > 0;
 }
@@ -70,16 +79,13 @@ void fov_viewer_step_explanation(FovViewer *viewer, double seconds) {
   FovWanted wanted;
   bool shown = find_wanted(&wanted, viewer), changed, late = viewer->computing >= patience;
   if (!viewer->explaining) return;
-  // A GIF that is being written shows the results of its episode.
-  if (viewer->gif && shown && !fov_explaining_has(viewer->explaining, wanted.episode))
-    fov_viewer_end_gif(viewer);
   FovStatus status = fov_explaining_step(&changed, viewer->explaining, shown ? &wanted : NULL);
   if (changed) {
     if (late) viewer->message_left = 0;
     fov_viewer_damage_all(viewer);
   }
   fov_viewer_check(viewer, status);
-  bool computes = !changed && fov_viewer_explanation(viewer).pending;
+  bool computes = shown && !changed && fov_viewer_explanation(viewer).pending;
   viewer->computing = computes ? viewer->computing + seconds : 0;
   if (computes && !late && viewer->computing >= patience)
     fov_viewer_show_message(viewer, false, "computing the explanation ...");
@@ -88,6 +94,20 @@ void fov_viewer_step_explanation(FovViewer *viewer, double seconds) {
 void fov_viewer_forget_explanation(FovViewer *viewer) {
   fov_explaining_forget(viewer->explaining);
   if (check_explainable(viewer) != FOV_OK) viewer->player.overlays &= ~FOV_OVERLAY_EXPLANATION;
+}
+
+bool fov_viewer_explain_frame(FovViewer *viewer) {
+  FovWanted wanted;
+  if (!find_wanted_of_gif(&wanted, viewer)) return true;
+  FovExplanation *explanation = &fov_gif_scene(viewer->gif)->explanation;
+  *explanation = fov_explaining_get(viewer->explaining, &wanted);
+  return !explanation->pending;
+}
+
+void fov_viewer_complete_explanation(FovViewer *viewer) {
+  FovWanted wanted;
+  if (find_wanted_of_gif(&wanted, viewer))
+    fov_viewer_check(viewer, fov_explaining_complete(viewer->explaining, &wanted));
 }
 
 bool fov_viewer_is_explained(const FovViewer *viewer) {

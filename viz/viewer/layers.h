@@ -13,11 +13,18 @@ void fov_viewer_next_head(FovViewer *viewer);
 /** Shows the explanation, or the next method of the one that is shown. */
 void fov_viewer_next_method(FovViewer *viewer);
 
-/** Takes what has been computed of the explanation, and begins with what is missing. */
+/** Takes what has been computed of the explanation, and begins with what is missing: of the GIF
+ * that is being written, or of what is shown. */
 void fov_viewer_step_explanation(FovViewer *viewer, double seconds);
 
 /** Drops the explanation: the trace is another. Hides it if that one cannot be explained. */
 void fov_viewer_forget_explanation(FovViewer *viewer);
+
+/** Gives the next frame of the GIF its explanation; false: it is not there yet. */
+bool fov_viewer_explain_frame(FovViewer *viewer);
+
+/** Waits until it is there. */
+void fov_viewer_complete_explanation(FovViewer *viewer);
 
 /** Whether nothing of the explanation is missing or being computed. */
 bool fov_viewer_is_explained(const FovViewer *viewer);

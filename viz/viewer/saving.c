@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "viz/viewer/drawing.h"
+#include "viz/viewer/layers.h"
 #include "viz/viewer/window_layout.h"
 
 /** Composes the name of a file from what it shows. path: [FOV_VIEWER_PATH] */
@@ -48,6 +49,7 @@ void fov_viewer_begin_gif(FovViewer *viewer) {
   scene.names[0] = viewer->opened.name;
   scene.names[1] = viewer->other.name;
   scene.explanation = fov_viewer_explanation(viewer);
+  viewer->gif_method = fov_viewer_method(viewer);
   scene.gazes = fov_viewer_gazes(viewer);
   name_file(viewer->gif_path, viewer, ".gif");
   if (fov_viewer_check(viewer, fov_gif_begin(&viewer->gif, viewer->gif_path, &scene)))
@@ -58,7 +60,7 @@ void fov_viewer_begin_gif(FovViewer *viewer) {
 
 void fov_viewer_step_gif(FovViewer *viewer) {
   bool done;
-  if (!viewer->gif) return;
+  if (!viewer->gif || !fov_viewer_explain_frame(viewer)) return;
   bool written = fov_viewer_check(viewer, fov_gif_step(&done, viewer->gif));
   if (written && !done) return;
   fov_gif_destroy(viewer->gif);
@@ -67,5 +69,8 @@ void fov_viewer_step_gif(FovViewer *viewer) {
 }
 
 void fov_viewer_end_gif(FovViewer *viewer) {
-  while (viewer->gif) fov_viewer_step_gif(viewer);
+  while (viewer->gif) {
+    fov_viewer_complete_explanation(viewer);
+    fov_viewer_step_gif(viewer);
+  }
 }

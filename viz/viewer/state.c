@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "viz/scene/episode.h"
+
 static const double message_seconds = 4;
 
 void fov_viewer_damage(FovViewer *viewer, FovBox box) {
@@ -38,12 +40,24 @@ int fov_viewer_method(const FovViewer *viewer) {
   return viewer->opened.trace.vocabulary > 0 ? FOV_EXPLAINED_JACOBIAN : viewer->method;
 }
 
+FovWanted fov_viewer_wanted(const FovViewer *viewer, int episode, int glimpse, int method) {
+  int last = episode < 0 ? 0 : fov_last_glimpse(&viewer->opened.trace, episode);
+  if (glimpse > last) glimpse = last; // of two agents, the other one looks longer
+  return (FovWanted){.opened = &viewer->opened,
+                     .picture = viewer->picture[0] ? viewer->picture : NULL,
+                     .episode = episode,
+                     .method = method,
+                     .glimpse = glimpse,
+                     .next = glimpse};
+}
+
 FovExplanation fov_viewer_explanation(const FovViewer *viewer) {
   const FovPlayer *player = &viewer->player;
   if (!viewer->explaining || !(player->overlays & FOV_OVERLAY_EXPLANATION))
     return (FovExplanation){0};
-  return fov_explaining_get(viewer->explaining, fov_player_episode(player),
-                            fov_viewer_method(viewer));
+  const FovWanted shown = fov_viewer_wanted(viewer, fov_player_episode(player), (int)player->time,
+                                            fov_viewer_method(viewer));
+  return fov_explaining_get(viewer->explaining, &shown);
 }
 
 bool fov_viewer_check(FovViewer *viewer, FovStatus status) {

@@ -39,6 +39,7 @@ typedef struct FovViewer {
   bool alarm;          /**< it reports a failure */
   FovGif *gif;         /**< a GIF that is being written, a frame at each tick; NULL: none */
   char gif_path[FOV_VIEWER_PATH];
+  int gif_method; /**< of its explanation */
   char hint[128]; /**< the value under the pointer; "" if there is none */
   double x, y;    /**< the pointer */
   FovGrip grip;
@@ -63,6 +64,9 @@ const FovGazes *fov_viewer_gazes(const FovViewer *viewer);
 
 /** What explains the episodes: a method, or the Jacobian alone if they are of symbols. */
 int fov_viewer_method(const FovViewer *viewer);
+
+/** What explains a glimpse of an episode, or its last one if that comes before. */
+FovWanted fov_viewer_wanted(const FovViewer *viewer, int episode, int glimpse, int method);
 
 /** The explanation that is shown, or none. */
 FovExplanation fov_viewer_explanation(const FovViewer *viewer);

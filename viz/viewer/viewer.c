@@ -458,7 +458,7 @@ void fov_viewer_title(const FovViewer *viewer, char *text, size_t size) {
   FovExplanation explanation = fov_viewer_explanation(viewer);
   if (explanation.method)
     snprintf(head + strlen(head), sizeof head - strlen(head), ", %s%s", explanation.method,
-             explanation.pending ? " ..." : "");
+             explanation.pending && player->mode == FOV_MODE_SCENE ? " ..." : "");
   const char *follow = viewer->following ? ", following" : "";
   if (opened->snapshots == 0)
     snprintf(text, size, "%s: waiting for the first evaluation%s", name, follow);
