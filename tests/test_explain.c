@@ -256,8 +256,13 @@ static int check_times(const char *settings, const char *target, int glimpses) {
   int earlier = 0;
   begin(&s, settings, target, false);
   fov_replay_run(&whole, &s.arena, &s.held, &(FovReplayRequest){.reader = FOV_READER_ANSWER});
-  for (int time = 0; time <= fov_task_glimpses(&s.toy.task) + 1; time++)
+  int most = fov_task_glimpses(&s.toy.task);
+  for (int time = 0; time <= most; time++)
     earlier += check_time(&s, &whole, target, time, glimpses);
+  FovTarget beyond = s.explained.target;
+  beyond.time = most + 1;
+  assert_int_equal(fov_target_check(&beyond, &s.toy.task), FOV_ERR_USAGE);
+  assert_non_null(strstr(fov_error_message(), "the glimpses of an episode"));
   finish(&s);
   return earlier;
 }

@@ -22,15 +22,18 @@ static const FovOption options[] = {
     FOV_TEXT(FovExplainCommand, method,
              "how pixels are explained; fovea list methods describes them; default: saliency, and "
              "with --check all"),
-    FOV_TEXT(FovExplainCommand, target,
-             "what is explained: logit, log_p, entropy, baseline, location_x or location_y; "
-             "logit:label and logit:3 name a class, logit alone the one that is answered at --time "
-             "or next; default: logit"),
-    FOV_INT(FovExplainCommand, time, "0", 0, 1000000,
-            "the glimpse after which it is read; 0: the last one, of a location the one before"),
+    FOV_TEXT(
+        FovExplainCommand, target,
+        "what is explained: logit, log_p, entropy, baseline, location_x or location_y; "
+        "logit:label and logit:3 name a class, logit alone the one answered at --time or next; "
+        "default: logit"),
+    FOV_INT(
+        FovExplainCommand, time, "0", 0, 1000000,
+        "the glimpse after which the target is read; 0: that of the last answer, or for a location "
+        "the one before"),
     FOV_INT(FovExplainCommand, episodes, "100", 1, 100000, "the first N cases of the split"),
     FOV_BOOL(FovExplainCommand, wrong, "no",
-             "of these, only those that were answered wrongly or missed their goal"),
+             "only episodes that were answered wrongly or missed their goal"),
     FOV_INT(FovExplainCommand, class, "-1", -1, FOV_MAX_ACTIONS,
             "only those of this class; -1: all"),
     FOV_CHOICE(FovExplainCommand, split, "test", fov_split_names, "which cases"),

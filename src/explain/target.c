@@ -61,6 +61,10 @@ static bool has_mean(const FovTask *task) {
 FovStatus fov_target_check(const FovTarget *target, const FovTask *task) {
   const char *name = fov_target_names[target->kind], *env = task->env->type->plugin.name;
   FovAnswerKind answer = task->env->spec.answer;
+  int glimpses = fov_task_glimpses(task);
+  if (target->time > glimpses)
+    return fov_fail(FOV_ERR_USAGE, "--time %d: expected at most %d, the glimpses of an episode",
+                    target->time, glimpses);
   bool probable = target->kind == FOV_TARGET_LOG_P || target->kind == FOV_TARGET_ENTROPY;
   if (probable && answer == FOV_ANSWER_VECTOR)
     return fov_fail(FOV_ERR_USAGE,

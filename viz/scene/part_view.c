@@ -192,7 +192,8 @@ void fov_draw_view(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
     draw_ground(cr, scene, l);
   cairo_rectangle(cr, l->view.x, l->view.y, l->view.w, l->view.h);
   cairo_clip(cr);
-  if (scene->overlays & FOV_OVERLAY_POLICY) fov_draw_policy_tiles(cr, scene, l);
+  bool map = scene->explanation.method != NULL; // whose colours tints would change
+  if (scene->overlays & FOV_OVERLAY_POLICY && !map) fov_draw_policy_tiles(cr, scene, l);
   if (scene->overlays & FOV_OVERLAY_SQUARES) draw_squares(cr, scene, l);
   if (scene->overlays & FOV_OVERLAY_POLICY) fov_draw_policy_gaussian(cr, scene, l);
   bool moves = !fov_reads_all(scene->trace);

@@ -210,16 +210,6 @@ FovStatus fov_explaining_step(bool *changed, FovExplaining *e, const FovWanted *
   return e->busy ? FOV_OK : begin(e, missing, wanted);
 }
 
-FovStatus fov_explaining_complete(FovExplaining *e, const FovWanted *wanted) {
-  bool changed;
-  FOV_TRY(fov_explaining_step(&changed, e, wanted));
-  while (e->busy) {
-    FOV_TRY(take_result(e));
-    FOV_TRY(fov_explaining_step(&changed, e, wanted));
-  }
-  return FOV_OK;
-}
-
 bool fov_explaining_is_done(const FovExplaining *e, const FovWanted *wanted) {
   FovExplainedPart missing;
   if (!wanted) return !e->busy;

@@ -35,9 +35,6 @@ FovStatus fov_explaining_step(bool *changed, FovExplaining *explaining, const Fo
 /** Stops the computation, and drops all results: the trace is another. */
 void fov_explaining_forget(FovExplaining *explaining);
 
-/** Waits for all that is missing. Fails, once, as fov_explained_make does. */
-FovStatus fov_explaining_complete(FovExplaining *explaining, const FovWanted *wanted);
-
 /** Whether a step would do nothing now, nor later. */
 bool fov_explaining_is_done(const FovExplaining *explaining, const FovWanted *wanted);
 

@@ -104,12 +104,6 @@ bool fov_viewer_explain_frame(FovViewer *viewer) {
   return !explanation->pending;
 }
 
-void fov_viewer_complete_explanation(FovViewer *viewer) {
-  FovWanted wanted;
-  if (find_wanted_of_gif(&wanted, viewer))
-    fov_viewer_check(viewer, fov_explaining_complete(viewer->explaining, &wanted));
-}
-
 bool fov_viewer_is_explained(const FovViewer *viewer) {
   FovWanted wanted;
   bool shown = find_wanted(&wanted, viewer);

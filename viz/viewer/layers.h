@@ -23,9 +23,6 @@ void fov_viewer_forget_explanation(FovViewer *viewer);
 /** Gives the next frame of the GIF its explanation; false: it is not there yet. */
 bool fov_viewer_explain_frame(FovViewer *viewer);
 
-/** Waits until it is there. */
-void fov_viewer_complete_explanation(FovViewer *viewer);
-
 /** Whether nothing of the explanation is missing or being computed. */
 bool fov_viewer_is_explained(const FovViewer *viewer);
 

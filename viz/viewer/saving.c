@@ -69,8 +69,11 @@ void fov_viewer_step_gif(FovViewer *viewer) {
 }
 
 void fov_viewer_end_gif(FovViewer *viewer) {
-  while (viewer->gif) {
-    fov_viewer_complete_explanation(viewer);
-    fov_viewer_step_gif(viewer);
-  }
+  char text[FOV_PATH_SIZE + 64];
+  while (viewer->gif && fov_viewer_explain_frame(viewer)) fov_viewer_step_gif(viewer);
+  if (!viewer->gif) return;
+  fov_gif_destroy(viewer->gif);
+  viewer->gif = NULL;
+  snprintf(text, sizeof text, "%s: not written: its maps were not ready", viewer->gif_path);
+  fov_viewer_show_message(viewer, true, text);
 }

@@ -10,9 +10,12 @@ void fov_viewer_save(FovViewer *viewer);
 /** Begins a GIF of the episode, unless one is being written. */
 void fov_viewer_begin_gif(FovViewer *viewer);
 
-/** Writes the next frame of the GIF, unless its explanation is still being computed; or all that
- * are left: before its trace is replaced. Does nothing if there is none. */
+/** Writes the next frame of the GIF, unless its explanation is still being computed. Does nothing
+ * if there is none. */
 void fov_viewer_step_gif(FovViewer *viewer);
+
+/** Writes all frames that are left, before their trace is replaced; if explanations are missing,
+ * drops the GIF with a message. Does nothing if there is none. */
 void fov_viewer_end_gif(FovViewer *viewer);
 
 #endif

@@ -179,9 +179,10 @@ FovStatus fov_viewer_open_at(FovViewer *viewer, const char *path, const FovDrawE
   return status;
 }
 
-/** Shows the recorded episodes again. */
+/** Shows the recorded episodes again, without what other settings made of the picture. */
 static void close_picture(FovViewer *viewer) {
   fov_viewer_end_gif(viewer);
+  close_other(viewer);
   viewer->picture[0] = '\0';
   if (fov_viewer_check(viewer, fov_opened_run_show(&viewer->opened, viewer->opened.snapshot)))
     fov_viewer_check(viewer, take_trace(viewer));
@@ -194,6 +195,7 @@ void fov_viewer_drop(FovViewer *viewer, const char *path) {
   }
   FovOpenedRun opened;
   if (!fov_viewer_check(viewer, fov_opened_run_open(&opened, path))) return;
+  viewer->message_left = 0;
   fov_viewer_end_gif(viewer);
   close_other(viewer);
   fov_opened_run_finish(&viewer->opened);
@@ -202,7 +204,6 @@ void fov_viewer_drop(FovViewer *viewer, const char *path) {
   viewer->picture[0] = '\0';
   viewer->following = opened.snapshots == 0;
   viewer->player.mode = FOV_MODE_SCENE;
-  viewer->message_left = 0;
   if (fov_viewer_check(viewer, take_trace(viewer)) && opened.trace.episodes > 0)
     fov_player_go(&viewer->player, 0);
   poll(viewer);
