@@ -142,7 +142,7 @@ void fov_explaining_forget(FovExplaining *e) {
   drop_results(e, -1);
 }
 
-/** Waits for the thread and keeps what it has made. */
+/** Keeps what the thread has made. */
 static FovStatus take_result(FovExplaining *e) {
   Job *job = &e->job;
   end_thread(e);

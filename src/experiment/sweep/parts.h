@@ -13,7 +13,7 @@ struct FovSweep {
   FovSweepPlan plan;
   FovEnv train, valid; /**< of run `first`: its children share their data */
   FovSweepRun *runs;
-  bool *tried;       /**< [count]: by this process, as far as it went */
+  bool *tried;       /**< [count]: this process has worked on the run, finished or not */
   int64_t *episodes; /**< [configurations]: of a whole training */
   int count;
   int first; /**< the first run that is not left out */
