@@ -237,6 +237,30 @@ static void test_the_first_glimpse_is_at_the_requested_place(void **state) {
   }
 }
 
+/** With `near`, a random first glimpse is that share nearer the target than without. */
+static void test_the_first_glimpse_is_moved_to_the_target(void **state) {
+  (void)state;
+  const double near = 0.75;
+  Toy toy;
+  ToyPlay p;
+  toy_create(&toy, "env = toy_turns\nfirst = random\nsensor.inside = yes\n");
+  real *values = toy_lively_values(&toy), bounds[2];
+  toy_play_begin(&p, &toy, values, NULL, 0, 16);
+  p.plan.near = near;
+  toy_play_run(&p, &toy);
+  fov_task_bounds(bounds, &toy.task);
+  for (int b = 0; b < 16; b++)
+    for (int j = 0; j < 2; j++) {
+      double start = (double)bounds[j] * (2 * fov_rng_uniform(&p.start[b]) - 1);
+      double target = (double)fov_location_of(TOY_SIDE / 2 - (j == 0 ? 6 : 0), 0, TOY_SIDE);
+      assert_close(p.rollout.at[1].location->value[2 * b + j], start + near * (target - start),
+                   1e-6);
+    }
+  toy_play_finish(&p);
+  free(values);
+  toy_finish(&toy);
+}
+
 /** y = act(W x + b) by the parameters "name.w" and "name.bias". */
 static void apply(double *y, const Toy *toy, const real *values, const char *name, const double *x,
                   double (*act)(double)) {
@@ -966,6 +990,7 @@ int main(void) {
       cmocka_unit_test(test_information_is_gained_question_by_question),
       cmocka_unit_test(test_the_core_reads_the_time),
       cmocka_unit_test(test_the_first_glimpse_is_at_the_requested_place),
+      cmocka_unit_test(test_the_first_glimpse_is_moved_to_the_target),
       cmocka_unit_test(test_a_context_chooses_the_first_glimpse),
       cmocka_unit_test(test_labels_are_answered_in_turn),
       cmocka_unit_test(test_context_and_second_layer_affect_answers_only_through_the_gaze),

@@ -295,6 +295,26 @@ static void test_copies_that_do_not_fit_are_refused(void **state) {
                         "baseline = leave_one_out needs train.copies of 2 or more, found 1");
 }
 
+/** A curriculum of distances: what a shard is planned with, and what has no distance. */
+static void test_targets_are_near_at_first(void **state) {
+  (void)state;
+  const double near[] = {0.8, 0.4, 0, 0};
+  Toy toy;
+  toy_create(&toy, "env = toy_turns\nfirst = random\ntrain.near = 0.8\ntrain.batch = 16\n"
+                   "train.episodes = 64\n");
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  for (int update = 0; update < 4; update++) {
+    FovArena arena = {0};
+    assert_close(fov_train_plan(trainer, &arena, 0).near, near[update], 1e-12);
+    fov_arena_finish(&arena);
+    toy_train(trainer, 1);
+  }
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
+  assert_create_refuses("env = toy_turns\ntrain.near = 0.8\n", "set first = random");
+  assert_create_refuses("first = random\ntrain.near = 0.8\n", "env = toy has none");
+}
+
 static void test_a_baseline_without_the_answers_it_starts_from_is_refused(void **state) {
   (void)state;
   assert_create_refuses("baseline = answer\n", "baseline = answer needs an answer after every "
@@ -340,6 +360,9 @@ static void test_choices_that_cannot_be_enumerated_are_refused(void **state) {
                         "objective = marginal: expected baseline = none, found baseline = learned");
   assert_create_refuses(MARGINAL ONE_TILE "baseline = none\ntrain.answer = every\n",
                         "expected train.answer = last, found train.answer = every");
+  assert_create_refuses(MARGINAL "policy = tiles\npolicy.side = 2\nglimpses = 2\nfirst = random\n"
+                                 "train.copies = 4\nbaseline = none\ntrain.near = 0.5\n",
+                        "objective = marginal: expected train.near = 0, found 0.5");
 }
 
 static void test_copies_without_a_likelihood_are_refused(void **state) {
@@ -591,6 +614,7 @@ int main(void) {
       cmocka_unit_test(test_the_gradient_is_clipped_to_its_norm),
       cmocka_unit_test(test_rate_and_progress_follow_the_updates),
       cmocka_unit_test(test_copies_that_do_not_fit_are_refused),
+      cmocka_unit_test(test_targets_are_near_at_first),
       cmocka_unit_test(test_a_baseline_without_the_answers_it_starts_from_is_refused),
       cmocka_unit_test(test_what_a_vector_does_not_have_is_refused),
       cmocka_unit_test(test_choices_that_cannot_be_enumerated_are_refused),

@@ -275,6 +275,15 @@ FovChoice fov_first_choice(FovFirst first, FovRng *rng) {
   return choice;
 }
 
+/** Moves a place towards the target, (x, y) in image units, if that is known. */
+static void come_near(FovChoice *choice, const float where[2], const real bounds[2], double near) {
+  for (int j = 0; j < 2 && near > 0 && !isnan(where[j]); j++) {
+    real target = bounds[j] > 0 ? (real)where[j] / bounds[j] : 0;
+    target = target < -1 ? -1 : target > 1 ? 1 : target;
+    choice->sample[j] += (real)near * (target - choice->sample[j]);
+  }
+}
+
 void fov_play_choose_first(FovTimeStep *step, Play *play) {
   FovFirst first = (FovFirst)play->task->options.first;
   if (first == FOV_FIRST_LEARNED) {
@@ -287,6 +296,7 @@ void fov_play_choose_first(FovTimeStep *step, Play *play) {
   fov_task_bounds(bounds, play->task);
   for (int i = 0; i < step->count; i++) {
     choices[i] = forced ? forced[i] : fov_first_choice(first, &play->policy_rng[i]);
+    if (!forced) come_near(&choices[i], play->env[i].where, bounds, play->plan->near);
     for (int j = 0; j < 2; j++) play->places[2 * i + j] = bounds[j] * choices[i].sample[j];
   }
   record_places(step, choices, play);

@@ -77,6 +77,21 @@ static FovStatus check_relaxed(const FovTraining *training) {
   return FOV_OK;
 }
 
+static FovStatus check_near(const FovTraining *training) {
+  const FovTask *task = &training->task;
+  if (training->options.near == 0) return FOV_OK;
+  if (task->options.first != FOV_FIRST_RANDOM)
+    return fov_fail(FOV_ERR_USAGE, "train.near moves a random first glimpse: set first = random");
+  if (training->objective->enumerates)
+    return fov_fail(FOV_ERR_USAGE, "objective = %s: expected train.near = 0, found %g",
+                    training->objective->plugin.name, training->options.near);
+  if (!task->env->spec.located)
+    return fov_fail(FOV_ERR_USAGE,
+                    "train.near needs a target that has a place, and env = %s has none",
+                    task->env->type->plugin.name);
+  return FOV_OK;
+}
+
 static FovStatus check_parts(const FovTraining *training) {
   int parts, shards = fov_train_shards(&training->options);
   fov_train_passes(&parts, training);
@@ -94,5 +109,6 @@ FovStatus fov_train_check(const FovTraining *training) {
   FOV_TRY(check_baseline(training));
   FOV_TRY(check_likelihood(training));
   FOV_TRY(check_relaxed(training));
+  FOV_TRY(check_near(training));
   return check_parts(training);
 }

@@ -22,6 +22,9 @@ const FovOption fov_train_options[] = {
              "decay of the averaged weights that are evaluated; 0: none"),
     FOV_CHOICE(FovTrainOptions, answer, "last", answers,
                "glimpses after which an answer is trained"),
+    FOV_REAL(FovTrainOptions, near, "0", 0, 1,
+             "with first = random, the share of the way to the target that the first glimpse is "
+             "moved; falls to 0 by the middle of the training"),
     FOV_OPTIONS_END,
 };
 
@@ -48,6 +51,10 @@ int64_t fov_trainer_updates_planned(const FovTrainer *trainer) {
 
 double fov_trainer_progress(const FovTrainer *trainer) {
   return (double)trainer->state.update / (double)fov_trainer_updates_planned(trainer);
+}
+
+double fov_train_near(const FovTrainOptions *options, double progress) {
+  return progress < 0.5 ? options->near * (1 - 2 * progress) : 0;
 }
 
 double fov_trainer_rate(const FovTrainer *trainer) {

@@ -21,6 +21,7 @@ FovPlan fov_train_plan(const FovTrainer *trainer, FovArena *arena, int shard) {
                   .policy_rng = policy_rng,
                   .copies = o->copies,
                   .progress = fov_trainer_progress(trainer),
+                  .near = fov_train_near(o, fov_trainer_progress(trainer)),
                   .teach = true,
                   .predict = training->task.baseline->head.build,
                   .every = o->answer == FOV_TRAIN_ANSWER_EVERY,

@@ -25,6 +25,8 @@ typedef struct FovTrainOptions {
   double clip;      /**< global norm that gradients are cut to; 0: none */
   double average;   /**< decay of the weights' moving average used in evaluation; 0: none */
   int answer;       /**< FovTrainAnswer */
+  double near;      /**< share of the way to the target that a random first glimpse is moved; falls
+                         to 0 by the middle of the training */
 } FovTrainOptions;
 
 /** Where the answer's loss is taken. */

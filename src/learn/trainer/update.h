@@ -72,6 +72,10 @@ void fov_train_free_sums(FovTrainer *trainer);
  * shards of the default size: results of earlier versions keep their bits. */
 bool fov_train_transposes(const FovTrainOptions *options);
 
+/** The share of the way to the target that first glimpses are moved at a progress from 0 to 1: a
+ * curriculum of distances, from train.near at 0 linearly to 0 at 1/2. */
+double fov_train_near(const FovTrainOptions *options, double progress);
+
 /** Plans the lanes of a shard of the next update: every epoch sees each case once, in an order of
  * its own; the copies of an image share its environment stream. */
 FovPlan fov_train_plan(const FovTrainer *trainer, FovArena *arena, int shard);
