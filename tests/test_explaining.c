@@ -721,6 +721,144 @@ static void test_a_gif_without_maps_is_written(void **state) {
   fov_viewer_finish(&viewer);
 }
 
+/* ---- files of the command line ---- */
+
+/** Writes what `fovea view --method` does, or fails with its message. */
+static void export_by(const char *path, const char *run, const char *method) {
+  const FovDrawEpisode what = {.explain = &fov_cli_explain, .method = method, .count = 2};
+  if (fov_draw_overview(path, run, &what) != FOV_OK) fail_msg("%s", fov_error_message());
+}
+
+static void test_exported_episodes_show_the_map_of_each_glimpse(void **state) {
+  (void)state;
+  open_with("run", &fov_cli_explain);
+  write_expected("expected.gif", "input_x_gradient");
+  export_by("run-episode-0.gif", "run", "input_x_gradient");
+  assert_gif_is("expected.gif");
+  fov_viewer_do(&viewer, FOV_ACTION_OVERLAY_7);
+  fov_player_seek(&viewer.player, T - 1);
+  wait_for_explanation();
+  FovScene scene = fov_player_scene(&viewer.player, WIDTH, HEIGHT);
+  scene.explanation = shown();
+  cairo_surface_t *expected = draw(&scene);
+  export_by("last.png", "run", "saliency");
+  cairo_surface_t *picture = cairo_image_surface_create_from_png("last.png");
+  for (int i = 0; i < WIDTH * HEIGHT; i++)
+    if (pixel(picture, i % WIDTH, i / WIDTH) != pixel(expected, i % WIDTH, i / WIDTH))
+      fail_msg("pixel %d, %d differs", i % WIDTH, i / WIDTH);
+  cairo_surface_destroy(picture);
+  cairo_surface_destroy(expected);
+  fov_viewer_finish(&viewer);
+}
+
+/** What stands in a page behind a key: of its first episode, or in those after it. */
+static const char *value_of(const char *page, const char *key) {
+  const char *found = strstr(page, key);
+  if (!found) fail_msg("no %s", key);
+  return found + strlen(key);
+}
+
+/** Number `i` of base64 as signed bytes. */
+static int byte_at(const char *base64, int i) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const char *four = base64 + i / 3 * 4;
+  unsigned bits = 0;
+  for (int d = 0; d < 4; d++)
+    bits = bits << 6 | (four[d] == '=' ? 0 : (unsigned)(strchr(digits, four[d]) - digits));
+  return (int8_t)(bits >> (16 - 8 * (i % 3)) & 255);
+}
+
+/** Maps that `fovea explain` computes are those of the page, which starts at `episode`. */
+static void assert_page_has_maps(const char *episode, int64_t index, const char *method) {
+  const char *bytes = value_of(episode, "\"maps\":\""), *scales = value_of(episode, "\"scales\":[");
+  int negative = 0;
+  for (int t = 0; t < T; t++) {
+    FovMaps maps = make_maps(index, method, t);
+    double scale = strtod(scales, (char **)&scales);
+    scales++; // the comma
+    assert_near(scale, scale_of(&maps), 1e-4 * scale, "scale of glimpse %d", t);
+    for (int i = 0; i < PIXELS; i++) {
+      double share = fmax(-1, fmin(1, (double)maps.map[i] / scale));
+      int found = byte_at(bytes, t * PIXELS + i);
+      assert_near(found, 127 * share, 0.52, "glimpse %d, pixel %d", t, i);
+      negative += found < 0;
+    }
+    fov_maps_finish(&maps);
+  }
+  assert_true(negative > 0);
+}
+
+static void test_pages_have_the_maps_and_the_jacobian(void **state) {
+  (void)state;
+  char *page;
+  size_t size;
+  export_by("gaze.html", "run", "integrated_gradients");
+  assert_int_equal(fov_file_read(&page, &size, "gaze.html", 1 << 24), FOV_OK);
+  const char *first = value_of(page, "\"number\":0"), *second = value_of(page, "\"number\":1");
+  assert_page_has_maps(first, 0, "integrated_gradients");
+  assert_page_has_maps(second, 1, "integrated_gradients");
+  const int64_t index = 1;
+  const FovExplainRequest request = request_of(&index);
+  FovJacobian jacobian = make_jacobian(&request);
+  const char *norms = value_of(second, "\"jacobian\":[");
+  for (int t = 0; t < T; t++)
+    for (int s = 0; s <= t; s++) {
+      double exact = (double)jacobian.norms[t * T + s];
+      norms += strcspn(norms, "0123456789");
+      assert_near(strtod(norms, (char **)&norms), exact, 1e-4 * exact, "glimpses %d, %d", t, s);
+    }
+  assert_ptr_equal(strstr(norms, "]]}"), norms); // nothing above the diagonal
+  fov_jacobian_finish(&jacobian);
+  free(page);
+}
+
+static void assert_not_exported(const char *path, const char *source, FovDrawEpisode what,
+                                const char *why) {
+  what.explain = &fov_cli_explain;
+  assert_int_equal(fov_draw_overview(path, source, &what), FOV_ERR_USAGE);
+  if (!strstr(fov_error_message(), why)) fail_msg("'%s' lacks '%s'", fov_error_message(), why);
+  assert_int_equal(access(path, F_OK), -1);
+}
+
+static void test_what_cannot_be_explained_is_not_exported(void **state) {
+  (void)state;
+  const FovDrawEpisode good = {.method = "saliency"}, bad = {.method = "gaze"},
+                       norms = {.method = "jacobian"}, far = {.method = "saliency", .episode = 99},
+                       gazes = {.method = "saliency", .gazes = 2};
+  assert_not_exported("no.png", "run", bad, "--method gaze: expected saliency, input_x_gradient, ");
+  assert_not_exported("no.png", "run", norms, "--method jacobian: expected saliency");
+  assert_not_exported("no.gif", "run/trace.safetensors", good, "a trace has no agent to explain");
+  assert_not_exported("no.gif", "symbols.trace", norms, "a trace has no agent to explain");
+  assert_not_exported("no.html", "run", far, "no episode 99");
+  assert_not_exported("no.html", "run", gazes, "ends in .png, .svg, .gif or .mp4");
+  FovTrace sampled = record(true, 0);
+  assert_int_equal(system("rm -rf other && mkdir other && cp run/best.safetensors other"), 0);
+  write_trace(sampled, "other/trace.safetensors");
+  assert_not_exported("no.html", "other", good, "no longer sees episode 0 as it was recorded");
+  assert_not_exported("no.png", "other", good, "no longer sees episode 0 as it was recorded");
+}
+
+static void test_the_window_opens_with_a_method(void **state) {
+  (void)state;
+  const FovDrawEpisode what = {.explain = &fov_cli_explain, .method = "input_x_gradient"};
+  if (fov_viewer_open_at(&viewer, "run", &what) != FOV_OK) fail_msg("%s", fov_error_message());
+  wait_for_explanation();
+  assert_explained(0, "input_x_gradient");
+  fov_viewer_finish(&viewer);
+}
+
+/** The figure has the norms instead of the weights. */
+static void test_symbols_are_exported_with_the_jacobian(void **state) {
+  (void)state;
+  const FovDrawEpisode map = {.method = "saliency"}, norms = {.method = "jacobian"};
+  assert_not_exported("no.png", "letters", map, "--method saliency: letters reads symbols");
+  assert_not_exported("no.html", "letters", norms, "a page shows no sequences");
+  export_by("norms.png", "letters", "jacobian");
+  export_by("weights.png", "letters", NULL);
+  export_by("norms.gif", "letters", "jacobian");
+  assert_int_not_equal(system("cmp -s norms.png weights.png"), 0);
+}
+
 /* ---- sampled gazes ---- */
 
 /** Pixels of the image in a colour. */
@@ -1012,6 +1150,12 @@ int main(void) {
       cmocka_unit_test(test_a_gif_shows_the_map_of_each_glimpse),
       cmocka_unit_test(test_a_gif_without_its_maps_is_dropped),
       cmocka_unit_test(test_a_gif_without_maps_is_written),
+      cmocka_unit_test(test_exported_episodes_show_the_map_of_each_glimpse),
+      cmocka_unit_test(test_pages_have_the_maps_and_the_jacobian),
+      cmocka_unit_test(test_what_cannot_be_explained_is_not_exported),
+      cmocka_unit_test(test_the_window_opens_with_a_method),
+      cmocka_unit_test_setup_teardown(test_symbols_are_exported_with_the_jacobian, read_softly,
+                                      read_digits),
       cmocka_unit_test(test_gazes_are_those_of_sampled_rollouts),
       cmocka_unit_test(test_gazes_need_an_agent_and_first_cases),
       cmocka_unit_test(test_what_is_no_longer_wanted_is_stopped),

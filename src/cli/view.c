@@ -10,7 +10,7 @@
 #include "record/run.h"
 
 typedef struct Request {
-  const char *export, *size, *picture;
+  const char *export, *size, *picture, *method;
   int episode, theme, head, show, page, count, gazes;
   bool wrong;
 } Request;
@@ -35,6 +35,10 @@ static const FovOption options[] = {
     FOV_TEXT(Request, picture, "a PNG that the agent of the run looks at instead"),
     FOV_INT(Request, gazes, "0", 0, 100,
             "sample so many gazes of the agent of the run, and draw them over its own"),
+    FOV_TEXT(
+        Request, method,
+        "explain the answer after each glimpse, as key 7 does; fovea list methods describes the "
+        "methods; of symbols, jacobian"),
     FOV_TEXT(Request, size, "of the picture in pixels, WxH; default: 1280x720"),
     FOV_INT(Request, count, "20", 1, 10000, "of episodes in a web page, from --episode on"),
     FOV_INT(Request, head, "0", 0, 64,
@@ -73,6 +77,38 @@ static void note_other_weights(const char *source, const char *trace,
             trace, (long long)of_trace->update, (long long)of_best.update, source);
 }
 
+static FovStatus check_request(const FovDrawEpisode *what, const FovArguments *arguments) {
+  if (what->picture && what->gazes)
+    return fov_fail(FOV_ERR_USAGE, "--picture and --gazes: expected one of them");
+  if (what->method && what->show != FOV_DRAW_EPISODE)
+    return fov_fail(FOV_ERR_USAGE, "--method and --show %s: expected one of them",
+                    shows[what->show]);
+  if (arguments->count >= 1 && arguments->count <= 2) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "expected one or two runs or traces, found %d; see fovea view --help",
+                  arguments->count);
+}
+
+static void print_written(const char *file, const char *source, const char *trace,
+                          const FovDrawEpisode *what) {
+  static const char *const names[] = {"", "heat map", "heat map from the target", "contact sheet",
+                                      "confusion matrix"};
+  const char *wrong = what->wrong ? "wrong " : "", *ending = strrchr(file, '.');
+  bool page = ending && strcmp(ending, ".html") == 0;
+  if (what->show != FOV_DRAW_EPISODE)
+    fov_print(stdout, "%s: %s of %s", file, names[what->show], trace);
+  else if (what->picture)
+    fov_print(stdout, "%s: the agent of %s at %s", file, source, what->picture);
+  else if (what->gazes)
+    fov_print(stdout, "%s: %d sampled gazes over %sepisode %d of %s", file, what->gazes, wrong,
+              what->episode, trace);
+  else
+    fov_print(stdout, page ? "%s: %sepisodes from %d on of %s" : "%s: %sepisode %d of %s", file,
+              wrong, what->episode, trace);
+  if (what->method) fov_print(stdout, ", explained: %s", what->method);
+  fov_print(stdout, "\n");
+}
+
 static FovStatus run(const void *values, const FovArguments *arguments) {
   const Request *request = values;
   FovDrawEpisode what = {.show = (FovDrawShow)request->show,
@@ -84,14 +120,10 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
                          .picture = request->picture,
                          .gazes = request->gazes,
                          .head = request->head,
-                         .explain = &fov_cli_explain};
+                         .explain = &fov_cli_explain,
+                         .method = request->method};
   FOV_TRY(parse_size(&what, request->size));
-  if (what.picture && what.gazes)
-    return fov_fail(FOV_ERR_USAGE, "--picture and --gazes: expected one of them");
-  if (arguments->count < 1 || arguments->count > 2)
-    return fov_fail(FOV_ERR_USAGE,
-                    "expected one or two runs or traces, found %d; see fovea view --help",
-                    arguments->count);
+  FOV_TRY(check_request(&what, arguments));
   char path[FOV_PATH_SIZE], beside[FOV_PATH_SIZE];
   FovProvenance of_trace;
   FOV_TRY(fov_run_find(path, arguments->words[0], FOV_RUN_TRACE));
@@ -107,29 +139,13 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     fov_cli_release_interrupts();
     return fov_draw_window(arguments->words[0], &what);
   }
-  if ((what.picture || what.gazes) && what.show == FOV_DRAW_EPISODE) {
+  if (what.show != FOV_DRAW_EPISODE || what.picture || what.gazes || what.method) {
     FOV_TRY(fov_draw_overview(request->export, arguments->words[0], &what));
-    if (what.picture)
-      fov_print(stdout, "%s: the agent of %s at %s\n", request->export, arguments->words[0],
-                what.picture);
-    else
-      fov_print(stdout, "%s: %d sampled gazes over %sepisode %d of %s\n", request->export,
-                what.gazes, what.wrong ? "wrong " : "", what.episode, path);
-    return FOV_OK;
+  } else {
+    if (what.beside) what.beside = beside;
+    FOV_TRY(fov_draw_episode(request->export, path, &what));
   }
-  if (what.show != FOV_DRAW_EPISODE) {
-    static const char *const names[] = {"", "heat map", "heat map from the target", "contact sheet",
-                                        "confusion matrix"};
-    FOV_TRY(fov_draw_overview(request->export, arguments->words[0], &what));
-    fov_print(stdout, "%s: %s of %s\n", request->export, names[what.show], path);
-    return FOV_OK;
-  }
-  if (what.beside) what.beside = beside;
-  FOV_TRY(fov_draw_episode(request->export, path, &what));
-  size_t length = strlen(request->export);
-  bool page = length >= 5 && strcmp(request->export + length - 5, ".html") == 0;
-  fov_print(stdout, page ? "%s: %sepisodes from %d on of %s\n" : "%s: %sepisode %d of %s\n",
-            request->export, what.wrong ? "wrong " : "", what.episode, path);
+  print_written(request->export, arguments->words[0], path, &what);
   return FOV_OK;
 }
 
@@ -153,6 +169,7 @@ const FovCommand fov_command_view = {
                 "  fovea view runs/soft-s0 --head 2 --export head.png\n"
                 "  fovea view runs/dates --theme light --export alignment.svg\n"
                 "  fovea view runs/cluttered-60-s0 --wrong --count 50 --export wrong.html\n"
+                "  fovea view runs/cluttered-60-s0 --method saliency --export explained.html\n"
                 "  fovea view runs/cluttered-60-s0 --show heat --export heat.svg\n"
                 "  fovea view runs/cluttered-60-s0 --show target --export target.png\n"
                 "  fovea view runs/cluttered-60-s0 --show sheet --wrong --export wrong.png\n",

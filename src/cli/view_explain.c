@@ -1,4 +1,4 @@
-/** Explains single episodes for the window of fovea view. */
+/** Explains single episodes for fovea view. */
 #include <stdlib.h>
 #include <string.h>
 

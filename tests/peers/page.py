@@ -29,7 +29,7 @@ def read_trace(path):
     for name, blob in json.loads(data[8 : 8 + size]).items():
         if name == "__metadata__":
             continue
-        code = {"F32": "f", "I32": "i", "U8": "B"}[blob["dtype"]]
+        code = {"F32": "f", "F64": "d", "I32": "i", "I64": "q", "U8": "B"}[blob["dtype"]]
         start, end = (8 + size + offset for offset in blob["data_offsets"])
         arrays[name] = blob["shape"], memoryview(data)[start:end].cast(code)
     return arrays
@@ -167,6 +167,48 @@ def compare_digits(folder):
         open("build-peers/page.png", "wb").write(picture)
 
 
+def compare_explanation(folder):
+    """The maps and the Jacobian of a game, whose pictures change, against those of fovea explain."""
+    run = os.path.join(TRAINED, "catch")
+    for options in ["--time", "3", "--method", "integrated_gradients"], ["--jacobian", "logits"]:
+        done = subprocess.run([FOVEA, "explain", run, "--episodes", "1", *options, "-o", folder], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(done.stderr)
+    maps = read_trace(os.path.join(folder, "maps.safetensors"))
+    norms = read_trace(os.path.join(folder, "jacobian.safetensors"))
+    height, width = maps["map"][0][2:4]
+    with Page(export(folder, run, "--method", "integrated_gradients", "--count", "1")) as page:
+        page.key("ArrowRight")
+        page.key("ArrowRight")
+        for i in range(2, page.value("document.querySelectorAll('#layers button').length") + 1):
+            page.click(f"#layers button:nth-child({i})")
+        scale = page.value("data.agents[0].episodes[0].scales[2]")
+        text = page.text(".scale")
+        report(text == f"\u2212{scale:.2g}{scale:.2g}integrated_gradients of the answer's logit after glimpse 3",
+               "the colours have a scale", text)
+        far = 0
+        for x, y in [(x, y) for x in range(width) for y in range(height)]:
+            share = max(-1, min(1, at(maps, "map", 0, 2, y, x, 0) / scale))
+            alpha, colour = 0.45 + 0.55 * abs(share), (26, 140, 255) if share < 0 else (255, 115, 0)
+            below = 255 * at(maps, "pixels", 0, 2, y, x, 0)
+            shown = page.pixel((x + 0.5) * 512 / width, (y + 0.5) * 512 / height)
+            far = max([far] + [abs(s - (c * abs(share) + (1 - alpha) * below)) for s, c in zip(shown, colour)])
+        report(far < 3, "the map is drawn over the picture of its glimpse", f"off by {far:.1f} of 255")
+        rows = page.value("data.agents[0].episodes[0].jacobian")
+        exact = [[at(norms, "jacobian", 0, t, s) for s in range(t + 1)] for t in range(len(rows))]
+        far = max(abs(a - b) / max(b, 1e-9) for row, other in zip(rows, exact) for a, b in zip(row, other))
+        report(far < 1e-4 and len(rows) > 3, "the Jacobian is that of fovea explain", f"off by {far:.1e}")
+        shown = "[...document.querySelectorAll('.scale, .norms')].map(e => e.getClientRects().length > 0)"
+        picture = "document.querySelector('canvas').toDataURL()"
+        parts, image = page.value(shown), page.value(picture)
+        page.key("7")
+        report(parts == [True, True] and page.value(shown) == [False, False] and page.value(picture) != image,
+               "7 hides the explanation", f"{parts}, {page.value(shown)}")
+        page.key("7")
+        report(page.value(shown) == [True, True] and page.value(picture) == image and not page.problems(),
+               "7 shows it again", "; ".join(page.problems()))
+
+
 def compare_others(folder):
     trace = read_trace(os.path.join(TRAINED, "catch", "trace.safetensors"))
     with Page(export(folder, os.path.join(TRAINED, "catch"), "--count", "2")) as page:
@@ -174,6 +216,7 @@ def compare_others(folder):
         last = at(trace, "lengths", 0) - 1
         total = sum(at(trace, "rewards", 0, t) for t in range(last + 1))
         report(page.text("h2").startswith(f"return {total:g}") and not page.problems(), "a game has its return", page.text("h2"))
+    compare_explanation(folder)
     # Names are text, whatever is in them.
     odd = os.path.join(folder, "<b>&\"'</script>".replace("/", "|"))
     shutil.copytree(os.path.join(TRAINED, "cluttered-60"), odd)

@@ -31,7 +31,7 @@ static FovStatus draw_gif(const char *path, const FovScene *scene) {
 static FovStatus draw_picture(const char *path, FovScene scene) {
   FovCanvas canvas = {0};
   FOV_TRY(fov_canvas_begin(&canvas, path, scene.width, scene.height, 1));
-  scene.glimpse = fov_scene_length(&scene) - 1;
+  fov_scene_seek(&scene, fov_scene_length(&scene) - 1);
   if (!scene.beside && fov_shows_alignment(scene.trace))
     fov_draw_alignment_figure(canvas.cr, &scene);
   else
@@ -85,8 +85,8 @@ static void name_agent(char *name, const char *path) {
     if (*c < ' ' || *c > '~') *c = '?';
 }
 
-/** Writes a web page of the episodes from the scene's on, of wrong ones only if asked for. */
-static FovStatus write_page(const char *path, const FovScene *scene, const FovDrawEpisode *what) {
+FovStatus fov_export_episodes(const char *path, const FovScene *scene, const FovDrawEpisode *what,
+                              const FovExplainer *explainer) {
   if (scene->trace->vocabulary > 0)
     return fov_fail(FOV_ERR_USAGE,
                     "%s: a page shows no sequences: write a .svg, .png, .gif or .mp4", path);
@@ -95,7 +95,7 @@ static FovStatus write_page(const char *path, const FovScene *scene, const FovDr
   for (int e = scene->episode; e < scene->trace->episodes && count < most; e++)
     if ((!scene->beside || e < scene->beside->episodes) && (!what->wrong || scene->trace->wrong[e]))
       episodes[count++] = e;
-  FovStatus status = fov_export_page(path, scene, episodes, count);
+  FovStatus status = fov_export_page(path, scene, episodes, count, explainer);
   free(episodes);
   return status;
 }
@@ -123,7 +123,8 @@ static FovStatus draw_episode(const char *path, const FovTrace *trace, const cha
   if (beside && scene.episode >= beside->episodes)
     return fov_fail(FOV_ERR_USAGE, "%s: no episode %d: it has episodes 0 to %d", what->beside,
                     scene.episode, beside->episodes - 1);
-  return fov_has_ending(path, ".html") ? write_page(path, &scene, what) : fov_export(path, &scene);
+  return fov_has_ending(path, ".html") ? fov_export_episodes(path, &scene, what, NULL)
+                                       : fov_export(path, &scene);
 }
 
 FovStatus fov_draw_episode(const char *path, const char *trace_path, const FovDrawEpisode *what) {

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "viz/scene/attention.h"
@@ -121,7 +122,37 @@ static void put_gaze(FILE *out, const FovTrace *trace, int episode) {
   put_rows(out, "sigmas", policy_column(trace, "policy.sigma", episode), T, 2);
 }
 
-static void put_episode(FILE *out, const FovTrace *trace, int episode) {
+/** A map as signed bytes: 127 is its scale, in full colour. bytes: [pixels] */
+static void write_map(int8_t *bytes, const FovExplanation *explanation, size_t pixels) {
+  for (size_t i = 0; i < pixels; i++) {
+    double share = explanation->scale > 0 ? (double)explanation->map[i] / explanation->scale : 0;
+    bytes[i] = (int8_t)lround(127 * fmax(-1, fmin(1, share)));
+  }
+}
+
+/** The maps of T glimpses with their scales, and the rows of the Jacobian up to its diagonal. */
+static FovStatus put_explanation(FILE *out, const FovTrace *trace, const FovExplanation *glimpses,
+                                 int T) {
+  size_t pixels = (size_t)trace->height * trace->width;
+  int8_t *maps = malloc((size_t)T * pixels);
+  if (!maps) return fov_fail(FOV_ERR_MEMORY, "no memory for %d maps of %zu pixels", T, pixels);
+  for (int t = 0; t < T; t++) write_map(maps + (size_t)t * pixels, &glimpses[t], pixels);
+  fputs(",\"method\":", out);
+  put_string(out, glimpses[0].method, strlen(glimpses[0].method));
+  put_bytes(out, "maps", (uint8_t *)maps, (size_t)T * pixels);
+  free(maps);
+  for (int t = 0; t < T; t++) fprintf(out, "%s%.5g", t ? "," : ",\"scales\":[", glimpses[t].scale);
+  fputs("],\"jacobian\":", out);
+  for (int t = 0; t < T; t++) {
+    putc(t ? ',' : '[', out);
+    put_numbers(out, glimpses[t].jacobian + (size_t)t * trace->glimpses, t + 1);
+  }
+  putc(']', out);
+  return FOV_OK;
+}
+
+static FovStatus put_episode(FILE *out, const FovTrace *trace, int episode,
+                             const FovExplainer *explainer) {
   int T = trace->lengths[episode], C = trace->channels;
   size_t m = fov_glimpse_index(trace, episode, 0);
   size_t image = (size_t)trace->height * trace->width * C;
@@ -140,7 +171,13 @@ static void put_episode(FILE *out, const FovTrace *trace, int episode) {
   put_integers(out, trace->labels + m, T);
   fputs(",\"answers\":", out);
   put_integers(out, trace->answers + m, T);
+  if (explainer) {
+    const FovExplanation *glimpses;
+    FOV_TRY(explainer->explain(&glimpses, explainer->context, episode));
+    FOV_TRY(put_explanation(out, trace, glimpses, T));
+  }
   putc('}', out);
+  return FOV_OK;
 }
 
 static void put_names(FILE *out, const FovTrace *trace) {
@@ -163,8 +200,8 @@ static const char *truth(bool value) {
   return value ? "true" : "false";
 }
 
-static void put_agent(FILE *out, const FovTrace *trace, const char *name, const int *episodes,
-                      int count) {
+static FovStatus put_agent(FILE *out, const FovTrace *trace, const char *name, const int *episodes,
+                           int count, const FovExplainer *explainer) {
   const FovTraceColumn *tiles = fov_attention_tiles(trace);
   FovGrid grid = tiles ? fov_trace_grid(trace, tiles->width) : (FovGrid){0};
   bool gaussian =
@@ -181,23 +218,32 @@ static void put_agent(FILE *out, const FovTrace *trace, const char *name, const 
           truth(gaussian && !fov_reads_all(trace)));
   for (int i = 0; i < count; i++) {
     fputs(i ? ",\n" : "[\n", out);
-    put_episode(out, trace, episodes[i]);
+    FOV_TRY(put_episode(out, trace, episodes[i], explainer));
   }
   fputs("]}", out);
+  return FOV_OK;
 }
 
-FovStatus fov_export_page(const char *path, const FovScene *scene, const int *episodes, int count) {
-  FovReplace file;
-  FOV_TRY(fov_replace_begin(&file, path));
-  FILE *out = file.stream;
+static FovStatus put_page(FILE *out, const FovScene *scene, const int *episodes, int count,
+                          const FovExplainer *explainer) {
   fputs(fov_page_before, out);
   fprintf(out, "{\"light\":%s,\"agents\":[", truth(scene->theme == &fov_theme_light));
-  put_agent(out, scene->trace, scene->names[0], episodes, count);
+  FOV_TRY(put_agent(out, scene->trace, scene->names[0], episodes, count, explainer));
   if (scene->beside) {
     putc(',', out);
-    put_agent(out, scene->beside, scene->names[1], episodes, count);
+    FOV_TRY(put_agent(out, scene->beside, scene->names[1], episodes, count, NULL));
   }
   fputs("]}\n", out);
   fputs(fov_page_after, out);
-  return fov_replace_commit(&file);
+  return FOV_OK;
+}
+
+FovStatus fov_export_page(const char *path, const FovScene *scene, const int *episodes, int count,
+                          const FovExplainer *explainer) {
+  FovReplace file;
+  FOV_TRY(fov_replace_begin(&file, path));
+  FovStatus status = put_page(file.stream, scene, episodes, count, explainer);
+  if (status == FOV_OK) return fov_replace_commit(&file);
+  fov_replace_abort(&file);
+  return status;
 }

@@ -42,6 +42,9 @@ void fov_scene_seek(FovScene *scene, double time) {
   scene->glimpse = (int)fmin(last, fmax(0, floor(time)));
   double moving = fmin(1, fmax(0, (time - scene->glimpse - FOV_REST) / (1 - FOV_REST)));
   scene->glide = scene->glimpse < last ? moving * moving * (3 - 2 * moving) : 0;
+  int own = fov_last_glimpse(scene->trace, scene->episode); // of two agents, the other looks longer
+  if (scene->explanations)
+    scene->explanation = scene->explanations[scene->glimpse < own ? scene->glimpse : own];
 }
 
 size_t fov_glimpse_at(const FovScene *scene) {

@@ -56,9 +56,11 @@ typedef struct FovScene {
   unsigned overlays; /**< of FovOverlay */
   int head;          /**< whose weights are shown: 1, 2 …; 0: the mean of the heads */
   FovZoom zoom;
-  FovExplanation explanation; /**< of the agent on the left */
-  const FovGazes *gazes;      /**< sampled ones of it, drawn over its own; NULL: none */
-  FovSceneCache *cache;       /**< NULL: draw everything each time */
+  FovExplanation explanation;         /**< of the agent on the left */
+  const FovExplanation *explanations; /**< [T] those of all its glimpses, of which fov_scene_seek
+                                           takes one; NULL: `explanation` stays */
+  const FovGazes *gazes;              /**< sampled ones of it, drawn over its own; NULL: none */
+  FovSceneCache *cache;               /**< NULL: draw everything each time */
 } FovScene;
 
 /** The first glimpse of a trace with the default settings. */
@@ -78,7 +80,7 @@ FovStatus fov_scene_check(const FovTrace *trace, const char *path);
 /** The share of the time of a glimpse before the gaze moves to the next one. */
 #define FOV_REST 0.55
 
-/** Sets glimpse and glide from a time in glimpses. */
+/** Sets glimpse, glide and explanation from a time in glimpses. */
 void fov_scene_seek(FovScene *scene, double time);
 
 /** Number of glimpses of the scene's episode, the longer one of two. */

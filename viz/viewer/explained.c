@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "viz/scene/explanation.h"
 #include "viz/viewer/picture.h"
 
 /* ---- the copy ---- */
@@ -202,4 +203,12 @@ FovStatus fov_explained_make(float *numbers, FovOpenedAgent *agent, FovRecorded 
   const FovTrained *trained = &agent->trained;
   if (recorded->picture) return explain_picture(numbers, trained, recorded, how, what, stop);
   return explain(numbers, &trained->task, trained, recorded, how, what, stop);
+}
+
+double fov_explained_keep_picture(float *map, float *room, const FovRecorded *recorded,
+                                  int glimpse) {
+  size_t pixels = (size_t)recorded->height * recorded->width;
+  size_t picture = recorded->frames > 1 ? (size_t)glimpse : 0;
+  memmove(map, map + picture * pixels, pixels * sizeof *map);
+  return fov_map_scale(map, room, pixels);
 }

@@ -61,4 +61,9 @@ FovStatus fov_explained_make(float *numbers, FovOpenedAgent *agent, FovRecorded 
 /** Numbers of what is computed. */
 size_t fov_explained_numbers(const FovRecorded *recorded, FovExplainedPart what);
 
+/** Moves the picture at the glimpse of a map to its front, [H, W], and returns its scale.
+ * map: [F, H, W]; room: [H, W] */
+double fov_explained_keep_picture(float *map, float *room, const FovRecorded *recorded,
+                                  int glimpse);
+
 #endif

@@ -59,11 +59,9 @@ static void drop_results(FovExplaining *e, int episode) {
 
 /** Keeps of a map the picture at its glimpse. room: for as many numbers. Returns what is left. */
 static Result *keep_picture(Result *result, const FovRecorded *recorded, float *room) {
-  size_t pixels = (size_t)recorded->height * recorded->width, size = pixels * sizeof(float);
-  size_t picture = recorded->frames > 1 ? (size_t)result->what.glimpse : 0;
-  memmove(result->numbers, result->numbers + picture * pixels, size);
-  result->scale = fov_map_scale(result->numbers, room, pixels);
-  Result *smaller = realloc(result, sizeof *result + size);
+  size_t pixels = (size_t)recorded->height * recorded->width;
+  result->scale = fov_explained_keep_picture(result->numbers, room, recorded, result->what.glimpse);
+  Result *smaller = realloc(result, sizeof *result + pixels * sizeof(float));
   return smaller ? smaller : result;
 }
 

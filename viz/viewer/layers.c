@@ -1,6 +1,7 @@
 #include "viz/viewer/layers.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "viz/scene/attention.h"
 
@@ -48,6 +49,30 @@ void fov_viewer_next_method(FovViewer *viewer) {
     viewer->method = fov_explaining_next(viewer->explaining, viewer->method);
   player->overlays |= FOV_OVERLAY_EXPLANATION;
   fov_viewer_show_message(viewer, false, fov_viewer_explanation(viewer).method);
+}
+
+/** Finds the method of a name. */
+static FovStatus find_method(int *method, const FovDrawExplain *how, const char *name) {
+  char names[256] = "";
+  for (int i = 0; how->method(i); i++) {
+    if (strcmp(how->method(i), name) == 0) return *method = i, FOV_OK;
+    size_t length = strlen(names);
+    snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "", how->method(i));
+  }
+  return fov_fail(FOV_ERR_USAGE, "--method %.80s: expected %s", name, names);
+}
+
+FovStatus fov_viewer_explain_by(FovViewer *viewer, const FovDrawExplain *how, const char *name) {
+  bool symbols = viewer->opened.trace.vocabulary > 0;
+  FOV_TRY(check_explainable(viewer));
+  if (!symbols) FOV_TRY(find_method(&viewer->method, how, name));
+  if (symbols && strcmp(name, "jacobian") != 0)
+    return fov_fail(FOV_ERR_USAGE,
+                    "--method %.80s: %s reads symbols, which have no map: expected "
+                    "jacobian",
+                    name, viewer->opened.name);
+  viewer->player.overlays |= FOV_OVERLAY_EXPLANATION;
+  return FOV_OK;
 }
 
 /* ---- the explanation ---- */

@@ -13,6 +13,9 @@ void fov_viewer_next_head(FovViewer *viewer);
 /** Shows the explanation, or the next method of the one that is shown. */
 void fov_viewer_next_method(FovViewer *viewer);
 
+/** Shows the explanation by the method of a name, one of `how`; of symbols, "jacobian". */
+FovStatus fov_viewer_explain_by(FovViewer *viewer, const FovDrawExplain *how, const char *name);
+
 /** Takes what has been computed of the explanation, and begins with what is missing: of the GIF
  * that is being written, or of what is shown. */
 void fov_viewer_step_explanation(FovViewer *viewer, double seconds);

@@ -1,8 +1,11 @@
-/** The heat map, the contact sheet and the confusion matrix as files. */
+/** The heat map, the contact sheet and the confusion matrix as files, and episodes with what their
+ * agent has to play for it. */
 #include "draw.h"
 #include "viz/export/export.h"
 #include "viz/scene/confusion.h"
+#include "viz/scene/episode.h"
 #include "viz/viewer/drawing.h"
+#include "viz/viewer/explained_episodes.h"
 #include "viz/viewer/sheet.h"
 #include "viz/viewer/viewer.h"
 
@@ -46,6 +49,23 @@ static FovStatus draw(const char *path, FovViewer *viewer, const FovDrawEpisode 
   return fov_canvas_commit(&canvas);
 }
 
+/* ---- what the agent plays for it ---- */
+
+static FovStatus explain(const FovExplanation **glimpses, void *context, int episode) {
+  return fov_explained_episode(glimpses, context, episode, 0);
+}
+
+/** Explains the episode, or those of a page; of a picture only the glimpse that it shows. */
+static FovStatus export_explained(const char *path, FovScene *scene, const FovDrawEpisode *what,
+                                  FovExplainedEpisodes *explained) {
+  const FovExplainer explainer = {.explain = explain, .context = explained};
+  bool all = fov_has_ending(path, ".gif") || fov_has_ending(path, ".mp4");
+  int last = fov_last_glimpse(scene->trace, scene->episode);
+  if (fov_has_ending(path, ".html")) return fov_export_episodes(path, scene, what, &explainer);
+  FOV_TRY(fov_explained_episode(&scene->explanations, explained, scene->episode, all ? 0 : last));
+  return fov_export(path, scene);
+}
+
 /** An episode that the viewer has. */
 static FovStatus export_scene(const char *path, const FovViewer *viewer,
                               const FovDrawEpisode *what) {
@@ -60,20 +80,32 @@ static FovStatus export_scene(const char *path, const FovViewer *viewer,
                     "%s: --gazes: episode %d is not one of the first %d cases of its split, which "
                     "are played again",
                     viewer->opened.path, scene.episode, scene.gazes->episodes);
-  return fov_export(path, &scene);
+  if (!what->method) return fov_export(path, &scene);
+  FovExplainedEpisodes explained = {.how = what->explain,
+                                    .opened = &viewer->opened,
+                                    .picture = what->picture,
+                                    .method = fov_viewer_method(viewer)};
+  FovStatus status = export_explained(path, &scene, what, &explained);
+  fov_explained_episodes_finish(&explained);
+  return status;
 }
 
-static FovStatus check_ending(const char *path) {
+/** A page shows neither a picture of one's own nor sampled gazes. */
+static FovStatus check_ending(const char *path, const FovDrawEpisode *what) {
+  bool page = !what->picture && !what->gazes;
   if (fov_has_ending(path, ".png") || fov_has_ending(path, ".svg") ||
-      fov_has_ending(path, ".gif") || fov_has_ending(path, ".mp4"))
+      fov_has_ending(path, ".gif") || fov_has_ending(path, ".mp4") ||
+      (page && fov_has_ending(path, ".html")))
     return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE, "%s: expected a name that ends in .png, .svg, .gif or .mp4", path);
+  return fov_fail(FOV_ERR_USAGE, "%s: expected a name that ends in .png, .svg, .gif%s", path,
+                  page ? ", .mp4 or .html" : " or .mp4");
 }
 
 FovStatus fov_draw_overview(const char *path, const char *source, const FovDrawEpisode *what) {
   FovViewer viewer;
-  bool episode = (what->picture || what->gazes) && what->show == FOV_DRAW_EPISODE;
-  FOV_TRY(episode ? check_ending(path) : fov_draw_check(path));
+  bool played = what->picture || what->gazes || what->method;
+  bool episode = played && what->show == FOV_DRAW_EPISODE;
+  FOV_TRY(episode ? check_ending(path, what) : fov_draw_check(path));
   FOV_TRY(fov_viewer_open_at(&viewer, source, what));
   FovStatus status = episode ? export_scene(path, &viewer, what) : draw(path, &viewer, what);
   fov_viewer_finish(&viewer);

@@ -166,6 +166,7 @@ static FovStatus show(FovViewer *viewer, const FovDrawEpisode *what) {
         "%s: --show target: expected a trace with the place of the target, such as one of "
         "env = cluttered; record an older trace again: fovea trace",
         viewer->opened.path);
+  if (what->method) FOV_TRY(fov_viewer_explain_by(viewer, what->explain, what->method));
   player->around = what->show == FOV_DRAW_TARGET;
   player->head = what->head;
   player->mode = modes[what->show];
