@@ -592,6 +592,27 @@ static void test_pictures_are_saved_under_descriptive_names(void **state) {
   assert_near(fmax(0, viewer.message_left), 0, 0, "a message goes by itself");
 }
 
+/** Pages and filters of an overview have one name: later files have a number. */
+static void test_saved_files_are_not_overwritten(void **state) {
+  (void)state;
+  assert_int_equal(fov_file_write("a-episode-0.gif", "mine", 4), FOV_OK);
+  fov_viewer_do(&viewer, FOV_ACTION_EXPORT);
+  while (viewer.gif) fov_viewer_tick(&viewer, 0.01);
+  assert_notice("saved a-episode-0-2.gif");
+  fov_viewer_do(&viewer, FOV_ACTION_SHEET);
+  fov_viewer_do(&viewer, FOV_ACTION_SAVE);
+  assert_notice("saved a-sheet.png");
+  fov_viewer_do(&viewer, FOV_ACTION_FILTER);
+  fov_viewer_do(&viewer, FOV_ACTION_SAVE);
+  assert_notice("saved a-sheet-2.png");
+  fov_viewer_do(&viewer, FOV_ACTION_SAVE);
+  assert_notice("saved a-sheet-3.png");
+  assert_int_equal(
+      system("test $(cat a-episode-0.gif) = mine && ! cmp -s a-sheet.png a-sheet-2.png "
+             "&& cmp -s a-sheet-2.png a-sheet-3.png"),
+      0);
+}
+
 /** The window moves meanwhile, and other files can be saved. */
 static void test_a_gif_is_written_frame_by_frame(void **state) {
   (void)state;
@@ -849,6 +870,7 @@ int main(void) {
       TEST(test_settings_are_typed_and_need_a_run),
       TEST(test_a_key_sorts_the_episodes),
       TEST(test_pictures_are_saved_under_descriptive_names),
+      TEST(test_saved_files_are_not_overwritten),
       TEST(test_any_keys_at_any_size),
       TEST(test_the_history_is_bounded),
       TEST(test_wide_columns_shorten_a_snapshot),

@@ -7,7 +7,8 @@
 #include "viz/viewer/layers.h"
 #include "viz/viewer/window_layout.h"
 
-/** Composes the name of a file from what it shows. path: [FOV_VIEWER_PATH] */
+/** Composes the name of a file from what it shows, and a number if that file exists.
+ * path: [FOV_VIEWER_PATH] */
 static void name_file(char *path, const FovViewer *viewer, const char *ending) {
   const FovPlayer *player = &viewer->player;
   const char *name = viewer->opened.name;
@@ -20,6 +21,8 @@ static void name_file(char *path, const FovViewer *viewer, const char *ending) {
   if (player->mode == FOV_MODE_SCENE && strcmp(ending, ".png") == 0)
     snprintf(what + length, sizeof what - length, "-glimpse-%d", fov_player_glimpse(player) + 1);
   snprintf(path, FOV_VIEWER_PATH, "%.*s-%s%s", (int)stem, name, what, ending);
+  for (int number = 2; fov_file_exists(path); number++)
+    snprintf(path, FOV_VIEWER_PATH, "%.*s-%s-%d%s", (int)stem, name, what, number, ending);
 }
 
 static void show_saved(FovViewer *viewer, const char *path) {

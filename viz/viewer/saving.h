@@ -1,4 +1,5 @@
-/** Files that a viewer writes into the current folder, named after what they show. */
+/** Files that a viewer writes into the current folder, named after what they show. None is
+ * overwritten. */
 #ifndef FOV_VIZ_VIEWER_SAVING_H
 #define FOV_VIZ_VIEWER_SAVING_H
 
