@@ -61,22 +61,27 @@ void fov_viewer_begin_gif(FovViewer *viewer) {
     viewer->gif = NULL;
 }
 
-void fov_viewer_step_gif(FovViewer *viewer) {
-  bool done;
-  if (!viewer->gif || !fov_viewer_explain_frame(viewer)) return;
-  bool written = fov_viewer_check(viewer, fov_gif_step(&done, viewer->gif));
-  if (written && !done) return;
+static void drop_gif(FovViewer *viewer) {
   fov_gif_destroy(viewer->gif);
   viewer->gif = NULL;
+}
+
+bool fov_viewer_step_gif(FovViewer *viewer) {
+  bool done;
+  if (!viewer->gif || !fov_viewer_explain_frame(viewer)) return false;
+  bool written = fov_viewer_check(viewer, fov_gif_step(&done, viewer->gif));
+  if (written && !done) return true;
+  drop_gif(viewer);
   if (written) show_saved(viewer, viewer->gif_path);
+  return true;
 }
 
 void fov_viewer_end_gif(FovViewer *viewer) {
   char text[FOV_PATH_SIZE + 64];
-  while (viewer->gif && fov_viewer_explain_frame(viewer)) fov_viewer_step_gif(viewer);
+  while (fov_viewer_step_gif(viewer)) {
+  }
   if (!viewer->gif) return;
-  fov_gif_destroy(viewer->gif);
-  viewer->gif = NULL;
+  drop_gif(viewer);
   snprintf(text, sizeof text, "%s: not written: its maps were not ready", viewer->gif_path);
   fov_viewer_show_message(viewer, true, text);
 }

@@ -11,9 +11,9 @@ void fov_viewer_save(FovViewer *viewer);
 /** Begins a GIF of the episode, unless one is being written. */
 void fov_viewer_begin_gif(FovViewer *viewer);
 
-/** Writes the next frame of the GIF, unless its explanation is still being computed. Does nothing
- * if there is none. */
-void fov_viewer_step_gif(FovViewer *viewer);
+/** Writes the next frame of the GIF, the last of which ends it. False: there is no GIF, or the
+ * explanation of the frame is still being computed. */
+bool fov_viewer_step_gif(FovViewer *viewer);
 
 /** Writes all frames that are left, before their trace is replaced; if explanations are missing,
  * drops the GIF with a message. Does nothing if there is none. */
