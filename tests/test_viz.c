@@ -760,6 +760,60 @@ static void test_labels_have_nine_pixels_or_more(void **state) {
   assert_float_equal(fov_em(1280, 720), 16, 0);
 }
 
+enum { TITLE = 700 }; // pixels across the widest title
+
+/** The title line of an overview, on white. */
+static cairo_surface_t *draw_title(int width, const char *title, const char *what,
+                                   const char *aside) {
+  cairo_surface_t *picture = cairo_image_surface_create(CAIRO_FORMAT_RGB24, TITLE, 20);
+  cairo_t *cr = cairo_create(picture);
+  const FovBox box = {0, 0, width, 15};
+  fov_fill_box(cr, (FovBox){0, 0, TITLE, 20}, fov_theme_light.paper);
+  fov_draw_title(cr, &fov_theme_light, box, 10, title, what, aside);
+  cairo_destroy(cr);
+  cairo_surface_flush(picture);
+  return picture;
+}
+
+/** The columns in which two pictures of titles differ, `first` to `last`; none: TITLE to −1. Frees
+ * them. */
+static void find_difference(int *first, int *last, cairo_surface_t *a, cairo_surface_t *b) {
+  *first = TITLE;
+  *last = -1;
+  for (int x = 0; x < TITLE; x++)
+    for (int y = 0; y < 20; y++) {
+      if (pixel(a, x, y) == pixel(b, x, y)) continue;
+      if (*last < 0) *first = x;
+      *last = x;
+    }
+  cairo_surface_destroy(a);
+  cairo_surface_destroy(b);
+}
+
+/** In a narrow picture, the parts of the note go first, from its end. */
+static void test_texts_of_a_title_do_not_overlap(void **state) {
+  (void)state;
+  const char *title = "Where it looks, from the target", *what = "wrong, class 3";
+  const char *aside = "42 episodes, 294 chosen glimpses";
+  int shown[3] = {0}, before = 0; // pictures without a note, with its first part, with all of it
+  for (int width = 40; width < TITLE; width += 5) {
+    int start, end, note, note_end, rest, rest_end;
+    find_difference(&start, &end, draw_title(width, title, what, ""),
+                    draw_title(width, "", "", ""));
+    find_difference(&note, &note_end, draw_title(width, title, what, aside),
+                    draw_title(width, title, what, ""));
+    find_difference(&rest, &rest_end, draw_title(width, title, what, aside),
+                    draw_title(width, title, what, "42 episodes"));
+    assert_true(end < width && note_end < width);
+    if (note <= end + 8) fail_msg("%d: texts end at %d and begin at %d", width, end, note);
+    int now = (note_end >= 0) + (rest_end >= 0);
+    assert_true(now >= before);
+    shown[now]++;
+    before = now;
+  }
+  for (int i = 0; i < 3; i++) assert_true(shown[i] > 10);
+}
+
 static void test_heat_maps_of_all_glimpses_are_reachable(void **state) {
   (void)state;
   enum { MANY = 23 };
@@ -1186,6 +1240,7 @@ int main(void) {
       cmocka_unit_test(test_bars_show_the_probability_after_each_glimpse),
       cmocka_unit_test(test_bars_of_small_probabilities_are_high),
       cmocka_unit_test(test_labels_have_nine_pixels_or_more),
+      cmocka_unit_test(test_texts_of_a_title_do_not_overlap),
       cmocka_unit_test(test_heat_maps_of_all_glimpses_are_reachable),
       cmocka_unit_test(test_many_classes_show_the_likeliest),
       cmocka_unit_test(test_names_of_any_kind_draw),

@@ -148,10 +148,11 @@ static void draw_scale(cairo_t *cr, const FovHeat *heat, const Layout *l, const 
   fov_set_colour(cr, theme->quiet, 1);
   fov_text(cr, x, y + 2 * em, FOV_ALIGN_LEFT, "0");
   char number[16];
-  write_density(number, times_uniform(heat, 0) / 2);
-  fov_text(cr, x + w / 2, y + 2 * em, FOV_ALIGN_CENTRE, "%s", number);
   write_density(number, times_uniform(heat, 0));
-  fov_text(cr, x + w, y + 2 * em, FOV_ALIGN_RIGHT, "%s", number);
+  double room = w - fov_text(cr, x + w, y + 2 * em, FOV_ALIGN_RIGHT, "%s", number);
+  write_density(number, times_uniform(heat, 0) / 2);
+  if (w / 2 + fov_text_width(cr, number) / 2 < room - 0.4 * em)
+    fov_text(cr, x + w / 2, y + 2 * em, FOV_ALIGN_CENTRE, "%s", number);
   char text[] = "times the uniform density";
   fov_fit_text(cr, text, sizeof text, l->all.w - w - em);
   fov_text(cr, x + w + em, y + 0.8 * em, FOV_ALIGN_LEFT, "%s", text);

@@ -289,16 +289,32 @@ void fov_draw_value_ticks(cairo_t *cr, const FovAxis *axis, FovBox box) {
   }
 }
 
+/** Draws a text from x to `end` at most, if more than a few letters of it fit; returns its width.
+ */
+static double draw_fitted(cairo_t *cr, double x, double y, double end, const char *words) {
+  char text[128];
+  snprintf(text, sizeof text, "%s", words);
+  fov_fit_text(cr, text, sizeof text, end - x);
+  if (fov_text_width(cr, text) > end - x) return 0;
+  return fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", text);
+}
+
 void fov_draw_title(cairo_t *cr, const FovTheme *theme, FovBox box, double em, const char *title,
                     const char *what, const char *aside) {
-  double y = box.y + 1.15 * em, x = box.x;
+  double y = box.y + 1.15 * em, x = box.x, end = box.x + box.w, gap = 1.4 * em;
+  char note[128];
   fov_set_font(cr, 1.2 * em, true);
   fov_set_colour(cr, theme->ink, 1);
-  x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", title) + 1.4 * em;
+  x += draw_fitted(cr, x, y, end, title) + gap;
   fov_set_font(cr, 1.2 * em, false);
-  fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", what);
+  x += draw_fitted(cr, x, y, end, what) + gap;
   fov_set_colour(cr, theme->quiet, 1);
-  fov_text(cr, box.x + box.w, y, FOV_ALIGN_RIGHT, "%s", aside);
+  snprintf(note, sizeof note, "%s", aside);
+  while (note[0] && fov_text_width(cr, note) > end - x) { // a part of a number is another number
+    char *comma = strrchr(note, ',');
+    *(comma ? comma : note) = '\0';
+  }
+  fov_text(cr, end, y, FOV_ALIGN_RIGHT, "%s", note);
 }
 
 double fov_border(double em) {

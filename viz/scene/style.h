@@ -119,7 +119,9 @@ int fov_axis_ticks(double ticks[FOV_TICKS], const FovAxis *axis, int wanted);
  */
 void fov_draw_value_ticks(cairo_t *cr, const FovAxis *axis, FovBox box);
 
-/** Draws the title line of a sheet or a map: title, selection, and a note on the right. */
+/** Draws the title line of a sheet or a map: title, selection, and a note on the right. Without
+ * room for all, the last parts of the note are left out, which commas separate, and others
+ * shortened. */
 void fov_draw_title(cairo_t *cr, const FovTheme *theme, FovBox box, double em, const char *title,
                     const char *what, const char *aside);
 
