@@ -166,7 +166,7 @@ static double draw_scale(cairo_t *cr, const FovAlignmentView *a, double x, doubl
 static void describe_cells(char *text, size_t size, const FovAlignmentView *a) {
   const FovTrace *trace = a->scene->trace;
   const FovExplanation *explanation = &a->scene->explanation;
-  bool weights = fov_heads(trace) > 0;
+  bool weights = fov_heads(trace) > 0, bars = weights && !a->figure;
   char head[40], attention[FOV_TRACE_TEXT + 12];
   snprintf(attention, sizeof attention, "attention%s%s", trace->attention[0] ? " " : "",
            trace->attention);
@@ -175,7 +175,7 @@ static void describe_cells(char *text, size_t size, const FovAlignmentView *a) {
              explanation->jacobian  ? ""
              : explanation->pending ? ": being computed"
                                     : ": none",
-             weights ? "; bars: " : "", weights ? attention : "");
+             bars ? "; bars: " : "", bars ? attention : "");
     return;
   }
   fov_describe_head(head, sizeof head, trace, a->head);
@@ -234,10 +234,11 @@ void fov_draw_alignment(cairo_t *cr, const FovScene *scene, const FovLayout *l) 
 }
 
 void fov_draw_alignment_figure(cairo_t *cr, const FovScene *scene) {
+  int head = fov_alignment_head(scene);
   FovAlignmentView a = {.scene = scene,
                         .em = fov_em(scene->width, scene->height),
-                        .head = scene->head,
-                        .top = fov_alignment_top(scene, scene->head),
+                        .head = head,
+                        .top = fov_alignment_top(scene, head),
                         .figure = true};
   double pad = round(1.25 * a.em);
   FovBox room = {pad, pad, scene->width - 2 * pad, scene->height - 2 * pad};
