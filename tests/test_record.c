@@ -1161,13 +1161,13 @@ static void test_the_log_has_one_line_per_message(void **state) {
   longest[sizeof longest - 1] = '\0';
   assert_int_equal(fov_run_open(&run, folder, false), FOV_OK);
   assert_int_equal(fov_run_log(&run, "update %d: %s", 3, "fine"), FOV_OK);
-  assert_int_equal(fov_run_log(&run, "two\nlines"), FOV_OK);
+  assert_int_equal(fov_run_log(&run, "two\nlines\x1b[2J"), FOV_OK);
   fov_run_close(&run);
   assert_int_equal(fov_run_open(&run, folder, false), FOV_OK);
   assert_int_equal(fov_run_log(&run, "%s", longest), FOV_OK);
   char *text = read_file(&run, FOV_RUN_LOG);
   char *second = check_line(text, "update 3: fine\n", 15);
-  char *third = check_line(second, "two lines\n", 10);
+  char *third = check_line(second, "two?lines?[2J\n", 14);
   char *end = check_line(third, longest, 2000);
   end += strspn(end, "a");
   assert_string_equal(end, "\n");

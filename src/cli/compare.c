@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/team.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/compare_print.h"
 #include "cli/print.h"
@@ -90,8 +91,21 @@ static FovStatus write_table(const char *path, const FovCompared *compared, int 
   return status;
 }
 
+/** Prints a table: the cells of CSV are those of its sources, whatever is in them. */
+static FovStatus print_table(const FovCompared *compared, int format) {
+  char *text;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  FovStatus status = stream ? formats[format].print(stream, compared) : FOV_OK;
+  if (!fov_text_close(&text, stream))
+    return fov_fail(FOV_ERR_MEMORY, "no memory for the text of the comparison");
+  if (status == FOV_OK) fov_print_text(stdout, text);
+  free(text);
+  return status;
+}
+
 static FovStatus print(const Request *request, const FovCompared *compared, int format) {
-  if (!request->output) return formats[format].print(stdout, compared);
+  if (!request->output) return print_table(compared, format);
   FOV_TRY(format == FIGURE ? fov_compare_figure(request->output, compared)
                            : write_table(request->output, compared, format));
   fov_print(stdout, "%s: %d recipe%s, %d run%s\n", request->output, compared->recipe_count,

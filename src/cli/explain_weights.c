@@ -23,10 +23,10 @@ static FovStatus check_weights(FILE *csv, const FovExplainSubject *subject,
   int count;
   FOV_TRY(fov_explain_methods(methods, &count, subject, command));
   fov_print(stdout,
-            "%s, %lld episodes: rank correlation of |map| with that of the trained weights\n"
-            "cascade: this layer and those above it are random; alone: only this layer;\n"
-            "where it looked: the same with the map of the gaze or of its weights\n",
+            "%s, %lld episodes: rank correlation of |map| with that of the trained weights\n",
             subject->trained.path, (long long)subject->request.count);
+  puts("cascade: this layer and those above it are random; alone: only this layer;\n"
+       "where it looked: the same with the map of the gaze or of its weights");
   fputs("method,layer,cascade,alone\n", csv);
   for (int i = 0; i < count; i++) {
     FOV_TRY(fov_randomised_measure(&result, &subject->request, methods[i],

@@ -20,6 +20,16 @@ void fov_print_text(FILE *stream, const char *text) {
   }
 }
 
+/** Prints a line with the newlines that its format has before and after it; others become '?'. */
+static void print_line(FILE *stream, char *line, const char *format) {
+  char *end = line + strlen(line);
+  for (const char *f = format + strlen(format); f > format && f[-1] == '\n' && end > line; f--)
+    end--;
+  for (char *c = line + strspn(format, "\n"); c < end; c++)
+    if (*c == '\n') *c = '?';
+  fov_print_text(stream, line);
+}
+
 void fov_print(FILE *stream, const char *format, ...) {
   char text[2048], *longer = NULL; // an error is printed even where there is no memory left
   va_list arguments, again;
@@ -29,7 +39,7 @@ void fov_print(FILE *stream, const char *format, ...) {
   if (length >= (int)sizeof text && vasprintf(&longer, format, again) < 0) longer = NULL;
   va_end(again);
   va_end(arguments);
-  fov_print_text(stream, longer ? longer : text);
+  print_line(stream, longer ? longer : text, format);
   free(longer);
 }
 

@@ -6,11 +6,12 @@
 
 #include "base/error.h"
 
-/** Like fprintf. Control characters other than a newline and bytes that are no UTF-8 become '?', so
- * that no name or metadata can send escape sequences to a terminal. */
+/** Like fprintf, for one line: newlines are printed where `format` starts or ends with them. Other
+ * control characters and bytes that are no UTF-8 become '?', so that no name or metadata can send
+ * escape sequences to a terminal or print a line of its own. */
 void fov_print(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** The same for text as it is. */
+/** The same for text of any number of lines. */
 void fov_print_text(FILE *stream, const char *text);
 
 /** Writes a duration as "2:03" or "1:02:03", "?" if it is negative; returns `text`. */

@@ -130,7 +130,8 @@ static FovStatus print_checkpoint(const char *run, const FovSafetensors *file,
     fov_cli_note_file(path, fov_safetensors_is_checked(file));
   print_parameters(file);
   FOV_TRY(fov_config_dump(&config, &experiment->config));
-  fov_print(stdout, "\nsettings\n%s", config);
+  puts("\nsettings");
+  fov_print_text(stdout, config);
   free(config);
   return FOV_OK;
 }

@@ -37,7 +37,8 @@ static FovStatus submit(FovSweep *sweep, const FovSlurmArray *array, const FovSl
   snprintf(line, sizeof line, "submitted job %s of Slurm", job);
   FOV_TRY(fov_sweep_log(sweep, line));
   fov_print(stdout, "%s: %d task%s\n", line, array->tasks, array->tasks == 1 ? "" : "s");
-  fov_print(stdout, "its tasks: squeue --job %s\nevery run: %s/results.csv\n", job, array->dir);
+  fov_print(stdout, "its tasks: squeue --job %s\n", job);
+  fov_print(stdout, "every run: %s/results.csv\n", array->dir);
   return FOV_OK;
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/gemm.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "record/json_text.h"
 
@@ -141,7 +142,7 @@ FovStatus fov_run_log(const FovRun *run, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(line + start, sizeof line - (size_t)start - 1, format, arguments);
   va_end(arguments);
-  for (char *end = line; (end = strchr(end, '\n'));) *end = ' ';
+  fov_text_clean(line);
   size_t length = strlen(line);
   line[length++] = '\n';
   if (fov_write_all(run->log, line, length)) return FOV_OK;

@@ -76,7 +76,7 @@ FovStatus fov_run_find(char *path, const char *source, const char *name);
 /** Writes `dir`/`name` into path [FOV_PATH_SIZE] and returns path. */
 char *fov_run_path(char *path, const FovRun *run, const char *name);
 
-/** Appends one line to log.txt, after the time (UTC). */
+/** Appends one line of printable text to log.txt, after the time (UTC). */
 FovStatus fov_run_log(const FovRun *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
