@@ -129,14 +129,16 @@ static FovStatus help(int argc, char **argv) {
 
 /* ---- running a command ---- */
 
+static FovArguments arguments; // of the command that runs
+
 static bool is_help(const char *word) {
   return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
 /** An empty name or setting: from a variable of the shell that is not set. */
-static FovStatus check_words(const FovCommand *command, const FovArguments *arguments) {
-  for (int i = 0; i < arguments->count; i++)
-    if (!*arguments->words[i])
+static FovStatus check_words(const FovCommand *command) {
+  for (int i = 0; i < arguments.count; i++)
+    if (!*arguments.words[i])
       return fov_fail(FOV_ERR_USAGE, "%s: argument %d is empty; expected %s", command->name, i + 1,
                       command->synopsis);
   return FOV_OK;
@@ -146,11 +148,11 @@ static FovStatus run_command(const FovCommand *command, int argc, char **argv) {
   for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
     if (is_help(argv[i])) return print_command(command);
   if (command->ranked) FOV_TRY(fov_ranks_start(&ranks));
-  FovArguments arguments = {.argc = argc, .argv = argv};
+  arguments = (FovArguments){.argc = argc, .argv = argv};
   void *request = calloc(1, command->size + 1);
   FovStatus status = request ? fov_arguments_parse(&arguments, request, command->options)
                              : fov_fail(FOV_ERR_MEMORY, "no memory for the arguments");
-  if (status == FOV_OK) status = check_words(command, &arguments);
+  if (status == FOV_OK) status = check_words(command);
   status = fov_ranks_agree(&ranks, status);
   if (status == FOV_OK) status = command->run(request, &arguments);
   fov_arguments_finish(&arguments);
@@ -203,8 +205,10 @@ static FovStatus check_stack(void) {
 
 /** Files stay whole, and a run keeps the checkpoint of its last evaluation. */
 static void end_without_memory(void) {
+  const char *word = arguments.count > 0 ? arguments.words[0] : "";
   fov_replace_abort_all();
-  fov_print(stderr, "fovea: %s\n", fov_error_message());
+  fov_print(stderr, "fovea: %s%s%s: %s\n", arguments.argv[0], *word ? " " : "", word,
+            fov_error_message());
   fov_ranks_finish(&ranks, FOV_ERR_MEMORY);
   _exit(1);
 }
