@@ -269,6 +269,21 @@ static void test_header_length_is_bounded(void **state) {
   }
 }
 
+/** A header that the file does not have in full is truncated, whatever its length. */
+static void test_a_whole_file_is_not_called_truncated(void **state) {
+  (void)state;
+  enum { HEADER = (1 << 20) + 8 };
+  char *bytes = calloc(1, 8 + HEADER);
+  const uint64_t length = HEADER;
+  memcpy(bytes, &length, 8);
+  put_file(bytes, 8 + HEADER);
+  assert_refused("x.safetensors: a header of 1048584 bytes, expected at most 1048576 (1 MiB)");
+  put_file(bytes, 7 + HEADER);
+  assert_refused("x.safetensors: truncated or not a safetensors file: a header of 1048584 bytes, "
+                 "expected at most the 1048583 that follow");
+  free(bytes);
+}
+
 static void test_deep_nesting_is_refused(void **state) {
   (void)state;
   enum { DEPTH = 1 << 20 };
@@ -462,6 +477,7 @@ int main(void) {
       TEST(test_bad_headers_are_refused),
       TEST(test_a_long_name_is_refused),
       TEST(test_header_length_is_bounded),
+      TEST(test_a_whole_file_is_not_called_truncated),
       TEST(test_deep_nesting_is_refused),
       TEST(test_a_header_of_many_values_is_refused_before_it_is_parsed),
       TEST(test_every_truncation_is_refused),

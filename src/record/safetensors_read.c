@@ -59,11 +59,14 @@ static FovStatus find_header(const char **text, size_t *size, const FovSafetenso
   memcpy(&length, file->map, FOV_HEADER_PREFIX);
   *text = (const char *)file->map + FOV_HEADER_PREFIX;
   *size = length;
-  if (length > FOV_HEADER_LIMIT || length > rest)
+  if (length > rest)
     return fov_fail(FOV_ERR_FORMAT,
                     "%s: truncated or not a safetensors file: a header of %ju bytes, expected at "
-                    "most %d and the %ju that follow",
-                    file->path, (uintmax_t)length, FOV_HEADER_LIMIT, (uintmax_t)rest);
+                    "most the %ju that follow",
+                    file->path, (uintmax_t)length, (uintmax_t)rest);
+  if (length > FOV_HEADER_LIMIT)
+    return fov_fail(FOV_ERR_FORMAT, "%s: a header of %ju bytes, expected at most %d (1 MiB)",
+                    file->path, (uintmax_t)length, FOV_HEADER_LIMIT);
   if (length == 0 || **text != '{')
     return fov_fail(FOV_ERR_FORMAT, "%s: not a safetensors file: its header starts without '{'",
                     file->path);
