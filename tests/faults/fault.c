@@ -1,5 +1,5 @@
 /**
- * Preloaded into fovea: lets the n-th call of a kind fail, or kills the process there.
+ * Preloaded into fovea: makes the n-th call of a kind fail, or kills the process at that call.
  *
  *     FOVEA_FAULT=KIND:N:ERRNO
  *
