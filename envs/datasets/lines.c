@@ -71,7 +71,7 @@ typedef struct Reading {
   int longest;
   const FovLines *known; // whose symbols are the only ones; NULL: none is known
   size_t count;          // symbols so far
-  Symbol *different;     // [ROOM]: the first `sorted` are in order, none of them twice,
+  Symbol *different;     // [at most ROOM]: the first `sorted` are in order, none of them twice,
   size_t sorted, used;   // the others up to `used` are not among these
 } Reading;
 
@@ -180,7 +180,9 @@ static FovStatus read_text(FovLines *lines, Reading *reading, const char *text, 
   size_t most = 1;
   for (size_t i = 0; i < size; i++) most += text[i] == '\n';
   lines->starts = fov_memory_calloc(most + 1, sizeof *lines->starts);
-  reading->different = malloc(ROOM * sizeof *reading->different);
+  // A symbol has a byte or more: short texts need less room.
+  size_t room = size + (reading->known ? (size_t)reading->known->vocabulary : 0) + 1;
+  reading->different = malloc((room < ROOM ? room : ROOM) * sizeof *reading->different);
   if (!lines->starts || !reading->different) return no_memory(reading->path);
   if (reading->known) begin_with_known(reading);
   FOV_TRY(add_lines(lines, reading, text, text + size));
