@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -372,6 +373,34 @@ static void test_the_last_line_is_found(void **state) {
   assert_string_equal(line, "");
 }
 
+/** path: in `folder`; "": the folder itself. */
+static void assert_folder(const char *name, FovStatus expected) {
+  char below[700];
+  snprintf(below, sizeof below, "%s%s%s", folder, *name ? "/" : "", name);
+  assert_int_equal(fov_folder_check(below), expected);
+}
+
+static void test_a_folder_is_checked_before_it_is_needed(void **state) {
+  (void)state;
+  char name[NAME_MAX + 2] = {0};
+  assert_int_equal(fov_file_write(path, "", 0), FOV_OK);
+  assert_folder("", FOV_OK);
+  assert_folder("a", FOV_OK);
+  assert_folder("a/b//c/", FOV_OK);
+  assert_int_equal(fov_folder_check("here"), FOV_OK);
+  assert_int_equal(fov_folder_check("/"), FOV_OK);
+  assert_folder("x.txt", FOV_ERR_IO);
+  assert_non_null(strstr(fov_error_message(), "x.txt: expected a folder to write into: Not a"));
+  assert_folder("x.txt/a", FOV_ERR_IO);
+  memset(name, 'x', NAME_MAX + 1);
+  assert_folder(name, FOV_ERR_IO);
+  assert_int_equal(count_files(), 1);
+  assert_int_equal(fov_replace_check(path), FOV_OK);
+  assert_int_equal(count_files(), 1);
+  assert_int_equal(fov_replace_check(folder), FOV_ERR_IO);
+  assert_int_equal(fov_replace_check("/absent/x"), FOV_ERR_IO);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, remove_folder)
 
 int main(void) {
@@ -396,6 +425,7 @@ int main(void) {
       TEST(test_read_refuses_what_is_not_a_file),
       TEST(test_a_file_that_shrinks_is_refused),
       TEST(test_the_last_line_is_found),
+      TEST(test_a_folder_is_checked_before_it_is_needed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

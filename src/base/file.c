@@ -212,6 +212,13 @@ FovStatus fov_replace_sweep(const char *folder) {
   return FOV_OK;
 }
 
+FovStatus fov_replace_check(const char *path) {
+  FovReplace replace;
+  FOV_TRY(fov_replace_begin(&replace, path));
+  fov_replace_abort(&replace);
+  return FOV_OK;
+}
+
 FovStatus fov_file_write(const char *path, const void *data, size_t size) {
   FovReplace replace;
   FOV_TRY(fov_replace_begin(&replace, path));
@@ -313,6 +320,32 @@ FovStatus fov_make_folders(const char *path) {
   if (status == FOV_OK) status = make_folder(part);
   free(part);
   return status;
+}
+
+/** Cuts the last name off a path; "" stands for the current folder. */
+static void cut_name(char *path) {
+  size_t length = strlen(path);
+  while (length > 0 && path[length - 1] == '/') length--;
+  while (length > 0 && path[length - 1] != '/') length--;
+  path[length] = '\0';
+}
+
+FovStatus fov_folder_check(const char *path) {
+  char *part = strdup(path); // the longest that exists
+  struct stat info;
+  int cause = 0;
+  if (!part) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its name", path);
+  while (*part && stat(part, &info) != 0 && cause == 0)
+    if (errno == ENOENT)
+      cut_name(part);
+    else
+      cause = errno;
+  const char *folder = *part ? part : ".";
+  if (cause == 0 && *part && !S_ISDIR(info.st_mode)) cause = ENOTDIR;
+  if (cause == 0 && access(folder, W_OK | X_OK) != 0) cause = errno;
+  free(part);
+  if (cause == 0) return FOV_OK;
+  return fov_fail(FOV_ERR_IO, "%s: expected a folder to write into: %s", path, strerror(cause));
 }
 
 void fov_file_last_line(char *line, size_t size, int fd) {

@@ -102,7 +102,7 @@ static FovStatus check_command(const FovExplainCommand *command, const FovArgume
     return fov_fail(FOV_ERR_USAGE, "no folder given for the maps; name it with -o DIR");
   if (command->output && strlen(command->output) >= FOV_PATH_SIZE / 2)
     return fov_fail(FOV_ERR_USAGE, "-o: a path of more than %d bytes", FOV_PATH_SIZE / 2 - 1);
-  return FOV_OK;
+  return command->output ? fov_folder_check(command->output) : FOV_OK;
 }
 
 static FovStatus explain_as_asked(const FovExplainSubject *subject,
