@@ -210,8 +210,9 @@ static FovStatus evaluate(const Request *request, const FovTrained *trained) {
 }
 
 static FovStatus check_lengths(const Request *request, const FovTrained *trained) {
-  if (!request->lengths || trained->env.spec.observation.kind == FOV_OBSERVATION_TOKENS)
-    return FOV_OK;
+  if (!request->lengths) return FOV_OK;
+  if (trained->env.spec.observation.kind == FOV_OBSERVATION_TOKENS)
+    return fov_replace_check(request->lengths);
   return fov_fail(FOV_ERR_USAGE,
                   "--lengths: expected an environment of sequences of symbols, found env = %s",
                   trained->env.type->plugin.name);
