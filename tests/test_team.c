@@ -181,6 +181,29 @@ static void a_signal_waits_for_a_task_not_for_all(void **state) {
   assert_int_equal(signals, 3);
 }
 
+/** Counts the signals that are handled while the task runs: [task]. */
+static void raise_and_admit(void *context, int task, int worker) {
+  (void)worker;
+  int *seen = context, before = signals;
+  raise(SIGUSR1);
+  fov_team_run(1, 1, look_at_mask, &(atomic_int){0}); // a run of its own
+  seen[task] = signals - before;
+  fov_team_admit_signals();
+  seen[task] += 10 * (signals - before);
+}
+
+static void a_long_task_admits_signals(void **state) {
+  (void)state;
+  int seen[3];
+  signals = 0;
+  assert_true(signal(SIGUSR1, count_signal) != SIG_ERR);
+  fov_team_admit_signals(); // outside a task
+  fov_team_run(1, 3, raise_and_admit, seen);
+  signal(SIGUSR1, SIG_DFL);
+  static const int expected[] = {10, 10, 10};
+  assert_memory_equal(seen, expected, sizeof expected);
+}
+
 static void signal_process(void *context, int task, int worker) {
   (void)context, (void)worker;
   if (task == 0) kill(getpid(), SIGUSR1);
@@ -311,6 +334,7 @@ int main(void) {
       cmocka_unit_test(those_who_wait_sleep),
       cmocka_unit_test(no_signal_reaches_a_team),
       cmocka_unit_test(a_signal_waits_for_a_task_not_for_all),
+      cmocka_unit_test(a_long_task_admits_signals),
       cmocka_unit_test(a_signal_interrupts_the_thread_that_started_the_team),
       cmocka_unit_test(a_product_starts_no_thread),
       cmocka_unit_test(wrong_use_aborts),

@@ -49,12 +49,25 @@ static sigset_t block_signals(void) {
   return before;
 }
 
+/** The mask of this thread between two tasks; NULL: it is not in a task. */
+static _Thread_local const sigset_t *between_tasks;
+
 static void do_task(FovWork *work, void *context, int task, int worker) {
+  const sigset_t *outer = between_tasks;
   sigset_t before = block_signals();
+  between_tasks = &before;
   fov_profile_attach(worker);
   work(context, task, worker);
   fov_profile_detach();
+  between_tasks = outer;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void fov_team_admit_signals(void) {
+  sigset_t blocked;
+  if (!between_tasks) return;
+  pthread_sigmask(SIG_SETMASK, between_tasks, &blocked);
+  pthread_sigmask(SIG_SETMASK, &blocked, NULL);
 }
 
 /* ---- waiting ---- */

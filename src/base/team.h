@@ -16,12 +16,17 @@ typedef void FovWork(void *context, int task, int worker);
  * with other workers.
  *
  * Which worker gets which task is not fixed, so a task's result must not depend on the worker.
- * No signal handler runs on a worker during a task: see fov_gemm. Signals wait until it is done.
+ * No signal handler runs on a worker during a task: see fov_gemm. Signals wait until it is done, or
+ * until the caller's task admits them.
  *
  * The other workers are created when they are first needed, and kept; they sleep while they wait.
  * A forked child creates workers of its own.
  */
 void fov_team_run(int threads, int tasks, FovWork *work, void *context);
+
+/** Handles the signals that wait, from within a task that takes seconds, between two products. Does
+ * nothing on other workers than the caller, and outside a task. */
+void fov_team_admit_signals(void);
 
 /** Processors that this process may run on, at most FOV_MAX_THREADS. */
 int fov_team_default_threads(void);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/team.h"
+
 FovStatus fov_method_check(const FovMethod *method, const FovTask *task, bool through) {
   if (task->env->spec.observation.kind == FOV_OBSERVATION_TOKENS)
     return fov_fail(FOV_ERR_USAGE,
@@ -16,6 +18,7 @@ size_t fov_explained_pixels(const FovExplained *explained) {
 }
 
 bool fov_explained_stops(const FovExplained *explained) {
+  fov_team_admit_signals();
   return explained->stop && atomic_load(explained->stop);
 }
 
