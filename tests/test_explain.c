@@ -240,6 +240,7 @@ static int check_time(Scene *s, const FovReplay *replay, const char *target, int
     const int *labels = rollout->labels + b * rollout->turns;
     assert_int_equal(maps.answers[b], answers[turn]);
     assert_int_equal(maps.labels[b], labels[turn]);
+    assert_int_equal(maps.times[b], t);
     int class = strchr(target, ':') ? labels[turn] : answers[turn];
     assert_near(maps.y[b], output_at(s, replay, b, t, class), DOUBLE ? 1e-6 : 2e-4,
                 "%s, lane %d, time %d", target, b, time);

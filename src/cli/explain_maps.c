@@ -75,20 +75,27 @@ static FovStatus write_maps(const FovMaps *maps, const FovExplainSubject *subjec
 
 enum { DRAWN = 24 }; // episodes
 
-/** The target as it was asked for; "": the method does not depend on it. */
-static const char *target_of(const FovExplainCommand *command, const FovMethod *method) {
-  if (method->ignores_target) return "";
-  return command->target ? command->target : "logit";
+/** Writes the method and, if it depends on them, the target and the time: as they were asked for.
+ */
+static void describe(char text[256], const FovExplainCommand *command, const FovMethod *method) {
+  const char *name = method->plugin.name, *target = command->target ? command->target : "logit";
+  if (method->ignores_target)
+    snprintf(text, 256, "%s", name);
+  else if (command->time == 0)
+    snprintf(text, 256, "%s of %s", name, target);
+  else
+    snprintf(text, 256, "%s of %s after glimpse %d", name, target, command->time);
 }
 
 /** Episode e, and what was answered. */
-static FovDrawMap panel_of(const FovMaps *maps, int64_t e, int64_t number) {
+static FovDrawMap panel_of(const FovMaps *maps, int64_t e, int64_t number,
+                           const FovMethod *method) {
   size_t numbers = fov_maps_numbers(maps);
   int label = maps->labels[e], answer = maps->answers[e];
   FovDrawMap map = {.map = maps->map + (size_t)e * numbers,
                     .pixels = maps->pixels + (size_t)e * numbers,
                     .places = maps->places + e * maps->glimpses * 2,
-                    .place_count = maps->glimpses,
+                    .place_count = method->ignores_target ? maps->glimpses : maps->times[e],
                     .wrong = label >= 0 && answer != label};
   if (label < 0)
     snprintf(map.caption, sizeof map.caption, "case %lld", (long long)number);
@@ -113,9 +120,8 @@ static FovStatus draw(const FovMaps *maps, const FovExplainSubject *subject,
                          .channels = maps->channels,
                          .title = title};
   if (!fov_explain_draws(command)) return FOV_OK;
-  for (int i = 0; i < drawing.count; i++) list[i] = panel_of(maps, i, subject->cases[i]);
-  snprintf(title, sizeof title, "%s%s%s", method->plugin.name, method->ignores_target ? "" : " of ",
-           target_of(command, method));
+  for (int i = 0; i < drawing.count; i++) list[i] = panel_of(maps, i, subject->cases[i], method);
+  describe(title, command, method);
   fov_explain_picture(path, command, "maps");
   FOV_TRY(fov_draw_maps(path, &drawing));
   drawing.maps = &mean;
@@ -143,6 +149,7 @@ FovStatus fov_explain_maps(const FovExplainSubject *subject, const FovExplainCom
                            const FovMethodOptions *options) {
   const FovMethod *method;
   FovMaps maps;
+  char what[256];
   FOV_TRY(fov_method_find(&method, command->method ? command->method : "saliency"));
   double start = fov_now();
   FovStatus status =
@@ -152,8 +159,8 @@ FovStatus fov_explain_maps(const FovExplainSubject *subject, const FovExplainCom
   if (status == FOV_OK) status = write_maps(&maps, subject, command, method);
   if (status == FOV_OK) status = draw(&maps, subject, command, method);
   if (status == FOV_OK) {
-    fov_print(stdout, "%s: %s%s%s, %lld episodes of %s, %.2f s\n", command->output,
-              method->plugin.name, method->ignores_target ? "" : " of ", target_of(command, method),
+    describe(what, command, method);
+    fov_print(stdout, "%s: %s, %lld episodes of %s, %.2f s\n", command->output, what,
               (long long)maps.episodes, subject->trained.path, seconds);
     print_completeness(&maps);
   }

@@ -28,6 +28,7 @@ static void make_shard(void *context, const FovExplained *explained, int64_t fir
   for (int b = 0; b < held->lanes; b++) {
     maps->labels[first + b] = fov_target_label(&explained->target, held, b);
     maps->answers[first + b] = fov_target_answer(&explained->target, held, b);
+    maps->times[first + b] = fov_target_step(&explained->target, held, b);
   }
 }
 
@@ -42,7 +43,7 @@ static void average(float *mean, const float *maps, int64_t episodes, size_t num
 static double bytes_of(const FovMaps *maps) {
   double numbers = (double)fov_maps_numbers(maps), E = (double)maps->episodes;
   return 2 * numbers * (E + 1) * sizeof(float) +
-         E * (2 * maps->glimpses * sizeof(float) + 2 * sizeof(double) + 2 * sizeof(int32_t));
+         E * (2 * maps->glimpses * sizeof(float) + 2 * sizeof(double) + 3 * sizeof(int32_t));
 }
 
 static FovStatus allocate(FovMaps *maps) {
@@ -56,7 +57,8 @@ static FovStatus allocate(FovMaps *maps) {
       (maps->y = calloc(E, sizeof *maps->y)) &&
       (maps->completeness = calloc(E, sizeof *maps->completeness)) &&
       (maps->labels = calloc(E, sizeof *maps->labels)) &&
-      (maps->answers = calloc(E, sizeof *maps->answers)))
+      (maps->answers = calloc(E, sizeof *maps->answers)) &&
+      (maps->times = calloc(E, sizeof *maps->times)))
     return FOV_OK;
   return fov_fail(FOV_ERR_MEMORY, "no memory for %zu maps of %zu numbers", E, numbers);
 }
@@ -82,6 +84,6 @@ FovStatus fov_maps_make(FovMaps *maps, const FovExplainRequest *request, const F
 void fov_maps_finish(FovMaps *maps) {
   free(maps->map), free(maps->pixels), free(maps->mean), free(maps->mean_pixels);
   free(maps->places), free(maps->y), free(maps->completeness);
-  free(maps->labels), free(maps->answers);
+  free(maps->labels), free(maps->answers), free(maps->times);
   *maps = (FovMaps){0};
 }

@@ -15,6 +15,7 @@ typedef struct FovMaps {
   double *y;                           /**< [E]: what is explained */
   double *completeness;                /**< [E]: Σ map − (y(x) − y(x₀)); NaN: not promised */
   int32_t *labels, *answers;           /**< [E]: that y belongs to; −1: there is none */
+  int32_t *times;                      /**< [E]: the glimpse that y is read after; 0: before all */
 } FovMaps;
 
 /** Explains all episodes of the request. Finished by fov_maps_finish, also after a failure. */
