@@ -54,8 +54,18 @@ typedef struct FovExplainSubject {
   int64_t *cases; /**< owned */
 } FovExplainSubject;
 
-/** Loads a run with `count` words key=value, without those of methods, and selects the episodes.
- * Finished by fov_explain_finish, also after a failure. */
+/** Reads a run with `count` words key=value, without those of methods. Finished by
+ * fov_trained_finish, also after a failure. */
+FovStatus fov_explain_read(FovTrained *trained, const char *run, const FovExplainCommand *command,
+                           const char *const *words, int count);
+
+/** Fails if two of several runs are the same, or are trained in different environments. */
+FovStatus fov_explain_check_runs(const char *const *runs, int run_count,
+                                 const FovExplainCommand *command, const char *const *words,
+                                 int count);
+
+/** Reads a run likewise, prints notes on it, and selects the episodes. Finished by
+ * fov_explain_finish, also after a failure. */
 FovStatus fov_explain_load(FovExplainSubject *subject, const char *run,
                            const FovExplainCommand *command, const char *const *words, int count);
 void fov_explain_finish(FovExplainSubject *subject);

@@ -196,6 +196,9 @@ static FovStatus check(Table *table, const FovExplainCommand *command,
                        const FovArguments *arguments, const FovMethodOptions *options) {
   int runs = 0;
   while (runs < arguments->count && !strchr(arguments->words[runs], '=')) runs++;
+  if (runs > 1)
+    FOV_TRY(fov_explain_check_runs(arguments->words, runs, command, arguments->words + runs,
+                                   arguments->count - runs));
   FOV_TRY(measure(table, command, arguments, runs, options));
   FOV_TRY(decide(table));
   print_table(table, runs);

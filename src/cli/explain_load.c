@@ -69,13 +69,20 @@ static FovStatus select_episodes(FovExplainSubject *subject, const FovExplainCom
   return status;
 }
 
+FovStatus fov_explain_read(FovTrained *trained, const char *run, const FovExplainCommand *command,
+                           const char *const *words, int count) {
+  Changes changes = {.count = 0};
+  *trained = (FovTrained){.values = NULL};
+  FOV_TRY(collect(&changes, words, count));
+  FovStatus status = load(trained, run, command, &changes);
+  free(changes.list);
+  return status;
+}
+
 FovStatus fov_explain_load(FovExplainSubject *subject, const char *run,
                            const FovExplainCommand *command, const char *const *words, int count) {
-  Changes changes = {.count = 0};
   *subject = (FovExplainSubject){.cases = NULL};
-  FOV_TRY(collect(&changes, words, count));
-  FovStatus status = load(&subject->trained, run, command, &changes);
-  free(changes.list);
+  FovStatus status = fov_explain_read(&subject->trained, run, command, words, count);
   fov_cli_notes(subject->trained.experiment.settings);
   FOV_TRY(status);
   fov_cli_note_file(subject->trained.path, subject->trained.checked);
