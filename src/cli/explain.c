@@ -89,6 +89,27 @@ bool fov_explain_draws(const FovExplainCommand *command) {
   return false;
 }
 
+/** Refuses options that would change nothing. */
+static FovStatus check_effects(const FovExplainCommand *c) {
+  const struct {
+    bool refused;
+    const char *why;
+  } rules[] = {
+      {c->jacobian && c->check, "--jacobian and --check: expected one of them"},
+      {c->jacobian && c->method, "--method and --jacobian: expected one of them"},
+      {c->jacobian && c->target,
+       "--target and --jacobian: expected one of them; --jacobian logits or state is what is "
+       "explained"},
+      {c->jacobian && c->time && c->class < 0,
+       "--time: expected --class, too: --jacobian has all times"},
+      {c->blank != 0 && c->check != FOV_EXPLAIN_CURVES, "--blank: expected --check curves, too"},
+      {c->svg && c->check, "--svg and --check: expected one of them: a check draws no picture"},
+  };
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+    if (rules[i].refused) return fov_fail(FOV_ERR_USAGE, "%s", rules[i].why);
+  return FOV_OK;
+}
+
 static FovStatus check_command(const FovExplainCommand *command, const FovArguments *arguments) {
   if (arguments->count == 0)
     return fov_fail(FOV_ERR_USAGE, "no run or checkpoint given; see fovea explain --help");
@@ -96,8 +117,7 @@ static FovStatus check_command(const FovExplainCommand *command, const FovArgume
       !strchr(arguments->words[1], '='))
     return fov_fail(FOV_ERR_USAGE, "%s: expected key=value: only --check curves takes several runs",
                     arguments->words[1]);
-  if (command->jacobian && command->check)
-    return fov_fail(FOV_ERR_USAGE, "--jacobian and --check: expected one of them");
+  FOV_TRY(check_effects(command));
   if (!command->output && !command->check)
     return fov_fail(FOV_ERR_USAGE, "no folder given for the maps; name it with -o DIR");
   if (command->output && strlen(command->output) >= FOV_PATH_SIZE / 2)
@@ -129,6 +149,8 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   FovMethodOptions methods;
   FOV_TRY(check_command(command, arguments));
   FovStatus status = fov_method_options_read(&methods, arguments->words, arguments->count);
+  if (status == FOV_OK)
+    status = fov_method_options_check(command, arguments->words, arguments->count);
   if (status == FOV_OK)
     status = command->check == FOV_EXPLAIN_CURVES ? fov_explain_curves(command, arguments, &methods)
                                                   : explain(command, arguments, &methods);

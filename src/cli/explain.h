@@ -39,6 +39,11 @@ bool fov_is_method_option(const char *word);
 /** Reads the words that set options of methods; the others are ignored. Finished by
  * fov_method_options_finish, also after a failure. */
 FovStatus fov_method_options_read(FovMethodOptions *options, const char *const *words, int count);
+
+/** Refuses words that set options of methods that the command does not run. */
+FovStatus fov_method_options_check(const FovExplainCommand *command, const char *const *words,
+                                   int count);
+
 void fov_method_options_finish(FovMethodOptions *options);
 
 /** The options' struct of a method; NULL: it has none. */
@@ -46,6 +51,9 @@ const void *fov_method_options_of(const FovMethodOptions *options, const FovMeth
 
 /** Finds a method by its name. */
 FovStatus fov_method_find(const FovMethod **method, const char *name);
+
+/** The method that the command names or the default; NULL: a check of all methods. */
+FovStatus fov_method_choose(const FovMethod **method, const FovExplainCommand *command);
 
 /** An agent that is explained, and which of its episodes. */
 typedef struct FovExplainSubject {

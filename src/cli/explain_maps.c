@@ -150,7 +150,7 @@ FovStatus fov_explain_maps(const FovExplainSubject *subject, const FovExplainCom
   const FovMethod *method;
   FovMaps maps;
   char what[256];
-  FOV_TRY(fov_method_find(&method, command->method ? command->method : "saliency"));
+  FOV_TRY(fov_method_choose(&method, command));
   double start = fov_now();
   FovStatus status =
       fov_maps_make(&maps, &subject->request, method, fov_method_options_of(options, method));

@@ -44,6 +44,21 @@ FovStatus fov_method_options_read(FovMethodOptions *options, const char *const *
   return fov_config_resolve(&options->config, options->settings);
 }
 
+FovStatus fov_method_options_check(const FovExplainCommand *command, const char *const *words,
+                                   int count) {
+  const FovMethod *chosen;
+  FOV_TRY(fov_method_choose(&chosen, command));
+  for (int i = 0; i < count; i++) {
+    const FovMethod *method = method_of(words[i]);
+    if (method && command->jacobian)
+      return fov_fail(FOV_ERR_USAGE, "%s and --jacobian: expected one of them", words[i]);
+    if (method && chosen && method != chosen)
+      return fov_fail(FOV_ERR_USAGE, "%s: expected --method %s, found %s", words[i],
+                      method->plugin.name, chosen->plugin.name);
+  }
+  return FOV_OK;
+}
+
 void fov_method_options_finish(FovMethodOptions *options) {
   fov_config_finish(&options->config);
   fov_settings_destroy(options->settings);
@@ -61,10 +76,8 @@ FovStatus fov_explain_methods(const FovMethod *list[FOV_MOST_METHODS], int *coun
   const FovExplainRequest *request = &subject->request;
   FovStatus status = FOV_OK;
   *count = 0;
-  if (command->method) {
-    FOV_TRY(fov_method_find(&list[(*count)++], command->method));
-    return fov_method_check(list[0], request->task, request->through);
-  }
+  FOV_TRY(fov_method_choose(&list[0], command));
+  if (list[0]) return *count = 1, fov_method_check(list[0], request->task, request->through);
   for (const FovMethod *const *m = fov_methods; *m; m++) {
     FovStatus fits = fov_method_check(*m, request->task, request->through);
     if (fits == FOV_OK)
@@ -73,6 +86,12 @@ FovStatus fov_explain_methods(const FovMethod *list[FOV_MOST_METHODS], int *coun
       status = fits;
   }
   return *count ? FOV_OK : status;
+}
+
+FovStatus fov_method_choose(const FovMethod **method, const FovExplainCommand *command) {
+  *method = NULL;
+  if (!command->method && command->check) return FOV_OK;
+  return fov_method_find(method, command->method ? command->method : "saliency");
 }
 
 FovStatus fov_method_find(const FovMethod **method, const char *name) {
