@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/compare_print.h"
+#include "cli/print.h"
 
 const char *fov_compare_number(char *text, const FovCompared *compared, double value) {
   if (compared->errors)
@@ -109,10 +110,6 @@ __attribute__((format(printf, 3, 4))) static void print_words(FILE *stream, FovC
   free(line);
 }
 
-static const char *plural(int64_t count) {
-  return count == 1 ? "" : "s";
-}
-
 /** ", 10000 cases", as much as is known. */
 static void describe_cases(char text[64], const FovCompared *c) {
   int length = c->cases > 0 ? snprintf(text, 64, ", %lld cases", (long long)c->cases) : 0;
@@ -130,8 +127,8 @@ void fov_compare_caption(FILE *stream, const FovCompared *compared, FovCompareLi
   print_words(stream, print, "%s%s%s; %d run%s, %d recipe%s%s%s%s", c->split ? c->split : "",
               c->split ? " " : "",
               c->errors ? "error (%), lower is better" : "score, higher is better", c->runs.count,
-              plural(c->runs.count), c->recipe_count, plural(c->recipe_count), *on ? "; " : "", on,
-              cases);
+              fov_plural(c->runs.count), c->recipe_count, fov_plural(c->recipe_count),
+              *on ? "; " : "", on, cases);
 }
 
 static int count_paired(const FovCompared *compared) {

@@ -88,8 +88,8 @@ static FovStatus measure(Table *table, const FovExplainCommand *command,
     }
     if (status == FOV_OK) status = measure_run(table, &subject, runs, r, command, options);
     if (status == FOV_OK)
-      fov_print(stdout, "%s: %lld episodes\n", subject.trained.path,
-                (long long)subject.request.count);
+      fov_print(stdout, "%s: %lld episode%s\n", subject.trained.path,
+                (long long)subject.request.count, fov_plural(subject.request.count));
     fov_print_flush();
     fov_explain_finish(&subject);
     FOV_TRY(status);
@@ -182,8 +182,8 @@ static void print_table(const Table *table, int runs) {
     print_row(table, best);
     if (!first && table->rows[best].faithful) first = &table->rows[best];
   }
-  printf("\nmeans of %d %s; ±: 95 %% interval; gain: insertion less deletion; p: Holm's\n",
-         table->n, runs > 1 ? "runs" : "episodes");
+  printf("\nmeans of %d %s%s; ±: 95 %% interval; gain: insertion less deletion; p: Holm's\n",
+         table->n, runs > 1 ? "run" : "episode", fov_plural(table->n));
   if (first)
     printf("largest gain of the faithful methods: %s\n", first->method->plugin.name);
   else

@@ -126,7 +126,7 @@ static void print(const Table *table, const FovJacobian *j, const FovExplainSubj
       S = table->columns < MOST ? table->columns : MOST;
   fov_print(stdout, "%s: mean |d%s_t / dg_s| of %lld episode%s of %s\n\n", command->output,
             command->jacobian == FOV_EXPLAIN_LOGITS ? "y" : "h", (long long)j->episodes,
-            j->episodes == 1 ? "" : "s", subject->trained.path);
+            fov_plural(j->episodes), subject->trained.path);
   printf("      t\\s");
   for (int s = 0; s < S; s++) print_head(table->column_names, s);
   putchar('\n');

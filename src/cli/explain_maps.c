@@ -126,7 +126,8 @@ static FovStatus draw(const FovMaps *maps, const FovExplainSubject *subject,
   FOV_TRY(fov_draw_maps(path, &drawing));
   drawing.maps = &mean;
   drawing.count = 1;
-  snprintf(mean.caption, sizeof mean.caption, "mean of %lld episodes", (long long)maps->episodes);
+  snprintf(mean.caption, sizeof mean.caption, "mean of %lld episode%s", (long long)maps->episodes,
+           fov_plural(maps->episodes));
   fov_explain_picture(path, command, "mean");
   return fov_draw_maps(path, &drawing);
 }
@@ -160,8 +161,8 @@ FovStatus fov_explain_maps(const FovExplainSubject *subject, const FovExplainCom
   if (status == FOV_OK) status = draw(&maps, subject, command, method);
   if (status == FOV_OK) {
     describe(what, command, method);
-    fov_print(stdout, "%s: %s, %lld episodes of %s, %.2f s\n", command->output, what,
-              (long long)maps.episodes, subject->trained.path, seconds);
+    fov_print(stdout, "%s: %s, %lld episode%s of %s, %.2f s\n", command->output, what,
+              (long long)maps.episodes, fov_plural(maps.episodes), subject->trained.path, seconds);
     print_completeness(&maps);
   }
   fov_maps_finish(&maps);

@@ -3,10 +3,10 @@
 
 #include "cli/explain.h"
 
-/** The method whose name a word starts with, followed by a dot; NULL: none. */
+/** The method that a word METHOD.OPTION=VALUE names; NULL: it is no such word. */
 static const FovMethod *method_of(const char *word) {
   size_t length = strcspn(word, ".=");
-  if (word[length] != '.') return NULL;
+  if (word[length] != '.' || !strchr(word, '=')) return NULL;
   for (const FovMethod *const *m = fov_methods; *m; m++)
     if (strlen((*m)->plugin.name) == length && strncmp(word, (*m)->plugin.name, length) == 0)
       return *m;

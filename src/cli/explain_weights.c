@@ -22,9 +22,9 @@ static FovStatus check_weights(FILE *csv, const FovExplainSubject *subject,
   FovRandomised result;
   int count;
   FOV_TRY(fov_explain_methods(methods, &count, subject, command));
-  fov_print(stdout,
-            "%s, %lld episodes: rank correlation of |map| with that of the trained weights\n",
-            subject->trained.path, (long long)subject->request.count);
+  fov_print(
+      stdout, "%s, %lld episode%s: rank correlation of |map| with that of the trained weights\n",
+      subject->trained.path, (long long)subject->request.count, fov_plural(subject->request.count));
   puts("cascade: this layer and those above it are random; alone: only this layer;\n"
        "where it looked: the same with the map of the gaze or of its weights");
   fputs("method,layer,cascade,alone\n", csv);

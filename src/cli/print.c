@@ -43,6 +43,10 @@ void fov_print(FILE *stream, const char *format, ...) {
   free(longer);
 }
 
+const char *fov_plural(long long count) {
+  return count == 1 ? "" : "s";
+}
+
 void fov_print_flush(void) {
   errno = 0;
   if (fflush(stdout) != 0 && first_error == 0) first_error = errno;

@@ -17,6 +17,9 @@ void fov_print_text(FILE *stream, const char *text);
 /** Writes a duration as "2:03" or "1:02:03", "?" if it is negative; returns `text`. */
 const char *fov_duration(char text[32], double seconds);
 
+/** "s", or "" after the number 1. */
+const char *fov_plural(long long count);
+
 /** Flushes stdout, so that a reader sees it at once, and remembers the first error. */
 void fov_print_flush(void);
 

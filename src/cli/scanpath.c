@@ -80,8 +80,8 @@ static void print_statistics(const FovScanpathStudy *study, double *scratch) {
 
 static void print_measures(const FovScanpathStudy *study, double *scratch) {
   int width = name_width(study);
-  fov_print(stdout, "\nAgainst %d scanpaths of %s, without their first places:\n\n", study->paths,
-            study->reference);
+  fov_print(stdout, "\nAgainst %d scanpath%s of %s, without their first places:\n\n", study->paths,
+            fov_plural(study->paths), study->reference);
   print_head(fov_scanpath_measure_names, FOV_SCANPATH_MEASURES, width);
   for (int i = 0; i < study->count; i++) {
     const FovScanpathRow *row = &study->rows[i];
@@ -96,7 +96,8 @@ static void print_measures(const FovScanpathStudy *study, double *scratch) {
 static FovStatus print_tables(const FovScanpathStudy *study) {
   double *scratch = malloc((size_t)study->episodes * sizeof *scratch);
   if (!scratch) return fov_fail(FOV_ERR_MEMORY, "no memory for the table");
-  fov_print(stdout, "%d episodes: means of the episodes ± 95 %% interval\n\n", study->episodes);
+  fov_print(stdout, "%d episode%s: means of the episodes ± 95 %% interval\n\n", study->episodes,
+            fov_plural(study->episodes));
   print_statistics(study, scratch);
   if (study->reference) print_measures(study, scratch);
   free(scratch);

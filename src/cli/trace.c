@@ -30,10 +30,12 @@ static void print_result(const char *path, const FovTrace *trace, const Request 
   int64_t cases = trained->env.spec.cases;
   int first = request->episodes < cases ? request->episodes : (int)cases;
   int wrong = trace->episodes - first;
-  fov_print(stdout, "%s: %d episodes of %s\n", path, trace->episodes, trained->path);
+  fov_print(stdout, "%s: %d episode%s of %s\n", path, trace->episodes, fov_plural(trace->episodes),
+            trained->path);
   if (first < request->episodes)
-    fov_print(stdout, "%d episodes were asked for; the %s split has %lld cases\n",
-              request->episodes, fov_split_names[request->split], (long long)cases);
+    fov_print(stdout, "%d episodes were asked for; the %s split has %lld case%s\n",
+              request->episodes, fov_split_names[request->split], (long long)cases,
+              fov_plural(cases));
   if (request->wrong > 0)
     fov_print(stdout, "the last %d were recorded because they are wrong\n", wrong);
   if (wrong < request->wrong)

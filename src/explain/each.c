@@ -131,8 +131,8 @@ static FovStatus keep_wanted(int64_t *cases, int64_t *found, const FovExplainReq
     if (selection.wanted[i]) cases[(*found)++] = i;
   free(selection.wanted);
   if (status == FOV_OK && *found == 0)
-    status = fov_fail(FOV_ERR_USAGE, "none of the first %lld episodes is of that kind",
-                      (long long)filter->count);
+    status = fov_fail(FOV_ERR_USAGE, "no episode of that kind in the first %lld case%s",
+                      (long long)filter->count, filter->count == 1 ? "" : "s");
   return status;
 }
 
