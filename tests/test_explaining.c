@@ -395,16 +395,26 @@ static void test_what_has_no_agent_is_not_explained(void **state) {
   fov_viewer_finish(&viewer);
 }
 
-/** Shows the explanation of a run with this trace, which fails. */
-static void assert_other_trace_refused(FovTrace trace, const char *why) {
-  assert_int_equal(system("rm -rf other && mkdir other && cp run/best.safetensors other"), 0);
-  write_trace(trace, "other/trace.safetensors");
+/** Shows the explanation of the run "other", which fails. */
+static void assert_other_refused(const char *why) {
   open_with("other", &fov_cli_explain);
   fov_viewer_do(&viewer, FOV_ACTION_METHOD);
   wait_for_explanation();
   assert_refused(why);
   assert_null(shown().map);
   fov_viewer_finish(&viewer);
+}
+
+static void assert_other_trace_refused(FovTrace trace, const char *why) {
+  assert_int_equal(system("rm -rf other && mkdir other && cp run/best.safetensors other"), 0);
+  write_trace(trace, "other/trace.safetensors");
+  assert_other_refused(why);
+}
+
+static void test_a_damaged_checkpoint_is_named(void **state) {
+  (void)state;
+  assert_int_equal(system("rm -rf other && cp -r run other && truncate -s 1000 other/best.*"), 0);
+  assert_other_refused("other/best.safetensors: ");
 }
 
 static void test_episodes_that_the_agent_does_not_repeat_are_refused(void **state) {
@@ -1159,6 +1169,7 @@ int main(void) {
       cmocka_unit_test(test_methods_that_do_not_fit_the_agent_are_left_out),
       cmocka_unit_test(test_hints_have_the_values),
       cmocka_unit_test(test_what_has_no_agent_is_not_explained),
+      cmocka_unit_test(test_a_damaged_checkpoint_is_named),
       cmocka_unit_test(test_episodes_that_the_agent_does_not_repeat_are_refused),
       cmocka_unit_test(test_an_agent_at_a_picture_is_explained),
       cmocka_unit_test_setup_teardown(test_symbols_have_the_jacobian_of_the_command_line,

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+
 FovSplit fov_origin_split(const FovTrace *trace) {
   int split = FOV_SPLIT_VALID;
   for (int i = 0; fov_split_names[i]; i++)
@@ -34,6 +36,10 @@ FovStatus fov_origin_checkpoint(char *path, const char *run, const FovProvenance
     FOV_TRY(fov_run_find(path, run, files[i]));
     if (fov_provenance_read(&found, path) == FOV_OK && fov_provenance_same(&found, weights))
       return FOV_OK;
+  }
+  for (int i = 0; i < 2; i++) { // one that cannot be read may have them
+    FOV_TRY(fov_run_find(path, run, files[i]));
+    if (fov_file_exists(path)) FOV_TRY(fov_provenance_read(&found, path));
   }
   return fov_fail(
       FOV_ERR_USAGE,

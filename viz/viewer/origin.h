@@ -16,7 +16,8 @@ int fov_origin_first(const FovTrace *trace);
 /** The weights of a trace's agent. */
 FovProvenance fov_origin_weights(const FovTrace *trace);
 
-/** Finds the checkpoint of a run with these weights: after a training it is often the last one.
+/** Finds the checkpoint of a run with these weights: after a training it is often the last one. If
+ * none has them and one is damaged, fails as reading that one does.
  * path: [FOV_PATH_SIZE] */
 FovStatus fov_origin_checkpoint(char *path, const char *run, const FovProvenance *weights);
 
