@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/stats.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/print.h"
 #include "experiment/scanpath/study.h"
@@ -46,17 +47,31 @@ static void print_cell(const double *values, int stride, int episodes, double *s
   fov_print(stdout, "  %*s", width, text);
 }
 
-/** Prints the name of a row, at most `width` wide: of a long one the end. */
+/** Bytes of the character that a name begins with, which is printed in one column. */
+static size_t character(const char *name) {
+  size_t bytes = fov_text_printable(name);
+  return bytes > 0 ? bytes : 1;
+}
+
+static int columns_of(const char *name) {
+  int columns = 0;
+  for (; *name; name += character(name)) columns++;
+  return columns;
+}
+
+/** Prints the name of a row in `width` columns: of a long one "..." and the end. */
 static void print_name(const char *name, int width) {
-  int length = (int)strlen(name);
-  fov_print(stdout, "%-*s", width, length > width ? name + length - width : name);
+  int columns = columns_of(name);
+  const char *lead = columns > width ? "..." : "";
+  for (int left = columns - width + 3; *lead && left > 0; left--) name += character(name);
+  fov_print(stdout, "%s%s%*s", lead, name, columns < width ? width - columns : 0, "");
 }
 
 static int name_width(const FovScanpathStudy *study) {
-  size_t width = 6;
+  int width = 6;
   for (int i = 0; i < study->count; i++)
-    if (strlen(study->rows[i].name) > width) width = strlen(study->rows[i].name);
-  return width < 40 ? (int)width : 40;
+    if (columns_of(study->rows[i].name) > width) width = columns_of(study->rows[i].name);
+  return width < 40 ? width : 40;
 }
 
 static void print_head(const char *const *names, int count, int width) {
