@@ -28,19 +28,24 @@ static const FovOption options[] = {
                "an episode, the heat map of all glimpses, the same relative to the target's place, "
                "the contact sheet of all episodes or the "
                "confusion matrix"),
-    FOV_INT(Request, page, "1", 1, 100000, "of the contact sheet or the heat map's small maps"),
+    FOV_INT(Request, page, "1", 1, 100000,
+            "the page of the contact sheet or of the small heat maps"),
     FOV_INT(Request, episode, "0", 0, 100000000, "the episode to show first"),
     FOV_BOOL(Request, wrong, "no",
              "count only episodes that were answered wrongly or missed their goal"),
     FOV_TEXT(Request, picture, "a PNG that the agent of the run looks at instead"),
     FOV_INT(Request, gazes, "0", 0, 100,
-            "sample so many gazes of the agent of the run, and draw them over its own"),
+            "sample N gazes of the agent of the run, and draw them over the recorded one; 0: none"),
     FOV_TEXT(
         Request, method,
         "explain the answer after each glimpse, as key 7 does; fovea list methods describes the "
         "methods; of symbols, jacobian"),
-    FOV_TEXT(Request, size, "of the picture in pixels, WxH; default: 1280x720"),
-    FOV_INT(Request, count, "20", 1, 10000, "of episodes in a web page, from --episode on"),
+    FOV_TEXT(
+        Request, size,
+        "width and height of the window, or of the exported image, GIF or film, in pixels: WxH; "
+        "default: 1280x720"),
+    FOV_INT(Request, count, "20", 1, 10000,
+            "how many episodes a web page shows, from --episode on"),
     FOV_INT(Request, head, "0", 0, 64,
             "the head whose weights are shown, for attention over tiles; 0: their mean"),
     FOV_CHOICE(Request, theme, "dark", themes, "background"),
