@@ -66,7 +66,8 @@ typedef struct FovSites {
 /* Functions of FovAttention for attentions whose layout is FovSites and whose state is
  * FovSitesState. */
 
-/** Adds the parameters of values. Fails if the options do not fit together. */
+/** Adds the parameters of values, for an attention without keys. Fails if the options do not fit
+ * together. */
 FovStatus fov_sites_build_values(void *sites, int *width, FovParams *params, const void *options,
                                  const FovAttentionParts *parts);
 /** Adds those of values and keys. */

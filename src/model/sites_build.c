@@ -116,10 +116,9 @@ static FovStatus add_values(FovSites *sites, FovParams *params, const FovAttenti
   return FOV_OK;
 }
 
-FovStatus fov_sites_build_values(void *layout, int *width, FovParams *params, const void *options,
-                                 const FovAttentionParts *parts) {
-  (void)options;
-  FovSites *sites = layout;
+/** Adds the parameters of values. */
+static FovStatus build_values(FovSites *sites, int *width, FovParams *params,
+                              const FovAttentionParts *parts) {
   const FovTilesOptions *o = &parts->tiles;
   FovGrid grid = grid_of(parts);
   *sites = (FovSites){.grid = grid,
@@ -153,10 +152,20 @@ static FovStatus check_own(const FovSites *sites) {
       kinds_of_keys[sites->keys], sites->score->plugin.name);
 }
 
+FovStatus fov_sites_build_values(void *layout, int *width, FovParams *params, const void *options,
+                                 const FovAttentionParts *parts) {
+  (void)options;
+  if (parts->tiles.values == FOV_VALUES_OWN)
+    return fov_fail(FOV_ERR_USAGE, "tiles.values = own: expected an attention with keys, found one "
+                                   "without; set tiles.values = context or attention = soft");
+  return build_values(layout, width, params, parts);
+}
+
 FovStatus fov_sites_build(void *layout, int *width, FovParams *params, const void *options,
                           const FovAttentionParts *parts) {
+  (void)options;
   FovSites *sites = layout;
-  FOV_TRY(fov_sites_build_values(layout, width, params, options, parts));
+  FOV_TRY(build_values(sites, width, params, parts));
   sites->own = parts->tiles.values == FOV_VALUES_OWN;
   FOV_TRY(check_own(sites));
   return sites->score->keyless ? FOV_OK : add_keys(sites, params, parts);
