@@ -264,16 +264,19 @@ static void show_next_head(FovPlayer *player) {
   player->head = heads > 1 ? (player->head + 1) % (heads + 1) : 0;
 }
 
+/** Slower and faster end at a limit; the next one after the fastest is the slowest. */
+static void change_speed(FovPlayer *player, FovAction action) {
+  double speed = action == FOV_ACTION_SLOWER ? player->speed / 2 : player->speed * 2;
+  bool around = action == FOV_ACTION_NEXT_SPEED && speed > fastest;
+  player->speed = around ? slowest : fmax(slowest, fmin(fastest, speed));
+}
+
 static void do_view(FovPlayer *player, FovAction action) {
   switch (action) {
   case FOV_ACTION_SLOWER:
-    player->speed = fmax(slowest, player->speed / 2);
-    break;
   case FOV_ACTION_FASTER:
-    player->speed = fmin(fastest, player->speed * 2);
-    break;
   case FOV_ACTION_NEXT_SPEED:
-    player->speed = player->speed < fastest ? player->speed * 2 : slowest;
+    change_speed(player, action);
     break;
   case FOV_ACTION_HEAD:
     show_next_head(player);

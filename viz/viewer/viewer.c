@@ -301,6 +301,10 @@ static void show_order(FovViewer *viewer) {
 /** A new filter or class changes the selection, so the heat map has to be counted again. */
 static void do_in_player(FovViewer *viewer, FovAction action) {
   FovPlayer *player = &viewer->player;
+  if (action >= FOV_ACTION_OVERLAY_1 && action <= FOV_ACTION_OVERLAY_7) {
+    fov_viewer_toggle_overlay(viewer, action);
+    return;
+  }
   bool by_class = action == FOV_ACTION_CLASS || action == FOV_ACTION_CLASS_BACK ||
                   action == FOV_ACTION_CONFUSION;
   if (by_class && player->trace->control)
@@ -320,6 +324,16 @@ static void do_in_player(FovViewer *viewer, FovAction action) {
   if (action == FOV_ACTION_ORDER || action == FOV_ACTION_REVERSE) show_order(viewer);
 }
 
+/** Closes what is over the scene, else the picture. */
+static void cancel(FovViewer *viewer) {
+  const FovPlayer *player = &viewer->player;
+  bool over = player->asking || player->help || player->mode != FOV_MODE_SCENE;
+  if (viewer->picture[0] && !over)
+    close_picture(viewer);
+  else
+    fov_player_do(&viewer->player, FOV_ACTION_CANCEL);
+}
+
 void fov_viewer_do(FovViewer *viewer, FovAction action) {
   if (action == FOV_ACTION_NONE) return;
   viewer->message_left = 0;
@@ -327,11 +341,7 @@ void fov_viewer_do(FovViewer *viewer, FovAction action) {
   fov_viewer_damage_all(viewer);
   switch (action) {
   case FOV_ACTION_CANCEL:
-    if (!viewer->player.asking && !viewer->player.help && viewer->player.mode == FOV_MODE_SCENE &&
-        viewer->picture[0])
-      close_picture(viewer);
-    else
-      fov_player_do(&viewer->player, action);
+    cancel(viewer);
     break;
   case FOV_ACTION_RERUN:
     fov_player_ask(&viewer->player, FOV_QUESTION_SETTINGS);
@@ -343,8 +353,7 @@ void fov_viewer_do(FovViewer *viewer, FovAction action) {
     follow(viewer);
     break;
   case FOV_ACTION_EARLIER:
-    fov_viewer_show_snapshot(viewer, viewer->opened.snapshot -
-                                         1); // before the first: out of range, ignored
+    fov_viewer_show_snapshot(viewer, viewer->opened.snapshot - 1); // −1 is ignored
     break;
   case FOV_ACTION_LATER:
     fov_viewer_show_snapshot(viewer, viewer->opened.snapshot + 1);
@@ -362,10 +371,7 @@ void fov_viewer_do(FovViewer *viewer, FovAction action) {
     fov_viewer_begin_gif(viewer);
     break;
   default:
-    if (action >= FOV_ACTION_OVERLAY_1 && action <= FOV_ACTION_OVERLAY_7)
-      fov_viewer_toggle_overlay(viewer, action);
-    else
-      do_in_player(viewer, action);
+    do_in_player(viewer, action);
   }
 }
 
