@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "cli/cli.h"
 #include "cli/print.h"
 #include "experiment/trained.h"
@@ -87,6 +88,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   if (arguments->count == 0)
     return fov_fail(FOV_ERR_USAGE, "no run or checkpoint given; see fovea trace --help");
   FOV_TRY(choose_path(path, request, arguments->words[0]));
+  FOV_TRY(fov_replace_check(path));
   FovTrained trained;
   FovStatus status = fov_trained_load(&trained, arguments->words[0], arguments->words + 1,
                                       arguments->count - 1, (FovSplit)request->split);
