@@ -54,12 +54,12 @@ static void text_is_printable_utf8(void **state) {
   }
 }
 
-/** A bidirectional control shows the text after it in another order. */
-static void bidirectional_controls_are_not_printable(void **state) {
+/** A separator ends a line; a bidirectional control shows the text after it in another order. */
+static void separators_and_bidirectional_controls_are_not_printable(void **state) {
   (void)state;
   for (int c = 0x2020; c < 0x2080; c++) {
     const char text[] = {'\xE2', (char)(0x80 | (c >> 6 & 0x3F)), (char)(0x80 | (c & 0x3F)), '\0'};
-    bool control = (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+    bool control = (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
     assert_int_equal(fov_text_is_printable(text), !control);
   }
   fov_fail(FOV_ERR_IO, "a\xE2\x80\xAE"
@@ -729,7 +729,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(messages_have_no_control_characters),
       cmocka_unit_test(text_is_printable_utf8),
-      cmocka_unit_test(bidirectional_controls_are_not_printable),
+      cmocka_unit_test(separators_and_bidirectional_controls_are_not_printable),
       cmocka_unit_test(a_limit_of_addresses_counts),
       cmocka_unit_test_setup_teardown(the_least_limit_of_all_control_groups_counts, make_groups,
                                       remove_tree),

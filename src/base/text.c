@@ -12,10 +12,10 @@ size_t fov_text_printable(const char *text) {
   bool c1 = c[0] == 0xC2 && c[1] < 0xA0;
   bool overlong = (c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xF0 && c[1] < 0x90);
   bool surrogate = c[0] == 0xED && c[1] >= 0xA0, beyond = c[0] == 0xF4 && c[1] >= 0x90;
-  // U+202A to U+202E and U+2066 to U+2069
-  bool bidirectional = c[0] == 0xE2 && ((c[1] == 0x80 && c[2] >= 0xAA && c[2] <= 0xAE) ||
-                                        (c[1] == 0x81 && c[2] >= 0xA6 && c[2] <= 0xA9));
-  return c1 || bidirectional || overlong || surrogate || beyond ? 0 : length;
+  // U+2028 to U+202E: separators and bidirectional controls; U+2066 to U+2069: more of these
+  bool layout = c[0] == 0xE2 && ((c[1] == 0x80 && c[2] >= 0xA8 && c[2] <= 0xAE) ||
+                                 (c[1] == 0x81 && c[2] >= 0xA6 && c[2] <= 0xA9));
+  return c1 || layout || overlong || surrogate || beyond ? 0 : length;
 }
 
 bool fov_text_is_printable(const char *text) {

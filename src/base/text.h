@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 /** Bytes of the printable UTF-8 character at `text`; 0 for a control character (C0, DEL, C1), for
- * a bidirectional control, which reorders the text after it, and for what is no UTF-8 (RFC 3629).
- */
+ * a line or paragraph separator, for a bidirectional control, which reorders the text after it, and
+ * for bytes that are not UTF-8 (RFC 3629). */
 size_t fov_text_printable(const char *text);
 
 /** Whether a text has printable characters only. */
