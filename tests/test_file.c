@@ -394,6 +394,14 @@ static void test_a_folder_is_checked_before_it_is_needed(void **state) {
   assert_folder("x.txt/a", FOV_ERR_IO);
   memset(name, 'x', NAME_MAX + 1);
   assert_folder(name, FOV_ERR_IO);
+  char link[700];
+  snprintf(link, sizeof link, "%s/link", folder);
+  assert_int_equal(symlink("/absent/target", link), 0);
+  assert_folder("link", FOV_ERR_IO);
+  assert_non_null(strstr(fov_error_message(), "link: expected a folder to write into: No such"));
+  assert_folder("link/", FOV_ERR_IO);
+  assert_folder("link//a", FOV_ERR_IO);
+  assert_int_equal(unlink(link), 0);
   assert_int_equal(count_files(), 1);
   assert_int_equal(fov_replace_check(path), FOV_OK);
   assert_int_equal(count_files(), 1);

@@ -322,12 +322,22 @@ FovStatus fov_make_folders(const char *path) {
   return status;
 }
 
+/** Whether the path is a symbolic link; its target may be missing. */
+static bool is_link(const char *path) {
+  struct stat info;
+  return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
+static void cut_slashes(char *path) {
+  for (size_t length = strlen(path); length > 1 && path[length - 1] == '/';) path[--length] = '\0';
+}
+
 /** Cuts the last name off a path; "" stands for the current folder. */
 static void cut_name(char *path) {
   size_t length = strlen(path);
-  while (length > 0 && path[length - 1] == '/') length--;
   while (length > 0 && path[length - 1] != '/') length--;
   path[length] = '\0';
+  cut_slashes(path);
 }
 
 FovStatus fov_folder_check(const char *path) {
@@ -335,8 +345,9 @@ FovStatus fov_folder_check(const char *path) {
   struct stat info;
   int cause = 0;
   if (!part) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its name", path);
+  cut_slashes(part);
   while (*part && stat(part, &info) != 0 && cause == 0)
-    if (errno == ENOENT)
+    if (errno == ENOENT && !is_link(part))
       cut_name(part);
     else
       cause = errno;
