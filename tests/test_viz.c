@@ -24,6 +24,7 @@
 #include "viz/scene/episode.h"
 #include "viz/scene/heat.h"
 #include "viz/scene/layout.h"
+#include "viz/scene/part_map.h"
 #include "viz/scene/reconstruction.h"
 #include "viz/scene/scene.h"
 #include "viz/viewer/player.h"
@@ -641,6 +642,34 @@ static void test_the_cost_of_a_step_is_shown_with_the_return(void **state) {
   fov_trace_finish(&costly), fov_trace_finish(&free);
 }
 
+/** The legend of the map after a glimpse. */
+static cairo_surface_t *draw_legend(int glimpse, double end) {
+  static const float map[SIZE * SIZE] = {1};
+  FovTrace trace = make_trace(1);
+  FovScene scene = make_scene(&trace);
+  scene.glimpse = glimpse;
+  scene.explanation = (FovExplanation){.method = "integrated_gradients", .map = map, .scale = 1};
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 500, 20);
+  cairo_t *cr = cairo_create(surface);
+  fov_set_font(cr, 10, false);
+  fov_draw_map_legend(cr, &scene, 0, 15, end, 10);
+  cairo_destroy(cr);
+  cairo_surface_flush(surface);
+  fov_trace_finish(&trace);
+  return surface;
+}
+
+/** In a narrow picture, too. */
+static void test_the_legend_of_a_map_has_the_glimpse(void **state) {
+  (void)state;
+  for (double end = 500; end > 320; end -= 20) {
+    cairo_surface_t *a = draw_legend(0, end), *b = draw_legend(1, end);
+    assert_true(memcmp(cairo_image_surface_get_data(a), cairo_image_surface_get_data(b),
+                       (size_t)cairo_image_surface_get_stride(a) * 20) != 0);
+    cairo_surface_destroy(a), cairo_surface_destroy(b);
+  }
+}
+
 static FovTrace make_tiles(int width) {
   FovTrace trace = make_trace(1);
   free(trace.column[0].values);
@@ -1241,6 +1270,7 @@ int main(void) {
       cmocka_unit_test(test_bars_of_small_probabilities_are_high),
       cmocka_unit_test(test_labels_have_nine_pixels_or_more),
       cmocka_unit_test(test_texts_of_a_title_do_not_overlap),
+      cmocka_unit_test(test_the_legend_of_a_map_has_the_glimpse),
       cmocka_unit_test(test_heat_maps_of_all_glimpses_are_reachable),
       cmocka_unit_test(test_many_classes_show_the_likeliest),
       cmocka_unit_test(test_names_of_any_kind_draw),

@@ -31,17 +31,25 @@ static double draw_scale(cairo_t *cr, const FovScene *scene, double x, double y,
   return x + fov_text(cr, x, y, FOV_ALIGN_LEFT, "%.2g", scale) + 1.2 * em;
 }
 
+/** What the map is of, in short if the whole does not fit: the glimpse stays. */
+static void describe(char *text, size_t size, cairo_t *cr, const FovScene *scene, double room) {
+  const char *method = scene->explanation.method;
+  int glimpse = scene->glimpse + 1;
+  snprintf(text, size, "%s of the answer's logit after glimpse %d", method, glimpse);
+  if (fov_text_width(cr, text) > room) snprintf(text, size, "%s after glimpse %d", method, glimpse);
+}
+
 void fov_draw_map_legend(cairo_t *cr, const FovScene *scene, double x, double y, double end,
                          double em) {
   const FovExplanation *explanation = &scene->explanation;
-  char text[128], what[64];
+  char text[128];
   fov_set_colour(cr, scene->theme->quiet, 1);
   if (explanation->map) x = draw_scale(cr, scene, x, y, em);
-  snprintf(what, sizeof what, " of the answer's logit after glimpse %d", scene->glimpse + 1);
-  snprintf(text, sizeof text, "%s%s", explanation->method,
-           explanation->map       ? what
-           : explanation->pending ? ": being computed"
-                                  : ": none");
+  if (!explanation->map)
+    snprintf(text, sizeof text, "%s: %s", explanation->method,
+             explanation->pending ? "being computed" : "none");
+  else
+    describe(text, sizeof text, cr, scene, end - x);
   fov_fit_text(cr, text, sizeof text, end - x);
   fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", text);
 }
