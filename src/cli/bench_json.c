@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "cli/bench.h"
+#include "cli/print.h"
 
 json_t *fov_bench_json_repeats(const FovRepeats *repeats) {
   FovSpread s = fov_spread_of(repeats);
@@ -53,7 +54,7 @@ static void add_rates(json_t *root, const char *key, const char *name,
 static void add_glimpse(json_t *root, const FovBenchResult *result) {
   for (int scales = 1; scales <= FOV_MAX_SCALES; scales++) {
     char name[32];
-    snprintf(name, sizeof name, "%d scale%s", scales, scales == 1 ? "" : "s");
+    snprintf(name, sizeof name, "%d scale%s", scales, fov_plural(scales));
     add_rates(root, "glimpse", name, result->glimpses[scales - 1], result);
   }
 }

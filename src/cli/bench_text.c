@@ -28,7 +28,7 @@ static void print_threads(const FovBenchResult *result) {
   for (int i = 0; i < result->count; i++) {
     char text[32];
     int threads = result->threads[i];
-    snprintf(text, sizeof text, "%d thread%s", threads, threads == 1 ? "" : "s");
+    snprintf(text, sizeof text, "%d thread%s", threads, fov_plural(threads));
     printf("  %-24s", text);
   }
   printf("\n");
@@ -71,7 +71,7 @@ static void print_glimpse(const FovBenchResult *result) {
   print_threads(result);
   for (int scales = 1; scales <= FOV_MAX_SCALES; scales++) {
     char name[32];
-    snprintf(name, sizeof name, "%d scale%s", scales, scales == 1 ? "" : "s");
+    snprintf(name, sizeof name, "%d scale%s", scales, fov_plural(scales));
     print_rates(name, result->glimpses[scales - 1], result->count);
   }
 }

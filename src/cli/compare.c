@@ -109,8 +109,8 @@ static FovStatus print(const Request *request, const FovCompared *compared, int 
   FOV_TRY(format == FIGURE ? fov_compare_figure(request->output, compared)
                            : write_table(request->output, compared, format));
   fov_print(stdout, "%s: %d recipe%s, %d run%s\n", request->output, compared->recipe_count,
-            compared->recipe_count == 1 ? "" : "s", compared->runs.count,
-            compared->runs.count == 1 ? "" : "s");
+            fov_plural(compared->recipe_count), compared->runs.count,
+            fov_plural(compared->runs.count));
   return FOV_OK;
 }
 

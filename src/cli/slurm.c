@@ -36,7 +36,7 @@ static FovStatus submit(FovSweep *sweep, const FovSlurmArray *array, const FovSl
   FOV_TRY(read_number(job));
   snprintf(line, sizeof line, "submitted job %s of Slurm", job);
   FOV_TRY(fov_sweep_log(sweep, line));
-  fov_print(stdout, "%s: %d task%s\n", line, array->tasks, array->tasks == 1 ? "" : "s");
+  fov_print(stdout, "%s: %d task%s\n", line, array->tasks, fov_plural(array->tasks));
   fov_print(stdout, "its tasks: squeue --job %s\n", job);
   fov_print(stdout, "every run: %s/results.csv\n", array->dir);
   return FOV_OK;

@@ -79,8 +79,8 @@ static void print_plan(const FovSweepReport *report) {
               (long long)run->seed);
     count++;
   }
-  printf("%d runs, %d at a time with %d thread%s each\n", count, report->jobs, report->threads,
-         report->threads == 1 ? "" : "s");
+  printf("%d run%s, %d at a time with %d thread%s each\n", count, fov_plural(count), report->jobs,
+         report->threads, fov_plural(report->threads));
 }
 
 /** Runs of which neither this process nor the files know the end. */
