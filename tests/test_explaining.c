@@ -871,7 +871,8 @@ static void test_the_window_opens_with_a_method(void **state) {
 static void test_symbols_are_exported_with_the_jacobian(void **state) {
   (void)state;
   const FovDrawEpisode map = {.method = "saliency"}, norms = {.method = "jacobian"};
-  assert_not_exported("no.png", "letters", map, "--method saliency: letters reads symbols");
+  assert_not_exported("no.png", "letters", map,
+                      "--method saliency: expected jacobian: letters reads symbols");
   assert_not_exported("no.html", "letters", norms, "a page shows no sequences");
   export_by("norms.png", "letters", "jacobian");
   export_by("norms.gif", "letters", "jacobian");

@@ -101,7 +101,7 @@ static FovStatus check_effects(const FovExplainCommand *c) {
        "--target and --jacobian: expected one of them; --jacobian logits or state is what is "
        "explained"},
       {c->jacobian && c->time && c->class < 0,
-       "--time: expected --class, too: --jacobian has all times"},
+       "--time: expected --class, too; without it --jacobian has all times"},
       {c->blank != 0 && c->check != FOV_EXPLAIN_CURVES, "--blank: expected --check curves, too"},
       {c->svg && c->check, "--svg and --check: expected one of them: a check draws no picture"},
   };

@@ -63,7 +63,7 @@ static bool is_same(const Identity *a, const Identity *b) {
 static FovStatus check_last(const Identity *list, const char *const *runs, int last) {
   for (int i = 0; i < last; i++)
     if (is_same(&list[i], &list[last]))
-      return fov_fail(FOV_ERR_USAGE, "%s, %s: the same weights: a run counts once", runs[i],
+      return fov_fail(FOV_ERR_USAGE, "%s, %s: the same weights; name each run once", runs[i],
                       runs[last]);
   return check_environment(runs[0], list[0].environment, runs[last], list[last].environment);
 }

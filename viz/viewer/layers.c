@@ -51,7 +51,7 @@ void fov_viewer_next_method(FovViewer *viewer) {
   fov_viewer_show_message(viewer, false, fov_viewer_explanation(viewer).method);
 }
 
-/** Finds the method of a name. */
+/** Finds the method called `name`. */
 static FovStatus find_method(int *method, const FovDrawExplain *how, const char *name) {
   char names[256] = "";
   for (int i = 0; how->method(i); i++) {
@@ -68,9 +68,8 @@ FovStatus fov_viewer_explain_by(FovViewer *viewer, const FovDrawExplain *how, co
   if (!symbols) FOV_TRY(find_method(&viewer->method, how, name));
   if (symbols && strcmp(name, "jacobian") != 0)
     return fov_fail(FOV_ERR_USAGE,
-                    "--method %.80s: %s reads symbols, which have no map: expected "
-                    "jacobian",
-                    name, viewer->opened.name);
+                    "--method %.80s: expected jacobian: %s reads symbols, which have no map", name,
+                    viewer->opened.name);
   viewer->player.overlays |= FOV_OVERLAY_EXPLANATION;
   return FOV_OK;
 }

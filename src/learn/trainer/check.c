@@ -81,7 +81,7 @@ static FovStatus check_near(const FovTraining *training) {
   const FovTask *task = &training->task;
   if (training->options.near == 0) return FOV_OK;
   if (task->options.first != FOV_FIRST_RANDOM)
-    return fov_fail(FOV_ERR_USAGE, "train.near moves a random first glimpse: set first = random");
+    return fov_fail(FOV_ERR_USAGE, "train.near moves random first glimpses: set first = random");
   if (training->objective->enumerates)
     return fov_fail(FOV_ERR_USAGE, "objective = %s: expected train.near = 0, found %g",
                     training->objective->plugin.name, training->options.near);

@@ -23,8 +23,8 @@ const FovOption fov_train_options[] = {
     FOV_CHOICE(FovTrainOptions, answer, "last", answers,
                "glimpses after which an answer is trained"),
     FOV_REAL(FovTrainOptions, near, "0", 0, 1,
-             "with first = random, the share of the way to the target that the first glimpse is "
-             "moved; falls to 0 by the middle of the training"),
+             "with first = random, the share of its distance to the target by which the first "
+             "glimpse is moved closer; falls linearly to 0 at the middle of the training"),
     FOV_OPTIONS_END,
 };
 
