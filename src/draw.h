@@ -150,8 +150,8 @@ typedef struct FovDrawEpisode {
   int page;  /**< 1 …: of the heat map's small maps or the contact sheet */
   int count; /**< of episodes in a web page, from `episode` on; 0: 20 */
   const FovDrawExplain *explain; /**< what answers are explained with; NULL: nothing does */
-  const char *method; /**< of `explain`: its map of each glimpse is shown, and the Jacobian;
-                           "jacobian": of symbols; NULL: no explanation */
+  const char *method; /**< of `explain`: the map of each glimpse and the Jacobian are shown;
+                           "jacobian", for symbols: the latter alone; NULL: no explanation */
 } FovDrawEpisode;
 
 /** Draws an episode of a trace: a .png or .svg of its last glimpse or, of a sequence, of the matrix
@@ -160,8 +160,8 @@ typedef struct FovDrawEpisode {
 FovStatus fov_draw_episode(const char *path, const char *trace, const FovDrawEpisode *what);
 
 /** Draws the heat map, contact sheet or confusion matrix of a run or trace: a .png, .svg or .pdf;
- * or what the agent of a run has to play for it: the episode of a picture, sampled gazes over an
- * episode, or explanations, like fov_draw_episode; the first two without a web page. */
+ * or, like fov_draw_episode, an export that needs the agent of the run: its episode of a picture,
+ * sampled gazes over an episode, or explanations. Only the last has web pages. */
 FovStatus fov_draw_overview(const char *path, const char *source, const FovDrawEpisode *what);
 
 /** Opens a window on a run directory or a trace, and returns when it is closed. Fails at once if

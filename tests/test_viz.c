@@ -659,7 +659,7 @@ static cairo_surface_t *draw_legend(int glimpse, double end) {
   return surface;
 }
 
-/** In a narrow picture, too. */
+/** Also in a narrow picture, where the other words are left out. */
 static void test_the_legend_of_a_map_has_the_glimpse(void **state) {
   (void)state;
   for (double end = 500; end > 320; end -= 20) {

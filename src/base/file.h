@@ -30,7 +30,7 @@ FovStatus fov_replace_commit(FovReplace *replace);
 /** Removes the new file. Does nothing after a commit or before a begin. */
 void fov_replace_abort(FovReplace *replace);
 
-/** Fails if no file could be begun here. Leaves nothing. */
+/** Fails if `path` could not be replaced. Leaves no file. */
 FovStatus fov_replace_check(const char *path);
 
 /** Removes the new files of all replacements between begin and commit (up to 16 of them), which
@@ -66,7 +66,7 @@ bool fov_file_exists(const char *path);
 /** Creates a folder and its parents where they are missing. */
 FovStatus fov_make_folders(const char *path);
 
-/** Fails if the folder could not be created, or no file in it. Creates nothing. */
+/** Fails if the folder could not be created, or no file could be created in it. Creates nothing. */
 FovStatus fov_folder_check(const char *path);
 
 /** Copies the last line that is not empty of an open file, such as what a program has printed, into

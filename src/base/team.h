@@ -24,8 +24,8 @@ typedef void FovWork(void *context, int task, int worker);
  */
 void fov_team_run(int threads, int tasks, FovWork *work, void *context);
 
-/** Handles the signals that wait, from within a task that takes seconds, between two products. Does
- * nothing on other workers than the caller, and outside a task. */
+/** Handles pending signals from within a task that takes seconds, between two matrix products. Does
+ * nothing outside a task and on workers other than the caller. */
 void fov_team_admit_signals(void);
 
 /** Processors that this process may run on, at most FOV_MAX_THREADS. */

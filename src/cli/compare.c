@@ -91,7 +91,7 @@ static FovStatus write_table(const char *path, const FovCompared *compared, int 
   return status;
 }
 
-/** Prints a table: the cells of CSV are those of its sources, whatever is in them. */
+/** Prints a table with '?' for control characters, which CSV copies from its sources. */
 static FovStatus print_table(const FovCompared *compared, int format) {
   char *text;
   size_t size;

@@ -75,8 +75,7 @@ static FovStatus write_maps(const FovMaps *maps, const FovExplainSubject *subjec
 
 enum { DRAWN = 24 }; // episodes
 
-/** Writes the method and, if it depends on them, the target and the time: as they were asked for.
- */
+/** Writes the method and, if it depends on them, the requested target and time. */
 static void describe(char text[256], const FovExplainCommand *command, const FovMethod *method) {
   const char *name = method->plugin.name, *target = command->target ? command->target : "logit";
   if (method->ignores_target)

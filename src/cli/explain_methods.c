@@ -3,7 +3,7 @@
 
 #include "cli/explain.h"
 
-/** The method that a word METHOD.OPTION=VALUE names; NULL: it is no such word. */
+/** The method that a word METHOD.OPTION=VALUE names; NULL: the word names none. */
 static const FovMethod *method_of(const char *word) {
   size_t length = strcspn(word, ".=");
   if (word[length] != '.' || !strchr(word, '=')) return NULL;

@@ -7,7 +7,7 @@
 #include "base/error.h"
 
 /** Like fprintf, for one line: newlines are printed where `format` starts or ends with them. Other
- * control characters and bytes that are no UTF-8 become '?', so that no name or metadata can send
+ * control characters and bytes that are not UTF-8 become '?', so that no name or metadata can send
  * escape sequences to a terminal or print a line of its own. */
 void fov_print(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

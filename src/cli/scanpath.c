@@ -59,7 +59,7 @@ static int columns_of(const char *name) {
   return columns;
 }
 
-/** Prints the name of a row in `width` columns: of a long one "..." and the end. */
+/** Prints the name of a row in `width` columns; a long name is cut to "..." and its end. */
 static void print_name(const char *name, int width) {
   int columns = columns_of(name);
   const char *lead = columns > width ? "..." : "";

@@ -45,8 +45,8 @@ extern const FovMethod fov_method_gaze, fov_method_weights, fov_method_random;
 #define FOV_BASELINE_OPTION(S)                                                                     \
   FOV_REAL(S, baseline, "0", -1000, 1000, "brightness of a pixel that shows nothing: 0 is black")
 
-/** Whether the result is no longer wanted. Called before each evaluation, and handles the signals
- * that wait: a shard takes seconds. */
+/** Whether the result is no longer wanted. Called before each evaluation; also handles
+ * pending signals, because a shard takes seconds. */
 bool fov_explained_stops(const FovExplained *explained);
 
 /** y [B] with other pixels [B, F, H, W, C]; NULL: as they were. */

@@ -4,7 +4,7 @@
 
 #include "viz/scene/scene.h"
 
-/** What explains the episodes of the scene's first agent. */
+/** A function that explains the episodes of the scene's first agent. */
 typedef struct FovExplainer {
   /** glimpses: [T] with the map of each and the Jacobian of the episode, until the next call. */
   FovStatus (*explain)(const FovExplanation **glimpses, void *context, int episode);

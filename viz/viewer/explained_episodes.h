@@ -5,14 +5,14 @@
 #include "viz/scene/explanation.h"
 #include "viz/viewer/explained.h"
 
-/** Zero-initialise, but for what is asked for; its address must not change. */
+/** Zero-initialised except for the request; its address must not change. */
 typedef struct FovExplainedEpisodes {
-  /* what is asked for */
+  /* the request */
   const FovDrawExplain *how;
   const FovOpenedRun *opened;
   const char *picture; /**< as of fov_recorded_copy */
   int method;          /**< FOV_EXPLAINED_JACOBIAN: the Jacobian alone */
-  /* what has been made */
+  /* the results */
   FovOpenedAgent agent;
   FovExplanation *glimpses; /**< [T] */
   float *numbers;           /**< of these */

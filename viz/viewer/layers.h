@@ -13,7 +13,7 @@ void fov_viewer_next_head(FovViewer *viewer);
 /** Shows the explanation, or the next method of the one that is shown. */
 void fov_viewer_next_method(FovViewer *viewer);
 
-/** Shows the explanation by the method of a name, one of `how`; of symbols, "jacobian". */
+/** Shows the explanation by the method called `name`: one of `how` or, for symbols, "jacobian". */
 FovStatus fov_viewer_explain_by(FovViewer *viewer, const FovDrawExplain *how, const char *name);
 
 /** Takes what has been computed of the explanation, and begins with what is missing: of the GIF

@@ -37,7 +37,7 @@ FovStatus fov_origin_checkpoint(char *path, const char *run, const FovProvenance
     if (fov_provenance_read(&found, path) == FOV_OK && fov_provenance_same(&found, weights))
       return FOV_OK;
   }
-  for (int i = 0; i < 2; i++) { // one that cannot be read may have them
+  for (int i = 0; i < 2; i++) { // a damaged one may have had them
     FOV_TRY(fov_run_find(path, run, files[i]));
     if (fov_file_exists(path)) FOV_TRY(fov_provenance_read(&found, path));
   }

@@ -17,7 +17,7 @@ int fov_origin_first(const FovTrace *trace);
 FovProvenance fov_origin_weights(const FovTrace *trace);
 
 /** Finds the checkpoint of a run with these weights: after a training it is often the last one. If
- * none has them and one is damaged, fails as reading that one does.
+ * none has them and one is damaged, the error is that of reading it.
  * path: [FOV_PATH_SIZE] */
 FovStatus fov_origin_checkpoint(char *path, const char *run, const FovProvenance *weights);
 

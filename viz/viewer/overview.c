@@ -1,5 +1,5 @@
-/** The heat map, the contact sheet and the confusion matrix as files, and episodes with what their
- * agent has to play for it. */
+/** The heat map, the contact sheet and the confusion matrix as files, and the exports of episodes
+ * that need the agent of the run. */
 #include "draw.h"
 #include "viz/export/export.h"
 #include "viz/scene/confusion.h"
@@ -49,7 +49,7 @@ static FovStatus draw(const char *path, FovViewer *viewer, const FovDrawEpisode 
   return fov_canvas_commit(&canvas);
 }
 
-/* ---- what the agent plays for it ---- */
+/* ---- exports that need the agent ---- */
 
 static FovStatus explain(const FovExplanation **glimpses, void *context, int episode) {
   return fov_explained_episode(glimpses, context, episode, 0);
