@@ -185,8 +185,9 @@ static void a_signal_waits_for_a_task_not_for_all(void **state) {
 static void raise_and_admit(void *context, int task, int worker) {
   (void)worker;
   int *seen = context, before = signals;
+  atomic_int faults = 0;
   raise(SIGUSR1);
-  fov_team_run(1, 1, look_at_mask, &(atomic_int){0}); // a run of its own
+  fov_team_run(1, 1, look_at_mask, &faults); // a run of its own
   seen[task] = signals - before;
   fov_team_admit_signals();
   seen[task] += 10 * (signals - before);
