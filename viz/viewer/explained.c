@@ -205,6 +205,10 @@ FovStatus fov_explained_make(float *numbers, FovOpenedAgent *agent, FovRecorded 
   return explain(numbers, &trained->task, trained, recorded, how, what, stop);
 }
 
+const char *fov_explained_name(const FovDrawExplain *how, int method) {
+  return method == FOV_EXPLAINED_JACOBIAN ? "sequential Jacobian" : how->method(method);
+}
+
 double fov_explained_keep_picture(float *map, float *room, const FovRecorded *recorded,
                                   int glimpse) {
   size_t pixels = (size_t)recorded->height * recorded->width;

@@ -58,6 +58,9 @@ FovStatus fov_explained_make(float *numbers, FovOpenedAgent *agent, FovRecorded 
                              const FovDrawExplain *how, FovExplainedPart what,
                              const atomic_bool *stop);
 
+/** The name of a method, also of FOV_EXPLAINED_JACOBIAN. */
+const char *fov_explained_name(const FovDrawExplain *how, int method);
+
 /** Numbers of what is computed. */
 size_t fov_explained_numbers(const FovRecorded *recorded, FovExplainedPart what);
 

@@ -43,7 +43,7 @@ static FovStatus make_episode(FovExplainedEpisodes *e, FovRecorded *recorded, in
     FOV_TRY(make_glimpse(e, recorded, t, e->numbers + jacobian + (size_t)t * pixels));
   FOV_TRY(fov_explained_make(e->numbers, &e->agent, recorded, e->how, norms, &never));
   for (size_t t = 0; t < T; t++) {
-    e->glimpses[t].method = maps ? e->how->method(e->method) : "sequential Jacobian";
+    e->glimpses[t].method = fov_explained_name(e->how, e->method);
     e->glimpses[t].jacobian = e->numbers;
   }
   return FOV_OK;

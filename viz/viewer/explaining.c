@@ -216,8 +216,8 @@ bool fov_explaining_is_done(const FovExplaining *e, const FovWanted *wanted) {
 
 FovExplanation fov_explaining_get(const FovExplaining *e, const FovWanted *wanted) {
   bool maps = wanted->method != FOV_EXPLAINED_JACOBIAN;
-  FovExplanation explanation = {
-      .method = maps ? e->how->method(wanted->method) : "sequential Jacobian", .pending = true};
+  FovExplanation explanation = {.method = fov_explained_name(e->how, wanted->method),
+                                .pending = true};
   if (e->episode != wanted->episode) return explanation;
   const Result *map = maps ? find(e, wanted->method, wanted->glimpse) : NULL;
   const Result *jacobian = find(e, FOV_EXPLAINED_JACOBIAN, 0);
