@@ -67,6 +67,18 @@ static void separators_and_bidirectional_controls_are_not_printable(void **state
   assert_string_equal(fov_error_message(), "a???b");
 }
 
+static void columns_are_counted_as_they_are_printed(void **state) {
+  (void)state;
+  assert_int_equal(fov_text_columns("", SIZE_MAX), 0);
+  assert_int_equal(fov_text_columns("gr\xC3\xBC\xC3\x9F", SIZE_MAX), 4);
+  assert_int_equal(fov_text_columns("gr\xC3\xBC\xC3\x9F", 4), 3);
+  assert_int_equal(fov_text_columns("a\xE2\x80\xAE"
+                                    "b",
+                                    SIZE_MAX),
+                   5); // printed as a???b
+  assert_int_equal(fov_text_columns("a\xC3", SIZE_MAX), 2);
+}
+
 /* ---- memory ---- */
 
 /** Writes a file into `folder`, with the folders that its name has. */
@@ -730,6 +742,7 @@ int main(void) {
       cmocka_unit_test(messages_have_no_control_characters),
       cmocka_unit_test(text_is_printable_utf8),
       cmocka_unit_test(separators_and_bidirectional_controls_are_not_printable),
+      cmocka_unit_test(columns_are_counted_as_they_are_printed),
       cmocka_unit_test(a_limit_of_addresses_counts),
       cmocka_unit_test_setup_teardown(the_least_limit_of_all_control_groups_counts, make_groups,
                                       remove_tree),

@@ -24,11 +24,21 @@ bool fov_text_is_printable(const char *text) {
   return !*text;
 }
 
+size_t fov_text_character(const char *text) {
+  size_t bytes = fov_text_printable(text);
+  return bytes > 0 ? bytes : 1;
+}
+
+int fov_text_columns(const char *text, size_t length) {
+  int columns = 0;
+  for (size_t i = 0; i < length && text[i]; i += fov_text_character(text + i)) columns++;
+  return columns;
+}
+
 void fov_text_clean(char *text) {
   while (*text) {
-    size_t length = fov_text_printable(text);
-    if (length == 0) *text = '?';
-    text += length > 0 ? length : 1;
+    if (fov_text_printable(text) == 0) *text = '?';
+    text += fov_text_character(text);
   }
 }
 

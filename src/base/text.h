@@ -14,6 +14,13 @@ size_t fov_text_printable(const char *text);
 /** Whether a text has printable characters only. */
 bool fov_text_is_printable(const char *text);
 
+/** Bytes of `text` that are printed as one column: a printable character, or a byte of another one,
+ * which is printed as '?'. */
+size_t fov_text_character(const char *text);
+
+/** Columns that the first `length` bytes of a text take, or all, if it is shorter. */
+int fov_text_columns(const char *text, size_t length);
+
 /** Replaces bytes that are not printable by '?', in place, so that no text of a file drives the
  * terminal that prints it. */
 void fov_text_clean(char *text);

@@ -1,25 +1,20 @@
 /** A comparison as plain text. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/compare_print.h"
 #include "cli/print.h"
 
 enum { WIDTH = 79 };
-
-/** Columns of a terminal: bytes that begin a character. */
-static int columns_of(const char *text, size_t length) {
-  int columns = 0;
-  for (size_t i = 0; i < length && text[i]; i++) columns += (text[i] & 0xC0) != 0x80;
-  return columns;
-}
 
 /** Prints a line, broken between words where it is too long; what follows is indented. */
 static void print_line(FILE *stream, const char *line) {
   int column = 0;
   while (*line) {
     size_t length = strcspn(line, " ");
-    int width = columns_of(line, length);
+    int width = fov_text_columns(line, length);
     if (column > 2 && column + 1 + width > WIDTH) {
       fputs("\n  ", stream);
       column = 2;
@@ -35,9 +30,9 @@ static void print_line(FILE *stream, const char *line) {
 }
 
 static int width_of(const FovCompareTable *table, int column, int rows) {
-  int width = columns_of(table->headers[column], SIZE_MAX);
+  int width = fov_text_columns(table->headers[column], SIZE_MAX);
   for (int r = 0; r < rows; r++) {
-    int cell = columns_of(table->cells[r * table->columns + column], SIZE_MAX);
+    int cell = fov_text_columns(table->cells[r * table->columns + column], SIZE_MAX);
     if (cell > width) width = cell;
   }
   return width;
@@ -45,7 +40,7 @@ static int width_of(const FovCompareTable *table, int column, int rows) {
 
 /** The first column is a number, which is aligned at its end. */
 static void print_cell(FILE *stream, const char *cell, int width, bool number) {
-  int blanks = width - columns_of(cell, SIZE_MAX);
+  int blanks = width - fov_text_columns(cell, SIZE_MAX);
   fov_print(stream, "%*s%s%*s  ", number ? blanks : 0, "", cell, number ? 0 : blanks, "");
 }
 

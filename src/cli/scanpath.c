@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,30 +48,20 @@ static void print_cell(const double *values, int stride, int episodes, double *s
   fov_print(stdout, "  %*s", width, text);
 }
 
-/** Bytes of the character that a name begins with, which is printed in one column. */
-static size_t character(const char *name) {
-  size_t bytes = fov_text_printable(name);
-  return bytes > 0 ? bytes : 1;
-}
-
-static int columns_of(const char *name) {
-  int columns = 0;
-  for (; *name; name += character(name)) columns++;
-  return columns;
-}
-
 /** Prints the name of a row in `width` columns; a long name is cut to "..." and its end. */
 static void print_name(const char *name, int width) {
-  int columns = columns_of(name);
+  int columns = fov_text_columns(name, SIZE_MAX);
   const char *lead = columns > width ? "..." : "";
-  for (int left = columns - width + 3; *lead && left > 0; left--) name += character(name);
+  for (int left = columns - width + 3; *lead && left > 0; left--) name += fov_text_character(name);
   fov_print(stdout, "%s%s%*s", lead, name, columns < width ? width - columns : 0, "");
 }
 
 static int name_width(const FovScanpathStudy *study) {
   int width = 6;
-  for (int i = 0; i < study->count; i++)
-    if (columns_of(study->rows[i].name) > width) width = columns_of(study->rows[i].name);
+  for (int i = 0; i < study->count; i++) {
+    int columns = fov_text_columns(study->rows[i].name, SIZE_MAX);
+    if (columns > width) width = columns;
+  }
   return width < 40 ? width : 40;
 }
 
