@@ -18,7 +18,7 @@ bool fov_text_is_printable(const char *text);
  * which is printed as '?'. */
 size_t fov_text_character(const char *text);
 
-/** Columns that the first `length` bytes of a text take, or all, if it is shorter. */
+/** Columns of a terminal that the first `length` bytes of a text take; SIZE_MAX: the whole text. */
 int fov_text_columns(const char *text, size_t length);
 
 /** Replaces bytes that are not printable by '?', in place, so that no text of a file drives the

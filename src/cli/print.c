@@ -11,12 +11,12 @@ static int first_error; // errno of the first flush of stdout that failed; 0: no
 
 void fov_print_text(FILE *stream, const char *text) {
   while (*text) {
-    size_t length = fov_text_printable(text);
-    if (length > 0)
+    size_t length = fov_text_character(text);
+    if (fov_text_printable(text) > 0)
       fwrite(text, 1, length, stream);
     else
       fputc(*text == '\n' ? '\n' : '?', stream);
-    text += length > 0 ? length : 1;
+    text += length;
   }
 }
 
