@@ -16,7 +16,7 @@ typedef struct Request {
   const char *plot;
   int threads, repeats, largest, cases;
   int64_t samples;
-  bool json;
+  bool own_reward, json;
 } Request;
 
 static const FovOption options[] = {
@@ -27,6 +27,8 @@ static const FovOption options[] = {
             "bench size: side of the largest image, pixels"),
     FOV_LONG(Request, samples, "1000", 2, 1e9, "bench gradient: samples of each estimator"),
     FOV_INT(Request, cases, "16", 1, 64, "bench gradient: images, the same in every sample"),
+    {"own-reward", FOV_OPTION_BOOL, offsetof(Request, own_reward), 0, 0, NULL, "no",
+     "bench gradient: of the agent's own reward, not of the last answer's log-probability"},
     FOV_TEXT(Request, plot, "bench size, gradient: draw the figures to a .png, .svg or .pdf"),
     FOV_BOOL(Request, json, "no",
              "print JSON: figures as [lowest, median, highest], in units without prefix"),
@@ -179,6 +181,7 @@ static FovStatus measure_all(const Bench *bench) {
                                                                .cases = request->cases,
                                                                .samples = request->samples,
                                                                .threads = bench->threads,
+                                                               .own_reward = request->own_reward,
                                                                .plot = request->plot});
   if (bench->file) return measure_settings(bench, bench->file, NULL, NULL, bench->wanted);
   for (int i = 0; i < TASKS; i++) FOV_TRY(measure_task(bench, i));

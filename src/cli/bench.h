@@ -58,6 +58,7 @@ typedef struct FovBenchGradient {
   const char *const *changes; /**< [count] key=value */
   int count, cases, threads;
   int64_t samples;
+  bool own_reward;  /**< the loss is that of the training */
   const char *plot; /**< NULL: nothing is drawn */
 } FovBenchGradient;
 

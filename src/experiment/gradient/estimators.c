@@ -55,7 +55,8 @@ const FovEstimatorKind fov_sampled_kind = {
     .name = "mean", .settings = {REINFORCE, "baseline=leave_one_out", "train.copies=8"}};
 
 /** Whether the agent that was loaded can be read in the way of a kind. */
-static FovStatus check_need(const FovTrained *trained, const FovEstimatorKind *kind) {
+static FovStatus check_need(const FovTrained *trained, const FovEstimatorKind *kind,
+                            bool own_reward) {
   const FovBaseline *baseline = trained->task.baseline;
   const struct {
     bool met;
@@ -70,8 +71,11 @@ static FovStatus check_need(const FovTrained *trained, const FovEstimatorKind *k
                              "an agent trained with baseline = learned"},
       [FOV_NEEDS_ANSWER] = {baseline->from_answer, "an agent trained with baseline = answer"},
   };
-  if (needs[kind->need].met) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE, "needs %s", needs[kind->need].what);
+  if (!needs[kind->need].met) return fov_fail(FOV_ERR_USAGE, "needs %s", needs[kind->need].what);
+  if (own_reward && (kind->need == FOV_NEEDS_SITES || kind->likelihood))
+    return fov_fail(FOV_ERR_USAGE,
+                    "estimates the gradient of the last answer's loss, not of the agent's reward");
+  return FOV_OK;
 }
 
 /** Fails unless the agent makes choices whose gradient is to be estimated. */
@@ -86,11 +90,11 @@ static FovStatus check_choices(const FovTrained *trained) {
                   trained->path, task->policy->plugin.name);
 }
 
-/** Makes the training's loss the same for every estimator: that of the last answer and of the
- * choices, without bonuses and without the baseline's. */
-static void equalise(FovEstimatorSubject *subject) {
+/** Makes the training's loss the same for every estimator: that of the choices and of the answers,
+ * of the last one unless it is the training's own, without bonuses and the baseline's. */
+static void equalise(FovEstimatorSubject *subject, bool own_reward) {
   FovTrainOptions *o = &subject->training.options;
-  o->answer = FOV_TRAIN_ANSWER_LAST;
+  if (!own_reward) o->answer = FOV_TRAIN_ANSWER_LAST;
   int sequences = fov_train_sequences(&subject->training.task);
   if (subject->training.objective->enumerates && sequences > 0 && sequences <= FOV_MAX_SHARD)
     o->copies = sequences;
@@ -100,14 +104,14 @@ static void equalise(FovEstimatorSubject *subject) {
 
 /** Adds the settings that the objective and the policy have. */
 static int add_common(const char **all, int count, const FovTrained *plain,
-                      const FovEstimatorKind *kind) {
+                      const FovEstimatorKind *kind, bool own_reward) {
   bool classes = plain->env.spec.answer == FOV_ANSWER_CLASS;
   const char *objective = kind->settings[0];
   bool copies = false;
   for (int i = 0; i < 5 && kind->settings[i]; i++)
     copies = copies || strncmp(kind->settings[i], "train.copies", 12) == 0;
   if (!copies) all[count++] = "train.copies=1";
-  if (classes) all[count++] = "reward=log_probability";
+  if (classes && !own_reward) all[count++] = "reward=log_probability";
   if (plain->task.policy->entropy) all[count++] = "policy.entropy=0";
   if (plain->experiment.agent.attention->scores && kind->need != FOV_NEEDS_SITES)
     all[count++] = "attention=sampled";
@@ -127,10 +131,10 @@ static FovStatus load(FovEstimatorSubject *subject, const FovGradientRequest *re
   FovStatus status = fov_trained_load(&plain, request->source, request->changes,
                                       request->change_count, FOV_SPLIT_TRAIN);
   if (status == FOV_OK) status = check_choices(&plain);
-  if (status == FOV_OK) status = check_need(&plain, kind);
+  if (status == FOV_OK) status = check_need(&plain, kind, request->own_reward);
   for (int i = 0; i < request->change_count; i++) all[count++] = request->changes[i];
   for (int i = 0; i < 5 && kind->settings[i]; i++) all[count++] = kind->settings[i];
-  if (status == FOV_OK) count = add_common(all, count, &plain, kind);
+  if (status == FOV_OK) count = add_common(all, count, &plain, kind, request->own_reward);
   fov_trained_finish(&plain);
   FOV_TRY(status);
   return fov_trained_load(&subject->trained, request->source, all, count, FOV_SPLIT_TRAIN);
@@ -147,7 +151,7 @@ FovStatus fov_estimator_load(FovEstimatorSubject *subject, const FovGradientRequ
   FOV_TRY(status);
   const FovTrained *trained = &subject->trained;
   subject->training = fov_experiment_training(&trained->experiment, &trained->env);
-  equalise(subject);
+  equalise(subject, request->own_reward);
   FovTraining checked = subject->training;
   if (checked.task.baseline->from_answer) checked.options.answer = FOV_TRAIN_ANSWER_EVERY;
   return fov_train_check(&checked);

@@ -71,7 +71,8 @@ static bool is_undefined(FovStatus status) {
 
 /** The exact gradients, if all sequences of choices can be enumerated. */
 static FovStatus find_exact(Comparison *comparison) {
-  for (int i = 0; i < 2; i++) {
+  int count = comparison->request->own_reward ? 1 : 2;
+  for (int i = 0; i < count; i++) {
     FovEstimatorSubject subject;
     FovStatus status =
         sample(&comparison->references[i], &subject, comparison, &fov_exact_kinds[i], 1, 0);

@@ -5,6 +5,10 @@
  * classes E[−log p(y | l)] over the choices l of the policy, for games −E[R]. The reference is its
  * exact value where all sequences of choices can be enumerated, and otherwise the mean of many
  * samples of REINFORCE. Objectives of the likelihood −log E[p(y | l)] have that as reference.
+ *
+ * With own_reward the loss is that of the training: −E[R], R being the agent's own reward of every
+ * step, and the cross-entropy of the answers that the training uses. What estimates the gradient of
+ * the last answer's loss or likelihood is not defined then.
  */
 #ifndef FOV_EXPERIMENT_GRADIENT_GRADIENT_H
 #define FOV_EXPERIMENT_GRADIENT_GRADIENT_H
@@ -26,6 +30,7 @@ typedef struct FovGradientRequest {
   int64_t samples; /**< of each estimator: 2 or more */
   int threads;
   uint64_t seed;
+  bool own_reward; /**< the loss is that of the training */
 } FovGradientRequest;
 
 /** Of all parameters, or of one group. NaN: not defined. */
@@ -52,7 +57,7 @@ typedef struct FovEstimator {
 typedef struct FovGradientResult {
   char path[FOV_PATH_SIZE]; /**< of the checkpoint */
   int64_t update;
-  bool classes;  /**< the loss is E[−log p(y | l)], else −E[R] */
+  bool classes;  /**< answers are classes: the loss is E[−log p(y | l)], else −E[R] */
   int sequences; /**< of choices of an episode that were enumerated; 0: the reference is sampled */
   int64_t reference_samples;                        /**< of the sampled reference */
   char groups[FOV_GRADIENT_GROUPS][FOV_PARAM_NAME]; /**< [group_count] */
