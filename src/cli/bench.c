@@ -102,6 +102,8 @@ static FovStatus read_words(Bench *bench, const FovArguments *arguments) {
     return fov_fail(FOV_ERR_USAGE, "bench size: expected key=value, found %s", bench->file);
   if (bench->request->plot && !bench->size && !bench->gradient)
     return fov_fail(FOV_ERR_USAGE, "--plot draws what fovea bench size or gradient measures");
+  if (bench->request->own_reward && !bench->gradient)
+    return fov_fail(FOV_ERR_USAGE, "--own-reward is for fovea bench gradient");
   if (bench->request->plot) FOV_TRY(fov_draw_check(bench->request->plot));
   bench->changes = words;
   bench->change_count = count;

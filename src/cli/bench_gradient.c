@@ -12,10 +12,8 @@
 
 static void print_title(const FovGradientResult *result, const FovBenchGradient *request) {
   fov_print(stdout, "\n%s, update %lld\n", result->path, (long long)result->update);
-  const char *own = result->classes ? "-E[R] and the answers' loss" : "-E[R]";
-  printf("gradient of %s on %d images, %lld samples of each estimator\n",
-         result->classes && !request->own_reward ? "E[-log p(y | l)]" : own, request->cases,
-         (long long)request->samples);
+  printf("gradient of %s on %d images, %lld samples of each estimator\n", result->loss,
+         request->cases, (long long)request->samples);
   if (result->sequences > 0)
     printf("reference: exact, over %d sequences of choices\n", result->sequences);
   else
@@ -93,10 +91,10 @@ static void add_json(json_t *json, const FovGradientResult *result,
   json_t *list = json_array();
   for (int i = 0; i < result->count; i++)
     json_array_append_new(list, estimator_json(&result->estimators[i], result));
-  json_array_append_new(json, json_pack("{s:s, s:I, s:b, s:i, s:i, s:I, s:o}", "checkpoint",
-                                        result->path, "update", (json_int_t)result->update,
-                                        "own_reward", request->own_reward, "images", request->cases,
-                                        "sequences", result->sequences, "reference_samples",
+  json_array_append_new(json, json_pack("{s:s, s:I, s:s, s:i, s:i, s:I, s:o}", "checkpoint",
+                                        result->path, "update", (json_int_t)result->update, "loss",
+                                        result->loss, "images", request->cases, "sequences",
+                                        result->sequences, "reference_samples",
                                         (json_int_t)result->reference_samples, "estimators", list));
 }
 

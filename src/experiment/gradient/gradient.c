@@ -46,6 +46,12 @@ static FovStatus find_params(Comparison *comparison, const FovTrained *trained) 
   return FOV_OK;
 }
 
+static const char *loss_of(FovAnswerKind answer, bool own_reward) {
+  if (answer == FOV_ANSWER_MOVE) return "-E[R]";
+  bool classes = answer == FOV_ANSWER_CLASS;
+  return classes && !own_reward ? "E[-log p(y | l)]" : "-E[R] and the answers' loss";
+}
+
 /** Finds the checkpoint, its groups and its references. */
 static FovStatus prepare(Comparison *comparison) {
   FovGradientResult *result = comparison->result;
@@ -54,7 +60,7 @@ static FovStatus prepare(Comparison *comparison) {
   if (status == FOV_OK) {
     snprintf(result->path, sizeof result->path, "%s", subject.trained.path);
     result->update = subject.trained.update;
-    result->classes = subject.trained.env.spec.answer == FOV_ANSWER_CLASS;
+    result->loss = loss_of(subject.trained.env.spec.answer, comparison->request->own_reward);
     status = find_params(comparison, &subject.trained);
     if (status == FOV_OK && comparison->request->cases > subject.trained.env.spec.cases)
       status = fov_fail(FOV_ERR_USAGE, "--cases %d: expected at most the %lld training cases",

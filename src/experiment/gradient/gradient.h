@@ -2,9 +2,10 @@
  * Estimators of a gradient, compared at a checkpoint.
  *
  * All estimate the gradient of the same loss on the same images, of a fixed number of cases: for
- * classes E[−log p(y | l)] over the choices l of the policy, for games −E[R]. The reference is its
- * exact value where all sequences of choices can be enumerated, and otherwise the mean of many
- * samples of REINFORCE. Objectives of the likelihood −log E[p(y | l)] have that as reference.
+ * classes E[−log p(y | l)] over the choices l of the policy, for games −E[R], for vectors −E[R] and
+ * the loss of the answers. The reference is its exact value where all sequences of choices can be
+ * enumerated, and otherwise the mean of many samples of REINFORCE. Objectives of the likelihood
+ * −log E[p(y | l)] have that as reference.
  *
  * With own_reward the loss is that of the training: −E[R], R being the agent's own reward of every
  * step, and the cross-entropy of the answers that the training uses. What estimates the gradient of
@@ -57,7 +58,7 @@ typedef struct FovEstimator {
 typedef struct FovGradientResult {
   char path[FOV_PATH_SIZE]; /**< of the checkpoint */
   int64_t update;
-  bool classes;  /**< answers are classes: the loss is E[−log p(y | l)], else −E[R] */
+  const char *loss; /**< a description */
   int sequences; /**< of choices of an episode that were enumerated; 0: the reference is sampled */
   int64_t reference_samples;                        /**< of the sampled reference */
   char groups[FOV_GRADIENT_GROUPS][FOV_PARAM_NAME]; /**< [group_count] */
