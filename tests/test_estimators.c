@@ -15,7 +15,7 @@
 #include "check.h"
 #include "experiment/gradient/figures.h"
 #include "learn/objective/policy_gradient.h"
-#include "toy.h"
+#include "toy_play.h"
 
 enum { CASES = 8, SEQUENCES = 16 };
 
@@ -32,9 +32,9 @@ typedef struct Sampled {
 } Sampled;
 
 /** Samples the gradient of a training. compared: written by the first call, with other parameters
- * of the baseline left out. */
+ * of the baseline left out. from: gives its values; NULL: they are drawn. */
 static void sample_toy(Sampled *s, FovGradientParams *compared, const char *settings,
-                       int64_t episodes, int threads) {
+                       const Sampled *from, int64_t episodes, int threads) {
   char all[1024];
   snprintf(all, sizeof all, CHOICES "%s%s",
            strstr(settings, "attention") ? "" : "attention = sampled\n", settings);
@@ -45,6 +45,9 @@ static void sample_toy(Sampled *s, FovGradientParams *compared, const char *sett
   if (training->objective->predicts || training->task.baseline->head.build)
     ((FovPolicyGradientOptions *)training->objective_options)->baseline = 0;
   s->values = toy_lively_values(&s->toy);
+  if (from)
+    toy_copy_shared(s->values, &s->toy.experiment.agent.params, from->values,
+                    &from->toy.experiment.agent.params);
   if (!compared->params)
     assert_int_equal(fov_gradient_params_create(compared, &s->toy.experiment.agent.params), FOV_OK);
   const FovSampling sampling = {.training = training,
@@ -69,8 +72,8 @@ static void finish(Sampled *s) {
   "train.copies = " #K "\ntrain.shard = " #shard "\ntrain.batch = " #shard "\n"
 
 static void sample_exact(Sampled *s, FovGradientParams *compared) {
-  sample_toy(s, compared, "objective = exact\nbaseline = none\n" COPIES(16, 64), CASES * SEQUENCES,
-             1);
+  sample_toy(s, compared, "objective = exact\nbaseline = none\n" COPIES(16, 64), NULL,
+             CASES * SEQUENCES, 1);
 }
 
 /** The group of a name. */
@@ -93,7 +96,7 @@ static void check_unbiased(const char *settings, const Sampled *exact,
                            FovGradientParams *compared) {
   Sampled s;
   FovEstimator e = {.name = settings};
-  sample_toy(&s, compared, settings, MILLION, 2);
+  sample_toy(&s, compared, settings, exact, MILLION, 2);
   fov_gradient_figures(&e, &s.sums, &exact->sums, compared);
   for (int g = 0; g < compared->group_count; g++)
     if (!(e.groups[g].p > 0.001 / compared->group_count))
@@ -116,6 +119,8 @@ static void test_unbiased_estimators_have_the_exact_gradient_as_their_mean(void 
       "objective = gae\nobjective.lambda = 1\n",
       "baseline = none\nattention = rebar\n",
       "baseline = leave_one_out\nattention = rebar\nattention.temperature = 0.3\n" COPIES(4, 64),
+      "baseline = none\nattention = relax\n",
+      "baseline = leave_one_out\nattention = relax\n" COPIES(4, 64),
   };
   FovGradientParams compared = {0};
   Sampled exact;
@@ -132,7 +137,7 @@ static FovGradientFigures tiles_of(const char *settings, int64_t episodes) {
   Sampled exact, s;
   FovEstimator e = {.name = settings};
   sample_exact(&exact, &compared);
-  sample_toy(&s, &compared, settings, episodes, 2);
+  sample_toy(&s, &compared, settings, &exact, episodes, 2);
   fov_gradient_figures(&e, &s.sums, &exact.sums, &compared);
   FovGradientFigures tiles = e.groups[group_named(&compared, "tiles")];
   finish(&exact), finish(&s);
@@ -167,8 +172,8 @@ static void test_threads_do_not_change_the_sums(void **state) {
   (void)state;
   FovGradientParams compared = {0};
   Sampled one, three;
-  sample_toy(&one, &compared, "baseline = none\n", 1024, 1);
-  sample_toy(&three, &compared, "baseline = none\n", 1024, 3);
+  sample_toy(&one, &compared, "baseline = none\n", NULL, 1024, 1);
+  sample_toy(&three, &compared, "baseline = none\n", &one, 1024, 3);
   assert_memory_equal(one.sums.sum, three.sums.sum, compared.size * sizeof(double));
   assert_memory_equal(one.sums.projected, three.sums.projected, sizeof one.sums.projected);
   finish(&one), finish(&three);

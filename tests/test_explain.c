@@ -164,7 +164,8 @@ static void test_gradients_of_other_readings_equal_differences(void **state) {
 
 static void test_gradients_of_hard_choices_equal_differences(void **state) {
   (void)state;
-  static const char *const names[] = {"sampled", "straight_through", "gumbel", "reinmax", "rebar"};
+  static const char *const names[] = {"sampled", "straight_through", "gumbel", "reinmax", "rebar",
+                                      "relax"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     char settings[256];
     snprintf(settings, sizeof settings, TOY_SITES WIDE "attention = %s\n", names[i]);

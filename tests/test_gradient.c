@@ -185,8 +185,9 @@ static double surrogate(const Toy *toy, const real *values, const FovChoices *fo
 /** A loss of the episodes of the first update; first: their choices. */
 typedef double Loss(const Toy *toy, const real *values, const FovChoices *first);
 
-/** The trainer's gradient, number by number, against differences of a loss. */
-static void check_numbers(const char *settings, Loss *loss_at_values) {
+/** The trainer's gradient of the parameters whose names begin with `prefix`, number by number,
+ * against differences of a loss. */
+static void check_numbers_of(const char *prefix, const char *settings, Loss *loss_at_values) {
   Toy toy;
   FovArena arena = {0};
   toy_create(&toy, settings);
@@ -199,7 +200,8 @@ static void check_numbers(const char *settings, Loss *loss_at_values) {
   toy_gradient(gradient, trainer, &toy, values, false);
   const FovRollout first = play_first(&arena, &toy, values, NULL);
   const double h = 1e-6;
-  for (int i = 0; i < params->count; i++)
+  for (int i = 0; i < params->count; i++) {
+    if (strncmp(params->list[i].name, prefix, strlen(prefix)) != 0) continue;
     for (size_t j = 0; j < toy_count(&params->list[i]); j += 1 + toy_count(&params->list[i]) / 7) {
       size_t at = params->list[i].offset + j;
       real kept = values[at];
@@ -212,10 +214,15 @@ static void check_numbers(const char *settings, Loss *loss_at_values) {
       assert_near(gradient[at], difference, 1e-6 * (1 + fabs(difference)), "%s: %s[%zu]", settings,
                   params->list[i].name, j);
     }
+  }
   fov_arena_finish(&arena);
   free(values), free(gradient);
   fov_trainer_destroy(trainer);
   toy_finish(&toy);
+}
+
+static void check_numbers(const char *settings, Loss *loss_at_values) {
+  check_numbers_of("", settings, loss_at_values);
 }
 
 #define EARLY TOY_PLAIN "policy = random\nbaseline = none\n"
@@ -252,6 +259,35 @@ static void test_the_gradient_of_sampled_tiles_is_the_surrogate_s(void **state) 
   check_numbers(SAMPLED TOY_COARSE "env = toy_game\nstop = learned\nscore = additive\n", surrogate);
   check_numbers(SAMPLED "score = location\ncore = gru\nfirst = learned\n", surrogate);
   check_numbers(SAMPLED "score = location\nenv = toy_game\nstop = learned\n", surrogate);
+}
+
+/** Half the squared error of a learned control variate, c(ζ̃), to the return of the choice. Choices
+ * do not depend on c: they and their noise are drawn as before. */
+static double fit_loss(const Toy *toy, const real *values, const FovChoices *first) {
+  (void)first;
+  FovArena arena = {0};
+  FovTape tape;
+  FovRollout r;
+  const FovParams *params = &toy->experiment.agent.params;
+  real *gradient = fov_params_block(params); // choices are relaxed where there is a gradient
+  double loss = 0;
+  fov_tape_begin(&tape, &arena, params, values, gradient);
+  FovPlan plan = plan_of(&arena, toy);
+  fov_rollout_run(&r, &tape, &toy->task, &plan);
+  for (int t = 1; t < r.time_steps; t++)
+    for (int i = 0; r.at[t].fitted && r.at[t - 1].log_look && i < r.at[t].count; i++)
+      loss += pow(r.at[t].fitted->value[i] - r.returns[(t - 1) * r.lanes + r.at[t].lanes[i]], 2);
+  free(gradient);
+  fov_arena_finish(&arena);
+  assert_true(loss > 0);
+  return loss / 2 / r.lanes;
+}
+
+static void test_a_learned_control_variate_is_fitted_to_the_return(void **state) {
+  (void)state;
+#define RELAX TOY_PLAIN "baseline = none\nattention = relax\npolicy.entropy = 0\n" TOY_SITES
+  check_numbers_of("control.", RELAX "core = gru\n", fit_loss);
+  check_numbers_of("control.", RELAX "env = toy_turns\nglimpses = 2\nfirst = learned\n", fit_loss);
 }
 
 /* ---- all sequences of choices ---- */
@@ -640,6 +676,7 @@ int main(void) {
       cmocka_unit_test(test_the_exact_gradient_is_that_of_the_expected_reward),
       cmocka_unit_test(test_the_gradient_of_vectors_and_cues_is_the_surrogate_s),
       cmocka_unit_test(test_the_gradient_of_sampled_tiles_is_the_surrogate_s),
+      cmocka_unit_test(test_a_learned_control_variate_is_fitted_to_the_return),
 #endif
       cmocka_unit_test(test_the_gradients_of_lanes_add_up),
       cmocka_unit_test(test_answers_after_every_glimpse_have_equal_weights),

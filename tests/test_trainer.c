@@ -386,6 +386,22 @@ static void test_relaxed_choices_without_labels_are_refused(void **state) {
                         "attention = rebar needs labels, which env = toy_game does not have");
   assert_create_refuses("attention = rebar\nobjective = ppo\n" TOY_SITES,
                         "expected objective = reinforce or gae, found objective = ppo");
+  assert_create_refuses("attention = relax\nobjective = ppo\n" TOY_SITES,
+                        "attention = relax: expected objective = reinforce or gae, found");
+}
+
+/** A learned control variate needs none. */
+static void test_a_learned_control_variate_trains_in_a_game(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "attention = relax\nenv = toy_game\n" TOY_SITES);
+  FovTrainer *trainer = toy_trainer(&toy, 1);
+  const FovParam *w = toy_param(&toy, "control.out.w");
+  real before = fov_trainer_state(trainer)->value[w->offset];
+  toy_train(trainer, 2);
+  assert_true(fov_trainer_state(trainer)->value[w->offset] != before);
+  fov_trainer_destroy(trainer);
+  toy_finish(&toy);
 }
 
 static void test_augmentation_of_what_is_no_image_is_refused(void **state) {
@@ -620,6 +636,7 @@ int main(void) {
       cmocka_unit_test(test_choices_that_cannot_be_enumerated_are_refused),
       cmocka_unit_test(test_copies_without_a_likelihood_are_refused),
       cmocka_unit_test(test_relaxed_choices_without_labels_are_refused),
+      cmocka_unit_test(test_a_learned_control_variate_trains_in_a_game),
       cmocka_unit_test(test_augmentation_of_what_is_no_image_is_refused),
       cmocka_unit_test(test_more_parts_than_shards_are_refused),
       cmocka_unit_test(test_lanes_that_are_not_the_sequences_of_choices_are_refused),

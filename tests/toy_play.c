@@ -92,9 +92,8 @@ void toy_gradient(real *gradient, FovTrainer *trainer, const Toy *toy, const rea
     gradient[i] = values[i] - state->value[i];
 }
 
-/** Copies the parameters that two agents share. */
-static void copy_shared(real *to, const FovParams *to_params, const real *from,
-                        const FovParams *from_params) {
+void toy_copy_shared(real *to, const FovParams *to_params, const real *from,
+                     const FovParams *from_params) {
   for (int i = 0; i < to_params->count; i++)
     for (int j = 0; j < from_params->count; j++)
       if (!strcmp(to_params->list[i].name, from_params->list[j].name))
@@ -112,7 +111,8 @@ real *toy_skilled_values(const Toy *toy) {
                        "baseline = none\ntrain.rate = 0.01\n");
   FovTrainer *trainer = toy_trainer(&skilled, 1);
   toy_train(trainer, 300);
-  copy_shared(values, params, fov_trainer_state(trainer)->value, &skilled.experiment.agent.params);
+  toy_copy_shared(values, params, fov_trainer_state(trainer)->value,
+                  &skilled.experiment.agent.params);
   size_t bias = toy_param(toy, "location.bias")->offset;
   values[bias] = values[bias + 1] = (real)0.3;
   fov_trainer_destroy(trainer);

@@ -41,6 +41,10 @@ extern const char *const toy_ragged[TOY_RAGGED];
 void toy_gradient(real *gradient, FovTrainer *trainer, const Toy *toy, const real *values,
                   bool go_on);
 
+/** Copies the parameters that two agents share, by name. */
+void toy_copy_shared(real *to, const FovParams *to_params, const real *from,
+                     const FovParams *from_params);
+
 /** Weights of an agent with a Gaussian policy that answer well where the pattern is visible, and
  * look where it is mostly not; freed by the caller. */
 real *toy_skilled_values(const Toy *toy);

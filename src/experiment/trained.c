@@ -103,13 +103,18 @@ static bool is_old_head(const char *name) {
   return false;
 }
 
+/** Whether only a training needs it. */
+static bool is_control(const char *name) {
+  return strncmp(name, FOV_CONTROL, strlen(FOV_CONTROL)) == 0;
+}
+
 /** Fails if the checkpoint has a weight that is neither this agent's nor one of `heads`. */
 static FovStatus find_unused(const FovTrained *trained, const FovSafetensors *file,
                              const FovParams *heads) {
   for (size_t i = 0; i < fov_safetensors_count(file); i++) {
     const char *name = fov_safetensors_at(file, i)->name;
-    if (!fov_checkpoint_is_weight(name) || is_old_head(name) || has_param(heads, name) ||
-        has_param(&trained->experiment.agent.params, name))
+    if (!fov_checkpoint_is_weight(name) || is_old_head(name) || is_control(name) ||
+        has_param(heads, name) || has_param(&trained->experiment.agent.params, name))
       continue;
     fov_fail(FOV_ERR_USAGE, "%s: the agent was trained with '%s', which these settings do not use",
              trained->path, name);

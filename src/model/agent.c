@@ -47,6 +47,7 @@ static FovStatus add_attention(FovAgent *agent, int *width, const FovAgentParts 
                                   .height = parts->height,
                                   .width = parts->width,
                                   .vocabulary = parts->vocabulary,
+                                  .actions = parts->actions,
                                   .tiles = parts->tiles,
                                   .score = parts->score,
                                   .score_options = parts->score_options};
@@ -330,19 +331,34 @@ static FovVar *freeze(FovTape *tape) {
 static FovVar *answer_at_once(const FovAgent *agent, const FovAgentState *state, FovTape *tape,
                               FovVar *g, const FovView *view) {
   FovAgentState after = *state;
-  FovVar *params = tape->params;
-  int steps = tape->steps;
-  tape->params = freeze(tape);
-  tape->steps = 1; // its results are used once
   for (int i = 0; i < FOV_STATE_VARS; i++)
     if (after.core.vars[i]) after.core.vars[i] = fov_stop_gradient(tape, after.core.vars[i]);
   if (after.cue) after.cue = fov_stop_gradient(tape, after.cue);
   FovVar *input = core_input(agent, tape, &after, g, view);
   agent->core->step(&after.core, agent->core_layout, tape, input);
-  FovVar *logits = fov_agent_logits(agent, tape, &after);
+  return fov_agent_logits(agent, tape, &after);
+}
+
+/** Replaces the read-outs of relaxed choices by what a control variate is made of. */
+static void judge_relaxed(FovReadout *readout, const FovAgentState *state, const FovAgent *agent,
+                          FovTape *tape, const FovView *view) {
+  const FovAttention *attention = agent->attention;
+  FovVar *params = tape->params, **g = readout->relaxed;
+  FovView known = *view;
+  int steps = tape->steps;
+  if (!g[0]) return;
+  if (attention->control) {
+    known.state = fov_stop_gradient(tape, view->state);
+    FovVar *read = fov_stop_gradient(tape, g[1]);
+    readout->fitted = attention->control(tape, read, &known, agent->attention_layout);
+  }
+  tape->params = freeze(tape);
+  tape->steps = 1; // frozen parameters are used once
+  for (int i = 0; i < 2; i++)
+    g[i] = attention->control ? attention->control(tape, g[i], &known, agent->attention_layout)
+                              : answer_at_once(agent, state, tape, g[i], view);
   tape->params = params;
   tape->steps = steps;
-  return logits;
 }
 
 void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *agent, FovTape *tape,
@@ -353,8 +369,7 @@ void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *ag
   if (agent->attention->connect) seen.state = asking(state, agent, tape);
   agent->attention->read(readout, state->attention, agent->attention_layout, tape, &seen);
   readout->g = fov_watch(tape, readout->g, FOV_WATCH_READOUT, NULL, NULL);
-  for (int i = 0; i < 2 && readout->relaxed[i]; i++)
-    readout->relaxed[i] = answer_at_once(agent, state, tape, readout->relaxed[i], view);
+  judge_relaxed(readout, state, agent, tape, &seen);
   FovVar *input = core_input(agent, tape, state, readout->g, view);
   agent->core->step(&state->core, agent->core_layout, tape, input);
   if (!agent->gaze_layout) return;

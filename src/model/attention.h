@@ -14,6 +14,8 @@
 
 enum { FOV_MAX_TILES = 64 }; /**< across, or down */
 
+#define FOV_CONTROL "control." /**< parameters that an agent of another attention leaves out */
+
 /** The tiles or symbols that an attention chooses among; see sites.h. */
 typedef struct FovTilesOptions {
   int side;  /**< K: tiles across, and down unless that differs */
@@ -35,6 +37,7 @@ typedef struct FovAttentionParts {
   FovGlimpseParts glimpse;
   int height, width; /**< H, W of the images; 1 and the length of sequences */
   int vocabulary;    /**< V of the symbols of sequences; 0: images are shown */
+  int actions;       /**< A: classes of the answer, or moves */
   FovTilesOptions tiles;
   const FovScore *score;
   const void *score_options; /**< the score's struct */
@@ -55,6 +58,7 @@ typedef struct FovView {
   FovVar *const *held;
   real time; /**< 2t / T − 1, t = 0 … T−1: of glimpse t of an episode of at most T */
   const int *previous; /**< [n]: the answer before, −1: none; for an agent that reads it */
+  const int *labels;   /**< [n]: that are due, −1: none; for a control variate */
   FovVar *state;       /**< [n, D]: h_{t−1}, which may ask what to read; zeros before the first */
   int lanes;           /**< n */
 } FovView;
@@ -65,9 +69,10 @@ typedef struct FovReadout {
   FovVar *rho; /**< [n, S·G·G·C]: the glimpse that g was made of, for the record */
   FovVar *columns[FOV_COLUMNS]; /**< [n, width]: what it declares to record */
   /** [n, width]: read-outs of two relaxed choices instead of the one that was made, for a control
-   * variate; NULL: none. fov_agent_see replaces them by the logits of answers [n, A] given at once.
-   */
+   * variate; NULL: none. fov_agent_see replaces them by c [n, 1], if the attention has one, or by
+   * the logits of answers [n, A] given at once. */
   FovVar *relaxed[2];
+  FovVar *fitted; /**< [n, 1]: c of the second one, whose gradient reaches only c's parameters */
 } FovReadout;
 
 typedef struct FovAttention {
@@ -76,7 +81,7 @@ typedef struct FovAttention {
   size_t state_size;  /**< bytes of what it remembers of an episode */
   bool reads_all; /**< it reads by its own weights, or at a place of its own: no policy chooses */
   bool through;   /**< the gradient of a choice flows through the read-out: REINFORCE has none */
-  bool relaxes;   /**< in training it reads relaxed choices, too, which need labels */
+  bool relaxes;   /**< in training it reads relaxed choices, too */
   bool symbols;   /**< it can read a sequence of symbols, too */
   int least_glimpses; /**< of an episode, so that where it reads can move */
   /** Adds the attention's parameters. Writes the layout, const afterwards, and the width of g. */
@@ -97,6 +102,10 @@ typedef struct FovAttention {
   /** Scores e [n, N] of the sites that the next read-out may choose from, for the view's states;
    * NULL: it has no sites to choose from. The view has no location. */
   FovVar *(*scores)(void *state, const void *layout, FovTape *tape, const FovView *view);
+  /** c [n, 1] of relaxed choices that are read as g [n, width], from the view's states and labels:
+   * what they earn beyond the baseline. The names of its parameters begin with FOV_CONTROL. NULL: c
+   * is the log-probability of the label in an answer given at once. */
+  FovVar *(*control)(FovTape *tape, FovVar *g, const FovView *view, const void *layout);
   /** Keeps lanes kept[0 … count−1] of `lanes` in its state; NULL: nothing to do. */
   void (*keep)(void *state, FovTape *tape, int lanes, const int *kept, int count);
 } FovAttention;

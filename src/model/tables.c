@@ -8,7 +8,7 @@ const FovEncoder *const fov_encoders[] = {&fov_encoder_linear, &fov_encoder_conv
 extern const FovAttention fov_attention_gaze, fov_attention_repeat, fov_attention_first,
     fov_attention_soft, fov_attention_local_m, fov_attention_local_p, fov_attention_sampled,
     fov_attention_straight_through, fov_attention_gumbel, fov_attention_reinmax,
-    fov_attention_rebar, fov_attention_draw, fov_attention_spatial_transformer;
+    fov_attention_rebar, fov_attention_relax, fov_attention_draw, fov_attention_spatial_transformer;
 
 const FovAttention *const fov_attentions[] = {&fov_attention_gaze,
                                               &fov_attention_repeat,
@@ -21,6 +21,7 @@ const FovAttention *const fov_attentions[] = {&fov_attention_gaze,
                                               &fov_attention_gumbel,
                                               &fov_attention_reinmax,
                                               &fov_attention_rebar,
+                                              &fov_attention_relax,
                                               &fov_attention_draw,
                                               &fov_attention_spatial_transformer,
                                               NULL};

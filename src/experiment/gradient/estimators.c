@@ -32,6 +32,9 @@ const FovEstimatorKind fov_estimator_kinds[] = {
     {.name = "rebar, leave_one_out, K = 4",
      .settings = {REINFORCE, "baseline=leave_one_out", "attention=rebar", COPIES},
      .need = FOV_NEEDS_SITES},
+    {.name = "relax, leave_one_out, K = 4",
+     .settings = {REINFORCE, "baseline=leave_one_out", "attention=relax", COPIES},
+     .need = FOV_NEEDS_CONTROL},
     {.name = "vimco, K = 4",
      .settings = {"objective=vimco", "baseline=none", COPIES},
      .need = FOV_NEEDS_LABELS,
@@ -70,6 +73,8 @@ static FovStatus check_need(const FovTrained *trained, const FovEstimatorKind *k
       [FOV_NEEDS_LEARNED] = {baseline->head.build && !baseline->from_answer,
                              "an agent trained with baseline = learned"},
       [FOV_NEEDS_ANSWER] = {baseline->from_answer, "an agent trained with baseline = answer"},
+      [FOV_NEEDS_CONTROL] = {trained->experiment.agent.attention->control,
+                             "an agent trained with attention = relax"},
   };
   if (!needs[kind->need].met) return fov_fail(FOV_ERR_USAGE, "needs %s", needs[kind->need].what);
   if (own_reward && (kind->need == FOV_NEEDS_SITES || kind->likelihood))
@@ -113,7 +118,8 @@ static int add_common(const char **all, int count, const FovTrained *plain,
   if (!copies) all[count++] = "train.copies=1";
   if (classes && !own_reward) all[count++] = "reward=log_probability";
   if (plain->task.policy->entropy) all[count++] = "policy.entropy=0";
-  if (plain->experiment.agent.attention->scores && kind->need != FOV_NEEDS_SITES)
+  if (plain->experiment.agent.attention->scores && kind->need != FOV_NEEDS_SITES &&
+      kind->need != FOV_NEEDS_CONTROL)
     all[count++] = "attention=sampled";
   if (strcmp(objective, "objective=marginal") != 0) all[count++] = "objective.policy=1";
   if (strcmp(objective, "objective=reinforce") == 0 || strcmp(objective, "objective=gae") == 0) {

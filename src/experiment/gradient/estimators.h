@@ -12,6 +12,7 @@ typedef enum FovEstimatorNeed {
   FOV_NEEDS_HEAD,    /**< a baseline that was learned in the training */
   FOV_NEEDS_LEARNED, /**< the training had baseline = learned */
   FOV_NEEDS_ANSWER,  /**< the training had baseline = answer */
+  FOV_NEEDS_CONTROL, /**< the training had a learned control variate */
 } FovEstimatorNeed;
 
 typedef struct FovEstimatorKind {

@@ -224,7 +224,7 @@ real *fov_baseline_add(FovTape *tape, double *losses, const FovObjectiveInput *i
 void fov_policy_gradient_add(FovTape *tape, double *losses, const FovObjectiveInput *input,
                              FovChoiceWeights *weigh, const void *options) {
   real *choices = fov_baseline_add(tape, losses, input, weigh, options);
-  fov_control_add(tape, choices, input, ((const FovPolicyGradientOptions *)options)->policy);
+  fov_control_add(tape, choices, input, options);
   const FovLossWeights weights = {.looks = choices, .acts = choices, .stops = choices};
   fov_weighted_losses_add(tape, losses, input, &weights, options);
 }

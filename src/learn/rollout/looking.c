@@ -18,6 +18,7 @@ void fov_play_see(FovTimeStep *step, Play *play) {
                   .progress = play->plan->progress,
                   .deterministic = play->plan->deterministic,
                   .previous = play->previous,
+                  .labels = step->labels,
                   .time = (real)(2.0 * taken / fov_task_glimpses(play->task) - 1),
                   .lanes = n};
   FovReadout readout = {.g = NULL};
@@ -30,6 +31,7 @@ void fov_play_see(FovTimeStep *step, Play *play) {
   step->rho = readout.rho;
   memcpy(step->read, readout.columns, sizeof step->read);
   memcpy(step->relaxed, readout.relaxed, sizeof step->relaxed);
+  step->fitted = readout.fitted;
   for (int i = 0; i < n; i++) {
     play->looked[i]++;
     play->rollout->glimpses[step->lanes[i]]++;

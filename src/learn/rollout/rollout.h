@@ -53,10 +53,9 @@ typedef struct FovTimeStep {
   int *previous;             /**< [n]: the answers before, as the agent reads them; −1: none */
   FovVar *read[FOV_COLUMNS]; /**< [n, width]: what the attention records of it */
   const void **frames;       /**< [n]: the observation; unless the plan keeps them, the last one */
-  FovVar *relaxed[2];        /**< [n, A]: logits after relaxed choices instead of the glimpse's;
-                                  NULL: none */
-  FovVar *logits;            /**< [n, A]: of answer or action, or the vector that is answered */
-  real *log_p;               /**< [n, A]: fov_step_log_p; NULL: not computed yet */
+  FovVar *relaxed[2], *fitted; /**< see FovReadout, after fov_agent_see; NULL: none */
+  FovVar *logits;              /**< [n, A]: of answer or action, or the vector that is answered */
+  real *log_p;                 /**< [n, A]: fov_step_log_p; NULL: not computed yet */
   FovVar *baseline;     /**< [n, 1]: the return expected from here on, if something is chosen */
   FovVar *log_look;     /**< [n, 1]: log π of the next place */
   FovVar *look_entropy; /**< [n, 1]: of the policy, exactly */

@@ -59,14 +59,14 @@ static FovStatus check_likelihood(const FovTraining *training) {
   return FOV_OK;
 }
 
-/** Relaxed choices are answered at once, and the answers judged; only objectives that weigh choices
- * by rewards use them. */
+/** Relaxed choices are answered at once, and the answers judged, unless c is learned; only
+ * objectives that weigh choices by rewards use them. */
 static FovStatus check_relaxed(const FovTraining *training) {
   const FovTask *task = &training->task;
   const FovAttention *attention = task->agent->attention;
   const FovObjective *objective = training->objective;
   if (!attention->relaxes) return FOV_OK;
-  if (task->env->spec.answer != FOV_ANSWER_CLASS)
+  if (!attention->control && task->env->spec.answer != FOV_ANSWER_CLASS)
     return fov_fail(FOV_ERR_USAGE, "attention = %s needs labels, which env = %s does not have",
                     attention->plugin.name, task->env->type->plugin.name);
   if (objective->enumerates || objective->likelihood || objective->passes)
