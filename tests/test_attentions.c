@@ -830,7 +830,7 @@ static void check_threads_of(const char *settings) {
 
 /** In the first world, and in the second, a game, unless labels are needed. */
 static void check_trainings(void (*check)(const char *settings), const FovAttention *attention) {
-  for (int world = 0; world < (attention->relaxes ? 1 : 2); world++) {
+  for (int world = 0; world < (attention->relaxes && !attention->control ? 1 : 2); world++) {
     char settings[SETTINGS], more[SETTINGS / 2];
     snprintf(more, sizeof more, SHARDS "%s", worlds[world]);
     settings_for(settings, attention, more);

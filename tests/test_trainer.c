@@ -388,6 +388,8 @@ static void test_relaxed_choices_without_labels_are_refused(void **state) {
                         "expected objective = reinforce or gae, found objective = ppo");
   assert_create_refuses("attention = relax\nobjective = ppo\n" TOY_SITES,
                         "attention = relax: expected objective = reinforce or gae, found");
+  assert_create_refuses("attention = relax\ntrain.copies = 32\ntrain.shard = 32\n" TOY_SITES,
+                        "compares cases: expected train.copies below train.shard = 32, found 32");
 }
 
 /** A learned control variate needs none. */

@@ -28,7 +28,8 @@ static const FovOption options[] = {
     FOV_LONG(Request, samples, "1000", 2, 1e9, "bench gradient: samples of each estimator"),
     FOV_INT(Request, cases, "16", 1, 64, "bench gradient: images, the same in every sample"),
     {"own-reward", FOV_OPTION_BOOL, offsetof(Request, own_reward), 0, 0, NULL, "no",
-     "bench gradient: of the agent's own reward, not of the last answer's log-probability"},
+     "bench gradient: use the training's reward and answers, not the last answer's "
+     "log-probability"},
     FOV_TEXT(Request, plot, "bench size, gradient: draw the figures to a .png, .svg or .pdf"),
     FOV_BOOL(Request, json, "no",
              "print JSON: figures as [lowest, median, highest], in units without prefix"),

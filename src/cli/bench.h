@@ -58,7 +58,7 @@ typedef struct FovBenchGradient {
   const char *const *changes; /**< [count] key=value */
   int count, cases, threads;
   int64_t samples;
-  bool own_reward;  /**< the loss is that of the training */
+  bool own_reward;  /**< use the training's own loss */
   const char *plot; /**< NULL: nothing is drawn */
 } FovBenchGradient;
 

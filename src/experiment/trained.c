@@ -103,7 +103,7 @@ static bool is_old_head(const char *name) {
   return false;
 }
 
-/** Whether only a training needs it. */
+/** Whether it belongs to a control variate, which only training needs. */
 static bool is_control(const char *name) {
   return strncmp(name, FOV_CONTROL, strlen(FOV_CONTROL)) == 0;
 }

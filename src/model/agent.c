@@ -339,7 +339,7 @@ static FovVar *answer_at_once(const FovAgent *agent, const FovAgentState *state,
   return fov_agent_logits(agent, tape, &after);
 }
 
-/** Replaces the read-outs of relaxed choices by what a control variate is made of. */
+/** Replaces the read-outs of relaxed choices by c, of which a control variate is made. */
 static void judge_relaxed(FovReadout *readout, const FovAgentState *state, const FovAgent *agent,
                           FovTape *tape, const FovView *view) {
   const FovAttention *attention = agent->attention;
@@ -355,8 +355,12 @@ static void judge_relaxed(FovReadout *readout, const FovAgentState *state, const
   tape->params = freeze(tape);
   tape->steps = 1; // frozen parameters are used once
   for (int i = 0; i < 2; i++)
-    g[i] = attention->control ? attention->control(tape, g[i], &known, agent->attention_layout)
-                              : answer_at_once(agent, state, tape, g[i], view);
+    if (attention->control) {
+      g[i] = attention->control(tape, g[i], &known, agent->attention_layout);
+    } else {
+      FovVar *logits = answer_at_once(agent, state, tape, g[i], view);
+      g[i] = fov_categorical_log_prob(tape, logits, view->labels);
+    }
   tape->params = params;
   tape->steps = steps;
 }

@@ -14,7 +14,8 @@
 
 enum { FOV_MAX_TILES = 64 }; /**< across, or down */
 
-#define FOV_CONTROL "control." /**< parameters that an agent of another attention leaves out */
+/** Prefix of the parameters of a control variate, which other attentions do not load. */
+#define FOV_CONTROL "control."
 
 /** The tiles or symbols that an attention chooses among; see sites.h. */
 typedef struct FovTilesOptions {
@@ -58,7 +59,7 @@ typedef struct FovView {
   FovVar *const *held;
   real time; /**< 2t / T − 1, t = 0 … T−1: of glimpse t of an episode of at most T */
   const int *previous; /**< [n]: the answer before, −1: none; for an agent that reads it */
-  const int *labels;   /**< [n]: that are due, −1: none; for a control variate */
+  const int *labels;   /**< [n]: due now, −1: none; NULL where `deterministic` */
   FovVar *state;       /**< [n, D]: h_{t−1}, which may ask what to read; zeros before the first */
   int lanes;           /**< n */
 } FovView;
@@ -69,10 +70,10 @@ typedef struct FovReadout {
   FovVar *rho; /**< [n, S·G·G·C]: the glimpse that g was made of, for the record */
   FovVar *columns[FOV_COLUMNS]; /**< [n, width]: what it declares to record */
   /** [n, width]: read-outs of two relaxed choices instead of the one that was made, for a control
-   * variate; NULL: none. fov_agent_see replaces them by c [n, 1], if the attention has one, or by
-   * the logits of answers [n, A] given at once. */
+   * variate; NULL: none. fov_agent_see replaces them by c [n, 1] of each. */
   FovVar *relaxed[2];
-  FovVar *fitted; /**< [n, 1]: c of the second one, whose gradient reaches only c's parameters */
+  FovVar *fitted; /**< [n, 1]: c of the second one, whose gradient reaches only c's parameters;
+                       NULL: c is not learned */
 } FovReadout;
 
 typedef struct FovAttention {
@@ -103,8 +104,8 @@ typedef struct FovAttention {
    * NULL: it has no sites to choose from. The view has no location. */
   FovVar *(*scores)(void *state, const void *layout, FovTape *tape, const FovView *view);
   /** c [n, 1] of relaxed choices that are read as g [n, width], from the view's states and labels:
-   * what they earn beyond the baseline. The names of its parameters begin with FOV_CONTROL. NULL: c
-   * is the log-probability of the label in an answer given at once. */
+   * an estimate of the return less the baseline, with parameters that are named FOV_CONTROL….
+   * NULL: c is the log-probability of the label in an answer given at once. */
   FovVar *(*control)(FovTape *tape, FovVar *g, const FovView *view, const void *layout);
   /** Keeps lanes kept[0 … count−1] of `lanes` in its state; NULL: nothing to do. */
   void (*keep)(void *state, FovTape *tape, int lanes, const int *kept, int count);

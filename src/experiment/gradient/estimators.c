@@ -22,13 +22,13 @@ const FovEstimatorKind fov_estimator_kinds[] = {
      .need = FOV_NEEDS_HEAD},
     {.name = "straight_through",
      .settings = {REINFORCE, "baseline=none", "attention=straight_through"},
-     .need = FOV_NEEDS_SITES},
+     .need = FOV_NEEDS_THROUGH},
     {.name = "gumbel",
      .settings = {REINFORCE, "baseline=none", "attention=gumbel"},
-     .need = FOV_NEEDS_SITES},
+     .need = FOV_NEEDS_THROUGH},
     {.name = "reinmax",
      .settings = {REINFORCE, "baseline=none", "attention=reinmax"},
-     .need = FOV_NEEDS_SITES},
+     .need = FOV_NEEDS_THROUGH},
     {.name = "rebar, leave_one_out, K = 4",
      .settings = {REINFORCE, "baseline=leave_one_out", "attention=rebar", COPIES},
      .need = FOV_NEEDS_SITES},
@@ -61,23 +61,23 @@ const FovEstimatorKind fov_sampled_kind = {
 static FovStatus check_need(const FovTrained *trained, const FovEstimatorKind *kind,
                             bool own_reward) {
   const FovBaseline *baseline = trained->task.baseline;
+  const FovAttention *attention = trained->experiment.agent.attention;
   const struct {
     bool met;
     const char *what;
   } needs[] = {
       [FOV_NEEDS_NOTHING] = {true, ""},
-      [FOV_NEEDS_SITES] = {trained->experiment.agent.attention->scores,
-                           "an attention that reads one tile"},
+      [FOV_NEEDS_SITES] = {attention->scores, "an attention that reads one tile"},
+      [FOV_NEEDS_THROUGH] = {attention->scores, "an attention that reads one tile"},
       [FOV_NEEDS_LABELS] = {trained->env.spec.answer == FOV_ANSWER_CLASS, "labels"},
       [FOV_NEEDS_HEAD] = {baseline->head.build, "an agent with a learned baseline"},
       [FOV_NEEDS_LEARNED] = {baseline->head.build && !baseline->from_answer,
                              "an agent trained with baseline = learned"},
       [FOV_NEEDS_ANSWER] = {baseline->from_answer, "an agent trained with baseline = answer"},
-      [FOV_NEEDS_CONTROL] = {trained->experiment.agent.attention->control,
-                             "an agent trained with attention = relax"},
+      [FOV_NEEDS_CONTROL] = {attention->control, "an agent trained with attention = relax"},
   };
   if (!needs[kind->need].met) return fov_fail(FOV_ERR_USAGE, "needs %s", needs[kind->need].what);
-  if (own_reward && (kind->need == FOV_NEEDS_SITES || kind->likelihood))
+  if (own_reward && (kind->need == FOV_NEEDS_THROUGH || kind->likelihood))
     return fov_fail(FOV_ERR_USAGE,
                     "estimates the gradient of the last answer's loss, not of the agent's reward");
   return FOV_OK;
@@ -95,8 +95,9 @@ static FovStatus check_choices(const FovTrained *trained) {
                   trained->path, task->policy->plugin.name);
 }
 
-/** Makes the training's loss the same for every estimator: that of the choices and of the answers,
- * of the last one unless it is the training's own, without bonuses and the baseline's. */
+/** Makes the training's loss the same for every estimator: that of the choices and of the last
+ * answer or, with own_reward, of the answers of the training. Bonuses and the baseline's loss are
+ * left out. */
 static void equalise(FovEstimatorSubject *subject, bool own_reward) {
   FovTrainOptions *o = &subject->training.options;
   if (!own_reward) o->answer = FOV_TRAIN_ANSWER_LAST;
@@ -107,19 +108,22 @@ static void equalise(FovEstimatorSubject *subject, bool own_reward) {
   o->batch = o->shard;
 }
 
+/** Whether a kind has a setting of that name. */
+static bool sets(const FovEstimatorKind *kind, const char *name) {
+  for (int i = 0; i < 5 && kind->settings[i]; i++)
+    if (strncmp(kind->settings[i], name, strlen(name)) == 0) return true;
+  return false;
+}
+
 /** Adds the settings that the objective and the policy have. */
 static int add_common(const char **all, int count, const FovTrained *plain,
                       const FovEstimatorKind *kind, bool own_reward) {
   bool classes = plain->env.spec.answer == FOV_ANSWER_CLASS;
   const char *objective = kind->settings[0];
-  bool copies = false;
-  for (int i = 0; i < 5 && kind->settings[i]; i++)
-    copies = copies || strncmp(kind->settings[i], "train.copies", 12) == 0;
-  if (!copies) all[count++] = "train.copies=1";
+  if (!sets(kind, "train.copies")) all[count++] = "train.copies=1";
   if (classes && !own_reward) all[count++] = "reward=log_probability";
   if (plain->task.policy->entropy) all[count++] = "policy.entropy=0";
-  if (plain->experiment.agent.attention->scores && kind->need != FOV_NEEDS_SITES &&
-      kind->need != FOV_NEEDS_CONTROL)
+  if (plain->experiment.agent.attention->scores && !sets(kind, "attention"))
     all[count++] = "attention=sampled";
   if (strcmp(objective, "objective=marginal") != 0) all[count++] = "objective.policy=1";
   if (strcmp(objective, "objective=reinforce") == 0 || strcmp(objective, "objective=gae") == 0) {

@@ -8,8 +8,8 @@
  * −log E[p(y | l)] have that as reference.
  *
  * With own_reward the loss is that of the training: −E[R], R being the agent's own reward of every
- * step, and the cross-entropy of the answers that the training uses. What estimates the gradient of
- * the last answer's loss or likelihood is not defined then.
+ * step, and the loss of the answers that it is trained on. Estimators of the last answer's loss or
+ * likelihood are then not defined.
  */
 #ifndef FOV_EXPERIMENT_GRADIENT_GRADIENT_H
 #define FOV_EXPERIMENT_GRADIENT_GRADIENT_H
@@ -31,7 +31,7 @@ typedef struct FovGradientRequest {
   int64_t samples; /**< of each estimator: 2 or more */
   int threads;
   uint64_t seed;
-  bool own_reward; /**< the loss is that of the training */
+  bool own_reward; /**< use the training's own loss */
 } FovGradientRequest;
 
 /** Of all parameters, or of one group. NaN: not defined. */

@@ -99,7 +99,8 @@ static FovPlan plan_lanes(FovArena *arena, const FovSampling *sampling, int64_t 
                   .progress = 1,
                   .teach = true,
                   .predict = baseline->head.build,
-                  .every = baseline->from_answer};
+                  .every =
+                      baseline->from_answer || training->options.answer == FOV_TRAIN_ANSWER_EVERY};
   fov_train_enumerate(&plan, arena, training);
   return plan;
 }

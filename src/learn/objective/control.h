@@ -1,16 +1,18 @@
-/** The control variate of relaxed choices; see model/attention/rebar.c. */
+/** The control variate of relaxed choices; see model/relaxed.h. */
 #ifndef FOV_LEARN_OBJECTIVE_CONTROL_H
 #define FOV_LEARN_OBJECTIVE_CONTROL_H
 
 #include "learn/objective/policy_gradient.h"
 
 /**
- * Adds the control variate of relaxed choices (model/relaxed.h) to the weights of the choices of
- * place, dL/d log π [M, B], and its own gradients; nothing where no choice was relaxed. A c that is
- * learned is fitted to −dL/d log π, what the baseline leaves of the return.
+ * Adds the control variate of relaxed choices to the weights of the choices of place, dL/d log π
+ * [M, B], and its own gradients; nothing where no choice was relaxed. A learned c is fitted to
+ * −dL/d log π, the advantage R − b.
  *
  * c(ζ̃) is centred, and η = Cov(R − b, c) / Var(c); both are computed from the lanes of other cases
- * in the time step, which do not depend on the lane's choice: the gradient stays unbiased.
+ * in the time step, of which there are 8 or more, or η is 0. They do not depend on the lane's
+ * choice, so the gradient stays unbiased where a choice does not decide whether its glimpse is
+ * taken: not in environments that end an episode by `look`, none of which has sites.
  */
 void fov_control_add(FovTape *tape, real *choices, const FovObjectiveInput *input,
                      const FovPolicyGradientOptions *options);

@@ -8,7 +8,7 @@
 typedef struct FovPolicyGradientOptions {
   double policy;   /**< weight of the policy's loss */
   double entropy;  /**< weight of the entropy of moves and of stopping, which is raised */
-  double baseline; /**< weight of the loss of a baseline or control variate that is learned */
+  double baseline; /**< weight of the loss of a learned baseline or control variate */
 } FovPolicyGradientOptions;
 
 #define FOV_POLICY_WEIGHT                                                                          \
@@ -19,7 +19,7 @@ typedef struct FovPolicyGradientOptions {
       FOV_REAL(FovPolicyGradientOptions, entropy, "0", 0, 1000,                                    \
                "weight of an entropy bonus for moves and stop decisions"),                         \
       FOV_REAL(FovPolicyGradientOptions, baseline, "1", 0, 1e6,                                    \
-               "weight of the loss of a baseline, and of a control variate, that is learned")
+               "weight of the loss of a learned baseline or control variate")
 
 /** The losses that the functions below add to, first in the losses of an objective. */
 enum { FOV_LOSS_ANSWER, FOV_LOSS_BASELINE, FOV_LOSS_POLICY, FOV_LOSSES };

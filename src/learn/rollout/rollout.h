@@ -53,7 +53,7 @@ typedef struct FovTimeStep {
   int *previous;             /**< [n]: the answers before, as the agent reads them; −1: none */
   FovVar *read[FOV_COLUMNS]; /**< [n, width]: what the attention records of it */
   const void **frames;       /**< [n]: the observation; unless the plan keeps them, the last one */
-  FovVar *relaxed[2], *fitted; /**< see FovReadout, after fov_agent_see; NULL: none */
+  FovVar *relaxed[2], *fitted; /**< c of relaxed choices, see FovReadout; NULL: none */
   FovVar *logits;              /**< [n, A]: of answer or action, or the vector that is answered */
   real *log_p;                 /**< [n, A]: fov_step_log_p; NULL: not computed yet */
   FovVar *baseline;     /**< [n, 1]: the return expected from here on, if something is chosen */

@@ -59,7 +59,7 @@ static FovStatus check_likelihood(const FovTraining *training) {
   return FOV_OK;
 }
 
-/** Relaxed choices are answered at once, and the answers judged, unless c is learned; only
+/** Relaxed choices need labels unless c is learned, and other cases to compare with; only
  * objectives that weigh choices by rewards use them. */
 static FovStatus check_relaxed(const FovTraining *training) {
   const FovTask *task = &training->task;
@@ -74,6 +74,11 @@ static FovStatus check_relaxed(const FovTraining *training) {
                     "attention = %s: expected objective = reinforce or gae, found objective = %s; "
                     "set attention = sampled",
                     attention->plugin.name, objective->plugin.name);
+  if (training->options.copies == training->options.shard)
+    return fov_fail(FOV_ERR_USAGE,
+                    "attention = %s compares cases: expected train.copies below train.shard = %d, "
+                    "found %d",
+                    attention->plugin.name, training->options.shard, training->options.copies);
   return FOV_OK;
 }
 

@@ -1,17 +1,16 @@
 /**
  * Hard attention with a learned control variate (Grathwohl et al. 2018, "RELAX"): as with `rebar`,
- * but the function of the relaxed choices is a network of its own, of the read-out g(ζ), the state
- * and the label y that is due,
+ * but c is a network of its own, of the read-out g(ζ), the state and the label y that is due,
  *
  *     c = w · relu(W [g(ζ), onehot(y)] + U h_{t−1} + b) + a
  *
- * fitted by squared error to what is left of the return R_t after the baseline. It needs no label,
- * and counts what later choices earn. No gradient of the fit reaches the agent.
+ * fitted by squared error to R_t − b_t. It needs no labels, and can predict what later choices
+ * earn. No gradient of the fit reaches the agent, though it counts in the norm of train.clip.
  */
 #include "model/relaxed.h"
 
 typedef struct Layout {
-  FovRelaxed relaxed; // first: see FOV_ATTENTION_OVER_SITES
+  FovRelaxed relaxed; // first: functions over sites take it for theirs
   int actions;
   int read_w, state_w, bias, out_w, out_bias; // numbers of parameters
 } Layout;
@@ -27,12 +26,13 @@ static FovStatus connect(void *values, FovParams *params, int inputs) {
   enum { UNITS = 64 };
   Layout *l = values;
   int width = l->relaxed.sites.width + l->actions;
+  FOV_TRY(fov_sites_connect(values, params, inputs));
   l->read_w = fov_params_add(params, FOV_CONTROL "w", UNITS, width, FOV_INIT_UNIFORM, 1);
   l->state_w = fov_params_add(params, FOV_CONTROL "u", UNITS, inputs, FOV_INIT_UNIFORM, 1);
   l->bias = fov_params_add(params, FOV_CONTROL "bias", 1, UNITS, FOV_INIT_ZERO, 0);
   l->out_w = fov_params_add(params, FOV_CONTROL "out.w", 1, UNITS, FOV_INIT_UNIFORM, 0.1f);
   l->out_bias = fov_params_add(params, FOV_CONTROL "out.bias", 1, 1, FOV_INIT_ZERO, 0);
-  return fov_sites_connect(values, params, inputs);
+  return FOV_OK;
 }
 
 static FovVar *control(FovTape *tape, FovVar *g, const FovView *view, const void *values) {
