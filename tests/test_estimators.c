@@ -102,7 +102,7 @@ static void check_unbiased(const char *settings, const Sampled *exact,
     if (!(e.groups[g].p > 0.001 / compared->group_count))
       fail_msg("%s: %s is biased, p = %g", settings, compared->groups[g], e.groups[g].p);
   const FovGradientFigures *tiles = &e.groups[group_named(compared, "tiles")];
-  if (!(tiles->bias < 0.03 && tiles->cosine > 0.999))
+  if (!(tiles->bias < 0.02 && tiles->cosine > 0.999))
     fail_msg("%s: bias %g, cosine %g", settings, tiles->bias, tiles->cosine);
   finish(&s);
 }

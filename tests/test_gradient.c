@@ -157,12 +157,13 @@ static double loss_at(const FovRollout *r, int t, int i, bool control) {
   return loss;
 }
 
-/** The episodes of the first update; forced: choices to repeat, or NULL. */
+/** The episodes of the first update; forced: choices to repeat, or NULL; gradient: for a backward
+ * pass, or NULL. */
 static FovRollout play_first(FovArena *arena, const Toy *toy, const real *values,
-                             const FovChoices *forced) {
+                             const FovChoices *forced, real *gradient) {
   FovTape tape;
   FovRollout r;
-  fov_tape_begin(&tape, arena, &toy->experiment.agent.params, values, NULL);
+  fov_tape_begin(&tape, arena, &toy->experiment.agent.params, values, gradient);
   FovPlan plan = plan_of(arena, toy);
   plan.forced = forced;
   fov_rollout_run(&r, &tape, &toy->task, &plan);
@@ -174,7 +175,7 @@ static FovRollout play_first(FovArena *arena, const Toy *toy, const real *values
 static double surrogate(const Toy *toy, const real *values, const FovChoices *forced) {
   FovArena arena = {0};
   double loss = 0;
-  FovRollout r = play_first(&arena, toy, values, forced);
+  FovRollout r = play_first(&arena, toy, values, forced, NULL);
   for (int t = 0; t < r.time_steps; t++)
     for (int i = 0; i < r.at[t].count; i++)
       loss += loss_at(&r, t, i, toy->env.spec.answer == FOV_ANSWER_MOVE);
@@ -198,7 +199,7 @@ static void check_numbers_of(const char *prefix, const char *settings, Loss *los
   bool vectors = toy.env.spec.answer == FOV_ANSWER_VECTOR;
   for (size_t i = 0; vectors && i < params->size; i++) values[i] *= 0.7;
   toy_gradient(gradient, trainer, &toy, values, false);
-  const FovRollout first = play_first(&arena, &toy, values, NULL);
+  const FovRollout first = play_first(&arena, &toy, values, NULL, NULL);
   const double h = 1e-6;
   for (int i = 0; i < params->count; i++) {
     if (strncmp(params->list[i].name, prefix, strlen(prefix)) != 0) continue;
@@ -266,14 +267,10 @@ static void test_the_gradient_of_sampled_tiles_is_the_surrogate_s(void **state) 
 static double fit_loss(const Toy *toy, const real *values, const FovChoices *first) {
   (void)first;
   FovArena arena = {0};
-  FovTape tape;
-  FovRollout r;
-  const FovParams *params = &toy->experiment.agent.params;
-  real *gradient = fov_params_block(params); // choices are relaxed where there is a gradient
+  // Choices are relaxed where there is a gradient.
+  real *gradient = fov_params_block(&toy->experiment.agent.params);
   double loss = 0;
-  fov_tape_begin(&tape, &arena, params, values, gradient);
-  FovPlan plan = plan_of(&arena, toy);
-  fov_rollout_run(&r, &tape, &toy->task, &plan);
+  FovRollout r = play_first(&arena, toy, values, NULL, gradient);
   for (int t = 1; t < r.time_steps; t++)
     for (int i = 0; r.at[t].fitted && r.at[t - 1].log_look && i < r.at[t].count; i++)
       loss += pow(r.at[t].fitted->value[i] - r.returns[(t - 1) * r.lanes + r.at[t].lanes[i]], 2);

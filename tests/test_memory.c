@@ -199,9 +199,9 @@ static void measure(double bytes[2], const char *settings) {
  * keys of values; if the gradient flows through all values, then only in playing. */
 static void test_tiles_that_are_not_read_take_no_memory(void **state) {
   (void)state;
-  const char *const hard[] = {"sampled", "straight_through", "gumbel", "reinmax", "rebar", "relax"};
+  const char *const hard[] = {"sampled", "straight_through", "gumbel", "rebar", "relax"};
   const char *const lazy[] = {"tiles.keys = coarse\ntiles.cells = 1\n", "score = location\n"};
-  for (int i = 0; i < 6; i++)
+  for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
     for (int j = 0; j < 2; j++) {
       double all[2], one[2];
       char settings[512];
@@ -211,7 +211,7 @@ static void test_tiles_that_are_not_read_take_no_memory(void **state) {
       measure(all, settings);
       snprintf(settings, sizeof settings, format, hard[i], lazy[j]);
       measure(one, settings);
-      if (!(one[1] < 0.4 * all[1] && (i > 0 || one[0] < all[0] / 3)))
+      if (!(one[1] < all[1] / 3 && (i > 0 || one[0] < all[0] / 3)))
         fail_msg("%s: %g of %g bytes in training, %g of %g in playing", settings, one[0], all[0],
                  one[1], all[1]);
     }

@@ -178,14 +178,14 @@ static FovStatus measure_all(const Bench *bench) {
     return fov_bench_size(bench->json, request->plot, bench->changes, bench->change_count,
                           request->largest, request->repeats);
   if (bench->gradient)
-    return fov_bench_gradient(bench->json, &(FovBenchGradient){.source = bench->file,
-                                                               .changes = bench->changes,
-                                                               .count = bench->change_count,
-                                                               .cases = request->cases,
-                                                               .samples = request->samples,
-                                                               .threads = bench->threads,
-                                                               .own_reward = request->own_reward,
-                                                               .plot = request->plot});
+    return fov_bench_gradient(bench->json, request->plot,
+                              &(FovGradientRequest){.source = bench->file,
+                                                    .changes = bench->changes,
+                                                    .change_count = bench->change_count,
+                                                    .cases = request->cases,
+                                                    .samples = request->samples,
+                                                    .threads = bench->threads,
+                                                    .own_reward = request->own_reward});
   if (bench->file) return measure_settings(bench, bench->file, NULL, NULL, bench->wanted);
   for (int i = 0; i < TASKS; i++) FOV_TRY(measure_task(bench, i));
   return FOV_OK;

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "experiment/gradient/gradient.h"
 #include "experiment/measure.h"
 
 /** What of an experiment is measured. */
@@ -52,19 +53,9 @@ json_t *fov_bench_json_repeats(const FovRepeats *repeats);
 FovStatus fov_bench_size(json_t *json, const char *plot, const char *const *settings, int count,
                          int largest, int repeats);
 
-/** What fovea bench gradient measures. */
-typedef struct FovBenchGradient {
-  const char *source;         /**< a run or a checkpoint */
-  const char *const *changes; /**< [count] key=value */
-  int count, cases, threads;
-  int64_t samples;
-  bool own_reward;  /**< use the training's own loss */
-  const char *plot; /**< NULL: nothing is drawn */
-} FovBenchGradient;
-
 /** Compares estimators of the gradient at a checkpoint; adds the figures to `json`, or prints them
- * if it is NULL. */
-FovStatus fov_bench_gradient(json_t *json, const FovBenchGradient *request);
+ * if it is NULL, and draws them to `plot` unless that is NULL. */
+FovStatus fov_bench_gradient(json_t *json, const char *plot, const FovGradientRequest *request);
 
 enum { FOV_BENCH_SMALLEST = 28, FOV_BENCH_LARGEST = 2048 }; /**< sides of fov_bench_size */
 

@@ -6,11 +6,10 @@
 #include "cli/bench.h"
 #include "cli/print.h"
 #include "draw.h"
-#include "experiment/gradient/gradient.h"
 
 /* ---- text ---- */
 
-static void print_title(const FovGradientResult *result, const FovBenchGradient *request) {
+static void print_title(const FovGradientResult *result, const FovGradientRequest *request) {
   fov_print(stdout, "\n%s, update %lld\n", result->path, (long long)result->update);
   printf("gradient of %s on %d images, %lld samples of each estimator\n", result->loss,
          request->cases, (long long)request->samples);
@@ -53,7 +52,7 @@ static void print_table(const FovGradientResult *result, int group) {
   }
 }
 
-static void print(const FovGradientResult *result, const FovBenchGradient *request) {
+static void print(const FovGradientResult *result, const FovGradientRequest *request) {
   print_title(result, request);
   for (int group = -1; group < result->group_count; group++) print_table(result, group);
   putchar('\n');
@@ -87,7 +86,7 @@ static json_t *estimator_json(const FovEstimator *e, const FovGradientResult *re
 }
 
 static void add_json(json_t *json, const FovGradientResult *result,
-                     const FovBenchGradient *request) {
+                     const FovGradientRequest *request) {
   json_t *list = json_array();
   for (int i = 0; i < result->count; i++)
     json_array_append_new(list, estimator_json(&result->estimators[i], result));
@@ -147,19 +146,12 @@ static FovStatus draw(const char *path, const FovGradientResult *result) {
   return status;
 }
 
-FovStatus fov_bench_gradient(json_t *json, const FovBenchGradient *request) {
+FovStatus fov_bench_gradient(json_t *json, const char *plot, const FovGradientRequest *request) {
   FovGradientResult result;
-  const FovGradientRequest wanted = {.source = request->source,
-                                     .changes = request->changes,
-                                     .change_count = request->count,
-                                     .cases = request->cases,
-                                     .samples = request->samples,
-                                     .threads = request->threads,
-                                     .own_reward = request->own_reward};
-  FovStatus status = fov_gradient_measure(&result, &wanted);
+  FovStatus status = fov_gradient_measure(&result, request);
   if (status == FOV_OK && json) add_json(json, &result, request);
   if (status == FOV_OK && !json) print(&result, request);
-  if (status == FOV_OK && request->plot) status = draw(request->plot, &result);
+  if (status == FOV_OK && plot) status = draw(plot, &result);
   fov_gradient_finish(&result);
   return status;
 }

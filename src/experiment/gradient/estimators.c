@@ -22,13 +22,13 @@ const FovEstimatorKind fov_estimator_kinds[] = {
      .need = FOV_NEEDS_HEAD},
     {.name = "straight_through",
      .settings = {REINFORCE, "baseline=none", "attention=straight_through"},
-     .need = FOV_NEEDS_THROUGH},
+     .need = FOV_NEEDS_SITES},
     {.name = "gumbel",
      .settings = {REINFORCE, "baseline=none", "attention=gumbel"},
-     .need = FOV_NEEDS_THROUGH},
+     .need = FOV_NEEDS_SITES},
     {.name = "reinmax",
      .settings = {REINFORCE, "baseline=none", "attention=reinmax"},
-     .need = FOV_NEEDS_THROUGH},
+     .need = FOV_NEEDS_SITES},
     {.name = "rebar, leave_one_out, K = 4",
      .settings = {REINFORCE, "baseline=leave_one_out", "attention=rebar", COPIES},
      .need = FOV_NEEDS_SITES},
@@ -58,8 +58,7 @@ const FovEstimatorKind fov_sampled_kind = {
     .name = "mean", .settings = {REINFORCE, "baseline=leave_one_out", "train.copies=8"}};
 
 /** Whether the agent that was loaded can be read in the way of a kind. */
-static FovStatus check_need(const FovTrained *trained, const FovEstimatorKind *kind,
-                            bool own_reward) {
+static FovStatus check_need(const FovTrained *trained, const FovEstimatorKind *kind) {
   const FovBaseline *baseline = trained->task.baseline;
   const FovAttention *attention = trained->experiment.agent.attention;
   const struct {
@@ -68,7 +67,6 @@ static FovStatus check_need(const FovTrained *trained, const FovEstimatorKind *k
   } needs[] = {
       [FOV_NEEDS_NOTHING] = {true, ""},
       [FOV_NEEDS_SITES] = {attention->scores, "an attention that reads one tile"},
-      [FOV_NEEDS_THROUGH] = {attention->scores, "an attention that reads one tile"},
       [FOV_NEEDS_LABELS] = {trained->env.spec.answer == FOV_ANSWER_CLASS, "labels"},
       [FOV_NEEDS_HEAD] = {baseline->head.build, "an agent with a learned baseline"},
       [FOV_NEEDS_LEARNED] = {baseline->head.build && !baseline->from_answer,
@@ -76,11 +74,15 @@ static FovStatus check_need(const FovTrained *trained, const FovEstimatorKind *k
       [FOV_NEEDS_ANSWER] = {baseline->from_answer, "an agent trained with baseline = answer"},
       [FOV_NEEDS_CONTROL] = {attention->control, "an agent trained with attention = relax"},
   };
-  if (!needs[kind->need].met) return fov_fail(FOV_ERR_USAGE, "needs %s", needs[kind->need].what);
-  if (own_reward && (kind->need == FOV_NEEDS_THROUGH || kind->likelihood))
-    return fov_fail(FOV_ERR_USAGE,
-                    "estimates the gradient of the last answer's loss, not of the agent's reward");
-  return FOV_OK;
+  if (needs[kind->need].met) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "needs %s", needs[kind->need].what);
+}
+
+/** Fails if the kind that was loaded estimates another gradient than that of the agent's reward. */
+static FovStatus check_reward(const FovTrained *trained, const FovEstimatorKind *kind) {
+  if (!kind->likelihood && !trained->experiment.agent.attention->through) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "estimates the gradient of the last answer's loss, not of the agent's reward");
 }
 
 /** Fails unless the agent makes choices whose gradient is to be estimated. */
@@ -141,7 +143,7 @@ static FovStatus load(FovEstimatorSubject *subject, const FovGradientRequest *re
   FovStatus status = fov_trained_load(&plain, request->source, request->changes,
                                       request->change_count, FOV_SPLIT_TRAIN);
   if (status == FOV_OK) status = check_choices(&plain);
-  if (status == FOV_OK) status = check_need(&plain, kind, request->own_reward);
+  if (status == FOV_OK) status = check_need(&plain, kind);
   for (int i = 0; i < request->change_count; i++) all[count++] = request->changes[i];
   for (int i = 0; i < 5 && kind->settings[i]; i++) all[count++] = kind->settings[i];
   if (status == FOV_OK) count = add_common(all, count, &plain, kind, request->own_reward);
@@ -160,6 +162,7 @@ FovStatus fov_estimator_load(FovEstimatorSubject *subject, const FovGradientRequ
   free(all);
   FOV_TRY(status);
   const FovTrained *trained = &subject->trained;
+  if (request->own_reward) FOV_TRY(check_reward(trained, kind));
   subject->training = fov_experiment_training(&trained->experiment, &trained->env);
   equalise(subject, request->own_reward);
   FovTraining checked = subject->training;

@@ -8,7 +8,6 @@
 typedef enum FovEstimatorNeed {
   FOV_NEEDS_NOTHING,
   FOV_NEEDS_SITES,   /**< an attention that reads one tile */
-  FOV_NEEDS_THROUGH, /**< the same; the gradient of the answer's loss flows through the choice */
   FOV_NEEDS_LABELS,  /**< classes as answers */
   FOV_NEEDS_HEAD,    /**< a baseline that was learned in the training */
   FOV_NEEDS_LEARNED, /**< the training had baseline = learned */
