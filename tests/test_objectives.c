@@ -353,6 +353,32 @@ static void test_ppo_on_numbers_worked_by_hand(void **state) {
   free(slot.values);
 }
 
+/** Two moves that were equally likely are now made with π = 0.8 and 0.2. One lane made each, so the
+ * gradient is an exact mean: dH/d log π of a move, −π log π, in spite of its old probability. */
+static void test_ppo_raises_the_entropy_of_the_policy_that_it_changes(void **state) {
+  (void)state;
+  const double now[] = {0.8, 0.2};
+  FovSlot slot = plugin_choose(PLUGINS(fov_objectives),
+                               "plugin = ppo\nplugin.policy = 0\nplugin.entropy = 3\n");
+  double losses[FOV_OBJECTIVE_LOSSES] = {0};
+  real zeros[2] = {0};
+  Made m;
+  begin_made(&m, 1, 1, (real[]){1});
+  begin_rollout(&m, 1, 2);
+  for (int b = 0; b < 2; b++) m.events[b] = FOV_EVENT_ACT;
+  FovTimeStep then = m.at[0];
+  then.log_act = column_of(&m, (real[]){(real)log(0.5), (real)log(0.5)}, 2);
+  const FovRollout before = {.time_steps = 1, .lanes = 2, .at = &then, .returns = zeros};
+  m.before = &before;
+  m.at[0].log_act = fov_linear(&m.tape, column_of(&m, (real[]){(real)log(0.8), (real)log(0.2)}, 2),
+                               &m.tape.params[0], NULL, FOV_LINEAR);
+  add_gradients(&m, losses, &slot, plugin_find(PLUGINS(fov_baselines), "none"), 1, 0);
+  for (int b = 0; b < 2; b++)
+    assert_close(gradient_at(m.at[0].log_act, b), 3 * now[b] * log(now[b]), 1e-6);
+  finish_made(&m);
+  free(slot.values);
+}
+
 /* ---- losses of the baseline ---- */
 
 /** Half the squared error where a choice was made; the mean square is logged. */
@@ -659,6 +685,7 @@ int main(void) {
       cmocka_unit_test(test_the_gradient_of_vimco_is_that_of_its_bound),
       cmocka_unit_test(test_wake_sleep_on_numbers_worked_by_hand),
       cmocka_unit_test(test_ppo_on_numbers_worked_by_hand),
+      cmocka_unit_test(test_ppo_raises_the_entropy_of_the_policy_that_it_changes),
       cmocka_unit_test(test_the_baseline_learns_only_where_a_choice_was_made),
       cmocka_unit_test(test_the_baseline_of_answers_predicts_what_is_missing),
       cmocka_unit_test(test_the_entropy_of_moves_and_stops_is_raised),

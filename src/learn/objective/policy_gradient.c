@@ -142,22 +142,38 @@ static real *baselines_of(FovArena *arena, const FovObjectiveInput *input, const
   return b;
 }
 
+/** The choices of one kind at one time step. */
+typedef struct Choices {
+  FovVar *log_prob;     // [n, 1]; NULL: none has a log π
+  const FovVar *before; // log π of what is repeated; NULL: nothing is
+  const real *weights;  // [M, B]: dL/d log π
+  FovEvent event;
+  double entropy; // weight
+} Choices;
+
+/** ρ = π / π_before: what a sample of the policy before the update counts in a mean over π. */
+static real ratio_of(const Choices *choices, int i) {
+  if (!choices->before || choices->entropy == 0) return 1;
+  return fov_exp(choices->log_prob->value[i] - choices->before->value[i]);
+}
+
 /**
  * Adds dL/d log π where the lanes made such a choice; weights: [B].
  *
  * The entropy H = −E[log π] has the gradient −E[∇log π · log π], estimated from the one sample that
- * was drawn (Williams and Peng 1991).
+ * was drawn (Williams and Peng 1991), which counts ρ times if an earlier policy drew it.
  */
-static void add_choice_loss(FovTape *tape, double *sum, FovVar *log_prob, const FovTimeStep *step,
-                            FovEvent event, const real *weights, double entropy) {
+static void add_choice_loss(FovTape *tape, double *sum, const Choices *choices,
+                            const FovTimeStep *step, const real *weights) {
+  const real *log_prob = choices->log_prob->value;
   real *grad = FOV_NEW(tape->arena, real, step->count);
   for (int i = 0; i < step->count; i++) {
     real weight = weights[step->lanes[i]];
-    bool chosen = step->events[i] & event;
-    grad[i] = chosen ? weight + (real)entropy * log_prob->value[i] : 0;
-    if (chosen) *sum += (double)weight * log_prob->value[i];
+    bool chosen = step->events[i] & choices->event;
+    grad[i] = chosen ? weight + (real)choices->entropy * ratio_of(choices, i) * log_prob[i] : 0;
+    if (chosen) *sum += (double)weight * log_prob[i];
   }
-  fov_tape_add_grad(tape, log_prob, grad);
+  fov_tape_add_grad(tape, choices->log_prob, grad);
 }
 
 /** Raises the entropy that the policy gives exactly, by its own weight. */
@@ -191,19 +207,16 @@ void fov_weighted_losses_add(FovTape *tape, double *losses, const FovObjectiveIn
   real factor = (real)(o->policy / input->batch);
   add_answer_loss(tape, &losses[FOV_LOSS_ANSWER], input, weights);
   for (int t = 0; t < rollout->time_steps; t++) {
-    const FovTimeStep *step = &rollout->at[t];
-    const struct {
-      FovVar *log_prob;
-      const real *weights;
-      FovEvent event;
-    } choices[] = {{step->log_look, weights->looks, FOV_EVENT_LOOK},
-                   {step->log_act, weights->acts, FOV_EVENT_ACT},
-                   {step->log_stop, weights->stops, FOV_EVENT_DECIDE}};
+    const FovTimeStep *step = &rollout->at[t], none = {0};
+    const FovTimeStep *then = input->before ? &input->before->at[t] : &none;
+    const Choices all[] = {
+        {step->log_look, then->log_look, weights->looks, FOV_EVENT_LOOK, 0},
+        {step->log_act, then->log_act, weights->acts, FOV_EVENT_ACT, entropy},
+        {step->log_stop, then->log_stop, weights->stops, FOV_EVENT_DECIDE, entropy}};
     for (int c = 0; c < 3; c++)
-      if (choices[c].log_prob && choices[c].weights)
-        add_choice_loss(tape, &policy, choices[c].log_prob, step, choices[c].event,
-                        scale(tape->arena, choices[c].weights + t * B, B, factor),
-                        c > 0 ? entropy : 0);
+      if (all[c].log_prob && all[c].weights)
+        add_choice_loss(tape, &policy, &all[c], step,
+                        scale(tape->arena, all[c].weights + t * B, B, factor));
     add_entropy(tape, input, t, weights->entropies);
   }
   losses[FOV_LOSS_POLICY] += policy * input->batch;
