@@ -607,6 +607,49 @@ static void test_wake_sleep_on_numbers_worked_by_hand(void **state) {
   finish_made(&m);
 }
 
+/** A time step at which `count` lanes answer, rightly with probability q. */
+static FovTimeStep answer_of(Made *m, const int *lanes, int count, const double *q) {
+  static uint8_t answered[MOST_LANES];
+  static int labels[MOST_LANES];
+  FovVar *right = fov_constant(&m->tape, count, 1);
+  for (int i = 0; i < count; i++) fov_value_row(right, i)[0] = (real)logit(q[i]);
+  memset(answered, FOV_EVENT_ACT | FOV_EVENT_LOOK, sizeof answered);
+  FovVar *parts[] = {right, fov_zeros(&m->tape, count, 1)};
+  return (FovTimeStep){.count = count,
+                       .lanes = lanes,
+                       .events = answered,
+                       .labels = labels,
+                       .log_look = learned_column(m, count),
+                       .logits = fov_concat(&m->tape, parts, 2)};
+}
+
+/** Two cases of two lanes answer with q = 0.9 and 0.6, whose weights are 0.6 and 0.4; then the
+ * second case answers again, the other way round. */
+static void test_a_choice_is_weighed_by_the_answers_after_it(void **state) {
+  (void)state;
+  const double first[] = {0.9, 0.6, 0.9, 0.6}, second[] = {0.6, 0.9};
+  const double expected[2][4] = {{-0.1, 0.1, 0, 0}, {0, 0, 0.1, -0.1}};
+  const int rest[] = {2, 3};
+  FovSlot slot = plugin_choose(PLUGINS(fov_objectives), "plugin = wake_sleep\n");
+  double losses[FOV_OBJECTIVE_LOSSES] = {0};
+  Made m;
+  begin_made(&m, 1, 1, (real[]){1});
+  m.env.spec.answer = FOV_ANSWER_CLASS;
+  begin_rollout(&m, 3, 4);
+  m.at[0].log_look = learned_column(&m, 4);
+  m.at[1] = answer_of(&m, m.lanes, 4, first);
+  m.at[2] = answer_of(&m, rest, 2, second);
+  add_gradients(&m, losses, &slot, plugin_find(PLUGINS(fov_baselines), "none"), TWO, 0);
+  for (int b = 0; b < 4; b++) {
+    assert_close(TWO * gradient_at(m.at[0].log_look, b), expected[0][b], 1e-6);
+    assert_close(TWO * gradient_at(m.at[1].log_look, b), expected[1][b], 1e-6);
+  }
+  for (int i = 0; i < 2; i++) assert_close(gradient_at(m.at[2].log_look, i), 0, 0);
+  assert_close(losses[2], -6 * log(0.75), 1e-5);
+  finish_made(&m);
+  free(slot.values);
+}
+
 /* ---- entropies ---- */
 
 /** Probabilities 1/2, 1/4, 1/4, and lanes in the same proportions. */
@@ -684,6 +727,7 @@ int main(void) {
       cmocka_unit_test(test_the_marginal_likelihood_on_numbers_worked_by_hand),
       cmocka_unit_test(test_the_gradient_of_vimco_is_that_of_its_bound),
       cmocka_unit_test(test_wake_sleep_on_numbers_worked_by_hand),
+      cmocka_unit_test(test_a_choice_is_weighed_by_the_answers_after_it),
       cmocka_unit_test(test_ppo_on_numbers_worked_by_hand),
       cmocka_unit_test(test_ppo_raises_the_entropy_of_the_policy_that_it_changes),
       cmocka_unit_test(test_the_baseline_learns_only_where_a_choice_was_made),

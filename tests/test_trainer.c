@@ -378,6 +378,10 @@ static void test_copies_without_a_likelihood_are_refused(void **state) {
                         "expected an environment that asks for one label, found env = toy_turns");
   assert_create_refuses("objective = vimco\nbaseline = none\ntrain.copies = 2\nenv = toy_game\n",
                         "objective = vimco: expected an environment that asks for one label");
+  assert_create_refuses(
+      "objective = vimco\nbaseline = none\ntrain.copies = 2\n"
+      "train.answer = every\n",
+      "objective = vimco: expected train.answer = last, found train.answer = every");
 }
 
 static void test_relaxed_choices_without_labels_are_refused(void **state) {

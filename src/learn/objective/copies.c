@@ -21,8 +21,9 @@ void fov_copies_weigh(real *weights, FovArena *arena, const real *log_p, int lan
 real *fov_log_prior(FovTape *tape, const FovRollout *rollout) {
   real *prior = FOV_NEW_ZEROS(tape->arena, real, rollout->lanes);
   for (int t = 0; t < rollout->time_steps; t++) {
-    const FovVar *log_look = rollout->at[t].log_look;
-    for (int i = 0; log_look && i < rollout->lanes; i++) prior[i] += fov_value_row(log_look, i)[0];
+    const FovTimeStep *step = &rollout->at[t];
+    for (int i = 0; step->log_look && i < step->count; i++)
+      prior[step->lanes[i]] += fov_value_row(step->log_look, i)[0];
   }
   return prior;
 }
@@ -40,7 +41,7 @@ enum { ANSWER, POLICY, BOUND };
 const char *const fov_copies_losses[] = {
     [ANSWER] = "answer", [POLICY] = "policy", [BOUND] = "bound", NULL};
 
-/** Whether the lanes answer at this time step; all do if one does. */
+/** Whether the lanes that still play answer at this time step; all do if one does. */
 static bool answers(const FovTimeStep *step) {
   return step->logits && step->events[0] & FOV_EVENT_ACT;
 }
@@ -53,16 +54,21 @@ static real *answer_log_p(FovTape *tape, FovTimeStep *step) {
   return right;
 }
 
-/** Writes the weights of the answers of a time step and adds −K·signal to that of the choices. */
-static void weigh_step(real *weights, real *choices, double *bound, FovTape *tape,
-                       FovTimeStep *step, int copies, FovCopiesSignal *signal) {
+/** Writes the weights of the answers of a time step, and adds K·signal to what the choices before
+ * it earn; both [B]. */
+static void weigh_step(real *weights, real *earned, double *bound, FovTape *tape, FovTimeStep *step,
+                       int copies, FovCopiesSignal *signal) {
   const real *log_p = answer_log_p(tape, step);
+  real *of_rows = FOV_NEW(tape->arena, real, step->count);
   real *signals = FOV_NEW(tape->arena, real, copies);
-  fov_copies_weigh(weights, tape->arena, log_p, step->count, copies);
+  fov_copies_weigh(of_rows, tape->arena, log_p, step->count, copies);
   for (int first = 0; first < step->count; first += copies) {
     signal(signals, log_p + first, copies);
     *bound -= copies * ((double)fov_log_sum(log_p + first, copies) - log(copies));
-    for (int k = 0; k < copies; k++) choices[first + k] -= (real)copies * signals[k];
+    for (int i = first; i < first + copies; i++) {
+      weights[step->lanes[i]] = of_rows[i];
+      earned[step->lanes[i]] += (real)copies * signals[i - first];
+    }
   }
 }
 
@@ -71,13 +77,14 @@ void fov_copies_add(FovTape *tape, double *losses, const FovObjectiveInput *inpu
   const FovRollout *rollout = input->rollout;
   int B = rollout->lanes, M = rollout->time_steps;
   real *weights = FOV_NEW(tape->arena, real, (size_t)M * B);
-  real *choices = FOV_NEW_ZEROS(tape->arena, real, (size_t)M * B);
+  real *choices = FOV_NEW(tape->arena, real, (size_t)M * B);
+  real *earned = FOV_NEW_ZEROS(tape->arena, real, B);
   for (int i = 0; i < M * B; i++) weights[i] = 1;
   for (int t = M - 1; t >= 0; t--) {
     FovTimeStep *step = &rollout->at[t];
-    if (t < M - 1) memcpy(choices + t * B, choices + (t + 1) * B, (size_t)B * sizeof *choices);
+    for (int b = 0; b < B; b++) choices[t * B + b] = -earned[b];
     if (!answers(step)) continue;
-    weigh_step(weights + t * B, choices + t * B, &losses[BOUND], tape, step, input->copies, signal);
+    weigh_step(weights + t * B, earned, &losses[BOUND], tape, step, input->copies, signal);
   }
   double parts[FOV_LOSSES] = {0};
   const FovLossWeights all = {.answers = weights, .looks = choices};

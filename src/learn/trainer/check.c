@@ -56,6 +56,10 @@ static FovStatus check_likelihood(const FovTraining *training) {
   if (training->options.copies < 2)
     return fov_fail(FOV_ERR_USAGE, "objective = %s needs train.copies of 2 or more, found 1",
                     objective);
+  if (training->options.answer != FOV_TRAIN_ANSWER_LAST)
+    return fov_fail(FOV_ERR_USAGE,
+                    "objective = %s: expected train.answer = last, found train.answer = every",
+                    objective);
   return FOV_OK;
 }
 
