@@ -1087,16 +1087,28 @@ static void test_sigma_follows_its_schedule(void **state) {
   assert_close(sigma_at(sooner, 0.75), 1, 1e-12);
 }
 
-/** The logged sigma is the one of the draws: half of the training is done in every choice here. */
+/** The logged sigma is the one of the draws: half of the training is done in every choice here. A
+ * policy without a schedule would keep 3. */
 static void test_choices_are_drawn_with_the_schedule_s_sigma(void **state) {
   (void)state;
-  Chosen c;
-  Subject s = begin_subject("plugin = gaussian\nplugin.sigma = 3\nplugin.sigma_end = 1\n");
-  choose(&c, &s, &(Request){.lanes = 1}, NULL);
-  assert_close(c.output.columns[1][0], 2 * 2. / WIDTH, 1e-6);
-  assert_close(c.output.columns[1][1], 2 * 2. / HEIGHT, 1e-6);
-  finish(&c);
-  finish_subject(&s);
+  const struct {
+    const char *plugin;
+    double x, y; // of one unit of sigma
+  } policies[] = {{"gaussian", 2. / WIDTH, 2. / HEIGHT},
+                  {"relative", 0.5 * bounds[0], 0.5 * bounds[1]}};
+  for (int i = 0; i < 2; i++) {
+    Chosen c;
+    char settings[128];
+    snprintf(settings, sizeof settings, "plugin = %s\nplugin.sigma = 3\nplugin.sigma_end = 1\n",
+             policies[i].plugin);
+    Subject s = begin_subject(settings);
+    choose(&c, &s, &(Request){.lanes = 1}, NULL);
+    assert_close(c.output.columns[1][0], 2 * policies[i].x, 1e-6);
+    assert_close(c.output.columns[1][1], 2 * policies[i].y, 1e-6);
+    assert_close(sigma_at(settings, 0.5), 2, 1e-12);
+    finish(&c);
+    finish_subject(&s);
+  }
 }
 
 int main(void) {

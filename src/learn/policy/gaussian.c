@@ -5,7 +5,6 @@
 typedef struct Options {
   FovNormalOptions normal; // comes first
   int mean;
-  double sigma, sigma_end, sigma_fall;
 } Options;
 
 enum { LINEAR, TANH };
@@ -13,23 +12,11 @@ static const char *const means[] = {[LINEAR] = "linear", [TANH] = "tanh", NULL};
 
 static const FovOption options[] = {
     FOV_CHOICE(Options, mean, "linear", means, "output of the head; tanh keeps it in the image"),
-    FOV_REAL(Options, sigma, "4", 0.01, 1000, "standard deviation at the start, in pixels"),
-    FOV_REAL(Options, sigma_end, "0", 0, 1000, "at the end, reached linearly; 0: the same"),
-    FOV_REAL(Options, sigma_fall, "1", 0.001, 1, "share of the training in which it is reached"),
+    FOV_REAL(FovNormalOptions, sigma, "4", 0.01, 1000,
+             "standard deviation at the start, in pixels"),
     FOV_NORMAL_OPTIONS,
     FOV_OPTIONS_END,
 };
-
-/** In pixels. */
-static double sigma_at(const Options *o, double progress) {
-  double fallen = progress < o->sigma_fall ? progress / o->sigma_fall : 1;
-  return o->sigma_end > 0 ? o->sigma + fallen * (o->sigma_end - o->sigma) : o->sigma;
-}
-
-static int figures(FovFigure list[FOV_POLICY_FIGURES], const void *values, double progress) {
-  list[0] = (FovFigure){"sigma", sigma_at(values, progress)};
-  return 1;
-}
 
 static void build(void *layout, FovParams *params, const void *values, int inputs) {
   fov_normal_add(layout, params, values, "location", inputs);
@@ -41,7 +28,7 @@ static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput 
   const FovNormalLayout *l = layout;
   FovVar *mean = fov_linear(tape, input->h, &tape->params[l->w], &tape->params[l->bias],
                             o->mean == TANH ? FOV_TANH : FOV_LINEAR);
-  double pixels = sigma_at(o, input->progress);
+  double pixels = fov_normal_sigma(&o->normal, input->progress);
   const real sigma[2] = {(real)(2 * pixels / input->width), (real)(2 * pixels / input->height)};
   const real *sigmas = fov_normal_draw(output, tape, input, l, &o->normal, mean, sigma);
   for (int i = 0; i < 2 * input->lanes; i++) {
@@ -60,6 +47,6 @@ const FovPolicy fov_policy_gaussian = {
     .head = {.layout_size = sizeof(FovNormalLayout), .build = build},
     .columns = fov_normal_columns,
     .entropy = fov_normal_entropy,
-    .figures = figures,
+    .figures = fov_normal_figures,
     .choose = choose,
 };

@@ -29,6 +29,17 @@ int fov_normal_columns(FovColumn columns[FOV_COLUMNS], const void *options) {
   return 2;
 }
 
+double fov_normal_sigma(const FovNormalOptions *o, double progress) {
+  double fallen = progress < o->sigma_fall ? progress / o->sigma_fall : 1;
+  return o->sigma_end > 0 ? o->sigma + fallen * (o->sigma_end - o->sigma) : o->sigma;
+}
+
+int fov_normal_figures(FovFigure figures[FOV_POLICY_FIGURES], const void *options,
+                       double progress) {
+  figures[0] = (FovFigure){"sigma", fov_normal_sigma(options, progress)};
+  return 1;
+}
+
 double fov_normal_entropy(const void *options) {
   const FovNormalOptions *o = options;
   return o->adaptive ? o->entropy : 0;

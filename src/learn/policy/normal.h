@@ -6,13 +6,21 @@
 
 /** First in the options of every such policy. */
 typedef struct FovNormalOptions {
-  bool adaptive;  /**< σ depends on the state, too */
-  double entropy; /**< weight of an entropy bonus */
+  double sigma;      /**< σ_0 at the start; its unit, range and default are the policy's */
+  double sigma_end;  /**< at the end; 0: the same */
+  double sigma_fall; /**< share of the training in which it is reached */
+  bool adaptive;     /**< σ depends on the state, too */
+  double entropy;    /**< weight of an entropy bonus */
 } FovNormalOptions;
 
+/** After the policy's own `sigma`. */
 #define FOV_NORMAL_OPTIONS                                                                         \
-  FOV_BOOL(FovNormalOptions, adaptive, "no",                                                       \
-           "sigma is learned for each state, from a seventh to seven times the one given"),        \
+  FOV_REAL(FovNormalOptions, sigma_end, "0", 0, 1000,                                              \
+           "at the end, reached linearly; 0: the same"),                                           \
+      FOV_REAL(FovNormalOptions, sigma_fall, "1", 0.001, 1,                                        \
+               "share of the training in which it is reached"),                                    \
+      FOV_BOOL(FovNormalOptions, adaptive, "no",                                                   \
+               "sigma is learned for each state, from a seventh to seven times the one given"),    \
       FOV_REAL(FovNormalOptions, entropy, "0", 0, 1000,                                            \
                "weight of an entropy bonus, if sigma is learned")
 
@@ -29,6 +37,12 @@ void fov_normal_add(FovNormalLayout *layout, FovParams *params, const FovNormalO
 /** The columns "mean" and "sigma", in units of location; sigma is 0 for deterministic choices. */
 enum { FOV_NORMAL_MEAN, FOV_NORMAL_SIGMA };
 int fov_normal_columns(FovColumn columns[FOV_COLUMNS], const void *options);
+
+/** σ_0 when `progress` (0 … 1) of the training is done. */
+double fov_normal_sigma(const FovNormalOptions *options, double progress);
+
+/** FovPolicy.figures: that σ_0. */
+int fov_normal_figures(FovFigure figures[FOV_POLICY_FIGURES], const void *options, double progress);
 
 /** FovPolicy.entropy, for options that begin with FovNormalOptions. */
 double fov_normal_entropy(const void *options);

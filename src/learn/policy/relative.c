@@ -9,13 +9,14 @@
 
 typedef struct Options {
   FovNormalOptions normal; // comes first
-  double reach, sigma, cost;
+  double reach, cost;
 } Options;
 
 static const FovOption options[] = {
     FOV_REAL(Options, reach, "0.5", 1e-3, 4,
              "longest step; the places to look at are 2 wide and high"),
-    FOV_REAL(Options, sigma, "0.3", 1e-3, 10, "standard deviation, in units of the reach"),
+    FOV_REAL(FovNormalOptions, sigma, "0.3", 1e-3, 10,
+             "standard deviation at the start, in units of the reach"),
     FOV_NORMAL_OPTIONS,
     FOV_REAL(Options, cost, "0", 0, 100, "c: a step costs c |a| of the reward"),
     FOV_OPTIONS_END,
@@ -47,7 +48,8 @@ static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput 
   const Options *o = values;
   const FovNormalLayout *l = layout;
   FovVar *p = tape->params, *mean = fov_linear(tape, input->h, &p[l->w], &p[l->bias], FOV_LINEAR);
-  const real sigma[2] = {(real)o->sigma, (real)o->sigma};
+  real sigma_0 = (real)fov_normal_sigma(&o->normal, input->progress);
+  const real sigma[2] = {sigma_0, sigma_0};
   const real *sigmas = fov_normal_draw(output, tape, input, l, &o->normal, mean, sigma);
   for (int b = 0; b < input->lanes; b++) {
     const real *mean_b = mean->value + (size_t)b * mean->stride, *from = input->places + 2 * b;
@@ -70,5 +72,6 @@ const FovPolicy fov_policy_relative = {
     .head = {.layout_size = sizeof(FovNormalLayout), .build = build},
     .columns = columns,
     .entropy = fov_normal_entropy,
+    .figures = fov_normal_figures,
     .choose = choose,
 };
