@@ -4,9 +4,9 @@
  *
  * The patch has `patch` × `patch` pixels around a place that is uniform in [−1, 1]², drawn with
  * every reset: x, then y, after the clutter. At ±1 the patch's edge is on the picture's, as for the
- * sensor with sensor.inside; between pixels it is bilinear. A patch whose brightness has a standard
- * deviation below `detail` is drawn again, MOST_DRAWS times in all. The answer is the place. An
- * answer y earns −3/2 ‖y − target‖²; the policy charges for the steps.
+ * sensor with sensor.inside; between pixels it is bilinear. A patch in which no channel's
+ * brightness has a standard deviation of `detail` is drawn again, MOST_DRAWS times in all. The
+ * answer is the place. An answer y earns −3/2 ‖y − target‖²; the policy charges for the steps.
  */
 #include <math.h>
 
@@ -95,13 +95,18 @@ static void cut(float *patch, const Locate *world, const uint8_t *image, const f
         *patch++ = brightness(canvas, image, x + j, y + i, c, across, down);
 }
 
-static double deviation(const float *numbers, int count) {
-  double sum = 0, squares = 0;
-  for (int i = 0; i < count; i++) {
-    sum += (double)numbers[i];
-    squares += (double)numbers[i] * (double)numbers[i];
+/** The largest standard deviation of a channel of a patch: a patch of one colour has none. */
+static double deviation(const float *patch, int pixels, int channels) {
+  double most = 0;
+  for (int c = 0; c < channels; c++) {
+    double sum = 0, squares = 0;
+    for (int i = c; i < pixels * channels; i += channels) {
+      sum += (double)patch[i];
+      squares += (double)patch[i] * (double)patch[i];
+    }
+    most = fmax(most, squares / pixels - sum / pixels * (sum / pixels));
   }
-  return sqrt(fmax(0, squares / count - sum / count * (sum / count)));
+  return sqrt(most);
 }
 
 static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
@@ -111,11 +116,11 @@ static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng)
   fov_canvas_clear(canvas, image);
   fov_canvas_clutter(canvas, image, rng);
   fov_canvas_centre(canvas, image, fov_canvas_picture(canvas, index), rng);
-  int numbers = world->patch * world->patch * canvas->channels, draws = 0;
+  int pixels = world->patch * world->patch, draws = 0;
   do {
     for (int j = 0; j < 2; j++) lane->target[j] = 2 * fov_rng_uniform(rng) - 1;
     cut(lane->cue, world, image, lane->target);
-  } while (deviation(lane->cue, numbers) < world->detail && ++draws < MOST_DRAWS);
+  } while (deviation(lane->cue, pixels, canvas->channels) < world->detail && ++draws < MOST_DRAWS);
 }
 
 static void step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {

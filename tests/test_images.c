@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "envs/canvas.h"
+#include "plugin.h"
 
 enum { CENTRE, ANYWHERE };
 
@@ -144,6 +145,43 @@ static void assert_shows(Options options, int height, int width, int channels, i
   assert_int_equal(env.spec.observation.channels, channels);
   assert_memory_equal(show(&env, index), expected, (size_t)(height * width * channels));
   fov_env_finish(&env);
+}
+
+/* ---- what is drawn from pictures ---- */
+
+/** The left half is red, which has no detail, and the right half has a dot: only patches with a
+ * part of the dot are asked for. */
+static void locates_no_patch_of_one_colour(void **state) {
+  (void)state;
+  enum { SIDE = 16, PATCH = 4, X = 12, Y = 8 };
+  uint8_t pixels[SIDE * SIDE * 3];
+  for (int i = 0; i < SIDE * SIDE * 3; i++) pixels[i] = i % 3 ? 0 : 200;
+  pixels[(Y * SIDE + X) * 3 + 1] = 255;
+  for (int k = 0; k < 2; k++) {
+    make(below("%d", k));
+    for (int n = 0; n < 6; n++) write_pixels(below("%d/%d.png", k, n), SIDE, SIDE, 3, pixels);
+  }
+  char settings[1024];
+  snprintf(settings, sizeof settings,
+           "plugin = locate\nplugin.data = %s\nplugin.size = 16\nplugin.patch = 4\n"
+           "plugin.detail = 0.01\n",
+           folder);
+  FovSlot slot = plugin_choose(PLUGINS(fov_envs), settings);
+  FovEnv env;
+  assert_int_equal(
+      fov_env_create(&env, (const FovEnvType *)slot.plugin, slot.values, FOV_SPLIT_TRAIN), FOV_OK);
+  FovArena arena = {.first = NULL};
+  FovEnvLane lane = fov_env_lane(&arena, &env.spec);
+  for (int draw = 0; draw < 50; draw++) {
+    FovRng rng = fov_rng_stream(5, FOV_STREAM_ENV, (uint64_t)draw);
+    fov_env_reset(&env, &lane, 0, &rng);
+    float left = (lane.target[0] + 1) / 2 * (SIDE - PATCH);
+    float top = (lane.target[1] + 1) / 2 * (SIDE - PATCH);
+    assert_true(left > X - PATCH && left < X + 1 && top > Y - PATCH && top < Y + 1);
+  }
+  fov_env_finish(&env);
+  fov_arena_finish(&arena);
+  free(slot.values);
 }
 
 /* ---- which pictures ---- */
@@ -637,6 +675,7 @@ int main(void) {
       TEST(checks_the_test_digits_before_a_training),
       TEST(refuses_variables_that_name_no_folder),
       TEST(clutters_in_colour),
+      TEST(locates_no_patch_of_one_colour),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
