@@ -620,6 +620,9 @@ static void test_the_cost_of_a_step_is_shown_with_the_return(void **state) {
   (void)state;
   FovTrace costly = make_costs(), free = make_costs();
   free.column[0].values[1] = free.column[0].values[2] = NAN;
+  costly.lengths[0] = 2;
+  assert_true(fov_step_cost(&costly, 0, 1) == (double)0.002f); // of the step that left
+  costly.lengths[0] = GLIMPSES;
   FovScene with = make_scene(&costly), without = make_scene(&free);
   assert_string_equal(find_hint(&with, 850, "glimpse 2"),
                       "glimpse 2: baseline 0.500, return 0.000, next step costs 0.002");

@@ -54,7 +54,7 @@ double fov_return(const FovTrace *trace, int episode, int glimpse) {
 
 double fov_step_cost(const FovTrace *trace, int episode, int glimpse) {
   const float *costs = fov_trace_column(trace, "policy.cost", 1);
-  if (!costs || glimpse == fov_last_glimpse(trace, episode)) return NAN;
+  if (!costs || glimpse + 1 == trace->glimpses) return NAN;
   return costs[fov_glimpse_index(trace, episode, glimpse + 1)];
 }
 

@@ -26,8 +26,8 @@ bool fov_disagree(const FovTrace *a, const FovTrace *b, int episode);
 /** The return from a glimpse on, undiscounted: what the baseline predicts. */
 double fov_return(const FovTrace *trace, int episode, int glimpse);
 
-/** What the step from a glimpse to the next one cost, which its reward contains; NaN: not recorded,
- * or there is no next one. */
+/** What the step after a glimpse cost, which its reward contains: to the next glimpse, or out of
+ * the episode. NaN: not recorded, or no step was made. */
 double fov_step_cost(const FovTrace *trace, int episode, int glimpse);
 
 /** The name of an action, as UTF-8 without control characters; −1 is "none". */
