@@ -690,6 +690,29 @@ static void test_a_trace_records_answered_places(void **state) {
   toy_finish(&toy);
 }
 
+/** A step out of the environment is charged; its cost stands where the next glimpse would be. */
+static void test_a_trace_records_the_cost_of_leaving(void **state) {
+  (void)state;
+  enum { EPISODES = 20 };
+  Toy toy;
+  int left = 0;
+  toy_create(&toy, "env = toy_walk\nglimpses = 1\nfirst = random\npolicy = relative\n"
+                   "policy.reach = 1\npolicy.sigma = 2\npolicy.cost = 0.25\n");
+  FovTrace trace = record(&toy, EPISODES, true);
+  const float *costs = fov_trace_column(&trace, "policy.cost", 1);
+  assert_non_null(costs);
+  for (int e = 0; e < EPISODES; e++) {
+    int length = trace.lengths[e];
+    bool leaves = length < trace.glimpses;
+    left += leaves;
+    for (int t = 0; t < trace.glimpses; t++)
+      assert_int_equal(isfinite(costs[e * trace.glimpses + t]), t > 0 && t < length + leaves);
+  }
+  assert_in_range(left, 1, EPISODES);
+  fov_trace_finish(&trace);
+  toy_finish(&toy);
+}
+
 /** Where a world tells where the target is, it is recorded as a location. */
 static void test_a_trace_records_targets(void **state) {
   (void)state;
@@ -753,25 +776,46 @@ static void test_the_size_of_a_trace_is_bounded(void **state) {
   toy_finish(&toy);
 }
 
-/** The reward of the toys is the probability of the label: what an answer would have earned after
- * the glimpse before. */
+enum { PROBABILITY, CORRECT, INFORMATION_GAIN };
+static const char *const rewards[] = {"probability", "correct", "information_gain"};
+
+/** What the first answer earns, of probabilities [TOY_ACTIONS]. */
+static double first_reward(int reward, const float *probabilities, int label) {
+  double entropy = 0, most = 0;
+  for (int a = 0; a < TOY_ACTIONS; a++) {
+    entropy -= (double)probabilities[a] * log((double)probabilities[a]);
+    most = fmax(most, (double)probabilities[a]);
+  }
+  if (reward == CORRECT) return (double)probabilities[label] == most;
+  return reward == PROBABILITY ? (double)probabilities[label] : 1 - entropy / log(TOY_ACTIONS);
+}
+
+/** It is added to the prediction: what an answer would have earned after the glimpse before. */
 static void test_a_baseline_of_answers_is_recorded_with_them(void **state) {
   (void)state;
-  Toy toy[2];
-  FovTrace trace[2];
-  for (int k = 0; k < 2; k++) {
-    toy_create(&toy[k], k ? "baseline = answer\nreward = probability\ntrain.answer = every\n"
-                          : "reward = probability\n");
-    trace[k] = record(&toy[k], 8, false);
+  for (int reward = PROBABILITY; reward <= INFORMATION_GAIN; reward++) {
+    Toy toy[2];
+    FovTrace trace[2];
+    double least = INFINITY, most = -INFINITY;
+    for (int k = 0; k < 2; k++) {
+      char settings[96];
+      snprintf(settings, sizeof settings, "reward = %s\n%s", rewards[reward],
+               k ? "baseline = answer\ntrain.answer = every\n" : "");
+      toy_create(&toy[k], settings);
+      trace[k] = record(&toy[k], 8, false);
+    }
+    int T = trace[0].glimpses;
+    for (int i = 0; i < 8 * T; i++) {
+      if (i % T == 0) continue;
+      double known =
+          first_reward(reward, trace[0].probabilities + (i - 1) * TOY_ACTIONS, trace[0].labels[i]);
+      assert_near(trace[1].baselines[i], (double)trace[0].baselines[i] + known, 1e-6,
+                  "%s, glimpse %d", rewards[reward], i);
+      least = fmin(least, known), most = fmax(most, known);
+    }
+    assert_true(least < most);
+    for (int k = 0; k < 2; k++) fov_trace_finish(&trace[k]), toy_finish(&toy[k]);
   }
-  int T = trace[0].glimpses, A = trace[0].actions;
-  for (int i = 0; i < 8 * T; i++) {
-    if (i % T == 0) continue;
-    float known = trace[0].probabilities[(i - 1) * A + trace[0].labels[i]];
-    assert_true(known > 0);
-    assert_near(trace[1].baselines[i], trace[0].baselines[i] + known, 1e-6, "glimpse %d", i);
-  }
-  for (int k = 0; k < 2; k++) fov_trace_finish(&trace[k]), toy_finish(&toy[k]);
 }
 
 /** The trace's columns of a choice: the mean and a sample around it, or nothing. `predicted`: the
@@ -1241,6 +1285,7 @@ int main(void) {
       TEST(test_a_trace_of_standardised_images_shows_brightness),
       TEST(test_a_trace_of_a_game_records_the_rollout),
       TEST(test_a_trace_records_answered_places),
+      TEST(test_a_trace_records_the_cost_of_leaving),
       TEST(test_a_trace_records_targets),
       TEST(test_a_trace_of_vectors_records_each_as_a_pixel),
       TEST(test_the_size_of_a_trace_is_bounded),

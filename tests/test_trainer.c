@@ -365,6 +365,19 @@ static void test_choices_that_cannot_be_enumerated_are_refused(void **state) {
                         "objective = marginal: expected train.near = 0, found 0.5");
 }
 
+static void test_a_baseline_of_one_answer_refuses_a_reward_of_two(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "env = toy_turns\nbaseline = answer\ntrain.answer = every\n"
+                   "reward = information_gain\n");
+  assert_int_equal(fov_train_check(&toy.training), FOV_OK);
+  toy.env.spec.last = true;
+  assert_int_equal(fov_train_check(&toy.training), FOV_ERR_USAGE);
+  assert_message("baseline = answer: expected a reward of one answer, found reward = "
+                 "information_gain, which compares two where env = toy_turns asks again");
+  toy_finish(&toy);
+}
+
 static void test_copies_without_a_likelihood_are_refused(void **state) {
   (void)state;
   assert_create_refuses("objective = vimco\nbaseline = none\n",
@@ -393,7 +406,12 @@ static void test_relaxed_choices_without_labels_are_refused(void **state) {
   assert_create_refuses("attention = relax\nobjective = ppo\n" TOY_SITES,
                         "attention = relax: expected objective = reinforce or gae, found");
   assert_create_refuses("attention = relax\ntrain.copies = 32\ntrain.shard = 32\n" TOY_SITES,
-                        "compares cases: expected train.copies below train.shard = 32, found 32");
+                        "attention = relax compares cases: expected 8 or more episodes of other "
+                        "cases in a shard, found 0 (train.copies = 32, train.shard = 32, "
+                        "train.batch = ");
+  assert_create_refuses("attention = rebar\ntrain.copies = 4\ntrain.batch = 8\n" TOY_SITES,
+                        "attention = rebar compares cases: expected 8 or more episodes of other "
+                        "cases in a shard, found 4");
 }
 
 /** A learned control variate needs none. */
@@ -640,6 +658,7 @@ int main(void) {
       cmocka_unit_test(test_a_baseline_without_the_answers_it_starts_from_is_refused),
       cmocka_unit_test(test_what_a_vector_does_not_have_is_refused),
       cmocka_unit_test(test_choices_that_cannot_be_enumerated_are_refused),
+      cmocka_unit_test(test_a_baseline_of_one_answer_refuses_a_reward_of_two),
       cmocka_unit_test(test_copies_without_a_likelihood_are_refused),
       cmocka_unit_test(test_relaxed_choices_without_labels_are_refused),
       cmocka_unit_test(test_a_learned_control_variate_trains_in_a_game),

@@ -11,7 +11,8 @@
 
 typedef struct FovReward {
   FovPlugin plugin;
-  bool labelled; /**< it needs labels, which moves and vectors do not have */
+  bool labelled; /**< only answers with labels have it: moves and vectors have no probabilities */
+  bool compares; /**< it reads `before` */
   /** earned: what the environment gave. log_probabilities: [A], the agent's. before: [A], those of
    * its answer to the same question before this one; NULL: this is the first. */
   real (*value)(real earned, const real *log_probabilities, const real *before, int label,

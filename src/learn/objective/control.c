@@ -2,8 +2,6 @@
 
 #include "tensor/ops.h"
 
-enum { LEAST_LANES = 8 }; // of other cases, for a regression
-
 /** Sums over lanes of a time step, of c = c(ζ̃) and of the advantage A = R − b. */
 typedef struct Moments {
   double n, c, a, cc, ca;
@@ -21,7 +19,7 @@ static void add(Moments *m, double c, double a, double sign) {
 static double regress(double *mean, const Moments *m) {
   *mean = m->n > 0 ? m->c / m->n : 0;
   double variance = m->cc - *mean * m->c, covariance = m->ca - *mean * m->a;
-  return m->n >= LEAST_LANES && variance > 1e-9 * m->n ? covariance / variance : 0;
+  return m->n >= FOV_CONTROL_LANES && variance > 1e-9 * m->n ? covariance / variance : 0;
 }
 
 /** Takes away the lanes of the case of lane i. lanes: [n], ascending. */

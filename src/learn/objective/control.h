@@ -4,15 +4,17 @@
 
 #include "learn/objective/policy_gradient.h"
 
+enum { FOV_CONTROL_LANES = 8 }; /**< of other cases, that a regression needs */
+
 /**
  * Adds the control variate of relaxed choices to the weights of the choices of place, dL/d log π
  * [M, B], and its own gradients; nothing where no choice was relaxed. A learned c is fitted to
  * −dL/d log π, the advantage R − b.
  *
  * c(ζ̃) is centred, and η = Cov(R − b, c) / Var(c); both are computed from the lanes of other cases
- * in the time step, of which there are 8 or more, or η is 0. They do not depend on the lane's
- * choice, so the gradient stays unbiased where a choice does not decide whether its glimpse is
- * taken: not in environments that end an episode by `look`, none of which has sites.
+ * in the time step, of which there are FOV_CONTROL_LANES or more, or η is 0. They do not depend on
+ * the lane's choice, so the gradient stays unbiased where a choice does not decide whether its
+ * glimpse is taken: not in environments that end an episode by `look`, none of which has sites.
  */
 void fov_control_add(FovTape *tape, real *choices, const FovObjectiveInput *input,
                      const FovPolicyGradientOptions *options);

@@ -5,7 +5,8 @@
  *     ∇J = Σ_j π(l_j) R_j ∇ log π(l_j)
  *
  * and the answer's loss is its mean under π. No estimator of the same gradient has less variance:
- * what remains is that of the cases. The K = N^T lanes of a case play one sequence each.
+ * what remains is that of the cases and of random first places. The K = N^T lanes of a case play
+ * one sequence each.
  */
 #include "learn/objective/copies.h"
 

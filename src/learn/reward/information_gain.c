@@ -1,5 +1,6 @@
 /** (H before − H) / log A: by how much a new answer is less uncertain than the one before to the
- * same question, at first than a guess among A classes. H: entropy. It needs no label. */
+ * same question, at first than a guess among A classes. H: entropy. It does not use the label: a
+ * wrong answer earns as much as a right one. */
 #include <math.h>
 
 #include "learn/reward.h"
@@ -23,5 +24,6 @@ const FovReward fov_reward_information_gain = {
                .help = "fall of the answer's entropy since the last answer to the question, as a "
                        "share of log A"},
     .labelled = true,
+    .compares = true,
     .value = value,
 };

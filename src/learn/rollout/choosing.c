@@ -27,8 +27,9 @@ real fov_step_offset(const FovTimeStep *step, const FovTask *task, const real *l
                      int i) {
   if (!task->baseline->from_answer) return 0;
   if (!log_p) return before;
-  int actions = step->logits->cols;
-  return task->reward->value(0, log_p + (size_t)i * actions, NULL, step->labels[i], actions);
+  int actions = step->logits->cols, label = step->labels[i];
+  const real *p = log_p + (size_t)i * actions;
+  return task->reward->value(fov_likeliest(p, actions) == label, p, NULL, label, actions);
 }
 
 static const real *answer_log_p(FovTimeStep *step, const Play *play) {

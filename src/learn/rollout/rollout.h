@@ -74,8 +74,9 @@ typedef struct FovTimeStep {
  * NULL: it has none, or a vector, which has no probability. */
 const real *fov_step_log_p(FovTimeStep *step, FovArena *arena);
 
-/** What the task's baseline adds to its head's prediction for lane i: what an answer at this step
- * would earn, or 0. log_p: fov_step_log_p; without, at time step 0, `before` stands for it. */
+/** What the task's baseline adds to its head's prediction for lane i: what an answer at this step,
+ * the first one to its question, would earn, or 0; a right answer is worth 1 to the environment.
+ * log_p: fov_step_log_p; without, at time step 0, `before` stands for it. */
 real fov_step_offset(const FovTimeStep *step, const FovTask *task, const real *log_p, real before,
                      int i);
 

@@ -1,4 +1,5 @@
 /** Checks that the parts of a training fit together. */
+#include "learn/objective/control.h"
 #include "learn/trainer/update.h"
 
 /** Copies of an image are the lanes of one shard, and as many as the baseline needs. */
@@ -36,6 +37,12 @@ static FovStatus check_baseline(const FovTraining *training) {
     return fov_fail(FOV_ERR_USAGE,
                     "baseline = %s needs an answer after every glimpse; set train.answer = every",
                     baseline->plugin.name);
+  if (baseline->from_answer && training->task.reward->compares && training->task.env->spec.last)
+    return fov_fail(FOV_ERR_USAGE,
+                    "baseline = %s: expected a reward of one answer, found reward = %s, which "
+                    "compares two where env = %s asks again; set baseline = learned",
+                    baseline->plugin.name, training->task.reward->plugin.name,
+                    training->task.env->type->plugin.name);
   return FOV_OK;
 }
 
@@ -78,11 +85,14 @@ static FovStatus check_relaxed(const FovTraining *training) {
                     "attention = %s: expected objective = reinforce or gae, found objective = %s; "
                     "set attention = sampled",
                     attention->plugin.name, objective->plugin.name);
-  if (training->options.copies == training->options.shard)
+  const FovTrainOptions *o = &training->options;
+  int others = (o->batch < o->shard ? o->batch : o->shard) - o->copies;
+  if (others < FOV_CONTROL_LANES)
     return fov_fail(FOV_ERR_USAGE,
-                    "attention = %s compares cases: expected train.copies below train.shard = %d, "
-                    "found %d",
-                    attention->plugin.name, training->options.shard, training->options.copies);
+                    "attention = %s compares cases: expected %d or more episodes of other cases in "
+                    "a shard, found %d (train.copies = %d, train.shard = %d, train.batch = %d)",
+                    attention->plugin.name, FOV_CONTROL_LANES, others, o->copies, o->shard,
+                    o->batch);
   return FOV_OK;
 }
 
