@@ -139,9 +139,10 @@ static FovStatus draw(const char *path, const FovGradientResult *result) {
   else if (count == 0)
     status = fov_fail(FOV_ERR_USAGE, "%s: no estimator has a reference to draw", path);
   else
-    status =
-        fov_draw_lines(path, lines, count, "episodes of an update",
-                       "Error of the gradient of the policy's parameters, relative to its length");
+    status = fov_draw_lines(
+        path, lines, count, "episodes of an update",
+        group < 0 ? "Error of the gradient of all parameters, relative to its length"
+                  : "Error of the gradient of the policy's parameters, relative to its length");
   free(y), free(lines);
   return status;
 }

@@ -100,14 +100,14 @@ static FovStatus check_choices(const FovTrained *trained) {
 /** Makes the training's loss the same for every estimator: that of the choices and of the last
  * answer or, with own_reward, of the answers of the training. Bonuses and the baseline's loss are
  * left out. */
-static void equalise(FovEstimatorSubject *subject, bool own_reward) {
+static void equalise(FovEstimatorSubject *subject, const FovGradientRequest *request) {
   FovTrainOptions *o = &subject->training.options;
-  if (!own_reward) o->answer = FOV_TRAIN_ANSWER_LAST;
+  if (!request->own_reward) o->answer = FOV_TRAIN_ANSWER_LAST;
   int sequences = fov_train_sequences(&subject->training.task);
   if (subject->training.objective->enumerates && sequences > 0 && sequences <= FOV_MAX_SHARD)
     o->copies = sequences;
   o->shard = FOV_MAX_SHARD / o->copies * o->copies;
-  o->batch = o->shard;
+  o->batch = request->cases * o->copies;
 }
 
 /** Whether a kind has a setting of that name. */
@@ -133,6 +133,17 @@ static int add_common(const char **all, int count, const FovTrained *plain,
     all[count++] = "objective.entropy=0";
   }
   return count;
+}
+
+/** Fails unless the training is defined, with the answers that its baseline needs. An enumeration
+ * has one first place for each case, and samples of the others draw it anew. */
+static FovStatus check(const FovTraining *training) {
+  FovTraining checked = *training;
+  if (checked.task.baseline->from_answer) checked.options.answer = FOV_TRAIN_ANSWER_EVERY;
+  FOV_TRY(fov_train_check(&checked));
+  if (training->objective->enumerates && training->task.options.first == FOV_FIRST_RANDOM)
+    return fov_fail(FOV_ERR_USAGE, "the first place is random");
+  return FOV_OK;
 }
 
 /** Loads the checkpoint as it is, then with the settings of the kind. */
@@ -164,10 +175,8 @@ FovStatus fov_estimator_load(FovEstimatorSubject *subject, const FovGradientRequ
   const FovTrained *trained = &subject->trained;
   if (request->own_reward) FOV_TRY(check_reward(trained, kind));
   subject->training = fov_experiment_training(&trained->experiment, &trained->env);
-  equalise(subject, request->own_reward);
-  FovTraining checked = subject->training;
-  if (checked.task.baseline->from_answer) checked.options.answer = FOV_TRAIN_ANSWER_EVERY;
-  return fov_train_check(&checked);
+  equalise(subject, request);
+  return check(&subject->training);
 }
 
 void fov_estimator_finish(FovEstimatorSubject *subject) {

@@ -7,9 +7,10 @@
  * enumerated, and otherwise the mean of many samples of REINFORCE. Objectives of the likelihood
  * −log E[p(y | l)] have that as reference.
  *
- * With own_reward the loss is that of the training: −E[R], R being the agent's own reward of every
- * step, and the loss of the answers that it is trained on. Estimators of the last answer's loss or
- * likelihood are then not defined.
+ * With own_reward the loss is that of the training: −E[R] over the choices, R being the agent's own
+ * reward of every step and a constant in the gradient even if it depends on the parameters (as a
+ * probability does), and the loss of the answers that it is trained on. Estimators of the last
+ * answer's loss or likelihood are then not defined.
  */
 #ifndef FOV_EXPERIMENT_GRADIENT_GRADIENT_H
 #define FOV_EXPERIMENT_GRADIENT_GRADIENT_H

@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/profile.h"
 #include "base/team.h"
 #include "learn/trainer/update.h"
+#include "learn/workspace.h"
 
 enum { CHUNKS = 16 }; // that samples are summed in: fixed, so that sums have one order
 
@@ -76,12 +78,17 @@ static int shard_lanes(const FovTraining *training) {
   return FOV_MAX_SHARD / copies * copies;
 }
 
+/** Lanes of a sample, in all its shards. */
+static int sample_lanes(const FovSampling *sampling) {
+  return sampling->cases * sampling->training->options.copies;
+}
+
 /** Lanes first … first+lanes−1 of a sample: each case has its own image in every sample, each lane
  * its own choices. */
 static FovPlan plan_lanes(FovArena *arena, const FovSampling *sampling, int64_t sample, int first,
                           int lanes) {
   const FovTraining *training = sampling->training;
-  int copies = training->options.copies, all = sampling->cases * copies;
+  int copies = training->options.copies, all = sample_lanes(sampling);
   int64_t *cases = FOV_NEW(arena, int64_t, lanes);
   FovRng *env_rng = FOV_NEW(arena, FovRng, lanes), *policy_rng = FOV_NEW(arena, FovRng, lanes);
   for (int b = 0; b < lanes; b++) {
@@ -105,15 +112,19 @@ static FovPlan plan_lanes(FovArena *arena, const FovSampling *sampling, int64_t 
   return plan;
 }
 
+static FovShardInput shard_input(const FovSampling *sampling) {
+  return (FovShardInput){.training = sampling->training,
+                         .values = sampling->values,
+                         .average_return = sampling->average_return,
+                         .batch = sample_lanes(sampling)};
+}
+
 /** Adds sample number `sample` to a gradient. */
 static void play_sample(real *gradient, double *reward, FovArena *arena,
                         const FovSampling *sampling, int64_t sample) {
   const FovTraining *training = sampling->training;
-  int lanes = sampling->cases * training->options.copies, most = shard_lanes(training);
-  const FovShardInput input = {.training = training,
-                               .values = sampling->values,
-                               .average_return = sampling->average_return,
-                               .batch = lanes};
+  int lanes = sample_lanes(sampling), most = shard_lanes(training);
+  const FovShardInput input = shard_input(sampling);
   for (int first = 0; first < lanes; first += most) {
     FovSums sums = {0};
     fov_arena_rewind(arena);
@@ -209,6 +220,28 @@ static FovStatus allocate(Work *work) {
   return FOV_OK;
 }
 
+/** A shard of full rollouts, to measure what it takes. */
+static void try_shard(void *context, FovArena *arena, int lanes) {
+  const Work *work = context;
+  FovSums sums = {0};
+  const FovShardInput input = shard_input(work->sampling);
+  FovPlan plan = plan_lanes(arena, work->sampling, 0, 0, lanes);
+  plan.full = true;
+  fov_train_play(&sums, work->gradients[0], arena, &plan, &input);
+}
+
+static FovStatus check_memory(Work *work) {
+  const FovSampling *sampling = work->sampling;
+  const FovTraining *training = sampling->training;
+  int lanes = sample_lanes(sampling), most = shard_lanes(training);
+  double shard = fov_shard_measure(&training->task, training->options.copies,
+                                   lanes < most ? lanes : most, try_shard, work);
+  double gradient = (double)training->task.agent->params.size * sizeof(real);
+  double sums = (double)sampling->compared->size * sizeof(double);
+  return fov_memory_check(sampling->threads * (shard + gradient) + CHUNKS * sums,
+                          "this measurement");
+}
+
 static void finish(Work *work) {
   for (int c = 0; c < CHUNKS; c++) fov_gradient_sums_finish(&work->chunks[c]);
   for (int t = 0; t < work->sampling->threads; t++) {
@@ -224,12 +257,13 @@ FovStatus fov_gradient_sample(FovGradientSums *sums, const FovSampling *sampling
   if (!work) return fov_fail(FOV_ERR_MEMORY, "no memory for samples");
   work->sampling = sampling;
   FovStatus status = allocate(work);
+  if (status == FOV_OK) status = check_memory(work);
   if (status == FOV_OK) {
     fov_team_run(sampling->threads, CHUNKS, sample_chunk, work);
     for (int c = 1; c < CHUNKS; c++)
       add_chunk(&work->chunks[0], &work->chunks[c], sampling->compared->size);
     *sums = work->chunks[0];
-    sums->lanes = sampling->cases * sampling->training->options.copies;
+    sums->lanes = sample_lanes(sampling);
     work->chunks[0].sum = NULL;
   }
   finish(work);
