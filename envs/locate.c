@@ -4,8 +4,9 @@
  *
  * The patch has `patch` × `patch` pixels around a place that is uniform in [−1, 1]², drawn with
  * every reset: x, then y, after the clutter. At ±1 the patch's edge is on the picture's, as for the
- * sensor with sensor.inside; between pixels it is bilinear. A patch in which no channel's
- * brightness has a standard deviation of `detail` is drawn again, MOST_DRAWS times in all. The
+ * sensor with sensor.inside; between pixels it is bilinear. If every channel's
+ * brightness has a standard deviation below `detail`, the patch is drawn again, MOST_DRAWS times in
+ * all. The
  * answer is the place. An answer y earns −3/2 ‖y − target‖²; the policy charges for the steps.
  */
 #include <math.h>
@@ -137,7 +138,7 @@ static const FovOption options_table[] = {
     FOV_INT(Options, patch, "5", 1, 64, "side of the patch to find, pixels"),
     FOV_INT(Options, steps, "16", 1, 1024, "answers of an episode, one after every glimpse"),
     FOV_REAL(Options, detail, "0", 0, 0.5,
-             "least standard deviation of the patch's brightness; 0: a patch may be blank"),
+             "least standard deviation of a channel of the patch; 0: a patch may be blank"),
     FOV_OPTIONS_END};
 
 const FovEnvType fov_env_locate = {

@@ -149,7 +149,7 @@ static void assert_shows(Options options, int height, int width, int channels, i
 
 /* ---- what is drawn from pictures ---- */
 
-/** The left half is red, which has no detail, and the right half has a dot: only patches with a
+/** The picture is red, which has no detail, but for a dot on the right: only patches with a
  * part of the dot are asked for. */
 static void locates_no_patch_of_one_colour(void **state) {
   (void)state;

@@ -353,30 +353,35 @@ static void test_ppo_on_numbers_worked_by_hand(void **state) {
   free(slot.values);
 }
 
-/** Two moves that were equally likely are now made with π = 0.8 and 0.2. One lane made each, so the
- * gradient is an exact mean: dH/d log π of a move, −π log π, in spite of its old probability. */
+/** Two moves, or decisions to stop or not, were equally likely and now have π = 0.8 and 0.2. One
+ * lane chose each, so the gradient is an exact mean: dH/d log π of a choice, −π log π, in spite of
+ * its old probability. */
 static void test_ppo_raises_the_entropy_of_the_policy_that_it_changes(void **state) {
   (void)state;
   const double now[] = {0.8, 0.2};
-  FovSlot slot = plugin_choose(PLUGINS(fov_objectives),
-                               "plugin = ppo\nplugin.policy = 0\nplugin.entropy = 3\n");
-  double losses[FOV_OBJECTIVE_LOSSES] = {0};
-  real zeros[2] = {0};
-  Made m;
-  begin_made(&m, 1, 1, (real[]){1});
-  begin_rollout(&m, 1, 2);
-  for (int b = 0; b < 2; b++) m.events[b] = FOV_EVENT_ACT;
-  FovTimeStep then = m.at[0];
-  then.log_act = column_of(&m, (real[]){(real)log(0.5), (real)log(0.5)}, 2);
-  const FovRollout before = {.time_steps = 1, .lanes = 2, .at = &then, .returns = zeros};
-  m.before = &before;
-  m.at[0].log_act = fov_linear(&m.tape, column_of(&m, (real[]){(real)log(0.8), (real)log(0.2)}, 2),
-                               &m.tape.params[0], NULL, FOV_LINEAR);
-  add_gradients(&m, losses, &slot, plugin_find(PLUGINS(fov_baselines), "none"), 1, 0);
-  for (int b = 0; b < 2; b++)
-    assert_close(gradient_at(m.at[0].log_act, b), 3 * now[b] * log(now[b]), 1e-6);
-  finish_made(&m);
-  free(slot.values);
+  for (int stop = 0; stop < 2; stop++) {
+    FovSlot slot = plugin_choose(PLUGINS(fov_objectives),
+                                 "plugin = ppo\nplugin.policy = 0\nplugin.entropy = 3\n");
+    double losses[FOV_OBJECTIVE_LOSSES] = {0};
+    real zeros[2] = {0};
+    Made m;
+    begin_made(&m, 1, 1, (real[]){1});
+    begin_rollout(&m, 1, 2);
+    for (int b = 0; b < 2; b++) m.events[b] = stop ? FOV_EVENT_DECIDE : FOV_EVENT_ACT;
+    FovTimeStep then = m.at[0];
+    *(stop ? &then.log_stop : &then.log_act) =
+        column_of(&m, (real[]){(real)log(0.5), (real)log(0.5)}, 2);
+    const FovRollout before = {.time_steps = 1, .lanes = 2, .at = &then, .returns = zeros};
+    m.before = &before;
+    FovVar *x = column_of(&m, (real[]){(real)log(now[0]), (real)log(now[1])}, 2);
+    FovVar *log_prob = fov_linear(&m.tape, x, &m.tape.params[0], NULL, FOV_LINEAR);
+    *(stop ? &m.at[0].log_stop : &m.at[0].log_act) = log_prob;
+    add_gradients(&m, losses, &slot, plugin_find(PLUGINS(fov_baselines), "none"), 1, 0);
+    for (int b = 0; b < 2; b++)
+      assert_close(gradient_at(log_prob, b), 3 * now[b] * log(now[b]), 1e-6);
+    finish_made(&m);
+    free(slot.values);
+  }
 }
 
 /* ---- losses of the baseline ---- */
@@ -607,11 +612,13 @@ static void test_wake_sleep_on_numbers_worked_by_hand(void **state) {
   finish_made(&m);
 }
 
-/** A time step at which `count` lanes answer, rightly with probability q. */
-static FovTimeStep answer_of(Made *m, const int *lanes, int count, const double *q) {
+/** A time step at which `count` lanes answer, rightly with probability q. Writes the logits of the
+ * right answers. */
+static FovTimeStep answer_of(Made *m, FovVar **right_logits, const int *lanes, int count,
+                             const double *q) {
   static uint8_t answered[MOST_LANES];
   static int labels[MOST_LANES];
-  FovVar *right = fov_constant(&m->tape, count, 1);
+  FovVar *right = *right_logits = fov_input(&m->tape, count, 1);
   for (int i = 0; i < count; i++) fov_value_row(right, i)[0] = (real)logit(q[i]);
   memset(answered, FOV_EVENT_ACT | FOV_EVENT_LOOK, sizeof answered);
   FovVar *parts[] = {right, fov_zeros(&m->tape, count, 1)};
@@ -637,14 +644,20 @@ static void test_a_choice_is_weighed_by_the_answers_after_it(void **state) {
   m.env.spec.answer = FOV_ANSWER_CLASS;
   begin_rollout(&m, 3, 4);
   m.at[0].log_look = learned_column(&m, 4);
-  m.at[1] = answer_of(&m, m.lanes, 4, first);
-  m.at[2] = answer_of(&m, rest, 2, second);
+  FovVar *right[2];
+  m.at[1] = answer_of(&m, &right[0], m.lanes, 4, first);
+  m.at[2] = answer_of(&m, &right[1], rest, 2, second);
   add_gradients(&m, losses, &slot, plugin_find(PLUGINS(fov_baselines), "none"), TWO, 0);
   for (int b = 0; b < 4; b++) {
     assert_close(TWO * gradient_at(m.at[0].log_look, b), expected[0][b], 1e-6);
     assert_close(TWO * gradient_at(m.at[1].log_look, b), expected[1][b], 1e-6);
   }
   for (int i = 0; i < 2; i++) assert_close(gradient_at(m.at[2].log_look, i), 0, 0);
+  fov_tape_backward(&m.tape);
+  for (int b = 0; b < 4; b++)
+    assert_close(TWO * gradient_at(right[0], b), (b % 2 ? 0.4 : 0.6) * (first[b] - 1), 1e-6);
+  for (int i = 0; i < 2; i++)
+    assert_close(TWO * gradient_at(right[1], i), (i ? 0.6 : 0.4) * (second[i] - 1), 1e-6);
   assert_close(losses[2], -6 * log(0.75), 1e-5);
   finish_made(&m);
   free(slot.values);

@@ -1087,7 +1087,7 @@ static void test_sigma_follows_its_schedule(void **state) {
   assert_close(sigma_at(sooner, 0.75), 1, 1e-12);
 }
 
-/** The logged sigma is the one of the draws: half of the training is done in every choice here. A
+/** The logged sigma is the one of the draws: the progress is 0.5 in every choice here. A
  * policy without a schedule would keep 3. */
 static void test_choices_are_drawn_with_the_schedule_s_sigma(void **state) {
   (void)state;

@@ -13,8 +13,11 @@ static void print_title(const FovGradientResult *result, const FovGradientReques
   fov_print(stdout, "\n%s, update %lld\n", result->path, (long long)result->update);
   printf("gradient of %s on %d images, %lld samples of each estimator\n", result->loss,
          request->cases, (long long)request->samples);
-  if (result->sequences > 0)
+  if (result->sequences > 0 && result->reference_samples == 1)
     printf("reference: exact, over %d sequences of choices\n", result->sequences);
+  else if (result->sequences > 0)
+    printf("reference: over %d sequences of choices, mean of %lld samples of the first place\n",
+           result->sequences, (long long)result->reference_samples);
   else
     printf("reference: the mean of %lld samples of REINFORCE, leave_one_out, K = 8\n",
            (long long)result->reference_samples);

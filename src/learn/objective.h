@@ -32,7 +32,7 @@ typedef struct FovObjective {
   bool enumerates; /**< it sums over every sequence of choices of a case: the case's K lanes play
                         one each, in the order of their numbers */
   bool likelihood; /**< it weighs the K lanes of a case by the likelihood of their answers, which
-                        they give together: no rewards, and no baseline */
+                        they give together, and end together: no rewards, and no baseline */
   /** Passes over a batch: the lanes play first, then each pass repeats their choices and makes a
    * step of the optimiser for each of `parts` parts of the shards. NULL: one step, while they play.
    */

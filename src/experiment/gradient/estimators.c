@@ -135,17 +135,6 @@ static int add_common(const char **all, int count, const FovTrained *plain,
   return count;
 }
 
-/** Fails unless the training is defined, with the answers that its baseline needs. An enumeration
- * has one first place for each case, and samples of the others draw it anew. */
-static FovStatus check(const FovTraining *training) {
-  FovTraining checked = *training;
-  if (checked.task.baseline->from_answer) checked.options.answer = FOV_TRAIN_ANSWER_EVERY;
-  FOV_TRY(fov_train_check(&checked));
-  if (training->objective->enumerates && training->task.options.first == FOV_FIRST_RANDOM)
-    return fov_fail(FOV_ERR_USAGE, "the first place is random");
-  return FOV_OK;
-}
-
 /** Loads the checkpoint as it is, then with the settings of the kind. */
 static FovStatus load(FovEstimatorSubject *subject, const FovGradientRequest *request,
                       const FovEstimatorKind *kind, const char **all) {
@@ -176,7 +165,9 @@ FovStatus fov_estimator_load(FovEstimatorSubject *subject, const FovGradientRequ
   if (request->own_reward) FOV_TRY(check_reward(trained, kind));
   subject->training = fov_experiment_training(&trained->experiment, &trained->env);
   equalise(subject, request);
-  return check(&subject->training);
+  FovTraining checked = subject->training;
+  if (checked.task.baseline->from_answer) checked.options.answer = FOV_TRAIN_ANSWER_EVERY;
+  return fov_train_check(&checked);
 }
 
 void fov_estimator_finish(FovEstimatorSubject *subject) {

@@ -15,6 +15,7 @@ typedef struct Comparison {
   FovGradientResult *result;
   FovGradientParams compared;
   FovGradientSums references[2]; /**< of expected loss and likelihood; without a sum: none */
+  int64_t exact_samples;         /**< of the exact gradients */
   double average_return;
 } Comparison;
 
@@ -52,7 +53,17 @@ static const char *loss_of(FovAnswerKind answer, bool own_reward) {
   return classes && !own_reward ? "E[-log p(y | l)]" : "-E[R] and the answers' loss";
 }
 
-/** Finds the checkpoint, its groups and its references. */
+enum { TIMES = 4, COPIES = 8 }; // the sampled reference has so many times as many samples; its K
+
+/** Samples of the exact gradients: one, unless first places are random. Their mean then takes about
+ * as long as the sampled reference. */
+static int64_t count_exact_samples(const FovGradientRequest *request, const FovTask *task) {
+  int sequences = fov_train_sequences(task);
+  if (task->options.first != FOV_FIRST_RANDOM || sequences == 0) return 1;
+  return (TIMES * COPIES * request->samples + sequences - 1) / sequences + 1;
+}
+
+/** Finds the checkpoint and its groups. */
 static FovStatus prepare(Comparison *comparison) {
   FovGradientResult *result = comparison->result;
   FovEstimatorSubject subject;
@@ -60,6 +71,7 @@ static FovStatus prepare(Comparison *comparison) {
   if (status == FOV_OK) {
     snprintf(result->path, sizeof result->path, "%s", subject.trained.path);
     result->update = subject.trained.update;
+    comparison->exact_samples = count_exact_samples(comparison->request, &subject.trained.task);
     result->loss = loss_of(subject.trained.env.spec.answer, comparison->request->own_reward);
     status = find_params(comparison, &subject.trained);
     if (status == FOV_OK && comparison->request->cases > subject.trained.env.spec.cases)
@@ -77,22 +89,24 @@ static bool is_undefined(FovStatus status) {
 
 /** The exact gradients, if all sequences of choices can be enumerated. */
 static FovStatus find_exact(Comparison *comparison) {
-  int count = comparison->request->own_reward ? 1 : 2;
+  FovGradientResult *result = comparison->result;
+  const FovGradientRequest *request = comparison->request;
+  int count = request->own_reward ? 1 : 2;
   for (int i = 0; i < count; i++) {
     FovEstimatorSubject subject;
-    FovStatus status =
-        sample(&comparison->references[i], &subject, comparison, &fov_exact_kinds[i], 1, 0);
-    comparison->result->sequences = subject.training.options.copies;
+    FovStatus status = sample(&comparison->references[i], &subject, comparison, &fov_exact_kinds[i],
+                              comparison->exact_samples, request->seed + 1);
+    result->sequences = subject.training.options.copies;
     fov_estimator_finish(&subject);
-    if (is_undefined(status)) comparison->result->sequences = 0;
+    if (is_undefined(status)) result->sequences = 0;
     if (status != FOV_OK) return status;
   }
+  result->reference_samples = comparison->exact_samples;
   return FOV_OK;
 }
 
 /** The references: exact, or the mean of many samples of choices that no estimator draws. */
 static FovStatus find_references(Comparison *comparison) {
-  enum { TIMES = 4 };
   const FovGradientRequest *request = comparison->request;
   FovStatus status = find_exact(comparison);
   if (!is_undefined(status)) return status;

@@ -4,8 +4,9 @@
  * All estimate the gradient of the same loss on the same images, of a fixed number of cases: for
  * classes E[−log p(y | l)] over the choices l of the policy, for games −E[R], for vectors −E[R] and
  * the loss of the answers. The reference is its exact value where all sequences of choices can be
- * enumerated, and otherwise the mean of many samples of REINFORCE. Objectives of the likelihood
- * −log E[p(y | l)] have that as reference.
+ * enumerated, of random first places a mean over many of them, and otherwise the mean of many
+ * samples of REINFORCE. Objectives of the likelihood −log E[p(y | l)] have that as reference, and
+ * none where nothing can be enumerated.
  *
  * With own_reward the loss is that of the training: −E[R] over the choices, R being the agent's own
  * reward of every step and a constant in the gradient even if it depends on the parameters (as a
@@ -61,7 +62,7 @@ typedef struct FovGradientResult {
   int64_t update;
   const char *loss; /**< a description */
   int sequences; /**< of choices of an episode that were enumerated; 0: the reference is sampled */
-  int64_t reference_samples;                        /**< of the sampled reference */
+  int64_t reference_samples;                        /**< of the reference; 1: it is exact */
   char groups[FOV_GRADIENT_GROUPS][FOV_PARAM_NAME]; /**< [group_count] */
   int group_count;
   FovEstimator *estimators; /**< [count] */

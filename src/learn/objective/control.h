@@ -12,7 +12,7 @@ enum { FOV_CONTROL_LANES = 8 }; /**< of other cases, that a regression needs */
  * −dL/d log π, the advantage R − b.
  *
  * c(ζ̃) is centred, and η = Cov(R − b, c) / Var(c); both are computed from the lanes of other cases
- * in the time step, of which there are FOV_CONTROL_LANES or more, or η is 0. They do not depend on
+ * in the time step; with fewer than FOV_CONTROL_LANES of them η is 0. They do not depend on
  * the lane's choice, so the gradient stays unbiased where a choice does not decide whether its
  * glimpse is taken: not in environments that end an episode by `look`, none of which has sites.
  */

@@ -21,9 +21,8 @@ void fov_copies_weigh(real *weights, FovArena *arena, const real *log_p, int lan
 real *fov_log_prior(FovTape *tape, const FovRollout *rollout) {
   real *prior = FOV_NEW_ZEROS(tape->arena, real, rollout->lanes);
   for (int t = 0; t < rollout->time_steps; t++) {
-    const FovTimeStep *step = &rollout->at[t];
-    for (int i = 0; step->log_look && i < step->count; i++)
-      prior[step->lanes[i]] += fov_value_row(step->log_look, i)[0];
+    const FovVar *log_look = rollout->at[t].log_look;
+    for (int i = 0; log_look && i < rollout->lanes; i++) prior[i] += fov_value_row(log_look, i)[0];
   }
   return prior;
 }
@@ -59,15 +58,18 @@ static real *answer_log_p(FovTape *tape, FovTimeStep *step) {
 static void weigh_step(real *weights, real *earned, double *bound, FovTape *tape, FovTimeStep *step,
                        int copies, FovCopiesSignal *signal) {
   const real *log_p = answer_log_p(tape, step);
-  real *of_rows = FOV_NEW(tape->arena, real, step->count);
+  real *row_weights = FOV_NEW(tape->arena, real, step->count);
   real *signals = FOV_NEW(tape->arena, real, copies);
-  fov_copies_weigh(of_rows, tape->arena, log_p, step->count, copies);
+  fov_copies_weigh(row_weights, tape->arena, log_p, step->count, copies);
   for (int first = 0; first < step->count; first += copies) {
+    const int *lanes = step->lanes + first;
+    FOV_CHECK(lanes[0] % copies == 0 && lanes[copies - 1] == lanes[0] + copies - 1,
+              "copies of the case of lane %d have ended", lanes[0]);
     signal(signals, log_p + first, copies);
     *bound -= copies * ((double)fov_log_sum(log_p + first, copies) - log(copies));
-    for (int i = first; i < first + copies; i++) {
-      weights[step->lanes[i]] = of_rows[i];
-      earned[step->lanes[i]] += (real)copies * signals[i - first];
+    for (int k = 0; k < copies; k++) {
+      weights[lanes[k]] = row_weights[first + k];
+      earned[lanes[k]] += (real)copies * signals[k];
     }
   }
 }

@@ -4,9 +4,9 @@
  *
  *     ∇J = Σ_j π(l_j) R_j ∇ log π(l_j)
  *
- * and the answer's loss is its mean under π. No estimator of the same gradient has less variance:
- * what remains is that of the cases and of random first places. The K = N^T lanes of a case play
- * one sequence each.
+ * and the answer's loss is its mean under π. The sum has no variance of the choices: what remains
+ * is that of the cases and of random first places. The K = N^T lanes of a case play one sequence
+ * each.
  */
 #include "learn/objective/copies.h"
 

@@ -5,9 +5,9 @@
  *     L = −log Σ_j π(l_j) p(y | l_j)      dL/d log π(l_j) = dL/d log p(y | l_j) = −r_j
  *     r_j = π(l_j) p(y | l_j) / Σ_k π(l_k) p(y | l_k), the posterior of l_j
  *
- * Nothing is sampled, so the gradient has no variance but that of the cases. The K = N^T lanes of a
- * case play one sequence each: a case costs as much as N^T episodes of another objective, except
- * that attention over tiles looks at the tiles of a case once.
+ * Nothing is sampled but the cases and random first places. The K = N^T lanes of a case play one
+ * sequence each: a case costs as much as N^T episodes of another objective, except that attention
+ * over tiles looks at the tiles of a case once.
  */
 #include "learn/objective/copies.h"
 

@@ -143,18 +143,19 @@ static real *baselines_of(FovArena *arena, const FovObjectiveInput *input, const
 }
 
 /** The choices of one kind at one time step. */
-typedef struct Choices {
+typedef struct ChoiceKind {
   FovVar *log_prob;     // [n, 1]; NULL: none has a log π
   const FovVar *before; // log π of what is repeated; NULL: nothing is
   const real *weights;  // [M, B]: dL/d log π
   FovEvent event;
   double entropy; // weight
-} Choices;
+} ChoiceKind;
 
-/** ρ = π / π_before: what a sample of the policy before the update counts in a mean over π. */
-static real ratio_of(const Choices *choices, int i) {
-  if (!choices->before || choices->entropy == 0) return 1;
-  return fov_exp(choices->log_prob->value[i] - choices->before->value[i]);
+/** ρ = π / π_before: how much a sample of the policy before the update counts in a mean over π. It
+ * may overflow, which must not matter without a bonus. */
+static real ratio_of(const ChoiceKind *kind, int i) {
+  if (!kind->before || kind->entropy == 0) return 1;
+  return fov_exp(kind->log_prob->value[i] - kind->before->value[i]);
 }
 
 /**
@@ -163,17 +164,17 @@ static real ratio_of(const Choices *choices, int i) {
  * The entropy H = −E[log π] has the gradient −E[∇log π · log π], estimated from the one sample that
  * was drawn (Williams and Peng 1991), which counts ρ times if an earlier policy drew it.
  */
-static void add_choice_loss(FovTape *tape, double *sum, const Choices *choices,
+static void add_choice_loss(FovTape *tape, double *sum, const ChoiceKind *kind,
                             const FovTimeStep *step, const real *weights) {
-  const real *log_prob = choices->log_prob->value;
+  const real *log_prob = kind->log_prob->value;
   real *grad = FOV_NEW(tape->arena, real, step->count);
   for (int i = 0; i < step->count; i++) {
     real weight = weights[step->lanes[i]];
-    bool chosen = step->events[i] & choices->event;
-    grad[i] = chosen ? weight + (real)choices->entropy * ratio_of(choices, i) * log_prob[i] : 0;
+    bool chosen = step->events[i] & kind->event;
+    grad[i] = chosen ? weight + (real)kind->entropy * ratio_of(kind, i) * log_prob[i] : 0;
     if (chosen) *sum += (double)weight * log_prob[i];
   }
-  fov_tape_add_grad(tape, choices->log_prob, grad);
+  fov_tape_add_grad(tape, kind->log_prob, grad);
 }
 
 /** Raises the entropy that the policy gives exactly, by its own weight. */
@@ -209,14 +210,14 @@ void fov_weighted_losses_add(FovTape *tape, double *losses, const FovObjectiveIn
   for (int t = 0; t < rollout->time_steps; t++) {
     const FovTimeStep *step = &rollout->at[t], none = {0};
     const FovTimeStep *then = input->before ? &input->before->at[t] : &none;
-    const Choices all[] = {
+    const ChoiceKind kinds[] = {
         {step->log_look, then->log_look, weights->looks, FOV_EVENT_LOOK, 0},
         {step->log_act, then->log_act, weights->acts, FOV_EVENT_ACT, entropy},
         {step->log_stop, then->log_stop, weights->stops, FOV_EVENT_DECIDE, entropy}};
     for (int c = 0; c < 3; c++)
-      if (all[c].log_prob && all[c].weights)
-        add_choice_loss(tape, &policy, &all[c], step,
-                        scale(tape->arena, all[c].weights + t * B, B, factor));
+      if (kinds[c].log_prob && kinds[c].weights)
+        add_choice_loss(tape, &policy, &kinds[c], step,
+                        scale(tape->arena, kinds[c].weights + t * B, B, factor));
     add_entropy(tape, input, t, weights->entropies);
   }
   losses[FOV_LOSS_POLICY] += policy * input->batch;

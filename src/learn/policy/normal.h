@@ -16,7 +16,7 @@ typedef struct FovNormalOptions {
 /** After the policy's own `sigma`. */
 #define FOV_NORMAL_OPTIONS                                                                         \
   FOV_REAL(FovNormalOptions, sigma_end, "0", 0, 1000,                                              \
-           "at the end, reached linearly; 0: the same"),                                           \
+           "at the end, in the unit of sigma, reached linearly; 0: the same"),                     \
       FOV_REAL(FovNormalOptions, sigma_fall, "1", 0.001, 1,                                        \
                "share of the training in which it is reached"),                                    \
       FOV_BOOL(FovNormalOptions, adaptive, "no",                                                   \

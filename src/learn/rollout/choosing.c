@@ -23,10 +23,10 @@ const real *fov_step_log_p(FovTimeStep *step, FovArena *arena) {
   return step->log_p;
 }
 
-real fov_step_offset(const FovTimeStep *step, const FovTask *task, const real *log_p, real before,
+real fov_step_offset(const FovTimeStep *step, const FovTask *task, const real *log_p, real average,
                      int i) {
   if (!task->baseline->from_answer) return 0;
-  if (!log_p) return before;
+  if (!log_p) return average;
   int actions = step->logits->cols, label = step->labels[i];
   const real *p = log_p + (size_t)i * actions;
   return task->reward->value(fov_likeliest(p, actions) == label, p, NULL, label, actions);

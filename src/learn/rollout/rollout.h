@@ -74,10 +74,10 @@ typedef struct FovTimeStep {
  * NULL: it has none, or a vector, which has no probability. */
 const real *fov_step_log_p(FovTimeStep *step, FovArena *arena);
 
-/** What the task's baseline adds to its head's prediction for lane i: what an answer at this step,
- * the first one to its question, would earn, or 0; a right answer is worth 1 to the environment.
- * log_p: fov_step_log_p; without, at time step 0, `before` stands for it. */
-real fov_step_offset(const FovTimeStep *step, const FovTask *task, const real *log_p, real before,
+/** What the task's baseline adds to its head's prediction for lane i: what an answer at this step
+ * would earn as the first to its question, or 0. A right one earns 1 from the environment.
+ * log_p: fov_step_log_p; without, at time step 0, `average` stands for it. */
+real fov_step_offset(const FovTimeStep *step, const FovTask *task, const real *log_p, real average,
                      int i);
 
 /** What was read before an answer whose source is known (FovAlignment), as bits. */

@@ -46,7 +46,8 @@ static FovStatus check_baseline(const FovTraining *training) {
   return FOV_OK;
 }
 
-/** Fails unless the copies of a case give their answers together, and to one question. */
+/** Fails unless the copies of a case give their answers together, and to one question. An
+ * environment that also ends some copies before others is not found here. */
 static FovStatus check_likelihood(const FovTraining *training) {
   const FovTask *task = &training->task;
   const FovEnvSpec *spec = &task->env->spec;
