@@ -1,8 +1,8 @@
 /**
  * Hard attention with the Gumbel-softmax straight-through gradient (Jang et al. 2017, Maddison et
  * al. 2017): one tile is read, drawn by policy = sites. The backward pass is that of softmax((e +
- * g) / τ), with the Gumbel noise g that makes the drawn tile the maximum of e + g. It is biased, for
- * any τ, since one tile is read and not the softmax.
+ * g) / τ), with the Gumbel noise g that makes the drawn tile the maximum of e + g. It is biased,
+ * for any τ, since one tile is read and not the softmax.
  */
 #include "base/gumbel.h"
 #include "model/sites.h"
