@@ -1001,6 +1001,11 @@ static void test_heat_maps_may_be_relative_to_the_target(void **state) {
   assert_ptr_equal(fov_target_place(&trace, 0, 3), targets + 2);
   targets[4] = targets[5] = 0;
   assert_ptr_equal(fov_target_place(&trace, 0, 2), targets + 4);
+  // What is outside the map counts at its edge.
+  for (int i = 0; i < 2; i++) targets[i] = targets[2 + i] = targets[4 + i] = i ? -2 : 1e38f;
+  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, true), FOV_OK);
+  assert_true(heat.cells[FOV_HEAT_SIDE * 13 / 16 * FOV_HEAT_SIDE] > 0);
+  fov_heat_finish(&heat);
   fov_trace_finish(&trace);
 }
 

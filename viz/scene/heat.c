@@ -14,10 +14,13 @@ enum { MEAN_BYTES = 1 << 26 }; // images that are averaged; more change nothing 
 
 /* ---- counting ---- */
 
+/** −1 … 1 as 0 … SIDE − 1. */
+static int cell_along(float x) {
+  return (int)fmax(0, fmin(SIDE - 1, floor(((double)x + 1) / 2 * SIDE)));
+}
+
 int fov_heat_cell(const float *location) {
-  int x = (int)fmin(SIDE - 1, floor((location[0] + 1) / 2 * SIDE));
-  int y = (int)fmin(SIDE - 1, floor((location[1] + 1) / 2 * SIDE));
-  return y * SIDE + x;
+  return cell_along(location[1]) * SIDE + cell_along(location[0]);
 }
 
 /** Whether the policy chose this location; not so for a fixed first or a random location. */
@@ -151,14 +154,16 @@ static void add_image(uint32_t *sums, uint32_t *counts, const FovPixels *image,
                       const float *around) {
   int C = image->channels;
   for (int i = 0; i < image->height * image->width; i++) {
-    int x = i % image->width, y = i / image->width;
+    int row = i / image->width;
+    double x = i % image->width, y = row;
     if (around) {
-      x = (int)floor(2 * x + 1 + ((double)around[0] - 1) / 2 * image->width);
-      y = (int)floor(2 * y + 1 + ((double)around[1] - 1) / 2 * image->height);
+      x = floor(2 * x + 1 + ((double)around[0] - 1) / 2 * image->width);
+      y = floor(2 * y + 1 + ((double)around[1] - 1) / 2 * image->height);
     }
-    if (x < 0 || x >= image->width || y < 0 || y >= image->height) continue;
+    if (!(x >= 0 && x < image->width && y >= 0 && y < image->height)) continue;
+    const uint8_t *pixel = image->bytes + ((int)y * image->width + (int)x) * C;
     counts[i]++;
-    for (int c = 0; c < C; c++) sums[i * C + c] += image->bytes[(y * image->width + x) * C + c];
+    for (int c = 0; c < C; c++) sums[i * C + c] += pixel[c];
   }
 }
 

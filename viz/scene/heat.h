@@ -23,7 +23,8 @@ typedef struct FovHeat {
   uint8_t *mean; /**< [H, W, C]: of the images that were seen */
 } FovHeat;
 
-/** The cell of a location, or of half a place relative to the target. */
+/** The cell of a location, or of half a place relative to the target; the nearest one of what lies
+ * outside. */
 int fov_heat_cell(const float *location);
 
 /** Counts the `count` episodes of a selection; `around`: relative to the target, where its place is
