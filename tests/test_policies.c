@@ -1085,6 +1085,7 @@ static void test_sigma_follows_its_schedule(void **state) {
   assert_close(sigma_at(sooner, 0.25), 2, 1e-12);
   assert_close(sigma_at(sooner, 0.5), 1, 1e-12);
   assert_close(sigma_at(sooner, 0.75), 1, 1e-12);
+  assert_close(sigma_at("plugin = relative\nplugin.sigma_end = 1e-30\n", 1), 1e-3, 1e-12);
 }
 
 /** The logged sigma is the one of the draws: the progress is 0.5 in every choice here. A

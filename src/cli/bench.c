@@ -15,7 +15,7 @@
 typedef struct Request {
   const char *plot;
   int threads, repeats, largest, cases;
-  int64_t samples;
+  int64_t samples, seed;
   bool own_reward, json;
 } Request;
 
@@ -26,6 +26,7 @@ static const FovOption options[] = {
     FOV_INT(Request, largest, "2048", FOV_BENCH_SMALLEST, FOV_BENCH_LARGEST,
             "bench size: side of the largest image, pixels"),
     FOV_LONG(Request, samples, "1000", 2, 1e9, "bench gradient: samples of each estimator"),
+    FOV_LONG(Request, seed, "0", 0, 1e15, "bench gradient: of its images and choices"),
     FOV_INT(Request, cases, "16", 1, 64, "bench gradient: images, the same in every sample"),
     {"own-reward", FOV_OPTION_BOOL, offsetof(Request, own_reward), 0, 0, NULL, "no",
      "bench gradient: use the training's reward and answers, not the last answer's "
@@ -105,7 +106,10 @@ static FovStatus read_words(Bench *bench, const FovArguments *arguments) {
     return fov_fail(FOV_ERR_USAGE, "--plot draws what fovea bench size or gradient measures");
   if (bench->request->own_reward && !bench->gradient)
     return fov_fail(FOV_ERR_USAGE, "--own-reward is for fovea bench gradient");
-  if (bench->request->plot) FOV_TRY(fov_draw_check(bench->request->plot));
+  if (bench->request->plot) {
+    FOV_TRY(fov_draw_check(bench->request->plot));
+    FOV_TRY(fov_replace_check(bench->request->plot));
+  }
   bench->changes = words;
   bench->change_count = count;
   return FOV_OK;
@@ -185,6 +189,7 @@ static FovStatus measure_all(const Bench *bench) {
                                                     .cases = request->cases,
                                                     .samples = request->samples,
                                                     .threads = bench->threads,
+                                                    .seed = (uint64_t)request->seed,
                                                     .own_reward = request->own_reward});
   if (bench->file) return measure_settings(bench, bench->file, NULL, NULL, bench->wanted);
   for (int i = 0; i < TASKS; i++) FOV_TRY(measure_task(bench, i));
@@ -223,7 +228,10 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   else if (fov_ranks_is_first(ranks))
     print_header(&bench);
   FovStatus status = measure_all(&bench);
-  if (status == FOV_OK && request->json && fov_ranks_is_first(ranks)) status = print_json(&bench);
+  if (request->json && json_array_size(bench.json) > 0 && fov_ranks_is_first(ranks)) {
+    FovStatus printed = print_json(&bench); // also what was measured before a failure
+    if (status == FOV_OK) status = printed;
+  }
   json_decref(bench.json);
   return status;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/bench.h"
+#include "cli/cli.h"
 #include "cli/print.h"
 #include "draw.h"
 
@@ -153,6 +154,7 @@ static FovStatus draw(const char *path, const FovGradientResult *result) {
 FovStatus fov_bench_gradient(json_t *json, const char *plot, const FovGradientRequest *request) {
   FovGradientResult result;
   FovStatus status = fov_gradient_measure(&result, request);
+  if (status == FOV_OK) fov_cli_note_file(result.path, result.checked);
   if (status == FOV_OK && json) add_json(json, &result, request);
   if (status == FOV_OK && !json) print(&result, request);
   if (status == FOV_OK && plot) status = draw(plot, &result);

@@ -117,13 +117,23 @@ static bool sets(const FovEstimatorKind *kind, const char *name) {
   return false;
 }
 
-/** Adds the settings that the objective and the policy have. */
+static bool has_option(const FovPlugin *plugin, const char *name) {
+  for (const FovOption *option = plugin->options; option && option->name; option++)
+    if (strcmp(option->name, name) == 0) return true;
+  return false;
+}
+
+/** Adds the settings that the objective, the policy and the stop rule have. */
 static int add_common(const char **all, int count, const FovTrained *plain,
                       const FovEstimatorKind *kind, bool own_reward) {
   bool classes = plain->env.spec.answer == FOV_ANSWER_CLASS;
   const char *objective = kind->settings[0];
   if (!sets(kind, "train.copies")) all[count++] = "train.copies=1";
-  if (classes && !own_reward) all[count++] = "reward=log_probability";
+  if (classes && !own_reward) {
+    all[count++] = "reward=log_probability";
+    if (has_option(&plain->task.policy->plugin, "cost")) all[count++] = "policy.cost=0";
+    if (has_option(&plain->task.stop->plugin, "cost")) all[count++] = "stop.cost=0";
+  }
   if (plain->task.policy->entropy) all[count++] = "policy.entropy=0";
   if (plain->experiment.agent.attention->scores && !sets(kind, "attention"))
     all[count++] = "attention=sampled";
@@ -154,7 +164,7 @@ static FovStatus load(FovEstimatorSubject *subject, const FovGradientRequest *re
 
 FovStatus fov_estimator_load(FovEstimatorSubject *subject, const FovGradientRequest *request,
                              const FovEstimatorKind *kind) {
-  enum { COMMON = 12 };
+  enum { COMMON = 16 };
   const char **all = calloc((size_t)request->change_count + COMMON, sizeof *all);
   *subject = (FovEstimatorSubject){{.values = NULL}, {.seed = 0}};
   if (!all) return fov_fail(FOV_ERR_MEMORY, "no memory for settings");

@@ -71,6 +71,7 @@ static FovStatus prepare(Comparison *comparison) {
   if (status == FOV_OK) {
     snprintf(result->path, sizeof result->path, "%s", subject.trained.path);
     result->update = subject.trained.update;
+    result->checked = subject.trained.checked;
     comparison->exact_samples = count_exact_samples(comparison->request, &subject.trained.task);
     result->loss = loss_of(subject.trained.env.spec.answer, comparison->request->own_reward);
     status = find_params(comparison, &subject.trained);
@@ -153,7 +154,8 @@ static FovStatus measure_all(Comparison *comparison) {
 
 /** Fails if a setting is one of those that the estimators set themselves. */
 static FovStatus check_changes(const FovGradientRequest *request) {
-  static const char *const own[] = {"objective", "baseline", "reward", "train.", "policy.entropy"};
+  static const char *const own[] = {"objective",      "baseline",    "reward",    "train",
+                                    "policy.entropy", "policy.cost", "stop.cost", "seed"};
   for (int i = 0; i < request->change_count; i++)
     for (size_t k = 0; k < sizeof own / sizeof *own; k++)
       if (strncmp(request->changes[i], own[k], strlen(own[k])) == 0)

@@ -60,6 +60,7 @@ typedef struct FovEstimator {
 typedef struct FovGradientResult {
   char path[FOV_PATH_SIZE]; /**< of the checkpoint */
   int64_t update;
+  bool checked;     /**< the file has a digest */
   const char *loss; /**< a description */
   int sequences; /**< of choices of an episode that were enumerated; 0: the reference is sampled */
   int64_t reference_samples;                        /**< of the reference; 1: it is exact */

@@ -15,7 +15,8 @@ typedef struct FovSweepSlot {
 } FovSweepSlot;
 
 typedef enum FovSweepWork {
-  FOV_SWEEP_PROBE, /**< prepares the training, without a run directory, and measures its memory */
+  FOV_SWEEP_PROBE, /**< prepares the training, without a run directory, measures its memory, and
+                        checks the other configurations of its row */
   FOV_SWEEP_TRAIN, /**< trains to the end and validates */
   FOV_SWEEP_TEST,  /**< tests the trained run */
 } FovSweepWork;

@@ -47,8 +47,8 @@ static FovStatus load_data(FovSweep *sweep) {
   return status;
 }
 
-/** Prepares a run in a child, which finds what is wrong with its agent, and how much memory it
- * takes: bytes, if that is more. */
+/** Prepares a run in a child, which finds what is wrong with the agents of its row, and how much
+ * memory it takes: bytes, if that is more. */
 static FovStatus probe(double *bytes, FovSweep *sweep, int run) {
   FovSweepJob *job = &sweep->jobs[0];
   FovStatus ended;

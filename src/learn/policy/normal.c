@@ -31,7 +31,8 @@ int fov_normal_columns(FovColumn columns[FOV_COLUMNS], const void *options) {
 
 double fov_normal_sigma(const FovNormalOptions *o, double progress) {
   double fallen = progress < o->sigma_fall ? progress / o->sigma_fall : 1;
-  return o->sigma_end > 0 ? o->sigma + fallen * (o->sigma_end - o->sigma) : o->sigma;
+  double end = fmax(o->sigma_end, 1e-3); // with less, gradients of log π overflow
+  return o->sigma_end > 0 ? o->sigma + fallen * (end - o->sigma) : o->sigma;
 }
 
 int fov_normal_figures(FovFigure figures[FOV_POLICY_FIGURES], const void *options,
