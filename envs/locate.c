@@ -27,11 +27,15 @@ typedef struct Locate {
   double detail;
 } Locate;
 
-static FovStatus check_patch(const FovCanvas *canvas, int patch) {
+static FovStatus check_patch(const FovCanvas *canvas, const Options *o) {
   int least = canvas->height < canvas->width ? canvas->height : canvas->width;
-  if (2 * patch <= least) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE, "env.patch = %d: expected at most %d, half of the image's side",
-                  patch, least / 2);
+  if (2 * o->patch > least)
+    return fov_fail(FOV_ERR_USAGE, "env.patch = %d: expected at most %d, half of the image's side",
+                    o->patch, least / 2);
+  if (o->patch == 1 && o->detail > 0)
+    return fov_fail(FOV_ERR_USAGE, "env.detail = %g: expected 0, for a patch of one pixel has none",
+                    o->detail);
+  return FOV_OK;
 }
 
 /** Describes what is asked. The goal: the root mean squared distance of the answers is at most the
@@ -61,7 +65,7 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
   world->patch = o->patch;
   world->steps = o->steps;
   world->detail = o->detail;
-  FovStatus status = check_patch(&world->canvas, o->patch);
+  FovStatus status = check_patch(&world->canvas, o);
   if (status == FOV_OK) {
     describe(spec, world);
     return FOV_OK;

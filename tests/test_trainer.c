@@ -313,6 +313,9 @@ static void test_targets_are_near_at_first(void **state) {
   toy_finish(&toy);
   assert_create_refuses("env = toy_turns\ntrain.near = 0.8\n", "set first = random");
   assert_create_refuses("first = random\ntrain.near = 0.8\n", "env = toy has none");
+  assert_create_refuses("env = toy_turns\nfirst = random\ntrain.near = 0.8\n" TOY_SOFT,
+                        "train.near: expected an attention that goes to a place, found attention "
+                        "= soft");
 }
 
 static void test_a_baseline_without_the_answers_it_starts_from_is_refused(void **state) {
