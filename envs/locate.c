@@ -27,15 +27,11 @@ typedef struct Locate {
   double detail;
 } Locate;
 
-static FovStatus check_patch(const FovCanvas *canvas, const Options *o) {
+static FovStatus check_patch(const FovCanvas *canvas, int patch) {
   int least = canvas->height < canvas->width ? canvas->height : canvas->width;
-  if (2 * o->patch > least)
-    return fov_fail(FOV_ERR_USAGE, "env.patch = %d: expected at most %d, half of the image's side",
-                    o->patch, least / 2);
-  if (o->patch == 1 && o->detail > 0)
-    return fov_fail(FOV_ERR_USAGE, "env.detail = %g: expected 0, for a patch of one pixel has none",
-                    o->detail);
-  return FOV_OK;
+  if (2 * patch <= least) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "env.patch = %d: expected at most %d, half of the image's side",
+                  patch, least / 2);
 }
 
 /** Describes what is asked. The goal: the root mean squared distance of the answers is at most the
@@ -65,7 +61,7 @@ static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSp
   world->patch = o->patch;
   world->steps = o->steps;
   world->detail = o->detail;
-  FovStatus status = check_patch(&world->canvas, o);
+  FovStatus status = check_patch(&world->canvas, o->patch);
   if (status == FOV_OK) {
     describe(spec, world);
     return FOV_OK;
@@ -142,7 +138,8 @@ static const FovOption options_table[] = {
     FOV_INT(Options, patch, "5", 1, 64, "side of the patch to find, pixels"),
     FOV_INT(Options, steps, "16", 1, 1024, "answers of an episode, one after every glimpse"),
     FOV_REAL(Options, detail, "0", 0, 0.5,
-             "least standard deviation of a channel of the patch; 0: a patch may be blank"),
+             "least standard deviation of a channel of the patch, which is drawn up to 1000 times; "
+             "0: a patch may be blank"),
     FOV_OPTIONS_END};
 
 const FovEnvType fov_env_locate = {

@@ -368,6 +368,16 @@ static void test_choices_that_cannot_be_enumerated_are_refused(void **state) {
                         "objective = marginal: expected train.near = 0, found 0.5");
 }
 
+static void test_a_patch_that_cannot_move_inside_the_image_is_refused(void **state) {
+  (void)state;
+  const char *const covering[] = {"sensor.side = 20\n", "sensor.whole = yes\n"};
+  for (int i = 0; i < 2; i++) {
+    char settings[64];
+    snprintf(settings, sizeof settings, "sensor.inside = yes\n%s", covering[i]);
+    assert_create_refuses(settings, "expected a patch smaller than the image of 20 x 20 pixels");
+  }
+}
+
 static void test_a_baseline_of_one_answer_refuses_a_reward_of_two(void **state) {
   (void)state;
   Toy toy;
@@ -661,6 +671,7 @@ int main(void) {
       cmocka_unit_test(test_a_baseline_without_the_answers_it_starts_from_is_refused),
       cmocka_unit_test(test_what_a_vector_does_not_have_is_refused),
       cmocka_unit_test(test_choices_that_cannot_be_enumerated_are_refused),
+      cmocka_unit_test(test_a_patch_that_cannot_move_inside_the_image_is_refused),
       cmocka_unit_test(test_a_baseline_of_one_answer_refuses_a_reward_of_two),
       cmocka_unit_test(test_copies_without_a_likelihood_are_refused),
       cmocka_unit_test(test_relaxed_choices_without_labels_are_refused),

@@ -591,7 +591,6 @@ static void patches_come_from_the_place_that_is_asked_for(void **state) {
   check_locations("env = locate\nenv.size = 9\nenv.patch = 4\nenv.steps = 1", 9, 4, 1);
   assert_refused("env = locate\nenv.size = 9\nenv.patch = 5",
                  "env.patch = 5: expected at most 4, half of the image's side");
-  assert_refused("env = locate\nenv.patch = 1\nenv.detail = 0.1", "env.detail = 0.1: expected 0");
 }
 
 /** The deviation of the brightness in a sensor's patch at a place of [−1, 1]². */

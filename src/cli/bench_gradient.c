@@ -12,8 +12,8 @@
 
 static void print_title(const FovGradientResult *result, const FovGradientRequest *request) {
   fov_print(stdout, "\n%s, update %lld\n", result->path, (long long)result->update);
-  printf("gradient of %s on %d images, %lld samples of each estimator\n", result->loss,
-         request->cases, (long long)request->samples);
+  printf("gradient of %s on %d images, %lld samples of each estimator, seed %lld\n", result->loss,
+         request->cases, (long long)request->samples, (long long)request->seed);
   if (result->sequences > 0 && result->reference_samples == 1)
     printf("reference: exact, over %d sequences of choices\n", result->sequences);
   else if (result->sequences > 0)
@@ -94,11 +94,12 @@ static void add_json(json_t *json, const FovGradientResult *result,
   json_t *list = json_array();
   for (int i = 0; i < result->count; i++)
     json_array_append_new(list, estimator_json(&result->estimators[i], result));
-  json_array_append_new(json, json_pack("{s:s, s:I, s:s, s:i, s:i, s:I, s:o}", "checkpoint",
+  json_array_append_new(json, json_pack("{s:s, s:I, s:s, s:i, s:I, s:i, s:I, s:o}", "checkpoint",
                                         result->path, "update", (json_int_t)result->update, "loss",
-                                        result->loss, "images", request->cases, "sequences",
-                                        result->sequences, "reference_samples",
-                                        (json_int_t)result->reference_samples, "estimators", list));
+                                        result->loss, "images", request->cases, "seed",
+                                        (json_int_t)request->seed, "sequences", result->sequences,
+                                        "reference_samples", (json_int_t)result->reference_samples,
+                                        "estimators", list));
 }
 
 /* ---- figure ---- */

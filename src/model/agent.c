@@ -167,23 +167,14 @@ static FovStatus check_context(const FovAgentParts *parts) {
   return FOV_OK;
 }
 
-/** Windows and tiles have places of their own, which do not depend on where a policy may look. A
- * patch as large as the image has one place. */
+/** Windows and tiles have places of their own, which do not depend on where a policy may look. */
 static FovStatus check_inside(const FovAgentParts *parts) {
   const FovAttention *attention = parts->attention;
-  int side = parts->sensor.side;
-  if (!parts->sensor.inside) return FOV_OK;
-  if (attention->reads_all || attention->scores)
-    return fov_fail(FOV_ERR_USAGE,
-                    "sensor.inside = yes: expected attention = gaze, found attention = %s, on "
-                    "which it has no effect; set sensor.inside = no",
-                    attention->plugin.name);
-  if (side >= parts->width && side >= parts->height)
-    return fov_fail(FOV_ERR_USAGE,
-                    "sensor.inside = yes: expected sensor.side below the image's side, found a "
-                    "patch of %d pixels on %d x %d, which cannot move",
-                    side, parts->width, parts->height);
-  return FOV_OK;
+  if (!parts->sensor.inside || (!attention->reads_all && !attention->scores)) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "sensor.inside = yes: expected attention = gaze, found attention = %s, on which "
+                  "it has no effect; set sensor.inside = no",
+                  attention->plugin.name);
 }
 
 /** What the sensor gives; of a sequence, a symbol. */

@@ -124,8 +124,9 @@ static void note_dropped(FovRuns *runs, const Dropped *dropped) {
     fov_runs_note(runs, "left out, without a result: %d runs, such as %s", dropped->count,
                   dropped->first);
   if (runs->waiting > 0)
-    fov_runs_note(runs, "%lld run%s of the sweep ha%s not started", (long long)runs->waiting,
-                  runs->waiting == 1 ? "" : "s", runs->waiting == 1 ? "s" : "ve");
+    fov_runs_note(runs, "%lld run%s of the sweep ha%s not started, or failed",
+                  (long long)runs->waiting, runs->waiting == 1 ? "" : "s",
+                  runs->waiting == 1 ? "s" : "ve");
 }
 
 /** Reads runs with a result and drops the others. */

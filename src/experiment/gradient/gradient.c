@@ -63,6 +63,34 @@ static int64_t count_exact_samples(const FovGradientRequest *request, const FovT
   return (TIMES * COPIES * request->samples + sequences - 1) / sequences + 1;
 }
 
+/** Fails if a change is of that key, or of the plug-in's options. */
+static FovStatus refuse_key(const FovGradientRequest *request, const char *key, const char *how) {
+  size_t length = strlen(key);
+  for (int i = 0; i < request->change_count; i++)
+    if (strncmp(request->changes[i], key, length) == 0 &&
+        strchr(".= ", request->changes[i][length]))
+      return fov_fail(FOV_ERR_USAGE,
+                      "%s: expected a setting of agent or environment; bench gradient %s",
+                      request->changes[i], how);
+  return FOV_OK;
+}
+
+/** Fails if a setting is one of those that the estimators set themselves. */
+static FovStatus check_changes(const FovGradientRequest *request) {
+  static const char *const own[] = {"objective", "estimator", "baseline", "reward", "train"};
+  for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+    FOV_TRY(refuse_key(request, own[k], "sets it itself"));
+  FOV_TRY(refuse_key(request, "policy.entropy", "leaves bonuses out"));
+  return refuse_key(request, "seed", "draws by --seed N");
+}
+
+/** Costs count only if the loss has them. */
+static FovStatus check_costs(const FovGradientRequest *request, FovAnswerKind answer) {
+  if (request->own_reward || answer != FOV_ANSWER_CLASS) return FOV_OK;
+  FOV_TRY(refuse_key(request, "policy.cost", "leaves costs out without --own-reward"));
+  return refuse_key(request, "stop.cost", "leaves costs out without --own-reward");
+}
+
 /** Finds the checkpoint and its groups. */
 static FovStatus prepare(Comparison *comparison) {
   FovGradientResult *result = comparison->result;
@@ -74,7 +102,8 @@ static FovStatus prepare(Comparison *comparison) {
     result->checked = subject.trained.checked;
     comparison->exact_samples = count_exact_samples(comparison->request, &subject.trained.task);
     result->loss = loss_of(subject.trained.env.spec.answer, comparison->request->own_reward);
-    status = find_params(comparison, &subject.trained);
+    status = check_costs(comparison->request, subject.trained.env.spec.answer);
+    if (status == FOV_OK) status = find_params(comparison, &subject.trained);
     if (status == FOV_OK && comparison->request->cases > subject.trained.env.spec.cases)
       status = fov_fail(FOV_ERR_USAGE, "--cases %d: expected at most the %lld training cases",
                         comparison->request->cases, (long long)subject.trained.env.spec.cases);
@@ -149,20 +178,6 @@ static FovStatus measure_all(Comparison *comparison) {
   if (!result->estimators) return fov_fail(FOV_ERR_MEMORY, "no memory for figures");
   for (int i = 0; i < result->count; i++)
     FOV_TRY(measure(&result->estimators[i], comparison, &fov_estimator_kinds[i]));
-  return FOV_OK;
-}
-
-/** Fails if a setting is one of those that the estimators set themselves. */
-static FovStatus check_changes(const FovGradientRequest *request) {
-  static const char *const own[] = {"objective",      "baseline",    "reward",    "train",
-                                    "policy.entropy", "policy.cost", "stop.cost", "seed"};
-  for (int i = 0; i < request->change_count; i++)
-    for (size_t k = 0; k < sizeof own / sizeof *own; k++)
-      if (strncmp(request->changes[i], own[k], strlen(own[k])) == 0)
-        return fov_fail(FOV_ERR_USAGE,
-                        "%s: expected a setting of agent or environment; bench gradient sets %s "
-                        "itself",
-                        request->changes[i], own[k]);
   return FOV_OK;
 }
 

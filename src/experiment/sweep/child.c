@@ -14,7 +14,6 @@
 #include "experiment/session.h"
 #include "experiment/sweep/folder.h"
 #include "experiment/tested.h"
-#include "learn/trainer/update.h"
 
 static volatile sig_atomic_t interrupted, evaluating;
 
@@ -29,43 +28,12 @@ static void on_signal(int number) {
   interrupted = 1;
 }
 
-/** Fails if the plan wants several rollouts of moves or vectors. */
-static FovStatus check_rollouts(const FovSweepPlan *plan, const FovEnv *env) {
+FovStatus fov_sweep_check_rollouts(const FovSweepPlan *plan, const FovEnv *env) {
   if (plan->options.rollouts == 1 || env->spec.answer == FOV_ANSWER_CLASS) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
                   "--rollouts %d: expected 1: several rollouts of moves or vectors have no common "
                   "outcome",
                   plan->options.rollouts);
-}
-
-/* ---- checking ---- */
-
-/** Builds the training of a configuration. */
-static FovStatus check_configuration(const FovSweepPlan *plan, int configuration) {
-  FovExperiment experiment;
-  FovEnv env = {.impl = NULL};
-  FovStatus status = fov_experiment_init(&experiment);
-  if (status == FOV_OK)
-    status = fov_sweep_settings(experiment.settings, plan, configuration, plan->first_seed);
-  if (status == FOV_OK) status = fov_experiment_resolve(&experiment);
-  if (status == FOV_OK) status = fov_experiment_env(&env, &experiment, FOV_SPLIT_TRAIN);
-  if (status == FOV_OK) status = fov_experiment_build(&experiment, &env.spec);
-  if (status == FOV_OK) {
-    FovTraining training = fov_experiment_training(&experiment, &env);
-    status = fov_train_check(&training);
-  }
-  fov_experiment_finish(&experiment);
-  fov_env_finish(&env);
-  return status;
-}
-
-/** Checks the configurations of the run's row. */
-static FovStatus check_row(const FovSweepChild *child) {
-  const FovSweepPlan *plan = child->plan;
-  int row = fov_sweep_row(plan, child->run->configuration);
-  for (int i = 0; i < plan->configurations; i++)
-    if (fov_sweep_row(plan, i) == row) FOV_TRY(check_configuration(plan, i));
-  return FOV_OK;
 }
 
 /* ---- training ---- */
@@ -119,12 +87,12 @@ static FovStatus run_session(FovSession *session, const FovSweepChild *child,
   FOV_TRY(fov_session_prepare(session, request));
   if (child->work == FOV_SWEEP_PROBE) {
     double blocks, shards;
-    FOV_TRY(check_rollouts(child->plan, &session->valid_env));
+    FOV_TRY(fov_sweep_check_rollouts(child->plan, &session->valid_env));
     FOV_TRY(fov_training_memory(&blocks, &shards, &session->training));
     struct rusage usage; // data, blocks, and the arena of the measurement
     getrusage(RUSAGE_SELF, &usage);
     child->slot->bytes = 1024.0 * (double)usage.ru_maxrss + shards;
-    return check_row(child);
+    return FOV_OK;
   }
   FOV_TRY(fov_session_open(session));
   return fov_session_train(session);
@@ -172,7 +140,7 @@ static FovStatus test(const FovSweepChild *child, const FovTrained *trained) {
   int rollouts = child->plan->options.rollouts;
   if (!isfinite(child->run->test_error)) FOV_TRY(evaluate(child, trained, 1));
   if (rollouts == 1 || isfinite(child->run->rollouts_error)) return FOV_OK;
-  FOV_TRY(check_rollouts(child->plan, &trained->env));
+  FOV_TRY(fov_sweep_check_rollouts(child->plan, &trained->env));
   return evaluate(child, trained, rollouts);
 }
 

@@ -15,8 +15,7 @@ typedef struct FovSweepSlot {
 } FovSweepSlot;
 
 typedef enum FovSweepWork {
-  FOV_SWEEP_PROBE, /**< prepares the training, without a run directory, measures its memory, and
-                        checks the other configurations of its row */
+  FOV_SWEEP_PROBE, /**< prepares the training, without a run directory, and measures its memory */
   FOV_SWEEP_TRAIN, /**< trains to the end and validates */
   FOV_SWEEP_TEST,  /**< tests the trained run */
 } FovSweepWork;
@@ -33,6 +32,9 @@ typedef struct FovSweepChild {
   int claim;  /**< a descriptor that the child keeps open; −1: none */
   int errors; /**< descriptor of a file that gets what the child prints on stderr */
 } FovSweepChild;
+
+/** Fails if the plan wants several rollouts of moves or vectors. */
+FovStatus fov_sweep_check_rollouts(const FovSweepPlan *plan, const FovEnv *env);
 
 /** Starts a child. It ends if its parent dies, and on SIGTERM, after it has saved its training. */
 FovStatus fov_sweep_child_start(pid_t *process, const FovSweepChild *child);

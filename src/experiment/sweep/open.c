@@ -7,10 +7,12 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/profile.h"
 #include "experiment/sweep/folder.h"
 #include "experiment/sweep/parts.h"
+#include "learn/trainer/update.h"
 
 /** Bytes of this process, which its children share as long as they only read them. */
 static double shared_bytes(void) {
@@ -47,8 +49,46 @@ static FovStatus load_data(FovSweep *sweep) {
   return status;
 }
 
-/** Prepares a run in a child, which finds what is wrong with the agents of its row, and how much
- * memory it takes: bytes, if that is more. */
+/** Builds the training of a configuration. */
+static FovStatus check_configuration(const FovSweepPlan *plan, int configuration) {
+  FovExperiment experiment;
+  FovEnv env = {.impl = NULL};
+  FovStatus status = fov_experiment_init(&experiment);
+  if (status == FOV_OK)
+    status = fov_sweep_settings(experiment.settings, plan, configuration, plan->first_seed);
+  if (status == FOV_OK) status = fov_experiment_resolve(&experiment);
+  if (status == FOV_OK) status = fov_experiment_env(&env, &experiment, FOV_SPLIT_TRAIN);
+  if (status == FOV_OK) status = fov_sweep_check_rollouts(plan, &env);
+  if (status == FOV_OK) status = fov_experiment_build(&experiment, &env.spec);
+  if (status == FOV_OK) {
+    FovTraining training = fov_experiment_training(&experiment, &env);
+    status = fov_train_check(&training);
+  }
+  fov_experiment_finish(&experiment);
+  fov_env_finish(&env);
+  return status;
+}
+
+/** Checks all configurations of a new sweep, so that no run is started if another one could not be.
+ * One that exists may be continued, whatever this version refuses. */
+static FovStatus check_configurations(const FovSweep *sweep) {
+  const FovSweepPlan *plan = &sweep->plan;
+  char path[FOV_PATH_SIZE], label[4 * FOV_STRING_SIZE], message[FOV_SWEEP_REASON];
+  if (fov_file_exists(fov_sweep_path(path, sweep->request->dir, FOV_SWEEP_PLAN, NULL)))
+    return FOV_OK;
+  for (int i = 0; i < sweep->count; i += plan->seeds) {
+    int configuration = sweep->runs[i].configuration;
+    FovStatus status = sweep->runs[i].left_out ? FOV_OK : check_configuration(plan, configuration);
+    if (status == FOV_OK) continue;
+    snprintf(message, sizeof message, "%s", fov_error_message());
+    fov_sweep_describe(label, sizeof label, plan, configuration);
+    return fov_fail(status, "%s (configuration: %s)", message, label);
+  }
+  return FOV_OK;
+}
+
+/** Prepares a run in a child, which finds what is wrong with its agent, and how much memory it
+ * takes: bytes, if that is more. */
 static FovStatus probe(double *bytes, FovSweep *sweep, int run) {
   FovSweepJob *job = &sweep->jobs[0];
   FovStatus ended;
@@ -158,7 +198,8 @@ static FovStatus open_sweep(FovSweep *sweep) {
     FOV_TRY(
         fov_halving_create(&sweep->halving, request->dir, sweep->runs, sweep->count, sweep->times));
   FOV_TRY(load_data(sweep));
-  return probe_rows(sweep);
+  FOV_TRY(probe_rows(sweep));
+  return check_configurations(sweep);
 }
 
 FovStatus fov_sweep_create(FovSweep **sweep, const FovSweepRequest *request) {

@@ -7,7 +7,7 @@
 /** First in the options of every such policy. */
 typedef struct FovNormalOptions {
   double sigma;      /**< σ_0 at the start; its unit, range and default are the policy's */
-  double sigma_end;  /**< at the end, at least 0.001; 0: the same */
+  double sigma_end;  /**< at the end; 0: the same */
   double sigma_fall; /**< share of the training in which it is reached */
   bool adaptive;     /**< σ depends on the state, too */
   double entropy;    /**< weight of an entropy bonus */
@@ -16,7 +16,8 @@ typedef struct FovNormalOptions {
 /** After the policy's own `sigma`. */
 #define FOV_NORMAL_OPTIONS                                                                         \
   FOV_REAL(FovNormalOptions, sigma_end, "0", 0, 1000,                                              \
-           "at the end, in the unit of sigma, reached linearly; at least 0.001; 0: the same"),     \
+           "at the end, in the unit of sigma, reached linearly; less than 0.001 counts as that; "  \
+           "0: the same"),                                                                         \
       FOV_REAL(FovNormalOptions, sigma_fall, "1", 0.001, 1,                                        \
                "share of the training in which it is reached"),                                    \
       FOV_BOOL(FovNormalOptions, adaptive, "no",                                                   \

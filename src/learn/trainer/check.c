@@ -97,6 +97,18 @@ static FovStatus check_relaxed(const FovTraining *training) {
   return FOV_OK;
 }
 
+/** A patch as large as the image cannot move inside it. */
+static FovStatus check_inside(const FovTask *task) {
+  const FovSensor *sensor = &task->agent->sensor;
+  FovImage shown = fov_observed(&task->env->spec.observation, NULL);
+  bool covers = sensor->whole || (sensor->side >= shown.width && sensor->side >= shown.height);
+  if (!sensor->inside || !covers) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "sensor.inside = yes: expected a patch smaller than the image of %d x %d pixels, "
+                  "or it cannot move; lower sensor.side or set sensor.whole = no",
+                  shown.width, shown.height);
+}
+
 static FovStatus check_near(const FovTraining *training) {
   const FovTask *task = &training->task;
   if (training->options.near == 0) return FOV_OK;
@@ -134,6 +146,7 @@ FovStatus fov_train_check(const FovTraining *training) {
   FOV_TRY(check_baseline(training));
   FOV_TRY(check_likelihood(training));
   FOV_TRY(check_relaxed(training));
+  FOV_TRY(check_inside(&training->task));
   FOV_TRY(check_near(training));
   return check_parts(training);
 }
