@@ -149,8 +149,8 @@ static void assert_shows(Options options, int height, int width, int channels, i
 
 /* ---- what is drawn from pictures ---- */
 
-/** The picture is red, which has no detail, but for a dot on the right: only patches with a
- * part of the dot are asked for. */
+/** The image is uniformly red except for one dot on the right: every patch that is asked for
+ * contains a part of the dot. */
 static void locates_no_patch_of_one_colour(void **state) {
   (void)state;
   enum { SIDE = 16, PATCH = 4, X = 12, Y = 8 };

@@ -1088,8 +1088,8 @@ static void test_sigma_follows_its_schedule(void **state) {
   assert_close(sigma_at("plugin = relative\nplugin.sigma_end = 1e-30\n", 1), 1e-3, 1e-12);
 }
 
-/** The logged sigma is the one of the draws: the progress is 0.5 in every choice here. A
- * policy without a schedule would keep 3. */
+/** The logged sigma is the one of the draws: the progress is 0.5 in every choice here. A policy
+ * without a schedule would keep 3. */
 static void test_choices_are_drawn_with_the_schedule_s_sigma(void **state) {
   (void)state;
   const struct {

@@ -55,8 +55,8 @@ static const char *loss_of(FovAnswerKind answer, bool own_reward) {
 
 enum { TIMES = 4, COPIES = 8 }; // the sampled reference has so many times as many samples; its K
 
-/** Samples of the exact gradients: one, unless first places are random. Their mean then takes about
- * as long as the sampled reference. */
+/** Samples of the exact gradients: one, unless first places are random. Then two or more, whose
+ * mean takes about as long as the sampled reference. */
 static int64_t count_exact_samples(const FovGradientRequest *request, const FovTask *task) {
   int sequences = fov_train_sequences(task);
   if (task->options.first != FOV_FIRST_RANDOM || sequences == 0) return 1;

@@ -103,3 +103,11 @@ FovStatus fov_sweep_settings(FovSettings *settings, const FovSweepPlan *plan, in
   snprintf(number, sizeof number, "%" PRId64, seed);
   return fov_settings_put(settings, "seed", number, "--seeds");
 }
+
+FovStatus fov_sweep_resolve(FovExperiment *experiment, const FovSweepPlan *plan,
+                            int configuration) {
+  FovStatus status = fov_experiment_init(experiment);
+  if (status == FOV_OK)
+    status = fov_sweep_settings(experiment->settings, plan, configuration, plan->first_seed);
+  return status == FOV_OK ? fov_experiment_resolve(experiment) : status;
+}

@@ -38,11 +38,8 @@ static void choose_jobs(FovSweep *sweep, double bytes) {
 /** Loads the data of the first configuration that is wanted. */
 static FovStatus load_data(FovSweep *sweep) {
   FovExperiment experiment;
-  FovStatus status = fov_experiment_init(&experiment);
-  if (status == FOV_OK)
-    status = fov_sweep_settings(experiment.settings, &sweep->plan,
-                                sweep->runs[sweep->first].configuration, sweep->plan.first_seed);
-  if (status == FOV_OK) status = fov_experiment_resolve(&experiment);
+  FovStatus status =
+      fov_sweep_resolve(&experiment, &sweep->plan, sweep->runs[sweep->first].configuration);
   if (status == FOV_OK) status = fov_experiment_env(&sweep->train, &experiment, FOV_SPLIT_TRAIN);
   if (status == FOV_OK) status = fov_experiment_env(&sweep->valid, &experiment, FOV_SPLIT_VALID);
   fov_experiment_finish(&experiment);
@@ -53,10 +50,7 @@ static FovStatus load_data(FovSweep *sweep) {
 static FovStatus check_configuration(const FovSweepPlan *plan, int configuration) {
   FovExperiment experiment;
   FovEnv env = {.impl = NULL};
-  FovStatus status = fov_experiment_init(&experiment);
-  if (status == FOV_OK)
-    status = fov_sweep_settings(experiment.settings, plan, configuration, plan->first_seed);
-  if (status == FOV_OK) status = fov_experiment_resolve(&experiment);
+  FovStatus status = fov_sweep_resolve(&experiment, plan, configuration);
   if (status == FOV_OK) status = fov_experiment_env(&env, &experiment, FOV_SPLIT_TRAIN);
   if (status == FOV_OK) status = fov_sweep_check_rollouts(plan, &env);
   if (status == FOV_OK) status = fov_experiment_build(&experiment, &env.spec);
@@ -124,9 +118,7 @@ static FovStatus count_episodes(FovSweep *sweep) {
   sweep->times = INT_MAX;
   for (int i = 0; i < sweep->plan.configurations; i++) {
     FovExperiment experiment;
-    FovStatus status = fov_experiment_init(&experiment);
-    if (status == FOV_OK) status = fov_sweep_settings(experiment.settings, &sweep->plan, i, 0);
-    if (status == FOV_OK) status = fov_experiment_resolve(&experiment);
+    FovStatus status = fov_sweep_resolve(&experiment, &sweep->plan, i);
     if (status == FOV_OK) {
       sweep->episodes[i] = fov_train_updates_planned(&experiment.train) * experiment.train.batch;
       if (experiment.eval.times < sweep->times) sweep->times = experiment.eval.times;

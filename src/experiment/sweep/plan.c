@@ -226,10 +226,7 @@ static FovStatus count_configurations(FovSweepPlan *plan) {
 static FovStatus check_configurations(const FovSweepPlan *plan) {
   for (int i = 0; i < plan->configurations; i++) {
     FovExperiment experiment;
-    FovStatus status = fov_experiment_init(&experiment);
-    if (status == FOV_OK)
-      status = fov_sweep_settings(experiment.settings, plan, i, plan->first_seed);
-    if (status == FOV_OK) status = fov_experiment_resolve(&experiment);
+    FovStatus status = fov_sweep_resolve(&experiment, plan, i);
     fov_experiment_finish(&experiment);
     FOV_TRY(status);
   }

@@ -112,4 +112,8 @@ void fov_sweep_describe(char *label, size_t size, const FovSweepPlan *plan, int 
 FovStatus fov_sweep_settings(FovSettings *settings, const FovSweepPlan *plan, int configuration,
                              int64_t seed);
 
+/** Makes the experiment of a configuration, with the first seed. Finished by fov_experiment_finish,
+ * also after a failure. */
+FovStatus fov_sweep_resolve(FovExperiment *experiment, const FovSweepPlan *plan, int configuration);
+
 #endif

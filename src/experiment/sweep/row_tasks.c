@@ -20,10 +20,7 @@ static int first_of(const FovSweepPlan *plan, int row) {
 /** Writes all settings of a row, with defaults. */
 static FovStatus read_config(char **text, const FovSweepPlan *plan, int row) {
   FovExperiment experiment;
-  FovStatus status = fov_experiment_init(&experiment);
-  if (status == FOV_OK)
-    status = fov_sweep_settings(experiment.settings, plan, first_of(plan, row), plan->first_seed);
-  if (status == FOV_OK) status = fov_experiment_resolve(&experiment);
+  FovStatus status = fov_sweep_resolve(&experiment, plan, first_of(plan, row));
   if (status == FOV_OK) status = fov_config_dump(text, &experiment.config);
   fov_experiment_finish(&experiment);
   return status;

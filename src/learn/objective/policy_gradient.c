@@ -58,6 +58,11 @@ static const FovRollout *source_of(const FovObjectiveInput *input) {
   return input->before ? input->before : input->rollout;
 }
 
+const FovTimeStep *fov_step_before(const FovObjectiveInput *input, int t) {
+  static const FovTimeStep none = {0};
+  return input->before ? &input->before->at[t] : &none;
+}
+
 /** What the baseline adds to its head's predictions, [M, B]. */
 static real *offsets_of(FovArena *arena, const FovObjectiveInput *input) {
   const FovRollout *rollout = source_of(input);
@@ -208,8 +213,7 @@ void fov_weighted_losses_add(FovTape *tape, double *losses, const FovObjectiveIn
   real factor = (real)(o->policy / input->batch);
   add_answer_loss(tape, &losses[FOV_LOSS_ANSWER], input, weights);
   for (int t = 0; t < rollout->time_steps; t++) {
-    const FovTimeStep *step = &rollout->at[t], none = {0};
-    const FovTimeStep *then = input->before ? &input->before->at[t] : &none;
+    const FovTimeStep *step = &rollout->at[t], *then = fov_step_before(input, t);
     const ChoiceKind kinds[] = {
         {step->log_look, then->log_look, weights->looks, FOV_EVENT_LOOK, 0},
         {step->log_act, then->log_act, weights->acts, FOV_EVENT_ACT, entropy},

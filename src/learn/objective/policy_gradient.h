@@ -31,6 +31,9 @@ extern const char *const fov_policy_gradient_losses[];
 typedef void FovChoiceWeights(real *weights, const real *returns, const real *b, int time_steps,
                               int lanes, const void *options);
 
+/** Time step t of the rollout that is repeated; an empty one if nothing is. */
+const FovTimeStep *fov_step_before(const FovObjectiveInput *input, int t);
+
 /** Adds the gradients of the three losses. weights: what distinguishes the objectives. */
 void fov_policy_gradient_add(FovTape *tape, double *losses, const FovObjectiveInput *input,
                              FovChoiceWeights *weights, const void *options);

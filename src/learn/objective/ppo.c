@@ -83,8 +83,7 @@ static void backward(FovTape *tape, double *losses, const FovObjectiveInput *inp
   real *stops = FOV_NEW_ZEROS(tape->arena, real, M * B);
   Change change = {0};
   for (int t = 0; t < M; t++) {
-    const FovTimeStep *now = &rollout->at[t], none = {0};
-    const FovTimeStep *then = input->before ? &input->before->at[t] : &none;
+    const FovTimeStep *now = &rollout->at[t], *then = fov_step_before(input, t);
     const real *a = advantages + t * B;
     weigh_step(looks + t * B, &change, a, now->log_look, then->log_look, now, FOV_EVENT_LOOK,
                o->clip);

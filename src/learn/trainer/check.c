@@ -46,6 +46,16 @@ static FovStatus check_baseline(const FovTraining *training) {
   return FOV_OK;
 }
 
+/** What sums over the choices of a case counts each answer once. */
+static FovStatus check_answer(const FovTraining *training) {
+  const FovObjective *objective = training->objective;
+  bool sums = objective->enumerates || objective->likelihood;
+  if (!sums || training->options.answer == FOV_TRAIN_ANSWER_LAST) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "objective = %s: expected train.answer = last, found train.answer = every",
+                  objective->plugin.name);
+}
+
 /** Fails unless the copies of a case give their answers together, and to one question. An
  * environment that also ends some copies before others is not found here. */
 static FovStatus check_likelihood(const FovTraining *training) {
@@ -63,10 +73,6 @@ static FovStatus check_likelihood(const FovTraining *training) {
                     objective, task->stop->plugin.name);
   if (training->options.copies < 2)
     return fov_fail(FOV_ERR_USAGE, "objective = %s needs train.copies of 2 or more, found 1",
-                    objective);
-  if (training->options.answer != FOV_TRAIN_ANSWER_LAST)
-    return fov_fail(FOV_ERR_USAGE,
-                    "objective = %s: expected train.answer = last, found train.answer = every",
                     objective);
   return FOV_OK;
 }
@@ -141,6 +147,7 @@ static FovStatus check_parts(const FovTraining *training) {
 
 FovStatus fov_train_check(const FovTraining *training) {
   FOV_TRY(fov_task_check(&training->task));
+  FOV_TRY(check_answer(training));
   FOV_TRY(fov_train_check_enumeration(training));
   FOV_TRY(check_copies(training));
   FOV_TRY(check_baseline(training));

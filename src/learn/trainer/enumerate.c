@@ -66,8 +66,6 @@ static FovStatus check_lanes(const FovTraining *training) {
 FovStatus fov_train_check_enumeration(const FovTraining *training) {
   if (!training->objective->enumerates) return FOV_OK;
   FOV_TRY(check_episode(training));
-  if (training->options.answer != FOV_TRAIN_ANSWER_LAST)
-    return refuse(training, "train.answer = last", "train.answer", "every");
   return check_lanes(training);
 }
 
