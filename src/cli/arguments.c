@@ -1,7 +1,6 @@
 #include "cli/arguments.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +103,17 @@ FovStatus fov_arguments_parse(FovArguments *arguments, void *values, const FovOp
 void fov_arguments_finish(FovArguments *arguments) {
   free(arguments->words);
   *arguments = (FovArguments){0};
+}
+
+bool fov_arguments_has(const FovArguments *arguments, const char *name) {
+  size_t length = strlen(name);
+  for (int i = 1; i < arguments->argc && strcmp(arguments->argv[i], "--") != 0; i++) {
+    const char *word = arguments->argv[i];
+    if (strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, length) == 0 &&
+        strchr("=", word[2 + length]))
+      return true;
+  }
+  return false;
 }
 
 /** "--episodes N", "--split SPLIT", "-o, --output OUTPUT", "--json". */

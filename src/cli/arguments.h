@@ -2,6 +2,7 @@
 #ifndef FOV_CLI_ARGUMENTS_H
 #define FOV_CLI_ARGUMENTS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -27,6 +28,9 @@ typedef struct FovArguments {
  */
 FovStatus fov_arguments_parse(FovArguments *arguments, void *values, const FovOption *options);
 void fov_arguments_finish(FovArguments *arguments);
+
+/** Whether the option --name is on the command line. */
+bool fov_arguments_has(const FovArguments *arguments, const char *name);
 
 /** Writes the command line into `text`, for a log; cut where it is too long. */
 void fov_arguments_join(char *text, size_t size, const FovArguments *arguments);

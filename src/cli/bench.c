@@ -22,7 +22,7 @@ typedef struct Request {
 static const FovOption options[] = {
     FOV_INT(Request, threads, NULL, 1, FOV_MAX_THREADS,
             "measure 1 and N threads; default: all processors"),
-    FOV_INT(Request, repeats, "5", 1, FOV_MAX_REPEATS, "measurements of each figure"),
+    FOV_INT(Request, repeats, "5", 1, FOV_MAX_REPEATS, "phases, size: measurements of each figure"),
     FOV_INT(Request, largest, "2048", FOV_BENCH_SMALLEST, FOV_BENCH_LARGEST,
             "bench size: side of the largest image, pixels"),
     FOV_LONG(Request, samples, "1000", 2, 1e9, "bench gradient: samples of each estimator"),
@@ -61,6 +61,17 @@ static const struct {
     [FOV_BENCH_TRAIN] = {"train", true},
 };
 
+/** Options that not everything takes that can be measured. */
+static const struct {
+  const char *name;
+  bool phases, size, gradient;
+} limited[] = {
+    {"repeats", true, true, false},  {"largest", false, true, false},
+    {"samples", false, false, true}, {"seed", false, false, true},
+    {"cases", false, false, true},   {"own-reward", false, false, true},
+    {"plot", false, true, true},
+};
+
 /** What to measure, from the request and the words. */
 typedef struct Bench {
   const Request *request;
@@ -85,6 +96,21 @@ static bool take_phase(Bench *bench, const char *word) {
   return named || bench->size || bench->gradient;
 }
 
+/** Refuses options that what is measured does not take. */
+static FovStatus check_options(const Bench *bench, const FovArguments *arguments) {
+  const char *what = bench->size       ? "bench size"
+                     : bench->gradient ? "bench gradient"
+                                       : "the phases of a training";
+  for (size_t i = 0; i < sizeof limited / sizeof *limited; i++) {
+    bool taken = bench->size       ? limited[i].size
+                 : bench->gradient ? limited[i].gradient
+                                   : limited[i].phases;
+    if (!taken && fov_arguments_has(arguments, limited[i].name))
+      return fov_fail(FOV_ERR_USAGE, "--%s has no effect on %s", limited[i].name, what);
+  }
+  return FOV_OK;
+}
+
 /** The words: what to measure, an experiment, settings. */
 static FovStatus read_words(Bench *bench, const FovArguments *arguments) {
   const char *const *words = (const char *const *)arguments->words;
@@ -102,10 +128,7 @@ static FovStatus read_words(Bench *bench, const FovArguments *arguments) {
                     bench->file);
   if (bench->size && bench->file)
     return fov_fail(FOV_ERR_USAGE, "bench size: expected key=value, found %s", bench->file);
-  if (bench->request->plot && !bench->size && !bench->gradient)
-    return fov_fail(FOV_ERR_USAGE, "--plot draws what fovea bench size or gradient measures");
-  if (bench->request->own_reward && !bench->gradient)
-    return fov_fail(FOV_ERR_USAGE, "--own-reward is for fovea bench gradient");
+  FOV_TRY(check_options(bench, arguments));
   if (bench->request->plot) {
     FOV_TRY(fov_draw_check(bench->request->plot));
     FOV_TRY(fov_replace_check(bench->request->plot));
