@@ -64,11 +64,14 @@ static FovStatus set(void *values, const Typed *typed, const char *value) {
 }
 
 /** Takes the option at argv[*at], and its value where that is the next argument. */
-static FovStatus take_option(void *values, int *at, const FovOption *options, int argc,
-                             char *const *argv) {
+static FovStatus take_option(FovArguments *arguments, void *values, int *at,
+                             const FovOption *options) {
+  int argc = arguments->argc;
+  char *const *argv = arguments->argv;
   const char *argument = argv[*at];
   Typed typed = read_option(argument, options);
   if (!typed.option) return refuse(&typed, argument, options, argv[0]);
+  arguments->given |= UINT64_C(1) << (typed.option - options);
   if (typed.option->type == FOV_OPTION_BOOL) {
     if (typed.value)
       return fov_fail(FOV_ERR_USAGE, "--%s: takes no value, found '%.80s'", typed.name,
@@ -93,7 +96,7 @@ FovStatus fov_arguments_parse(FovArguments *arguments, void *values, const FovOp
     if (!ended && strcmp(argv[i], "--") == 0)
       ended = true;
     else if (!ended && argv[i][0] == '-' && argv[i][1])
-      FOV_TRY(take_option(values, &i, options, argc, argv));
+      FOV_TRY(take_option(arguments, values, &i, options));
     else
       arguments->words[arguments->count++] = argv[i], arguments->passed += ended;
   }
@@ -105,15 +108,8 @@ void fov_arguments_finish(FovArguments *arguments) {
   *arguments = (FovArguments){0};
 }
 
-bool fov_arguments_has(const FovArguments *arguments, const char *name) {
-  size_t length = strlen(name);
-  for (int i = 1; i < arguments->argc && strcmp(arguments->argv[i], "--") != 0; i++) {
-    const char *word = arguments->argv[i];
-    if (strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, length) == 0 &&
-        strchr("=", word[2 + length]))
-      return true;
-  }
-  return false;
+bool fov_arguments_has(const FovArguments *arguments, const FovOption *options, const char *name) {
+  return arguments->given >> (find(options, name) - options) & 1;
 }
 
 /** "--episodes N", "--split SPLIT", "-o, --output OUTPUT", "--json". */

@@ -3,6 +3,7 @@
 #define FOV_CLI_ARGUMENTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -13,7 +14,8 @@
 typedef struct FovArguments {
   const char **words; /**< [count] in their order: names, then key=value */
   int count;
-  int passed; /**< how many of them, the last ones, come after "--" */
+  uint64_t given; /**< bit i: option i of the table is on the command line */
+  int passed;     /**< how many of them, the last ones, come after "--" */
   int argc;
   char *const *argv; /**< [argc] the command line, from the subcommand on */
 } FovArguments;
@@ -29,8 +31,8 @@ typedef struct FovArguments {
 FovStatus fov_arguments_parse(FovArguments *arguments, void *values, const FovOption *options);
 void fov_arguments_finish(FovArguments *arguments);
 
-/** Whether the option --name is on the command line. */
-bool fov_arguments_has(const FovArguments *arguments, const char *name);
+/** Whether the option `name` of the table is on the command line. */
+bool fov_arguments_has(const FovArguments *arguments, const FovOption *options, const char *name);
 
 /** Writes the command line into `text`, for a log; cut where it is too long. */
 void fov_arguments_join(char *text, size_t size, const FovArguments *arguments);

@@ -61,15 +61,15 @@ static const struct {
     [FOV_BENCH_TRAIN] = {"train", true},
 };
 
-/** Options that not everything takes that can be measured. */
+/** Options that not everything takes that can be measured: phases, size, gradient. */
 static const struct {
   const char *name;
-  bool phases, size, gradient;
+  bool taken[3];
 } limited[] = {
-    {"repeats", true, true, false},  {"largest", false, true, false},
-    {"samples", false, false, true}, {"seed", false, false, true},
-    {"cases", false, false, true},   {"own-reward", false, false, true},
-    {"plot", false, true, true},
+    {"repeats", {true, true, false}},  {"largest", {false, true, false}},
+    {"samples", {false, false, true}}, {"seed", {false, false, true}},
+    {"cases", {false, false, true}},   {"own-reward", {false, false, true}},
+    {"plot", {false, true, true}},
 };
 
 /** What to measure, from the request and the words. */
@@ -98,16 +98,11 @@ static bool take_phase(Bench *bench, const char *word) {
 
 /** Refuses options that what is measured does not take. */
 static FovStatus check_options(const Bench *bench, const FovArguments *arguments) {
-  const char *what = bench->size       ? "bench size"
-                     : bench->gradient ? "bench gradient"
-                                       : "the phases of a training";
-  for (size_t i = 0; i < sizeof limited / sizeof *limited; i++) {
-    bool taken = bench->size       ? limited[i].size
-                 : bench->gradient ? limited[i].gradient
-                                   : limited[i].phases;
-    if (!taken && fov_arguments_has(arguments, limited[i].name))
-      return fov_fail(FOV_ERR_USAGE, "--%s has no effect on %s", limited[i].name, what);
-  }
+  static const char *const names[] = {"the phases of a training", "bench size", "bench gradient"};
+  int what = bench->size ? 1 : bench->gradient ? 2 : 0;
+  for (size_t i = 0; i < sizeof limited / sizeof *limited; i++)
+    if (!limited[i].taken[what] && fov_arguments_has(arguments, options, limited[i].name))
+      return fov_fail(FOV_ERR_USAGE, "--%s has no effect on %s", limited[i].name, names[what]);
   return FOV_OK;
 }
 
