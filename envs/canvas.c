@@ -6,7 +6,7 @@
 
 #include "base/real.h"
 
-enum { CROP = 8 };
+enum { CROP = 8, GRID = 4 };
 
 static FovStatus set_size(FovCanvas *canvas, const FovCanvasOptions *o) {
   int height = canvas->pictures->height, width = canvas->pictures->width, size = o->size;
@@ -44,6 +44,7 @@ FovStatus fov_canvas_create(void **env, size_t bytes, FovEnvSpec *spec,
   canvas->pieces = options->pieces;
   canvas->ground = options->ground;
   canvas->distort = split == FOV_SPLIT_TRAIN ? options->distort : 0;
+  canvas->elastic = split == FOV_SPLIT_TRAIN ? options->elastic : 0;
   FovStatus status = fov_shared_pictures_take(&canvas->pictures, &options->pictures, split);
   if (status == FOV_OK) status = set_size(canvas, options);
   if (status == FOV_OK) status = check_pieces(canvas);
@@ -140,15 +141,45 @@ static float sample(FovCrop crop, float x, float y, int c, int channels) {
   return fov_canvas_between(upper, lower, x - left, y - top);
 }
 
+/** Where the pixels of a distorted picture come from. */
+typedef struct Distortion {
+  float matrix[4];          /**< of places, from the picture's middle */
+  float right[GRID * GRID]; /**< pixels, at points on each third of the picture */
+  float down[GRID * GRID];
+} Distortion;
+
+static void draw_distortion(Distortion *distortion, const FovCanvas *canvas, FovRng *rng) {
+  *distortion = (Distortion){.matrix = {1, 0, 0, 1}};
+  float distort = (float)canvas->distort, elastic = (float)canvas->elastic;
+  for (int i = 0; i < 4 && distort > 0; i++) distortion->matrix[i] += distort * fov_rng_normal(rng);
+  for (int i = 0; i < GRID * GRID && elastic > 0; i++)
+    distortion->right[i] = elastic * fov_rng_normal(rng);
+  for (int i = 0; i < GRID * GRID && elastic > 0; i++)
+    distortion->down[i] = elastic * fov_rng_normal(rng);
+}
+
+/** What a pixel at column j, row i has of numbers at the points, bilinearly. */
+static float between_points(const float points[GRID * GRID], FovCrop crop, int j, int i) {
+  float x = (float)j * (GRID - 1) / (float)crop.width;
+  float y = (float)i * (GRID - 1) / (float)crop.height;
+  int left = (int)x, top = (int)y;
+  const float *corner = points + top * GRID + left;
+  return fov_canvas_between(corner, corner + GRID, x - (float)left, y - (float)top);
+}
+
 static void add_distorted(uint8_t *corner, const FovCanvas *canvas, FovCrop crop,
-                          const float matrix[4]) {
+                          const Distortion *d) {
   float middle_x = 0.5f * (float)(crop.width - 1), middle_y = 0.5f * (float)(crop.height - 1);
   int channels = canvas->channels, stride = canvas->width * channels;
   for (int i = 0; i < crop.height; i++)
     for (int j = 0; j < crop.width; j++) {
       float x = (float)j - middle_x, y = (float)i - middle_y;
-      float from_x = matrix[0] * x + matrix[1] * y + middle_x;
-      float from_y = matrix[2] * x + matrix[3] * y + middle_y;
+      float from_x = d->matrix[0] * x + d->matrix[1] * y + middle_x;
+      float from_y = d->matrix[2] * x + d->matrix[3] * y + middle_y;
+      if (canvas->elastic > 0) {
+        from_x += between_points(d->right, crop, j, i);
+        from_y += between_points(d->down, crop, j, i);
+      }
       for (int c = 0; c < channels; c++) {
         uint8_t *pixel = &corner[(size_t)i * (size_t)stride + (size_t)(j * channels + c)];
         int sum = *pixel + (int)(sample(crop, from_x, from_y, c, channels) + 0.5f);
@@ -159,14 +190,13 @@ static void add_distorted(uint8_t *corner, const FovCanvas *canvas, FovCrop crop
 
 void fov_canvas_draw(const FovCanvas *canvas, uint8_t *image, FovCrop picture, int x, int y,
                      FovRng *rng) {
-  float matrix[4];
-  if (canvas->distort == 0) {
+  if (canvas->distort == 0 && canvas->elastic == 0) {
     fov_canvas_paste(canvas, image, picture, x, y);
     return;
   }
-  for (int i = 0; i < 4; i++)
-    matrix[i] = (float)(i == 0 || i == 3) + (float)canvas->distort * fov_rng_normal(rng);
-  add_distorted(corner_of(canvas, image, picture, x, y), canvas, picture, matrix);
+  Distortion distortion;
+  draw_distortion(&distortion, canvas, rng);
+  add_distorted(corner_of(canvas, image, picture, x, y), canvas, picture, &distortion);
 }
 
 void fov_canvas_centre(const FovCanvas *canvas, uint8_t *image, FovCrop picture, FovRng *rng) {

@@ -8,11 +8,11 @@
 /** Options that these environments share; the first member of each one's own. */
 typedef struct FovCanvasOptions {
   FovPicturesOptions pictures;
-  int size;       /**< side of the canvas, pixels; 0: the pictures' own height and width */
-  int height;     /**< of the canvas, if it is not a square; 0: it is */
-  int pieces;     /**< of clutter */
-  int ground;     /**< brightness of the empty canvas, 0 … 255 */
-  double distort; /**< of pictures in training: FovCanvas */
+  int size;                /**< side of the canvas, pixels; 0: the pictures' own height and width */
+  int height;              /**< of the canvas, if it is not a square; 0: it is */
+  int pieces;              /**< of clutter */
+  int ground;              /**< brightness of the empty canvas, 0 … 255 */
+  double distort, elastic; /**< of pictures in training: FovCanvas */
 } FovCanvasOptions;
 
 /** Rows of an option table that all these environments have; each adds its own. */
@@ -32,7 +32,11 @@ typedef struct FovCanvasOptions {
       FOV_REAL(                                                                                    \
           FovCanvasOptions, distort, "0", 0, 1,                                                    \
           "training only: pictures are turned, stretched and sheared about their middle by a "     \
-          "2 x 2 matrix, 1 plus this times a normal number in each place")
+          "2 x 2 matrix, 1 plus this times a normal number in each place"),                        \
+      FOV_REAL(                                                                                    \
+          FovCanvasOptions, elastic, "0", 0, 100,                                                  \
+          "training only: pictures are bent: 4 x 4 points move right and down by this times a "    \
+          "normal number, pixels, and what lies between them in proportion")
 
 #define FOV_CANVAS_PIECES(fallback)                                                                \
   FOV_INT(FovCanvasOptions, pieces, fallback, 0, 1000, "pieces of clutter, 8 x 8 pixels each")
@@ -42,8 +46,8 @@ typedef struct FovCanvas {
   const FovPictures *pictures; /**< of this split */
   int height, width, channels; /**< of the canvas */
   int pieces, ground;
-  double distort; /**< 0: nothing is distorted, as in validation and test */
-  char **names;   /**< of answers that are no single picture's class; NULL: none; owned */
+  double distort, elastic; /**< 0, 0: nothing is distorted, as in validation and test */
+  char **names;            /**< of answers that are no single picture's class; NULL: none; owned */
 } FovCanvas;
 
 /** A rectangle of pixels inside a larger picture. */
@@ -85,9 +89,11 @@ static inline float fov_canvas_between(const float upper[2], const float lower[2
   return (1 - y) * above + y * below;
 }
 
-/** Adds a picture in the same way, distorted if the canvas is: then draws the four numbers of a
- * matrix, and each pixel of its rectangle is the bilinear value of the picture at the place that
- * the matrix gives for the pixel's; outside of the picture it is 0. */
+/** Adds a picture in the same way, distorted if the canvas is: each pixel of its rectangle is the
+ * bilinear value of the picture at a place, 0 outside. The place is what a 2×2 matrix makes of the
+ * pixel's, as seen from the middle (env.distort), plus a shift, bilinear between 4 × 4 points
+ * (env.elastic; Simard et al. 2003 smooth a shift of each pixel instead). Draws the four numbers of
+ * the matrix, then the points' shifts to the right, then down; none whose setting is 0. */
 void fov_canvas_draw(const FovCanvas *canvas, uint8_t *image, FovCrop picture, int x, int y,
                      FovRng *rng);
 

@@ -297,11 +297,21 @@ static double between_pixels(double y, double x) {
   return sum;
 }
 
-static void distorts_pictures_in_training_only(void **state) {
-  (void)state;
+/** How far a bent picture is shifted at (y, x), bilinearly between 4 x 4 points from 0 to its size.
+ */
+static double shift(double points[4][4], double y, double x) {
+  double sum = 0;
+  for (int i = 0; i < 4; i++)
+    for (int j = 0; j < 4; j++)
+      sum += fmax(0, 1 - fabs(y * 3 / H - i)) * fmax(0, 1 - fabs(x * 3 / W - j)) * points[i][j];
+  return sum;
+}
+
+static void check_distortion(double distort, double elastic) {
   enum { SIDE = 12, TOP = (SIDE - H) / 2, LEFT = (SIDE - W) / 2 };
   FovCanvasOptions options = make_options(folder, SIDE);
-  options.distort = 0.3;
+  options.distort = distort;
+  options.elastic = elastic;
   for (FovSplit split = FOV_SPLIT_TRAIN; split <= FOV_SPLIT_TEST; split++) {
     FovEnv env;
     uint8_t image[SIDE * SIDE];
@@ -315,20 +325,31 @@ static void distorts_pictures_in_training_only(void **state) {
       fov_env_finish(&env);
       continue;
     }
-    double matrix[4];
-    for (int i = 0; i < 4; i++) matrix[i] = (i % 3 == 0) + 0.3 * (double)fov_rng_normal(&before);
+    double matrix[] = {1, 0, 0, 1}, points[2][4][4] = {0};
+    for (int i = 0; i < 4 && distort > 0; i++)
+      matrix[i] += distort * (double)fov_rng_normal(&before);
+    for (int i = 0; i < 32 && elastic > 0; i++)
+      points[i / 16][i / 4 % 4][i % 4] = elastic * (double)fov_rng_normal(&before);
     assert_memory_equal(&rng, &before, sizeof rng);
     for (int i = 0; i < SIDE * SIDE; i++) {
       int row = i / SIDE - TOP, column = i % SIDE - LEFT;
       double y = row - 0.5 * (H - 1), x = column - 0.5 * (W - 1), expected = 0;
+      double right = shift(points[0], row, column), down = shift(points[1], row, column);
       if (row >= 0 && row < H && column >= 0 && column < W)
-        expected = between_pixels(matrix[2] * x + matrix[3] * y + 0.5 * (H - 1),
-                                  matrix[0] * x + matrix[1] * y + 0.5 * (W - 1));
+        expected = between_pixels(matrix[2] * x + matrix[3] * y + 0.5 * (H - 1) + down,
+                                  matrix[0] * x + matrix[1] * y + 0.5 * (W - 1) + right);
       if (fabs(image[i] - expected) > 0.51)
         fail_msg("pixel %d: %d, expected %g", i, image[i], expected);
     }
     fov_env_finish(&env);
   }
+}
+
+static void distorts_pictures_in_training_only(void **state) {
+  (void)state;
+  check_distortion(0.3, 0);
+  check_distortion(0, 0.8);
+  check_distortion(0.3, 0.8);
 }
 
 /** The offset at which a canvas shows digit n whole and nothing else; −1 if there is none. */
