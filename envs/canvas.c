@@ -158,13 +158,16 @@ static void draw_distortion(Distortion *distortion, const FovCanvas *canvas, Fov
     distortion->down[i] = elastic * fov_rng_normal(rng);
 }
 
-/** What a pixel at column j, row i has of numbers at the points, bilinearly. */
-static float between_points(const float points[GRID * GRID], FovCrop crop, int j, int i) {
-  float x = (float)j * (GRID - 1) / (float)crop.width;
-  float y = (float)i * (GRID - 1) / (float)crop.height;
-  int left = (int)x, top = (int)y;
-  const float *corner = points + top * GRID + left;
-  return fov_canvas_between(corner, corner + GRID, x - (float)left, y - (float)top);
+/** Moves a place by the shift at column j, row i of the picture, bilinear between the points. */
+static void shift(float *x, float *y, const Distortion *distortion, FovCrop crop, int j, int i) {
+  float across = (float)j * (GRID - 1) / (float)crop.width;
+  float along = (float)i * (GRID - 1) / (float)crop.height;
+  int left = (int)across, top = (int)along;
+  const float *right = distortion->right + top * GRID + left;
+  const float *down = distortion->down + top * GRID + left;
+  across -= (float)left, along -= (float)top;
+  *x += fov_canvas_between(right, right + GRID, across, along);
+  *y += fov_canvas_between(down, down + GRID, across, along);
 }
 
 static void add_distorted(uint8_t *corner, const FovCanvas *canvas, FovCrop crop,
@@ -176,10 +179,7 @@ static void add_distorted(uint8_t *corner, const FovCanvas *canvas, FovCrop crop
       float x = (float)j - middle_x, y = (float)i - middle_y;
       float from_x = d->matrix[0] * x + d->matrix[1] * y + middle_x;
       float from_y = d->matrix[2] * x + d->matrix[3] * y + middle_y;
-      if (canvas->elastic > 0) {
-        from_x += between_points(d->right, crop, j, i);
-        from_y += between_points(d->down, crop, j, i);
-      }
+      if (canvas->elastic > 0) shift(&from_x, &from_y, d, crop, j, i);
       for (int c = 0; c < channels; c++) {
         uint8_t *pixel = &corner[(size_t)i * (size_t)stride + (size_t)(j * channels + c)];
         int sum = *pixel + (int)(sample(crop, from_x, from_y, c, channels) + 0.5f);
