@@ -493,17 +493,20 @@ static void test_the_gradients_of_lanes_add_up(void **state) {
   for (int k = 0; k < TOY_RAGGED; k++) check_lanes_add_up(toy_ragged[k]);
 }
 
-/** train.answer = every gives the mean of the losses of trainings with 1, 2, … glimpses. */
-static void test_answers_after_every_glimpse_have_equal_weights(void **state) {
+/** train.answer = every gives the mean of the losses of trainings with 1, 2, … glimpses, and
+ * train.last the weight of the last one. */
+static void test_answers_after_every_glimpse_are_weighed(void **state) {
   (void)state;
-  real *gradients[4], *values = NULL;
+  const char *answers[] = {"every", "last", "last", "last", "every\ntrain.last = 0.5"};
+  const int glimpses[] = {3, 1, 2, 3, 3};
+  real *gradients[5], *values = NULL;
   size_t size = 0;
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 5; i++) {
     Toy toy;
     char settings[512];
     snprintf(settings, sizeof settings,
              TOY_PLAIN "policy = random\nbaseline = none\nglimpses = %d\ntrain.answer = %s\n",
-             i == 0 ? 3 : i, i == 0 ? "every" : "last");
+             glimpses[i], answers[i]);
     toy_create(&toy, settings);
     if (!values) values = toy_lively_values(&toy);
     gradients[i] = toy_copy(&toy, values);
@@ -513,9 +516,12 @@ static void test_answers_after_every_glimpse_have_equal_weights(void **state) {
     fov_trainer_destroy(trainer);
     toy_finish(&toy);
   }
-  for (size_t j = 0; j < size; j++)
-    assert_close(gradients[0][j], (gradients[1][j] + gradients[2][j] + gradients[3][j]) / 3, 1e-6);
-  for (int i = 0; i < 4; i++) free(gradients[i]);
+  for (size_t j = 0; j < size; j++) {
+    double before = gradients[1][j] + gradients[2][j];
+    assert_close(gradients[0][j], (before + gradients[3][j]) / 3, 1e-6);
+    assert_close(gradients[4][j], 0.25 * before + 0.5 * gradients[3][j], 1e-6);
+  }
+  for (int i = 0; i < 5; i++) free(gradients[i]);
   free(values);
 }
 
@@ -676,7 +682,7 @@ int main(void) {
       cmocka_unit_test(test_a_learned_control_variate_is_fitted_to_the_return),
 #endif
       cmocka_unit_test(test_the_gradients_of_lanes_add_up),
-      cmocka_unit_test(test_answers_after_every_glimpse_have_equal_weights),
+      cmocka_unit_test(test_answers_after_every_glimpse_are_weighed),
       cmocka_unit_test(test_heads_train_the_core_only_if_allowed),
       cmocka_unit_test(test_heads_train_the_first_layer_only_if_allowed),
       cmocka_unit_test(test_the_answer_s_gradient_stays_in_the_first_layer),

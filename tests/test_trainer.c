@@ -322,6 +322,7 @@ static void test_a_baseline_without_the_answers_it_starts_from_is_refused(void *
   (void)state;
   assert_create_refuses("baseline = answer\n", "baseline = answer needs an answer after every "
                                                "glimpse; set train.answer = every");
+  assert_create_refuses("train.last = 0.5\n", "set train.answer = every");
   assert_create_refuses("baseline = answer\nenv = toy_game\ntrain.answer = every\n",
                         "baseline = answer needs labels, which moves and vectors do not have");
   assert_create_refuses("baseline = answer\nenv = toy_find\ntrain.answer = every\n",

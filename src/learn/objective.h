@@ -12,6 +12,12 @@
 
 enum { FOV_OBJECTIVE_LOSSES = 8 };
 
+/** Weights of the losses of an episode's answers. */
+typedef struct FovAnswerWeights {
+  double given;  /**< of an answer that is given */
+  double before; /**< of what would be answered after an earlier glimpse; 0: not trained */
+} FovAnswerWeights;
+
 /** What an objective is computed from. */
 typedef struct FovObjectiveInput {
   const FovTask *task;
@@ -23,7 +29,7 @@ typedef struct FovObjectiveInput {
   double average_return; /**< over earlier updates */
   int batch;             /**< episodes of the optimiser's step, in all shards */
   int copies;            /**< K: lanes side by side that show the same image */
-  bool every; /**< an answer is trained after every glimpse, not only where it is given */
+  FovAnswerWeights answers;
 } FovObjectiveInput;
 
 typedef struct FovObjective {

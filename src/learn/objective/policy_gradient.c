@@ -25,7 +25,7 @@ static void add_answer_loss(FovTape *tape, double *sum, const FovObjectiveInput 
                             const FovLossWeights *weights) {
   const FovTask *task = input->task;
   const FovEnvSpec *spec = &task->env->spec;
-  double weight = 1.0 / input->batch / (input->every ? task->options.glimpses : 1);
+  const FovAnswerWeights *answers = &input->answers;
   double scale = spec->answer == FOV_ANSWER_VECTOR ? 2.0 * FOV_VECTOR_LOSS / spec->actions : 1;
   if (spec->answer == FOV_ANSWER_MOVE) return;
   for (int t = 1; t < input->rollout->time_steps; t++) {
@@ -36,8 +36,8 @@ static void add_answer_loss(FovTape *tape, double *sum, const FovObjectiveInput 
     for (int i = 0; i < step->count; i++) {
       bool answered = step->events[i] & FOV_EVENT_ACT;
       int lane = step->lanes[i];
-      grad[i] = (real)(input->every || answered ? weight * scale : 0) *
-                weight_of(weights->answers, input, t, lane);
+      double weight = scale / input->batch * (answered ? answers->given : answers->before);
+      grad[i] = (real)weight * weight_of(weights->answers, input, t, lane);
       if (answered) *sum += scale * weight_of(weights->entropies, input, t, lane) * loss->value[i];
     }
     fov_tape_add_grad(tape, loss, grad);

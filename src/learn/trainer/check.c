@@ -50,6 +50,9 @@ static FovStatus check_baseline(const FovTraining *training) {
 static FovStatus check_answer(const FovTraining *training) {
   const FovObjective *objective = training->objective;
   bool sums = objective->enumerates || objective->likelihood;
+  if (training->options.last > 0 && training->options.answer != FOV_TRAIN_ANSWER_EVERY)
+    return fov_fail(FOV_ERR_USAGE,
+                    "train.last shares the loss between glimpses: set train.answer = every");
   if (!sums || training->options.answer == FOV_TRAIN_ANSWER_LAST) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
                   "objective = %s: expected train.answer = last, found train.answer = every",

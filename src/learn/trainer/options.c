@@ -22,11 +22,21 @@ const FovOption fov_train_options[] = {
              "decay of the averaged weights that are evaluated; 0: none"),
     FOV_CHOICE(FovTrainOptions, answer, "last", answers,
                "glimpses after which an answer is trained"),
+    FOV_REAL(FovTrainOptions, last, "0", 0, 1,
+             "with answer = every, share of the loss that the answer given has; the glimpses "
+             "before it share the rest; 0: the same for each glimpse"),
     FOV_REAL(FovTrainOptions, near, "0", 0, 1,
              "with first = random, the share of its distance to the target by which the first "
              "glimpse is moved closer; falls linearly to 0 at the middle of the training"),
     FOV_OPTIONS_END,
 };
+
+FovAnswerWeights fov_train_answer_weights(const FovTrainOptions *options, int glimpses) {
+  if (options->answer == FOV_TRAIN_ANSWER_LAST) return (FovAnswerWeights){.given = 1};
+  if (options->last == 0 || glimpses == 1)
+    return (FovAnswerWeights){.given = 1.0 / glimpses, .before = 1.0 / glimpses};
+  return (FovAnswerWeights){.given = options->last, .before = (1 - options->last) / (glimpses - 1)};
+}
 
 int fov_train_shards(const FovTrainOptions *options) {
   return (options->batch + options->shard - 1) / options->shard;

@@ -65,14 +65,15 @@ void fov_train_play(FovSums *sums, real *gradient, FovArena *arena, const FovPla
   fov_tape_begin(&tape, arena, &task->agent->params, input->values, gradient);
   if (input->transposed) fov_tape_add_transposed(&tape, &task->agent->params, input->transposed);
   fov_rollout_run(&rollout, &tape, task, plan);
+  const FovTrainOptions *o = &training->options;
   const FovObjectiveInput seen = {.task = task,
                                   .rollout = &rollout,
                                   .before = input->before,
                                   .deterministic = deterministic,
                                   .average_return = input->average_return,
                                   .batch = input->batch,
-                                  .copies = training->options.copies,
-                                  .every = training->options.answer == FOV_TRAIN_ANSWER_EVERY};
+                                  .copies = o->copies,
+                                  .answers = fov_train_answer_weights(o, task->options.glimpses)};
   training->objective->backward(&tape, sums->losses, &seen, training->objective_options);
   fov_tape_backward(&tape);
   add_outcomes(sums, &rollout);

@@ -25,6 +25,7 @@ typedef struct FovTrainOptions {
   double clip;      /**< global norm that gradients are cut to; 0: none */
   double average;   /**< decay of the weights' moving average used in evaluation; 0: none */
   int answer;       /**< FovTrainAnswer */
+  double last;      /**< share of the loss that the answer given has, if every answer is trained */
   double near;      /**< share of the way to the target that a random first glimpse is moved; falls
                          to 0 by the middle of the training */
 } FovTrainOptions;
@@ -32,13 +33,18 @@ typedef struct FovTrainOptions {
 /** Where the answer's loss is taken. */
 typedef enum FovTrainAnswer {
   FOV_TRAIN_ANSWER_LAST,  /**< where an answer is given */
-  FOV_TRAIN_ANSWER_EVERY, /**< after every glimpse, each at a weight of 1/`glimpses` */
+  FOV_TRAIN_ANSWER_EVERY, /**< after every glimpse */
 } FovTrainAnswer;
 
 extern const FovOption fov_train_options[];
 
 /** Updates of a whole training: the last one may go beyond `episodes`. */
 int64_t fov_train_updates_planned(const FovTrainOptions *options);
+
+/** The weights of the answers of an episode of T glimpses: 1 and 0 if only those given are trained;
+ * 1/T each if all are; with `last` = s > 0, s for one that is given and (1 − s)/(T − 1) for one
+ * before. */
+FovAnswerWeights fov_train_answer_weights(const FovTrainOptions *options, int glimpses);
 
 /** Shards of a batch: more threads than that have nothing to play. */
 int fov_train_shards(const FovTrainOptions *options);
