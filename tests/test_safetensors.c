@@ -269,6 +269,14 @@ static void test_header_length_is_bounded(void **state) {
   }
 }
 
+static void test_text_is_not_called_truncated(void **state) {
+  (void)state;
+  put_file("# an experiment\n", 16);
+  assert_refused(
+      "x.safetensors: expected a run or a safetensors file, found text; fovea train makes "
+      "a run of an experiment");
+}
+
 /** A header that the file does not have in full is truncated, whatever its length. */
 static void test_a_whole_file_is_not_called_truncated(void **state) {
   (void)state;
@@ -477,6 +485,7 @@ int main(void) {
       TEST(test_bad_headers_are_refused),
       TEST(test_a_long_name_is_refused),
       TEST(test_header_length_is_bounded),
+      TEST(test_text_is_not_called_truncated),
       TEST(test_a_whole_file_is_not_called_truncated),
       TEST(test_deep_nesting_is_refused),
       TEST(test_a_header_of_many_values_is_refused_before_it_is_parsed),

@@ -1,4 +1,5 @@
 /** Reading a file: it is mapped, and all of its header is checked. */
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -53,12 +54,24 @@ static FovStatus map_file(FovSafetensors *file) {
   return status;
 }
 
+/** Whether bytes are printed characters: the length of a header within the limit has zeros. */
+static bool is_text(const uint8_t *bytes, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (!isprint(bytes[i]) && !isspace(bytes[i])) return false;
+  return true;
+}
+
 /** Finds the header's text, within the limit and the file. */
 static FovStatus find_header(const char **text, size_t *size, const FovSafetensors *file) {
   uint64_t length, rest = file->map_size - FOV_HEADER_PREFIX;
   memcpy(&length, file->map, FOV_HEADER_PREFIX);
   *text = (const char *)file->map + FOV_HEADER_PREFIX;
   *size = length;
+  if (is_text(file->map, FOV_HEADER_PREFIX))
+    return fov_fail(FOV_ERR_FORMAT,
+                    "%s: expected a run or a safetensors file, found text; fovea train makes a run "
+                    "of an experiment",
+                    file->path);
   if (length > rest)
     return fov_fail(FOV_ERR_FORMAT,
                     "%s: truncated or not a safetensors file: a header of %ju bytes, expected at "
