@@ -82,7 +82,8 @@ static void add_gradients(Made *m, double *losses, const FovSlot *slot, const Fo
                                    .deterministic = baseline->deterministic ? &greedy : NULL,
                                    .average_return = average_return,
                                    .batch = m->rollout.lanes,
-                                   .copies = copies};
+                                   .copies = copies,
+                                   .answers = {.given = 1}};
   objective->backward(&m->tape, losses, &input, slot->values);
 }
 
