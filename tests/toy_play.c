@@ -35,12 +35,14 @@ void toy_play(ToyPlay *play, const Toy *toy, const real *values, int lanes) {
 }
 
 void toy_play_backward(ToyPlay *play, const Toy *toy) {
-  double losses[FOV_OBJECTIVE_LOSSES] = {0}, share = 1.0 / toy->task.options.glimpses;
+  double losses[FOV_OBJECTIVE_LOSSES] = {0};
+  FovAnswerWeights equal = fov_train_answer_weights(
+      &(FovTrainOptions){.answer = FOV_TRAIN_ANSWER_EVERY}, toy->task.options.glimpses);
   const FovObjectiveInput input = {.task = &toy->task,
                                    .rollout = &play->rollout,
                                    .batch = play->plan.lanes,
                                    .copies = 1,
-                                   .answers = {.given = share, .before = share}};
+                                   .answers = equal};
   toy->training.objective->backward(&play->tape, losses, &input, toy->training.objective_options);
   fov_tape_backward(&play->tape);
 }

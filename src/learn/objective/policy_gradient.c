@@ -25,8 +25,9 @@ static void add_answer_loss(FovTape *tape, double *sum, const FovObjectiveInput 
                             const FovLossWeights *weights) {
   const FovTask *task = input->task;
   const FovEnvSpec *spec = &task->env->spec;
-  const FovAnswerWeights *answers = &input->answers;
   double scale = spec->answer == FOV_ANSWER_VECTOR ? 2.0 * FOV_VECTOR_LOSS / spec->actions : 1;
+  real given = (real)(scale / input->batch * input->answers.given);
+  real before = (real)(scale / input->batch * input->answers.before);
   if (spec->answer == FOV_ANSWER_MOVE) return;
   for (int t = 1; t < input->rollout->time_steps; t++) {
     const FovTimeStep *step = &input->rollout->at[t];
@@ -36,8 +37,7 @@ static void add_answer_loss(FovTape *tape, double *sum, const FovObjectiveInput 
     for (int i = 0; i < step->count; i++) {
       bool answered = step->events[i] & FOV_EVENT_ACT;
       int lane = step->lanes[i];
-      double weight = scale / input->batch * (answered ? answers->given : answers->before);
-      grad[i] = (real)weight * weight_of(weights->answers, input, t, lane);
+      grad[i] = (answered ? given : before) * weight_of(weights->answers, input, t, lane);
       if (answered) *sum += scale * weight_of(weights->entropies, input, t, lane) * loss->value[i];
     }
     fov_tape_add_grad(tape, loss, grad);

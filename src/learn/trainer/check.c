@@ -46,13 +46,16 @@ static FovStatus check_baseline(const FovTraining *training) {
   return FOV_OK;
 }
 
+static FovStatus check_last(const FovTrainOptions *options) {
+  if (options->last == 0 || options->answer == FOV_TRAIN_ANSWER_EVERY) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "train.last shares the loss between glimpses: set train.answer = every");
+}
+
 /** What sums over the choices of a case counts each answer once. */
 static FovStatus check_answer(const FovTraining *training) {
   const FovObjective *objective = training->objective;
   bool sums = objective->enumerates || objective->likelihood;
-  if (training->options.last > 0 && training->options.answer != FOV_TRAIN_ANSWER_EVERY)
-    return fov_fail(FOV_ERR_USAGE,
-                    "train.last shares the loss between glimpses: set train.answer = every");
   if (!sums || training->options.answer == FOV_TRAIN_ANSWER_LAST) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
                   "objective = %s: expected train.answer = last, found train.answer = every",
@@ -150,6 +153,7 @@ static FovStatus check_parts(const FovTraining *training) {
 
 FovStatus fov_train_check(const FovTraining *training) {
   FOV_TRY(fov_task_check(&training->task));
+  FOV_TRY(check_last(&training->options));
   FOV_TRY(check_answer(training));
   FOV_TRY(fov_train_check_enumeration(training));
   FOV_TRY(check_copies(training));
