@@ -148,6 +148,19 @@ static void test_tiles_that_cannot_attend_to_each_other_are_refused(void **state
                        "tiles.block_heads = 3: expected a number that divides glimpse.width = 16");
 }
 
+static void test_a_vector_without_halves_for_two_directions_is_refused(void **state) {
+  (void)state;
+  for (int width = 1; width <= 3; width += 2) {
+    char settings[128], message[128];
+    snprintf(settings, sizeof settings, TOY_SOFT "tiles.rnn = gru\nglimpse.width = %d\n", width);
+    snprintf(message, sizeof message,
+             "glimpse.width = %d: expected an even number, half for each "
+             "direction of tiles.rnn = gru",
+             width);
+    assert_agent_refuses(settings, 20, 20, message);
+  }
+}
+
 static void test_a_window_over_one_tile_is_refused(void **state) {
   (void)state;
   assert_agent_refuses("attention = local_m\ntiles.side = 1\n", 20, 20,
@@ -252,6 +265,7 @@ int main(void) {
       cmocka_unit_test(test_one_glimpse_of_a_place_that_moves_is_refused),
       cmocka_unit_test(test_patches_inside_the_image_are_refused_without_a_place_to_look),
       cmocka_unit_test(test_tiles_that_cannot_attend_to_each_other_are_refused),
+      cmocka_unit_test(test_a_vector_without_halves_for_two_directions_is_refused),
       cmocka_unit_test(test_a_window_over_one_tile_is_refused),
       cmocka_unit_test(test_an_attention_that_is_chosen_later_brings_its_policy),
       cmocka_unit_test(test_an_attention_brings_its_policy_before_settings_of_it),

@@ -116,9 +116,26 @@ static void the_cost_is_that_of_its_layers(void **state) {
   }
 }
 
+static double mflop_of(const char *settings) {
+  Toy toy;
+  toy_create(&toy, settings);
+  real *values = toy_lively_values(&toy);
+  FovTested tested = test_agent(&toy, values, 1, 1);
+  free(values);
+  toy_finish(&toy);
+  return tested.outcomes.mflop;
+}
+
+static void local_attention_reads_a_sequence_once(void **state) {
+  (void)state;
+  assert_true(mflop_of(TOY_SEQUENCE "attention = local_m\n" TOY_RNN) ==
+              mflop_of(TOY_SEQUENCE "attention = soft\n" TOY_RNN));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_cost_is_that_of_its_layers),
+      cmocka_unit_test(local_attention_reads_a_sequence_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,6 +129,7 @@ static void check_weights(const char *settings) {
       if (!strstr(settings, "local_p")) assert_near(sum, 1, 1e-5, "%s: sum of weights", settings);
       if (!(place >= 0 && place <= length))
         fail_msg("%s: read at %g of %d", settings, place, length);
+      assert_true(fov_value_row(step->location, i)[1] == 0); // the middle of the row
     }
   }
 end:

@@ -21,7 +21,7 @@ FovVar *fov_local_extent(FovSitesState *state, const FovLocal *local, FovTape *t
                          const FovView *view) {
   FovGrid grid = local->sites.grid;
   FovVar *extent = fov_constant(tape, view->lanes, 2);
-  if (local->sites.symbols.count) fov_sites_values(state, &local->sites, tape, view);
+  if (local->sites.symbols.count) fov_sites_look(state, &local->sites, tape, view);
   const int *lengths = fov_sites_lengths(tape, state, &local->sites, view->lanes);
   for (int b = 0; b < view->lanes; b++) {
     fov_value_row(extent, b)[0] = (real)(state->inside ? lengths[b] : grid.across);

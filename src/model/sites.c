@@ -125,14 +125,19 @@ static FovVar *lower_outside(FovTape *tape, FovVar *e, const FovVar *inside, int
   return fov_add(tape, e, lower);
 }
 
-FovVar *fov_sites_scores(void *values, const void *layout, FovTape *tape, const FovView *view) {
-  FovSitesState *state = values;
-  const FovSites *sites = layout;
-  FovVar *p = tape->params;
+void fov_sites_look(FovSitesState *state, const FovSites *sites, FovTape *tape,
+                    const FovView *view) {
   if (view->changed) fov_sites_forget(state);
   if (!state->keys && !sites->score->keyless) see(state, sites, tape, view, make_keys);
   // Without keys, the lengths of sequences are known only with their values.
   if (sites->symbols.count) fov_sites_values(state, sites, tape, view);
+}
+
+FovVar *fov_sites_scores(void *values, const void *layout, FovTape *tape, const FovView *view) {
+  FovSitesState *state = values;
+  const FovSites *sites = layout;
+  FovVar *p = tape->params;
+  fov_sites_look(state, sites, tape, view);
   FovVar *query =
       fov_linear(tape, view->state, &p[sites->query_w], &p[sites->query_bias], FOV_LINEAR);
   FovVar *e = sites->score->score(sites->score_layout, tape, query, state->keys);

@@ -78,8 +78,8 @@ FovStatus fov_sites_connect(void *sites, FovParams *params, int inputs);
 void fov_sites_finish(void *sites);
 FovGrid fov_sites_grid(const void *sites);
 void fov_sites_begin(void *state, const void *sites, FovTape *tape, int lanes, int glimpses);
-/** The scores e [n, heads·N] for the view's states, also kept in `state`. Makes keys first: before
- * the first use, and when the images change. */
+/** The scores e [n, heads·N] for the view's states, also kept in `state`; looks first
+ * (fov_sites_look). */
 FovVar *fov_sites_scores(void *state, const void *sites, FovTape *tape, const FovView *view);
 void fov_sites_keep(void *state, FovTape *tape, int lanes, const int *kept, int count);
 enum { FOV_SITES_WEIGHTS }; /**< of the columns: "tiles" */
@@ -108,6 +108,11 @@ typedef struct FovSitesState {
 
 /** Forgets what was made of images that may have changed. */
 void fov_sites_forget(FovSitesState *state);
+
+/** Makes the keys before their first use and when the images change. The values of sequences, and
+ * so their lengths, are known afterwards. */
+void fov_sites_look(FovSitesState *state, const FovSites *sites, FovTape *tape,
+                    const FovView *view);
 
 /** All values [n·N, width], of glimpses that are taken unless they are known. */
 FovVar *fov_sites_values(FovSitesState *state, const FovSites *sites, FovTape *tape,

@@ -70,7 +70,7 @@ static FovStatus check_symbols(const FovSites *sites) {
 
 static FovStatus check(const FovSites *sites, const FovAttentionParts *parts) {
   FOV_TRY(sites->symbols.count ? check_symbols(sites) : check_tiles(sites, parts));
-  if (sites->birnn.core && sites->width % 2 != 0)
+  if (parts->tiles.rnn != FOV_BIRNN_NONE && sites->width % 2 != 0)
     return fov_fail(FOV_ERR_USAGE,
                     "glimpse.width = %d: expected an even number, half for each direction of "
                     "tiles.rnn = %s",
@@ -132,8 +132,8 @@ static FovStatus build_values(FovSites *sites, int *width, FovParams *params,
   *width = sites->width;
   sites->depth = o->keys == FOV_KEYS_VALUES ? sites->width : o->width;
   FOV_TRY(add_values(sites, params, parts));
-  FOV_TRY(fov_birnn_build(&sites->birnn, params, "tiles", (FovBirnnCell)o->rnn, sites->width));
   FOV_TRY(check(sites, parts));
+  FOV_TRY(fov_birnn_build(&sites->birnn, params, "tiles", (FovBirnnCell)o->rnn, sites->width));
   fov_transformer_add(&sites->transformer, params, "tiles", sites->width, o->block_hidden);
   return FOV_OK;
 }

@@ -3,9 +3,9 @@
  *
  *     p_t = S sigmoid(V_p tanh(W_p h))           f_i = exp(−|c_i − p_t|² / 2σ²), σ = D/2
  *
- * V_p has a row for x and one for y, and S are the tiles across and down, or the length of a
- * sequence; c_i is the middle of tile i. The weights α_i f_i are not
- * divided by their sum. The gradient reaches p_t through f.
+ * V_p has a row for x and one for y, and S are the tiles across and down; c_i is the middle of
+ * tile i. In a sequence, V_p has one row, S is the length, and y is that of every symbol. The
+ * weights α_i f_i are not divided by their sum. The gradient reaches p_t through f.
  */
 #include "model/local.h"
 
@@ -21,10 +21,18 @@ static FovStatus build(void *layout, int *width, FovParams *params, const void *
 
 static FovStatus connect(void *values, FovParams *params, int inputs) {
   Layout *layout = values;
-  int depth = layout->local.sites.depth;
+  const FovSites *sites = &layout->local.sites;
+  int depth = sites->depth, ways = sites->symbols.count ? 1 : 2;
   layout->place_w = fov_params_add(params, "tiles.place.w", depth, inputs, FOV_INIT_UNIFORM, 1);
-  layout->place_v = fov_params_add(params, "tiles.place.v", 2, depth, FOV_INIT_UNIFORM, 1);
+  layout->place_v = fov_params_add(params, "tiles.place.v", ways, depth, FOV_INIT_UNIFORM, 1);
   return fov_sites_connect(values, params, inputs);
+}
+
+/** (x, ½) of x [n, 1]: places along a row of symbols. */
+static FovVar *beside_a_half(FovTape *tape, FovVar *x) {
+  FovVar *half = fov_constant(tape, x->rows, 1);
+  for (int b = 0; b < x->rows; b++) fov_value_row(half, b)[0] = (real)0.5;
+  return fov_concat(tape, (FovVar *[]){x, half}, 2);
 }
 
 /** p_t [n, 2]. */
@@ -33,6 +41,7 @@ static FovVar *place_of(const Layout *layout, FovSitesState *state, FovTape *tap
   FovVar *p = tape->params, *extent = fov_local_extent(state, &layout->local, tape, view);
   FovVar *hidden = fov_linear(tape, view->state, &p[layout->place_w], NULL, FOV_TANH);
   FovVar *share = fov_linear(tape, hidden, &p[layout->place_v], NULL, FOV_SIGMOID);
+  if (share->cols == 1) share = beside_a_half(tape, share);
   return fov_multiply(tape, share, extent);
 }
 
