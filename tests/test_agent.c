@@ -90,6 +90,10 @@ static void test_tiles_that_do_not_fit_are_refused(void **state) {
                        "tiles.side, tiles.down: expected at most as many tiles as pixels, found 21 "
                        "x 21 tiles on images of 20 x 21");
   assert_agent_refuses(TOY_SOFT "sensor.whole = yes\n", 20, 20, "set sensor.whole = no");
+  assert_agent_refuses(TOY_SOFT "sensor.side = 21\n", 20, 20,
+                       "sensor.side = 21: every tile would see the whole image of 20 x 20 pixels");
+  assert_agent_refuses("attention = gumbel\nattention.temperature_end = 1e-300\n", 20, 20,
+                       "attention.temperature_end = 1e-300: expected 0 or 0.01 to 100");
   assert_agent_refuses(TOY_SOFT "tiles.heads = 4\n", 20, 20,
                        "tiles.heads = 4: expected a number that divides tiles.width = 6");
   assert_agent_refuses(TOY_SOFT "tiles.heads = 3\nglimpse.width = 16\n", 20, 20,
@@ -234,9 +238,16 @@ static void test_a_policy_without_effect_is_refused(void **state) {
   toy_create(&toy, TOY_SOFT);
   FovTask task = toy.task;
   assert_int_equal(fov_task_check(&task), FOV_OK);
-  task.policy = fov_policies[0];
-  assert_int_equal(fov_task_check(&task), FOV_ERR_USAGE);
-  assert_message("attention = soft: expected policy = centre, found policy = gaussian");
+  for (const FovPolicy *const *policy = fov_policies; *policy; policy++) {
+    const char *name = (*policy)->plugin.name;
+    char message[80];
+    if (!strcmp(name, "centre")) continue;
+    task.policy = *policy;
+    snprintf(message, sizeof message,
+             "attention = soft: expected policy = centre, found policy = %s", name);
+    assert_int_equal(fov_task_check(&task), FOV_ERR_USAGE);
+    assert_message(message);
+  }
   toy_finish(&toy);
 }
 

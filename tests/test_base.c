@@ -129,8 +129,8 @@ static void the_least_limit_of_all_control_groups_counts(void **state) {
   write_below("memory.max", "5000\n"); // the root, as a container sees it
   assert_true(fov_cgroup_limit(path, folder) == 5000);
   is_grouped = true;
-  FovStatus enough = fov_memory_check(5000, "this test"),
-            more = fov_memory_check(5001, "this test");
+  FovStatus enough = fov_memory_check(5000, "this test", ""),
+            more = fov_memory_check(5001, "this test", "");
   double available = fov_memory_available();
   is_grouped = false;
   assert_int_equal(enough, FOV_OK);
@@ -159,8 +159,8 @@ static void a_limit_of_addresses_counts(void **state) {
 
 static void more_memory_than_there_is_is_refused(void **state) {
   (void)state;
-  assert_int_equal(fov_memory_check(1 << 20, "this test"), FOV_OK);
-  assert_int_equal(fov_memory_check(0x1p60, "this test"), FOV_ERR_MEMORY);
+  assert_int_equal(fov_memory_check(1 << 20, "this test", ""), FOV_OK);
+  assert_int_equal(fov_memory_check(0x1p60, "this test", ""), FOV_ERR_MEMORY);
   assert_message("this test would take 1073741824.0 GiB of memory, and this machine has ");
 }
 
@@ -523,7 +523,8 @@ static void an_arena_takes_no_more_than_its_limit(void **state) {
     fail_msg("2100 bytes of 2000");
   }
   fov_on_no_memory(NULL);
-  assert_string_equal(fov_error_message(), "no memory for another 600 bytes");
+  assert_string_equal(fov_error_message(),
+                      "no memory for another 600 bytes; make images, tiles or network smaller");
   fov_arena_finish(&arena);
 }
 

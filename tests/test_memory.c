@@ -393,7 +393,7 @@ static void test_too_large_a_training_is_refused_before_it_allocates(void **stat
     int before = count_allocations();
     assert_int_equal(fov_trainer_create(&trainer, &toy.training, 1), FOV_ERR_MEMORY);
     assert_message("this training would take ");
-    assert_message("make train.batch, env.size, env.longest or the network smaller");
+    assert_message("make train.batch, env.size, env.longest, tiles.side or the network smaller");
     assert_null(trainer);
     assert_int_equal(count_allocations(), before);
     toy_finish(&toy);

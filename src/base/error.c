@@ -48,7 +48,8 @@ void fov_on_no_memory(void (*handler)(void)) {
 }
 
 void fov_no_memory(size_t bytes) {
-  fov_fail(FOV_ERR_MEMORY, "no memory for another %zu bytes", bytes);
+  fov_fail(FOV_ERR_MEMORY, "no memory for another %zu bytes; make images, tiles or network smaller",
+           bytes);
   if (on_no_memory) on_no_memory();
   fov_abort(__FILE__, __LINE__, "memory is left", "%s", message);
 }

@@ -87,15 +87,15 @@ double fov_memory_limit(void) {
   return least_limit().bytes;
 }
 
-FovStatus fov_memory_check(double bytes, const char *what) {
+FovStatus fov_memory_check(double bytes, const char *what, const char *smaller) {
   Limit limit = least_limit();
   double unit = bytes < 0x1p30 ? 0x1p20 : 0x1p30;
   if (bytes <= limit.bytes) return FOV_OK;
   return fov_fail(FOV_ERR_MEMORY,
-                  "%s would take %.1f %s of memory, and %s %.1f; make train.batch, env.size, "
-                  "env.longest or the network smaller",
+                  "%s would take %.1f %s of memory, and %s %.1f; make %s%senv.size, env.longest, "
+                  "tiles.side or the network smaller",
                   what, bytes / unit, unit == 0x1p20 ? "MiB" : "GiB", limit.whose,
-                  limit.bytes / unit);
+                  limit.bytes / unit, smaller, *smaller ? ", " : "");
 }
 
 double fov_memory_available(void) {

@@ -10,8 +10,9 @@
  * control group, and what its limit of address space (RLIMIT_AS) leaves. */
 double fov_memory_limit(void);
 
-/** Fails if `bytes` for `what` are more than that. */
-FovStatus fov_memory_check(double bytes, const char *what);
+/** Fails if `bytes` for `what` are more than that. smaller: what its user can make smaller, besides
+ * images, tiles and network; "": nothing. */
+FovStatus fov_memory_check(double bytes, const char *what, const char *smaller);
 
 /** Like calloc, but NULL for more than fov_memory_limit(): calloc may promise what the process may
  * not use, and a control group would end it where it writes there. */

@@ -92,7 +92,7 @@ FovStatus fov_explain_each(const FovExplainRequest *request, FovExplainWork *wor
   int shards = (int)((request->count + each.lanes - 1) / each.lanes);
   int threads = request->threads < shards ? request->threads : shards;
   double shard = fov_shard_measure(request->task, 1, each.lanes, measure, (void *)request);
-  FOV_TRY(fov_memory_check(threads * shard + room, "this explanation"));
+  FOV_TRY(fov_memory_check(threads * shard + room, "this explanation", ""));
   FOV_TRY(fov_workspace_create(&workspace, 2 * threads));
   each.workspace = &workspace;
   fov_team_run(threads, shards, do_shard, &each);

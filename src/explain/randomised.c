@@ -185,7 +185,7 @@ static FovStatus measure(Measuring *m, const FovExplainRequest *request) {
   m->looked = calloc(E, sizeof(double));
   double blocks = WAYS * m->result->count * (double)params->size * sizeof(real);
   FovStatus status = random && m->correlations && m->looked
-                         ? fov_memory_check(blocks, "this check")
+                         ? fov_memory_check(blocks, "this check", "")
                          : fov_fail(FOV_ERR_MEMORY, "no memory for correlations");
   if (status == FOV_OK) {
     fov_params_init(random, params, request->seed + 1);

@@ -181,7 +181,7 @@ static FovStatus allocate(Evaluation *evaluation, int shards) {
   // A training evaluates again and again in memory that it has already.
   if (!fov_workspace_is_used(evaluation->workspace, request->threads))
     FOV_TRY(fov_shard_bytes(&shard, task, request->values));
-  FOV_TRY(fov_memory_check(request->threads * shard + kept, "this evaluation"));
+  FOV_TRY(fov_memory_check(request->threads * shard + kept, "this evaluation", "--threads"));
   evaluation->shards = calloc((size_t)shards, sizeof *evaluation->shards);
   if (classes) evaluation->log_p = calloc(answers, sizeof *evaluation->log_p);
   return evaluation->shards && (!classes || evaluation->log_p)

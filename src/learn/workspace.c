@@ -47,7 +47,7 @@ typedef struct Measurement {
 static void measure(void *context, int task, int worker) {
   (void)task, (void)worker;
   Measurement *measurement = context;
-  FovArena arena = {.most = fov_memory_limit()};
+  FovArena arena = {.most = fmin(fov_memory_available(), fov_memory_limit())};
   measurement->work(measurement->context, &arena, measurement->lanes);
   measurement->bytes = (double)arena.total;
   fov_arena_finish(&arena);

@@ -51,12 +51,18 @@ static FovStatus check_tiles(const FovSites *sites, const FovAttentionParts *par
         "tiles.side, tiles.down: expected at most as many tiles as pixels, found %d x %d "
         "tiles on images of %d x %d",
         grid.across, grid.down, parts->width, parts->height);
+  const FovSensor *sensor = &sites->net.sensor;
+  if (!sensor->whole && sensor->side > parts->height && sensor->side > parts->width)
+    return fov_fail(FOV_ERR_USAGE,
+                    "sensor.side = %d: every tile would see the whole image of %d x %d pixels; "
+                    "lower sensor.side",
+                    sensor->side, parts->width, parts->height);
   if (sites->keys == FOV_KEYS_COARSE && grid.down != grid.across)
     return fov_fail(FOV_ERR_USAGE,
                     "tiles.keys = coarse: expected as many tiles down as across, found %d and %d; "
                     "set tiles.down = 0",
                     grid.down, grid.across);
-  if (sites->net.sensor.whole)
+  if (sensor->whole)
     return fov_fail(FOV_ERR_USAGE, "sensor.whole: every tile would see the whole image; set "
                                    "sensor.whole = no");
   return FOV_OK;
@@ -84,10 +90,10 @@ static FovStatus check(const FovSites *sites, const FovAttentionParts *parts) {
                     "tiles.heads = %d: expected a number that divides tiles.width = %d",
                     sites->heads, sites->depth);
   if (sites->heads * sites->count > FOV_COLUMN_WIDTH)
-    return fov_fail(
-        FOV_ERR_USAGE,
-        "tiles.heads = %d: %d tiles or symbols, expected at most %d weights of all heads",
-        sites->heads, sites->count, FOV_COLUMN_WIDTH);
+    return fov_fail(FOV_ERR_USAGE,
+                    "tiles.heads = %d: expected at most %d weights, found %d for %d tiles or "
+                    "symbols; lower tiles.heads",
+                    sites->heads, FOV_COLUMN_WIDTH, sites->heads * sites->count, sites->count);
   return check_blocks(sites);
 }
 

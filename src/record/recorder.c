@@ -200,11 +200,12 @@ static FovStatus check_memory(const FovRecordRequest *request, const FovWorkspac
   double frame = (double)fov_observation_bytes(&spec->observation);
   double kept = spec->changes ? lanes * count_frames(request->task) * frame : 0;
   char name[80];
-  snprintf(name, sizeof name, "a trace of %d episodes (eval.episodes, --episodes)", episodes);
+  snprintf(name, sizeof name, "a trace of %d episodes", episodes);
   double shard = 0;
   if (!workspace || !fov_workspace_is_used(workspace, 1))
     FOV_TRY(fov_shard_bytes(&shard, request->task, request->values));
-  return fov_memory_check(shard + kept + episodes * episode_bytes(request->task), name);
+  return fov_memory_check(shard + kept + episodes * episode_bytes(request->task), name,
+                          "eval.episodes, --episodes");
 }
 
 FovStatus fov_record_check(const FovRecordRequest *request) {

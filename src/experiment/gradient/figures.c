@@ -14,8 +14,8 @@ typedef struct Products {
 /** The trace of the covariance of one sample, from the mean of |ĝ|² and |mean|². */
 static double variance_of(double squares, double mean_squares, int64_t samples) {
   if (samples < 2) return 0;
-  double n = (double)samples;
-  return fmax(0, (squares / n - mean_squares) * n / (n - 1));
+  double n = (double)samples, variance = (squares / n - mean_squares) * n / (n - 1);
+  return variance < 0 ? 0 : variance; // what is not a number stays so
 }
 
 /** Of numbers first … first+count−1. */
@@ -50,11 +50,11 @@ static FovGradientFigures figures_of(const Products *p, bool reference) {
   double g = p->reference_squares - p->reference_spread, m = p->mean_squares - p->spread;
   double distance =
       p->mean_squares + p->reference_squares - 2 * p->product - p->spread - p->reference_spread;
-  if (!(g > 0)) return figures; // nothing but noise
+  if (!(g > 0)) return figures; // nothing but noise, or not a number
   figures.norm = sqrt(g);
-  figures.bias = sqrt(fmax(0, distance) / g);
+  figures.bias = sqrt((distance < 0 ? 0 : distance) / g);
   figures.cosine = m > 0 ? fmax(-1, fmin(1, p->product / sqrt(g * m))) : NAN;
-  figures.snr = p->variance > 0 ? sqrt(g / p->variance) : INFINITY;
+  figures.snr = p->variance == 0 ? INFINITY : sqrt(g / p->variance);
   return figures;
 }
 
@@ -89,6 +89,7 @@ static double p_of(const FovGradientSums *sums, const FovGradientSums *reference
     double difference = sums->projected[group][p] / (double)sums->samples -
                         reference->projected[group][p] / (double)reference->samples;
     double error = projection_error(sums, group, p) + projection_error(reference, group, p);
+    if (isnan(error)) return NAN;
     if (error > 0) worst = fmax(worst, fabs(difference) / sqrt(error));
   }
   return fmin(1, FOV_PROJECTIONS * fov_stats_student_p(worst, (double)sums->samples - 1));

@@ -77,7 +77,8 @@ static FovStatus refuse_key(const FovGradientRequest *request, const char *key, 
 
 /** Fails if a setting is one of those that the estimators set themselves. */
 static FovStatus check_changes(const FovGradientRequest *request) {
-  static const char *const own[] = {"objective", "estimator", "baseline", "reward", "train"};
+  static const char *const own[] = {"attention", "objective", "estimator",
+                                    "baseline",  "reward",    "train"};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++)
     FOV_TRY(refuse_key(request, own[k], "sets it itself"));
   FOV_TRY(refuse_key(request, "policy.entropy", "leaves bonuses out"));

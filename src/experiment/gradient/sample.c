@@ -239,7 +239,7 @@ static FovStatus check_memory(Work *work) {
   double gradient = (double)training->task.agent->params.size * sizeof(real);
   double sums = (double)sampling->compared->size * sizeof(double);
   return fov_memory_check(sampling->threads * (shard + gradient) + CHUNKS * sums,
-                          "this measurement");
+                          "this measurement", "--cases, --threads");
 }
 
 static void finish(Work *work) {

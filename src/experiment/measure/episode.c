@@ -43,7 +43,7 @@ static FovStatus repeat_episode(FovRepeats *seconds, FovRepeats *drawing,
 FovStatus fov_measure_episode(FovRepeats *seconds, FovRepeats *drawing, const FovSubject *subject,
                               int repeats) {
   const FovParams *params = &subject->experiment.agent.params;
-  FOV_TRY(fov_memory_check((double)params->size * sizeof(real), "this agent"));
+  FOV_TRY(fov_memory_check((double)params->size * sizeof(real), "this agent", ""));
   real *values = fov_params_block(params);
   FovProfile *profile = fov_profiles_create();
   FovWorkspace workspace = {0};

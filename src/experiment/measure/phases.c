@@ -58,7 +58,7 @@ static FovStatus rate_phase(FovRepeats *rate, PhaseLoop *loop, FovWork *work, in
                             int repeats) {
   const FovEnvSpec *spec = &loop->subject->env.spec;
   double lane = (double)fov_env_lane_bytes(spec);
-  FOV_TRY(fov_memory_check(threads * lane, "this measurement"));
+  FOV_TRY(fov_memory_check(threads * lane, "this measurement", "--threads"));
   for (int r = 0; r < repeats; r++) {
     fov_team_run(threads, threads, work, loop);
     double sum = 0;

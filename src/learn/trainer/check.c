@@ -49,10 +49,12 @@ static FovStatus check_baseline(const FovTraining *training) {
 static FovStatus check_last(const FovTrainOptions *options) {
   if (options->last == 0 || options->answer == FOV_TRAIN_ANSWER_EVERY) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
-                  "train.last shares the loss between glimpses: set train.answer = every");
+                  "train.last = %g: expected train.answer = every, found train.answer = last; set "
+                  "train.answer = every or train.last = 0",
+                  options->last);
 }
 
-/** What sums over the choices of a case counts each answer once. */
+/** Objectives that sum over the choices of a case train the last answer only. */
 static FovStatus check_answer(const FovTraining *training) {
   const FovObjective *objective = training->objective;
   bool sums = objective->enumerates || objective->likelihood;
@@ -91,7 +93,9 @@ static FovStatus check_relaxed(const FovTraining *training) {
   const FovObjective *objective = training->objective;
   if (!attention->relaxes) return FOV_OK;
   if (!attention->control && task->env->spec.answer != FOV_ANSWER_CLASS)
-    return fov_fail(FOV_ERR_USAGE, "attention = %s needs labels, which env = %s does not have",
+    return fov_fail(FOV_ERR_USAGE,
+                    "attention = %s needs labels, which env = %s does not have; set "
+                    "attention = relax",
                     attention->plugin.name, task->env->type->plugin.name);
   if (objective->enumerates || objective->likelihood || objective->passes)
     return fov_fail(FOV_ERR_USAGE,

@@ -85,7 +85,7 @@ FovStatus fov_training_memory(double *blocks, double *shards, const FovTraining 
   int count;
   FOV_TRY(fov_train_check(training));
   *blocks = block_bytes(&count, training);
-  FOV_TRY(fov_memory_check(*blocks, "this training"));
+  FOV_TRY(fov_memory_check(*blocks, "this training", "train.batch"));
   real *values = fov_params_block(params), *gradient = fov_params_block(params);
   if (values && gradient)
     *shards = count * (arena_bytes(training, values, gradient) + fov_train_kept_bytes(training));

@@ -79,8 +79,9 @@ FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, 
   t->passes = fov_train_passes(&t->parts, training);
   take_part(t);
   double shard = shards / arenas_of(t) - kept, all_kept = arenas_of(t) * kept;
-  FovStatus status = fov_memory_check(
-      blocks + all_kept + fmax(shards - all_kept, threads * evaluation), "this training");
+  FovStatus status =
+      fov_memory_check(blocks + all_kept + fmax(shards - all_kept, threads * evaluation),
+                       "this training", "train.batch");
   if (status == FOV_OK) status = allocate(t, shard, kept, evaluation);
   if (status != FOV_OK) {
     fov_trainer_destroy(t);

@@ -13,7 +13,8 @@ typedef struct Options {
 
 static const FovOption options[] = {
     FOV_REAL(Options, temperature, "1", 0.01, 100, "of the backward pass's softmax at the start"),
-    FOV_REAL(Options, temperature_end, "0", 0, 100, "at the end, reached linearly; 0: the same"),
+    FOV_REAL(Options, temperature_end, "0", 0, 100,
+             "at the end, reached linearly, 0.01 or more; 0: the same"),
     FOV_OPTIONS_END,
 };
 
@@ -26,6 +27,11 @@ static FovStatus build(void *values, int *width, FovParams *params, const void *
                        const FovAttentionParts *parts) {
   Layout *layout = values;
   layout->options = *(const Options *)chosen;
+  double end = layout->options.temperature_end;
+  if (end > 0 && end < 0.01)
+    return fov_fail(FOV_ERR_USAGE,
+                    "attention.temperature_end = %g: expected 0 or 0.01 to 100; set it to 0.01",
+                    end);
   FOV_TRY(fov_sites_build(&layout->sites, width, params, chosen, parts));
   return fov_sites_check_hard(&layout->sites, "gumbel");
 }
