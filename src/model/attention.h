@@ -48,8 +48,8 @@ typedef struct FovAttentionParts {
 typedef struct FovView {
   const FovImage *images; /**< [n] */
   bool changed;           /**< whether they may differ from those of the time step before */
-  FovVar *location;       /**< [n, 2]: where the policy chose to look, a constant; an attention over
-                               sites writes there for the record what it read */
+  FovVar *location;       /**< [n, 2]: where the policy chose to look, a constant; other
+                               attentions write there for the record what they read */
   int copies;             /**< K: lanes side by side that show one image at first; 0, 1: none */
   FovRng *rng;            /**< [n]: generators of the lanes, for noise in the backward pass */
   double progress;        /**< share of the training that is done, 0 … 1 */

@@ -16,9 +16,9 @@
  * has sites after its end, whose weights are 0.
  *
  * A value is computed when it is needed. Keys v_i and W_k v_i need all values, and so do weighted
- * sums and transformer blocks. Keys of a coarse view and a score without keys need none: an
- * attention that reads one tile then looks at this tile only, and T glimpses are taken instead of
- * K·K.
+ * sums, symbols, recurrent layers and transformer blocks. Keys of a coarse view and a score without
+ * keys need none: an attention that reads one tile then looks at this tile only, and T glimpses are
+ * taken instead of K·K.
  */
 #ifndef FOV_MODEL_SITES_H
 #define FOV_MODEL_SITES_H
@@ -151,9 +151,8 @@ FovStatus fov_sites_check_hard(const FovSites *sites, const char *attention);
 int *fov_sites_at(FovTape *tape, const FovSites *sites, const FovView *view);
 
 /** Reads the site of each lane that the view's location is in, and moves the location to its
- * middle, for the record. Looks at this site only, unless all values are known or
- * there are transformer blocks. weights: α [n, N],
- * for the record. */
+ * middle, for the record. Looks at this tile only, unless all values are known or are made of
+ * symbols, by a recurrent layer or by blocks. weights: α [n, N], for the record. */
 void fov_sites_pick(FovReadout *readout, FovSitesState *state, const FovSites *sites, FovTape *tape,
                     FovVar *weights, const FovView *view);
 

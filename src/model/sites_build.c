@@ -11,8 +11,10 @@ const FovOption fov_tiles_options[] = {
             "K: tiles across, and down; symbols of a sequence take the place of tiles"),
     FOV_INT(FovTilesOptions, down, "0", 0, FOV_MAX_TILES, "tiles down; 0: as many as across"),
     FOV_INT(FovTilesOptions, heads, "1", 1, 64, "heads that attend each with a share of the units"),
-    FOV_CHOICE(FovTilesOptions, keys, "projected", kinds_of_keys,
-               "keys: W v_i or v_i, of the values v_i, or of a coarse view of the image"),
+    FOV_CHOICE(
+        FovTilesOptions, keys, "projected", kinds_of_keys,
+        "keys: projected: W v_i, of the value v_i; values: v_i itself; coarse: W u_i, of a coarse "
+        "view of the image"),
     FOV_INT(FovTilesOptions, width, "64", 1, 8192,
             "units of queries, and of keys that are not v_i"),
     FOV_INT(FovTilesOptions, cells, "4", 1, FOV_MAX_SIDE,
@@ -24,7 +26,8 @@ const FovOption fov_tiles_options[] = {
     FOV_CHOICE(FovTilesOptions, rnn, "none", fov_birnn_cells,
                "recurrent layer that reads the tiles in both directions, before the blocks"),
     FOV_CHOICE(FovTilesOptions, values, "context", kinds_of_values,
-               "what rnn and blocks make of a tile, or its own: then they make keys only"),
+               "what is read of a tile: context: what rnn and blocks make of it; own: its vector "
+               "before these, which then make keys only"),
     FOV_OPTIONS_END,
 };
 
@@ -144,7 +147,7 @@ static FovStatus build_values(FovSites *sites, int *width, FovParams *params,
   return FOV_OK;
 }
 
-/** Values of their own leave the context to keys that are made of it. */
+/** With tiles.values = own only keys use the context, so there must be keys that are made of it. */
 static FovStatus check_own(const FovSites *sites) {
   if (!sites->own) return FOV_OK;
   if (!sites->birnn.core && sites->transformer.count == 0)

@@ -35,8 +35,8 @@ typedef struct FovTransformerBlock {
   int key; /**< without a bias, which would add the same to every score of a query */
 } FovTransformerBlock;
 
-/** Puts "<owner>.<number>." before the names of parameters, after a prefix that there is. Returns
- * the latter, which the caller restores after adding the block. */
+/** Sets params->prefix to the one before, followed by "<owner>.<number>.", in the array `prefix`.
+ * Returns the one before, which the caller restores after adding the block. */
 const char *fov_transformer_name_block(char prefix[FOV_PARAM_NAME], FovParams *params,
                                        const char *owner, int number);
 /** Adds "norm.gain", "query.w" and so on. width: D; hidden: units between W_1 and W_2. */

@@ -5,7 +5,8 @@
  *     x = W h_{t−1} + b     (l, δ, σ, γ) = fov_window_numbers(x)     rho = window(image)
  *     g_t = g(rho, l), the glimpse network's, with a gradient into l too
  *
- * b starts at 0, and so do the states: the first window of all is in the centre.
+ * b starts at 0, and so do the states: the first window of all is in the centre. With context.side
+ * the context starts the states and so chooses it.
  *
  * Only a share of the gradient flows on from x into h_{t−1}; W and b get all of it. h_{t−1} depends
  * on the window before, which depends on h_{t−2}, and so on: a small step of a window changes many
@@ -19,18 +20,19 @@
 
 typedef struct FovWindowOptions {
   double start; /**< width of the first window's widest patch; 1: that of the image's longer side */
-  double scale; /**< of x */
+  double scale; /**< factor of x */
   double gradient; /**< share of the gradient that flows from x into the state */
 } FovWindowOptions;
 
-/** The options of a kind of window. An optimiser such as Adam steps all weights of a head by as
- * much, and their sum over a wide state by far more. At a scale of 1 windows jump before what they
- * show is learned, and each jump changes the next: gradients through many glimpses explode. */
+/** The options of a kind of window. Adam changes every weight of the head by about the same amount,
+ * so the function of a wide state changes much more. With a scale of 1 windows jump before their
+ * content is learned, each jump changes the next window, and gradients through many glimpses
+ * explode. */
 #define FOV_WINDOW_OPTIONS(SCALE)                                                                  \
   FOV_REAL(FovWindowOptions, start, "1", 0.01, 10,                                                 \
            "width of the first window's widest patch; 1: the image's longer side"),                \
       FOV_REAL(FovWindowOptions, scale, SCALE, 1e-4, 100,                                          \
-               "of place and size as a function of the state; less: slower and steadier"),         \
+               "factor of what the state adds to place and size; less: slower, more stable"),      \
       FOV_REAL(FovWindowOptions, gradient, "0.1", 0, 1,                                            \
                "share of the gradient of place and size that flows into the state"),               \
       FOV_OPTIONS_END

@@ -23,8 +23,8 @@ const FovOption fov_train_options[] = {
     FOV_CHOICE(FovTrainOptions, answer, "last", answers,
                "glimpses after which an answer is trained"),
     FOV_REAL(FovTrainOptions, last, "0", 0, 1,
-             "with answer = every, share of the loss that the answer given has; the glimpses "
-             "before it share the rest; 0: the same for each glimpse"),
+             "with answer = every, the last answer's share of the loss; earlier answers divide the "
+             "rest equally; 0: equal shares"),
     FOV_REAL(FovTrainOptions, near, "0", 0, 1,
              "with first = random, the share of its distance to the target by which the first "
              "glimpse is moved closer; falls linearly to 0 at the middle of the training"),

@@ -43,7 +43,7 @@ int64_t fov_train_updates_planned(const FovTrainOptions *options);
 
 /** The weights of the answers of an episode of T glimpses: 1 and 0 if only those given are trained;
  * 1/T each if all are; with `last` = s > 0, s for one that is given and (1 − s)/(T − 1) for one
- * before. */
+ * before. They sum to 1, or to less in an episode that a stop rule ends early. */
 FovAnswerWeights fov_train_answer_weights(const FovTrainOptions *options, int glimpses);
 
 /** Shards of a batch: more threads than that have nothing to play. */

@@ -16,7 +16,7 @@ static FovStatus build(void *layout, int *width, FovParams *params, const void *
 
 const FovAttention fov_attention_draw = {
     .plugin = {.name = "draw",
-               .help = "a window of Gaussian filters, by its gradient (Gregor et al. 2015)",
+               .help = "a window of Gaussian filters, moved by the gradient (Gregor et al. 2015)",
                .options = options,
                .options_size = sizeof(FovWindowOptions)},
     FOV_ATTENTION_THROUGH_WINDOW,

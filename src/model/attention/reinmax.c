@@ -42,7 +42,7 @@ static void read(FovReadout *readout, void *state, const void *layout, FovTape *
 
 const FovAttention fov_attention_reinmax = {
     .plugin = {.name = "reinmax",
-               .help = "one tile, with a gradient of second order (Liu et al. 2023)"},
+               .help = "one tile, with a second-order estimate of the gradient (Liu et al. 2023)"},
     FOV_ATTENTION_OVER_SITES,
     .layout_size = sizeof(FovSites),
     .through = true,

@@ -19,7 +19,8 @@ static FovStatus build(void *layout, int *width, FovParams *params, const void *
 
 const FovAttention fov_attention_spatial_transformer = {
     .plugin = {.name = "spatial_transformer",
-               .help = "a window of bilinear samples, by its gradient (Jaderberg et al. 2015)",
+               .help =
+                   "a window of bilinear samples, moved by the gradient (Jaderberg et al. 2015)",
                .options = options,
                .options_size = sizeof(FovWindowOptions)},
     FOV_ATTENTION_THROUGH_WINDOW,
