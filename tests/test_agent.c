@@ -92,8 +92,6 @@ static void test_tiles_that_do_not_fit_are_refused(void **state) {
   assert_agent_refuses(TOY_SOFT "sensor.whole = yes\n", 20, 20, "set sensor.whole = no");
   assert_agent_refuses(TOY_SOFT "sensor.side = 21\n", 20, 20,
                        "sensor.side = 21: every tile would see the whole image of 20 x 20 pixels");
-  assert_agent_refuses("attention = gumbel\nattention.temperature_end = 1e-300\n", 20, 20,
-                       "attention.temperature_end = 1e-300: expected 0 or 0.01 to 100");
   assert_agent_refuses(TOY_SOFT "tiles.heads = 4\n", 20, 20,
                        "tiles.heads = 4: expected a number that divides tiles.width = 6");
   assert_agent_refuses(TOY_SOFT "tiles.heads = 3\nglimpse.width = 16\n", 20, 20,
@@ -141,6 +139,12 @@ static void test_patches_inside_the_image_are_refused_without_a_place_to_look(vo
   Toy toy;
   toy_create(&toy, "sensor.inside = yes\n");
   toy_finish(&toy);
+}
+
+static void test_a_temperature_that_overflows_is_refused(void **state) {
+  (void)state;
+  assert_agent_refuses("attention = gumbel\nattention.temperature_end = 1e-300\n", 20, 20,
+                       "attention.temperature_end = 1e-300: expected 0 or 0.01 to 100");
 }
 
 static void test_tiles_that_cannot_attend_to_each_other_are_refused(void **state) {
@@ -275,6 +279,7 @@ int main(void) {
       cmocka_unit_test(test_a_window_of_the_whole_image_is_refused),
       cmocka_unit_test(test_one_glimpse_of_a_place_that_moves_is_refused),
       cmocka_unit_test(test_patches_inside_the_image_are_refused_without_a_place_to_look),
+      cmocka_unit_test(test_a_temperature_that_overflows_is_refused),
       cmocka_unit_test(test_tiles_that_cannot_attend_to_each_other_are_refused),
       cmocka_unit_test(test_a_vector_without_halves_for_two_directions_is_refused),
       cmocka_unit_test(test_a_window_over_one_tile_is_refused),

@@ -213,6 +213,25 @@ static void test_figures_on_numbers_worked_by_hand(void **state) {
   fov_params_finish(&params);
 }
 
+static void test_gradients_that_are_not_numbers_are_not_hidden(void **state) {
+  (void)state;
+  FovParams params = {0};
+  FovGradientParams compared;
+  FovEstimator e = {.name = "made"};
+  fov_params_add(&params, "first.w", 1, 1, FOV_INIT_ZERO, 0);
+  assert_int_equal(fov_gradient_params_create(&compared, &params), FOV_OK);
+  double sum[] = {NAN}, exact[] = {1};
+  FovGradientSums sums = {.sum = sum, .squares = {NAN}, .samples = 2, .lanes = 1};
+  for (int p = 0; p < FOV_PROJECTIONS; p++)
+    sums.projected[0][p] = sums.projected_squares[0][p] = NAN;
+  const FovGradientSums reference = {.sum = exact, .squares = {1}, .samples = 1, .lanes = 1};
+  fov_gradient_figures(&e, &sums, &reference, &compared);
+  assert_true(isnan(e.groups[0].variance) && isnan(e.groups[0].snr));
+  assert_true(isnan(e.groups[0].bias) && isnan(e.groups[0].p));
+  fov_gradient_params_finish(&compared);
+  fov_params_finish(&params);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_unbiased_estimators_have_the_exact_gradient_as_their_mean),
@@ -220,6 +239,7 @@ int main(void) {
       cmocka_unit_test(test_baselines_and_relaxed_choices_lower_the_variance),
       cmocka_unit_test(test_threads_do_not_change_the_sums),
       cmocka_unit_test(test_figures_on_numbers_worked_by_hand),
+      cmocka_unit_test(test_gradients_that_are_not_numbers_are_not_hidden),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

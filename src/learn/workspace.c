@@ -44,10 +44,15 @@ typedef struct Measurement {
   double bytes;
 } Measurement;
 
+/** Bytes that a measurement may take now. */
+static double most_bytes(void) {
+  return fmin(fov_memory_available(), fov_memory_limit());
+}
+
 static void measure(void *context, int task, int worker) {
   (void)task, (void)worker;
   Measurement *measurement = context;
-  FovArena arena = {.most = fmin(fov_memory_available(), fov_memory_limit())};
+  FovArena arena = {.most = most_bytes()};
   measurement->work(measurement->context, &arena, measurement->lanes);
   measurement->bytes = (double)arena.total;
   fov_arena_finish(&arena);
@@ -58,7 +63,7 @@ static double bytes_of_large(const Measurement *least, int lanes) {
   Measurement measured = *least;
   fov_team_run(1, 1, measure, &measured);
   double each = measured.bytes / measured.lanes;
-  return each * lanes > fmin(fov_memory_available(), fov_memory_limit()) ? each : 0;
+  return each * lanes > most_bytes() ? each : 0;
 }
 
 static double measure_growth(FovShardWork *work, void *context, int least, int some, int lanes) {

@@ -55,11 +55,6 @@ static FovStatus check_tiles(const FovSites *sites, const FovAttentionParts *par
         "tiles on images of %d x %d",
         grid.across, grid.down, parts->width, parts->height);
   const FovSensor *sensor = &sites->net.sensor;
-  if (!sensor->whole && sensor->side > parts->height && sensor->side > parts->width)
-    return fov_fail(FOV_ERR_USAGE,
-                    "sensor.side = %d: every tile would see the whole image of %d x %d pixels; "
-                    "lower sensor.side",
-                    sensor->side, parts->width, parts->height);
   if (sites->keys == FOV_KEYS_COARSE && grid.down != grid.across)
     return fov_fail(FOV_ERR_USAGE,
                     "tiles.keys = coarse: expected as many tiles down as across, found %d and %d; "
@@ -68,6 +63,11 @@ static FovStatus check_tiles(const FovSites *sites, const FovAttentionParts *par
   if (sensor->whole)
     return fov_fail(FOV_ERR_USAGE, "sensor.whole: every tile would see the whole image; set "
                                    "sensor.whole = no");
+  if (sensor->side > parts->height && sensor->side > parts->width)
+    return fov_fail(FOV_ERR_USAGE,
+                    "sensor.side = %d: every tile would see the whole image of %d x %d pixels; "
+                    "lower sensor.side",
+                    sensor->side, parts->width, parts->height);
   return FOV_OK;
 }
 

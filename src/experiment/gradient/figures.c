@@ -11,11 +11,16 @@ typedef struct Products {
   double variance;                                 /**< of an episode */
 } Products;
 
+/** 0 instead of less. What is not a number stays so, unlike with fmax. */
+static double at_least_0(double x) {
+  return x < 0 ? 0 : x;
+}
+
 /** The trace of the covariance of one sample, from the mean of |ĝ|² and |mean|². */
 static double variance_of(double squares, double mean_squares, int64_t samples) {
   if (samples < 2) return 0;
-  double n = (double)samples, variance = (squares / n - mean_squares) * n / (n - 1);
-  return variance < 0 ? 0 : variance; // what is not a number stays so
+  double n = (double)samples;
+  return at_least_0((squares / n - mean_squares) * n / (n - 1));
 }
 
 /** Of numbers first … first+count−1. */
@@ -52,7 +57,7 @@ static FovGradientFigures figures_of(const Products *p, bool reference) {
       p->mean_squares + p->reference_squares - 2 * p->product - p->spread - p->reference_spread;
   if (!(g > 0)) return figures; // nothing but noise, or not a number
   figures.norm = sqrt(g);
-  figures.bias = sqrt((distance < 0 ? 0 : distance) / g);
+  figures.bias = sqrt(at_least_0(distance) / g);
   figures.cosine = m > 0 ? fmax(-1, fmin(1, p->product / sqrt(g * m))) : NAN;
   figures.snr = p->variance == 0 ? INFINITY : sqrt(g / p->variance);
   return figures;
@@ -78,7 +83,7 @@ static FovGradientFigures measure(const FovGradientSums *sums, const FovGradient
 /** Variance of the mean of a projection. */
 static double projection_error(const FovGradientSums *sums, int group, int p) {
   double n = (double)sums->samples, mean = sums->projected[group][p] / n;
-  return n > 1 ? fmax(0, sums->projected_squares[group][p] / n - mean * mean) / (n - 1) : 0;
+  return n > 1 ? at_least_0(sums->projected_squares[group][p] / n - mean * mean) / (n - 1) : 0;
 }
 
 /** The p-value of the largest difference of the means. group: FOV_GRADIENT_GROUPS for all. */
