@@ -396,7 +396,7 @@ static void check_window(const Scene *scene, const Seen *seen) {
 /** With one head, and with two if it may have them. */
 static void check_columns(const FovAttention *attention) {
   Seen seen[STEPS * LANES];
-  for (int heads = 1; heads <= (attention->reads_all && attention->sites ? 2 : 1); heads++) {
+  for (int heads = 1; heads <= (attention->without_policy && attention->sites ? 2 : 1); heads++) {
     Scene scene;
     scene_create(&scene, attention, heads > 1 ? "tiles.heads = 2\n" : "", LANES);
     check_names(&scene);
@@ -478,7 +478,8 @@ static Footprint footprint_of(const Seen *seen) {
  * says nothing. */
 static double recorded_weight(const Scene *scene, const Seen *seen, int p) {
   const real *tiles = column_of(scene, seen, "tiles");
-  if (!scene->toy.experiment.agent.attention->reads_all) return has_pixel(scene, place_of(seen), p);
+  if (!scene->toy.experiment.agent.attention->without_policy)
+    return has_pixel(scene, place_of(seen), p);
   return tiles ? weight_of(scene, tiles, p) : NAN;
 }
 
@@ -754,7 +755,7 @@ static void check_reach(const FovAttention *attention) {
   assert_reached(&toy, gradient, "glimpse.", true);
   assert_reached(&toy, gradient, "core.", true);
   for (int i = 0; i < 2; i++)
-    assert_reached(&toy, gradient, where[i], attention->reads_all || attention->through);
+    assert_reached(&toy, gradient, where[i], attention->without_policy || attention->through);
   toy_play_finish(&play);
   free(values), free(gradient);
   toy_finish(&toy);

@@ -215,7 +215,7 @@ static FovStatus check_shown(const FovExperiment *experiment, const FovEnvSpec *
                     "of symbols; set %s",
                     experiment->context.side ? "context.side" : "sensor.standardise = yes", env,
                     experiment->context.side ? "context.side = 0" : "sensor.standardise = auto");
-  if (!symbols && (attention->reads_all || attention->sites))
+  if (!symbols && (attention->without_policy || attention->sites))
     return fov_fail(
         FOV_ERR_USAGE,
         "attention = %s: expected an environment of images, found env = %s, which shows "

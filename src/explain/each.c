@@ -19,7 +19,7 @@ typedef struct Each {
 FovStatus fov_explain_check(const FovExplainRequest *request) {
   const FovAttention *attention = request->task->agent->attention;
   FOV_TRY(fov_target_check(&request->target, request->task));
-  if (!request->through || attention->reads_all) return FOV_OK;
+  if (!request->through || attention->without_policy) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
                   "--through: attention = %s chooses places that have no gradient; leave it out",
                   attention->plugin.name);

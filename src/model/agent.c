@@ -170,7 +170,7 @@ static FovStatus check_context(const FovAgentParts *parts) {
 /** Windows and tiles have places of their own, which do not depend on where a policy may look. */
 static FovStatus check_inside(const FovAgentParts *parts) {
   const FovAttention *attention = parts->attention;
-  if (!parts->sensor.inside || (!attention->reads_all && !attention->scores)) return FOV_OK;
+  if (!parts->sensor.inside || (!attention->without_policy && !attention->scores)) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
                   "sensor.inside = yes: expected attention = gaze, found attention = %s, on which "
                   "it has no effect; set sensor.inside = no",

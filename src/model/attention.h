@@ -78,12 +78,12 @@ typedef struct FovReadout {
 
 typedef struct FovAttention {
   FovPlugin plugin;
-  size_t layout_size; /**< bytes of the struct that `build` writes */
-  size_t state_size;  /**< bytes of what it remembers of an episode */
-  bool reads_all; /**< it reads by its own weights, or at a place of its own: no policy chooses */
-  bool through;   /**< the gradient of a choice flows through the read-out: REINFORCE has none */
-  bool relaxes;   /**< in training it reads relaxed choices, too */
-  bool symbols;   /**< it can read a sequence of symbols, too */
+  size_t layout_size;  /**< bytes of the struct that `build` writes */
+  size_t state_size;   /**< bytes of what it remembers of an episode */
+  bool without_policy; /**< no policy chooses: it reads by weights, or at a place of its own */
+  bool through; /**< the gradient of a choice flows through the read-out: REINFORCE has none */
+  bool relaxes; /**< in training it reads relaxed choices, too */
+  bool symbols; /**< it can read a sequence of symbols, too */
   int least_glimpses; /**< of an episode, so that where it reads can move */
   /** Adds the attention's parameters. Writes the layout, const afterwards, and the width of g. */
   FovStatus (*build)(void *layout, int *width, FovParams *params, const void *options,

@@ -69,8 +69,8 @@ void fov_window_read(FovReadout *readout, void *state, const void *window, FovTa
 
 /** What they have in common, as members of FovAttention. */
 #define FOV_ATTENTION_THROUGH_WINDOW                                                               \
-  .layout_size = sizeof(FovWindowNet), .state_size = sizeof(FovWindowState), .reads_all = true,    \
-  .connect = fov_window_connect, .columns = fov_window_columns, .finish = fov_window_finish,       \
-  .begin = fov_window_begin, .read = fov_window_read
+  .layout_size = sizeof(FovWindowNet), .state_size = sizeof(FovWindowState),                       \
+  .without_policy = true, .connect = fov_window_connect, .columns = fov_window_columns,            \
+  .finish = fov_window_finish, .begin = fov_window_begin, .read = fov_window_read
 
 #endif

@@ -54,7 +54,7 @@ uint8_t fov_play_align(const FovTimeStep *step, const Play *play, int i) {
   if (from.first < 0 || (shown->kind == FOV_OBSERVATION_TOKENS && !attention->sites)) return 0;
   if (attention->sites) grid = attention->sites(agent->attention_layout);
   int read = fov_part_of((double)fov_value_row(step->location, i)[0], grid.across);
-  if (attention->sites && attention->reads_all)
+  if (attention->sites && attention->without_policy)
     read = fov_likeliest(fov_value_row(step->read[FOV_SITES_WEIGHTS], i), grid.across * grid.down) %
            grid.across;
   int first = part_of(from.first, extent, grid.across);

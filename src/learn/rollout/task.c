@@ -46,7 +46,7 @@ FovImage fov_lane_image(const FovEnvLane *lane, const FovEnvSpec *spec) {
 }
 
 const char *fov_policy_for(const FovAttention *attention, const FovPolicy *policy) {
-  if (attention->reads_all && strcmp(policy->plugin.name, "centre") != 0) return "centre";
+  if (attention->without_policy && strcmp(policy->plugin.name, "centre") != 0) return "centre";
   if (attention->scores && !policy->sites) return "sites";
   if (!attention->scores && policy->sites) return "gaussian";
   return NULL;

@@ -137,7 +137,7 @@ static FovStatus check_near(const FovTraining *training) {
     return fov_fail(FOV_ERR_USAGE,
                     "train.near needs a target that has a place, and env = %s has none",
                     task->env->type->plugin.name);
-  if (task->agent->attention->reads_all)
+  if (task->agent->attention->without_policy)
     return fov_fail(FOV_ERR_USAGE,
                     "train.near: expected an attention that goes to a place, found attention = %s, "
                     "on which it has no effect",

@@ -29,7 +29,7 @@ static FovStatus check_episode(const FovTraining *training) {
   if (spec->answer != FOV_ANSWER_CLASS || spec->steps > 1)
     return refuse(training, "an environment that asks for one label", "env",
                   task->env->type->plugin.name);
-  if (attention->through || attention->reads_all)
+  if (attention->through || attention->without_policy)
     return refuse(training, "attention = sampled or gaze, whose choices have a log p", "attention",
                   attention->plugin.name);
   if (fov_task_choices(task) == 0)

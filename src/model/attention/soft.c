@@ -13,7 +13,7 @@ const FovAttention fov_attention_soft = {
     .plugin = {.name = "soft", .help = "the expectation over all tiles (Bahdanau et al. 2015)"},
     FOV_ATTENTION_OVER_SITES,
     .layout_size = sizeof(FovSites),
-    .reads_all = true,
+    .without_policy = true,
     .build = fov_sites_build,
     .read = read,
 };
