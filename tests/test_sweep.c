@@ -274,9 +274,10 @@ static void rows_are_crossed_with_the_lists_outside(void **state) {
 static void rows_read_back_from_the_text_of_their_plan(void **state) {
   (void)state;
   FovSweepPlan plan, again;
-  char dir[300], file[400];
+  char dir[300], file[400], text[sizeof kinds + 100];
   write_beside("large", large);
-  assert_int_equal(read_rows(&plan, kinds, NULL), FOV_OK);
+  snprintf(text, sizeof text, "%s[row plain]\nexperiment = experiment\n", kinds);
+  assert_int_equal(read_rows(&plan, text, NULL), FOV_OK);
   snprintf(dir, sizeof dir, "%s/sweep", folder);
   snprintf(file, sizeof file, "%s/%s", dir, FOV_SWEEP_PLAN);
   assert_int_equal(fov_sweep_folder_open(dir, &plan), FOV_OK);
@@ -284,10 +285,11 @@ static void rows_read_back_from_the_text_of_their_plan(void **state) {
   assert_string_equal(again.text, plan.text);
   assert_string_equal(again.experiments[1].text, large);
   assert_setting(&again, 4, "env.size = 80\n");
+  assert_setting(&again, 6, "env.size = 60\n");
   fov_sweep_plan_finish(&again);
   fov_sweep_plan_finish(&plan);
   write_beside("large", "env = translated\nenv.size = 90\n[core]\nwidth = 16\n");
-  assert_int_equal(read_rows(&plan, kinds, NULL), FOV_OK);
+  assert_int_equal(read_rows(&plan, text, NULL), FOV_OK);
   assert_int_equal(fov_sweep_folder_open(dir, &plan), FOV_ERR_USAGE);
   assert_message("'env.size = 80' instead of 'env.size = 90'");
   fov_sweep_plan_finish(&plan);

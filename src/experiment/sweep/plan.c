@@ -236,8 +236,8 @@ static FovStatus check_configurations(const FovSweepPlan *plan) {
 static void print_rows(FILE *stream, const FovSweepPlan *plan) {
   const char *files[FOV_SWEEP_ROWS];
   for (int i = 0; i < plan->rows.count; i++) {
-    int index = plan->row_experiments[i];
-    files[i] = index > 0 ? plan->experiments[index].file : "";
+    const FovSweepExperiment *experiment = &plan->experiments[plan->row_experiments[i]];
+    files[i] = *plan->rows.list[i].experiment ? experiment->file : "";
   }
   fov_sweep_rows_print(stream, &plan->rows, files);
 }
