@@ -20,6 +20,8 @@ static const struct {
     {"valid_answer_error", {"Wrong answers in validation (%)", 100, true}},
     {"error", {"Error (%)", 100, true}},
     {"length", {"Source length (symbols)", 1, false}},
+    {"size", {"Image size (pixels)", 1, false}},
+    {"mflop", {"MFLOP of an image", 1, true}},
     {"valid_reward", {"Validation reward", 1, false}},
     {"valid_glimpses", {"Glimpses of a validation episode", 1, false}},
     {"glimpses_per_second", {"Training glimpses per second", 1, false}},

@@ -7,7 +7,7 @@
 typedef struct FovColumnLabel {
   const char *title; /**< of an axis or a panel */
   double scale;      /**< what values are multiplied with: 100 for per cent */
-  bool error;        /**< a fraction that may fall by decades */
+  bool decades;      /**< an error or a cost, which may span decades and is never negative */
 } FovColumnLabel;
 
 /** The label of a column; one that is not known has its name as the title. */

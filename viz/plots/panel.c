@@ -50,8 +50,8 @@ static void find_ranges(Range *centres, Range *all, const Panel *panel) {
   if (panel->seeds) include_seeds(all, panel, true);
 }
 
-/** Errors over more than a decade get a logarithmic axis, if it can show all bands: none may go
- * further than a decade below the centres. */
+/** Errors and costs over more than a decade get a logarithmic axis, if it can show all bands: none
+ * may go further than a decade below the centres. */
 static bool is_logarithmic(Range centres, Range all) {
   enum { MOST = 1000000 }; // ratio of the centres that a logarithmic axis shows
   return centres.lo > 0 && centres.hi > 10 * centres.lo && centres.hi < MOST * centres.lo &&
@@ -59,14 +59,14 @@ static bool is_logarithmic(Range centres, Range all) {
 }
 
 /** Contains every centre, band and seed. */
-static void set_value_axis(Panel *panel, bool error, FovBox box) {
+static void set_value_axis(Panel *panel, bool decades, FovBox box) {
   FovAxis *axis = &panel->y;
   Range centres, all;
   find_ranges(&centres, &all, panel);
   *axis = (FovAxis){.lo = 0, .hi = 1, .from = box.y + box.h, .to = box.y};
   if (all.lo > all.hi) return;
   double span = all.hi - all.lo, size = fmax(fabs(all.lo), fabs(all.hi));
-  if (error && is_logarithmic(centres, all)) {
+  if (decades && is_logarithmic(centres, all)) {
     double pad = pow(all.hi / all.lo, 0.04);
     axis->log = true;
     axis->lo = all.lo / pad;
@@ -76,7 +76,7 @@ static void set_value_axis(Panel *panel, bool error, FovBox box) {
   if (span < 1e-9 * size || span < 1e-100) span = size > 1e-100 ? size : 1; // a flat line
   axis->lo = all.lo - 0.06 * span;
   axis->hi = all.hi + 0.06 * span;
-  if (error && all.lo >= 0) axis->lo = fmax(axis->lo, 0);
+  if (decades && all.lo >= 0) axis->lo = fmax(axis->lo, 0);
 }
 
 /** From 0 to the last value of any seed. */
@@ -176,7 +176,7 @@ static void draw_title(cairo_t *cr, const FovCurves *curves, const char *title, 
 void fov_plot_panel(cairo_t *cr, const FovCurves *curves, int c, bool seeds, FovBox box) {
   FovColumnLabel column = fov_column(curves->y[c]);
   Panel panel = {.curves = curves, .column = c, .seeds = seeds, .scale = column.scale};
-  set_value_axis(&panel, column.error, box);
+  set_value_axis(&panel, column.decades, box);
   set_x_axis(&panel, box);
   draw_title(cr, curves, column.title, box);
   fov_draw_value_ticks(cr, &panel.y, box);
