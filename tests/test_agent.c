@@ -201,11 +201,50 @@ static void assert_policy(const char *file, const char *const line[], const char
   toy_finish(&toy);
 }
 
+/** Joins the notes. */
+static void join_note(void *context, const char *line) {
+  strcat(strcat(context, line), "\n");
+}
+
+static void assert_notes(const char *const line[], const char *expected) {
+  Toy toy;
+  char notes[1024] = "";
+  assert_int_equal(resolve(&toy, "", line), FOV_OK);
+  fov_settings_notes(toy.experiment.settings, join_note, notes);
+  assert_string_equal(notes, expected);
+  toy_finish(&toy);
+}
+
+#define LINE(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void test_settings_that_no_attention_reads_are_noted(void **state) {
+  (void)state;
+  static const char no_tiles[] = "command line: tiles.side = 3 has no effect: the attention reads "
+                                 "no tiles\n",
+                    no_keys[] = "command line: score = dot has no effect: neither attention nor "
+                                "core matches keys\n";
+  static const char *const readers[] = {"soft", "local_m", "local_p", "sampled", "gumbel", "relax"};
+  static const char *const others[] = {"gaze", "draw", "spatial_transformer"};
+  char attention[64];
+  for (int i = 0; i < 6; i++) {
+    snprintf(attention, sizeof attention, "attention=%s", readers[i]);
+    assert_notes(LINE(attention, "tiles.side=3", "score=dot"), "");
+  }
+  for (int i = 0; i < 3; i++) {
+    snprintf(attention, sizeof attention, "attention=%s", others[i]);
+    assert_notes(LINE(attention, "tiles.side=6", "score=scaled_dot"), "");
+    assert_notes(LINE(attention, "tiles.side=3"), no_tiles);
+    assert_notes(LINE(attention, "score=dot"), no_keys);
+    assert_notes(LINE(attention, "score=dot", "core=attention"), "");
+  }
+  assert_notes(LINE("attention=first", "tiles.side=3"), "");
+  assert_notes(LINE("attention=repeat", "score=dot"), no_keys);
+}
+
 static const char relative[] = "attention = soft\npolicy = relative\npolicy.sigma = 4\n";
 
 static void test_an_attention_that_is_chosen_later_brings_its_policy(void **state) {
   (void)state;
-#define LINE(...) ((const char *const[]){__VA_ARGS__, NULL})
   assert_policy(relative, LINE("attention=soft"), "centre\n");
   assert_policy(relative, LINE("attention=draw"), "centre\n");
   assert_policy(relative, LINE("attention=sampled"), "sites\n");
@@ -233,7 +272,6 @@ static void test_an_attention_brings_its_policy_before_settings_of_it(void **sta
   assert_message("command line: policy.sigma belongs to policy = gaussian, relative, but policy = "
                  "sites here");
   toy_finish(&toy);
-#undef LINE
 }
 
 static void test_a_policy_without_effect_is_refused(void **state) {
@@ -283,6 +321,7 @@ int main(void) {
       cmocka_unit_test(test_tiles_that_cannot_attend_to_each_other_are_refused),
       cmocka_unit_test(test_a_vector_without_halves_for_two_directions_is_refused),
       cmocka_unit_test(test_a_window_over_one_tile_is_refused),
+      cmocka_unit_test(test_settings_that_no_attention_reads_are_noted),
       cmocka_unit_test(test_an_attention_that_is_chosen_later_brings_its_policy),
       cmocka_unit_test(test_an_attention_brings_its_policy_before_settings_of_it),
       cmocka_unit_test(test_a_policy_without_effect_is_refused),

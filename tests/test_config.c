@@ -91,7 +91,7 @@ static int enter(void **state) {
   f->groups[1] = (FovGroup){"train", train_options, &f->task};
   f->slots[CORE] = (FovSlot){"core", "the memory", cores, "rnn", NULL, NULL};
   f->slots[POLICY] = (FovSlot){"policy", "where to look", policies, "gaussian", NULL, NULL};
-  f->config = (FovConfig){f->groups, 2, f->slots, 2, renames};
+  f->config = (FovConfig){f->groups, 2, f->slots, 2, renames, NULL};
   *state = f;
   return 0;
 }
@@ -497,6 +497,30 @@ static void test_old_keys_in_a_file_are_noted(void **state) {
   assert_notes(f, notes);
 }
 
+/** The LSTM has no use for a rate, nor for a policy. */
+static const char *unread(const FovConfig *config, const char *key) {
+  if (config->slots[CORE].plugin != &lstm) return NULL;
+  bool use = strcmp(key, "train.rate") != 0 && strcmp(key, "policy") != 0;
+  return use ? NULL : "it is an LSTM";
+}
+
+static void test_unread_settings_are_noted(void **state) {
+  Fixture *f = *state;
+  f->config.unread = unread;
+  parse(f, "train.rate = 0.5\n"); // by a program
+  add(f, "train.rate=0.001");     // the default
+  add(f, "glimpses=3");
+  add(f, "policy=random");
+  resolve(f);
+  assert_notes(f, "");
+  add(f, "pace=0.5");
+  add(f, "core=lstm");
+  resolve(f);
+  assert_notes(f, "command line: policy = random has no effect: it is an LSTM\n"
+                  "command line: 'pace' is now called 'train.rate'\n"
+                  "command line: train.rate = 0.5 has no effect: it is an LSTM\n");
+}
+
 static void test_old_and_new_key_are_one(void **state) {
   Fixture *f = *state;
   parse(f, "core.width = 3\nmemory.units = 4\n");
@@ -698,6 +722,7 @@ int main(void) {
       TEST(test_switch_checks_the_new_range),
       TEST(test_old_keys_are_accepted),
       TEST(test_old_keys_in_a_file_are_noted),
+      TEST(test_unread_settings_are_noted),
       TEST(test_old_and_new_key_are_one),
       TEST(test_later_new_key_overrides_old),
       TEST(test_old_key_of_another_plugin_is_dropped),

@@ -29,6 +29,7 @@ typedef struct FovSetting {
   char *key, *value;
   char *where;   /**< for messages: "runs/x.ini:12", "command line" */
   char *old_key; /**< as it was written, if the key has been renamed since; NULL: not renamed */
+  const char *unread; /**< resolve: why it has no effect, see FovConfig; NULL: it may have one */
   FovOrigin origin;
   size_t source; /**< which file, text or command line, counted in the order given */
 } FovSetting;
@@ -58,7 +59,8 @@ FovStatus fov_settings_insert(FovSettings *settings, const FovSetting *behind, c
 /** The settings in the order given, valid until one is added. */
 const FovSetting *fov_settings_list(size_t *count, const FovSettings *settings);
 
-/** Calls `note` with one line for each setting that a person has written under an old name. */
+/** Calls `note` with one line for each setting that a person has written under an old name, or
+ * that nothing reads. */
 void fov_settings_notes(const FovSettings *settings, void (*note)(void *context, const char *line),
                         void *context);
 
@@ -86,14 +88,18 @@ typedef struct FovSlot {
 } FovSlot;
 
 /** Everything that can be set, in the order of the dump. */
-typedef struct FovConfig {
+typedef struct FovConfig FovConfig;
+struct FovConfig {
   FovGroup *groups;
   size_t group_count;
   FovSlot *slots;
   size_t slot_count;
   const FovRename *renames; /**< up to an entry of NULLs, a key's own entry before that of its
                                  prefix; NULL: none */
-} FovConfig;
+  /** Why the chosen plug-ins read no setting with the key: "the core has no memory"; NULL: they do.
+   * NULL itself: every setting is read. */
+  const char *(*unread)(const FovConfig *config, const char *key);
+};
 
 /**
  * Renames the settings with old keys, then fills every group and slot: defaults, then settings.

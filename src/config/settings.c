@@ -262,9 +262,16 @@ void fov_settings_notes(const FovSettings *settings, void (*note)(void *context,
   for (size_t i = 0; i < settings->count; i++) {
     const FovSetting *setting = &settings->list[i];
     char line[FOV_PHRASE_SIZE];
-    if (!setting->old_key || setting->origin == FOV_ORIGIN_DUMP) continue;
-    snprintf(line, sizeof line, "%s: '%.80s' is now called '%.80s'", setting->where,
-             setting->old_key, setting->key);
-    note(context, line);
+    if (setting->origin == FOV_ORIGIN_DUMP) continue;
+    if (setting->old_key) {
+      snprintf(line, sizeof line, "%s: '%.80s' is now called '%.80s'", setting->where,
+               setting->old_key, setting->key);
+      note(context, line);
+    }
+    if (setting->unread) {
+      snprintf(line, sizeof line, "%s: %s = %.80s has no effect: %s", setting->where, setting->key,
+               setting->value, setting->unread);
+      note(context, line);
+    }
   }
 }

@@ -68,6 +68,21 @@ static const FovSlot default_slots[FOV_SLOTS] = {
     [FOV_SLOT_OPTIMISER] = {"optimiser", "optimiser", TABLE(fov_optimisers), "adam", NULL, NULL},
 };
 
+/** The plug-in chosen for a slot, to be converted to its own kind. */
+#define CHOSEN(experiment, slot) ((const void *)(experiment)->slots[slot].plugin)
+
+/** Tiles are read by attentions that can read symbols in their place; scores by those among them
+ * that match keys, and by core = attention. */
+static const char *unread(const FovConfig *config, const char *key) {
+  const FovAttention *attention = CHOSEN(config, FOV_SLOT_ATTENTION);
+  const FovCore *core = CHOSEN(config, FOV_SLOT_CORE);
+  if (strncmp(key, "tiles.", strlen("tiles.")) == 0)
+    return attention->symbols ? NULL : "the attention reads no tiles";
+  if (strcmp(key, "score") == 0)
+    return attention->sites || core->scores ? NULL : "neither attention nor core matches keys";
+  return NULL;
+}
+
 FovStatus fov_experiment_init(FovExperiment *experiment) {
   *experiment = (FovExperiment){.settings = NULL};
   FovExperiment *e = experiment;
@@ -85,7 +100,7 @@ FovStatus fov_experiment_init(FovExperiment *experiment) {
   };
   memcpy(e->groups, groups, sizeof groups);
   memcpy(e->slots, default_slots, sizeof default_slots);
-  e->config = (FovConfig){e->groups, FOV_GROUPS, e->slots, FOV_SLOTS, renames};
+  e->config = (FovConfig){e->groups, FOV_GROUPS, e->slots, FOV_SLOTS, renames, unread};
   return fov_settings_create(&e->settings);
 }
 
@@ -101,9 +116,6 @@ FovStatus fov_experiment_read(FovExperiment *experiment, const FovSafetensors *f
   FOV_TRY(fov_checkpoint_config(&config, file));
   return fov_settings_parse(experiment->settings, config, fov_safetensors_path(file));
 }
-
-/** The plug-in chosen for a slot, to be converted to its own kind. */
-#define CHOSEN(experiment, slot) ((const void *)(experiment)->slots[slot].plugin)
 
 /** The last setting up to a source that chose a slot's plug-in; NULL: none. */
 static const FovSetting *choice_of(const FovSettings *settings, const FovSlot *slot,

@@ -33,6 +33,7 @@ typedef struct FovCore {
   /** How many of the vars, from the first on, an episode may start from instead of zeros: all get
    * the same [B, D]. 0: h_t depends on g_t alone. */
   int starts;
+  bool scores;        /**< it attends, with parts->score */
   size_t layout_size; /**< bytes of the struct that `build` writes */
   /** Adds the core's parameters, named "core.…". Writes the layout, zeroed before and const
    * afterwards, and D. Fails if the options do not fit together. */

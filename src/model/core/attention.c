@@ -139,6 +139,7 @@ const FovCore fov_core_attention = {
                .options = options,
                .options_size = sizeof(Options)},
     .starts = 1,
+    .scores = true,
     .layout_size = sizeof(Layout),
     .build = build,
     .finish = finish,
