@@ -68,6 +68,39 @@ static void gather(Changes *changes, const Request *request, const char *const *
   for (int i = 0; i < count; i++) changes->list[changes->count++] = words[i];
 }
 
+enum { MOST_NOTES = 16 };
+
+/** Notes on the settings of a plan, each printed once. */
+typedef struct Notes {
+  char lines[MOST_NOTES][FOV_PHRASE_SIZE];
+  int count;
+  const char *label; // of the configuration
+} Notes;
+
+static void print_note(void *context, const char *line) {
+  Notes *notes = context;
+  for (int i = 0; i < notes->count; i++)
+    if (strcmp(notes->lines[i], line) == 0) return;
+  if (notes->count == MOST_NOTES) return;
+  snprintf(notes->lines[notes->count++], FOV_PHRASE_SIZE, "%s", line);
+  fov_print(stderr, "fovea: %s%s%s%s\n", line, *notes->label ? " (configuration: " : "",
+            notes->label, *notes->label ? ")" : "");
+}
+
+static FovStatus print_notes(const FovSweepPlan *plan) {
+  char label[4 * FOV_STRING_SIZE];
+  Notes notes = {.label = label};
+  for (int i = 0; i < plan->configurations; i++) {
+    FovExperiment experiment;
+    FovStatus status = fov_sweep_resolve(&experiment, plan, i);
+    fov_sweep_describe(label, sizeof label, plan, i);
+    if (status == FOV_OK) fov_settings_notes(experiment.settings, print_note, &notes);
+    fov_experiment_finish(&experiment);
+    FOV_TRY(status);
+  }
+  return FOV_OK;
+}
+
 static void print_plan(const FovSweepReport *report) {
   char label[4 * FOV_STRING_SIZE];
   int count = 0;
@@ -139,6 +172,7 @@ static FovStatus sweep_with(const Request *request, FovSweepRequest *what,
   what->reporter = (FovSweepReporter){fov_sweep_table_report, &table};
   FovStatus status = fov_sweep_create(&sweep, what);
   if (status == FOV_OK) status = check_rollouts(request, sweep);
+  if (status == FOV_OK) status = print_notes(fov_sweep_report(sweep).plan);
   if (status == FOV_OK && request->slurm) {
     status = run_in_slurm(sweep, request, arguments);
   } else if (status == FOV_OK && request->dry_run) {
