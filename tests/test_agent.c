@@ -232,11 +232,14 @@ static void test_settings_that_no_attention_reads_are_noted(void **state) {
   }
   for (int i = 0; i < 3; i++) {
     snprintf(attention, sizeof attention, "attention=%s", others[i]);
-    assert_notes(LINE(attention, "tiles.side=6", "score=scaled_dot"), "");
     assert_notes(LINE(attention, "tiles.side=3"), no_tiles);
     assert_notes(LINE(attention, "score=dot"), no_keys);
     assert_notes(LINE(attention, "score=dot", "core=attention"), "");
   }
+  assert_notes(LINE("attention=sampled", "first=random"), "");
+  assert_notes(LINE("attention=soft", "first=random"),
+               "command line: first = random has no effect: the attention does not look at one "
+               "location\n");
   assert_notes(LINE("attention=first", "tiles.side=3"), "");
   assert_notes(LINE("attention=repeat", "score=dot"), no_keys);
 }

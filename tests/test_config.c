@@ -508,7 +508,6 @@ static void test_unread_settings_are_noted(void **state) {
   Fixture *f = *state;
   f->config.unread = unread;
   parse(f, "train.rate = 0.5\n"); // by a program
-  add(f, "train.rate=0.001");     // the default
   add(f, "glimpses=3");
   add(f, "policy=random");
   resolve(f);

@@ -161,27 +161,17 @@ static FovStatus set_slot(const FovConfig *config, const FovSlot *slot, const Fo
   return option ? set_value(slot->values, option, setting) : FOV_OK;
 }
 
-/** Marks a setting that nothing reads, unless it is the default, as in the config.ini of a run. */
-static void mark_unread(const FovConfig *config, FovSetting *setting, const char *fallback) {
-  bool changed = !fallback || strcmp(setting->value, fallback) != 0;
-  setting->unread = changed && config->unread ? config->unread(config, setting->key) : NULL;
-}
-
-static FovStatus set(const FovConfig *config, const FovSettings *settings, FovSetting *setting) {
+static FovStatus set(const FovConfig *config, const FovSettings *settings,
+                     const FovSetting *setting) {
   for (size_t i = 0; i < config->group_count; i++) {
     const FovGroup *group = &config->groups[i];
     const char *name = after_prefix(setting->key, group->prefix);
     const FovOption *option = name ? find_option(group->options, name) : NULL;
-    if (!option) continue;
-    mark_unread(config, setting, option->fallback);
-    return set_value(group->values, option, setting);
+    if (option) return set_value(group->values, option, setting);
   }
   for (size_t i = 0; i < config->slot_count; i++) {
     const FovSlot *slot = &config->slots[i];
-    if (is_choice(setting, slot)) {
-      mark_unread(config, setting, slot->fallback);
-      return FOV_OK;
-    }
+    if (is_choice(setting, slot)) return FOV_OK;
     const char *name = after_prefix(setting->key, slot->key);
     if (name) return set_slot(config, slot, settings, setting, name);
   }
@@ -192,7 +182,11 @@ static FovStatus resolve(const FovConfig *config, FovSettings *settings) {
   for (size_t i = 0; i < config->group_count; i++)
     fov_value_defaults(config->groups[i].values, config->groups[i].options);
   for (size_t i = 0; i < config->slot_count; i++) FOV_TRY(fill_slot(&config->slots[i], settings));
-  for (size_t i = 0; i < settings->count; i++) FOV_TRY(set(config, settings, &settings->list[i]));
+  for (size_t i = 0; i < settings->count; i++) {
+    FovSetting *setting = &settings->list[i];
+    FOV_TRY(set(config, settings, setting));
+    setting->unread = config->unread ? config->unread(config, setting->key) : NULL;
+  }
   return FOV_OK;
 }
 

@@ -268,7 +268,7 @@ void fov_settings_notes(const FovSettings *settings, void (*note)(void *context,
                setting->old_key, setting->key);
       note(context, line);
     }
-    if (setting->unread) {
+    if (setting->unread && setting->origin == FOV_ORIGIN_COMMAND) {
       snprintf(line, sizeof line, "%s: %s = %.80s has no effect: %s", setting->where, setting->key,
                setting->value, setting->unread);
       note(context, line);

@@ -71,8 +71,8 @@ static const FovSlot default_slots[FOV_SLOTS] = {
 /** The plug-in chosen for a slot, to be converted to its own kind. */
 #define CHOSEN(experiment, slot) ((const void *)(experiment)->slots[slot].plugin)
 
-/** Tiles are read by attentions that can read symbols in their place; scores by those among them
- * that match keys, and by core = attention. */
+/** Tiles are read by attentions that can read symbols in their place, a score by those among them
+ * that match keys and by core = attention, and a first location where a policy chooses. */
 static const char *unread(const FovConfig *config, const char *key) {
   const FovAttention *attention = CHOSEN(config, FOV_SLOT_ATTENTION);
   const FovCore *core = CHOSEN(config, FOV_SLOT_CORE);
@@ -80,6 +80,8 @@ static const char *unread(const FovConfig *config, const char *key) {
     return attention->symbols ? NULL : "the attention reads no tiles";
   if (strcmp(key, "score") == 0)
     return attention->sites || core->scores ? NULL : "neither attention nor core matches keys";
+  if (strcmp(key, "first") == 0)
+    return attention->without_policy ? "the attention does not look at one location" : NULL;
   return NULL;
 }
 
