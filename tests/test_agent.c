@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "check.h"
+#include "notes.h"
 #include "toy_play.h"
 
 /** Fails unless an agent of these settings is refused for images of a size, with that message. */
@@ -201,17 +202,11 @@ static void assert_policy(const char *file, const char *const line[], const char
   toy_finish(&toy);
 }
 
-/** Joins the notes. */
-static void join_note(void *context, const char *line) {
-  strcat(strcat(context, line), "\n");
-}
-
-static void assert_notes(const char *const line[], const char *expected) {
+/** Fails unless a command line gets these notes, a line each. */
+static void assert_line_notes(const char *const line[], const char *expected) {
   Toy toy;
-  char notes[1024] = "";
   assert_int_equal(resolve(&toy, "", line), FOV_OK);
-  fov_settings_notes(toy.experiment.settings, join_note, notes);
-  assert_string_equal(notes, expected);
+  assert_notes(toy.experiment.settings, expected);
   toy_finish(&toy);
 }
 
@@ -228,20 +223,21 @@ static void test_settings_that_no_attention_reads_are_noted(void **state) {
   char attention[64];
   for (int i = 0; i < 6; i++) {
     snprintf(attention, sizeof attention, "attention=%s", readers[i]);
-    assert_notes(LINE(attention, "tiles.side=3", "score=dot"), "");
+    assert_line_notes(LINE(attention, "tiles.side=3", "score=dot"), "");
   }
   for (int i = 0; i < 3; i++) {
     snprintf(attention, sizeof attention, "attention=%s", others[i]);
-    assert_notes(LINE(attention, "tiles.side=3"), no_tiles);
-    assert_notes(LINE(attention, "score=dot"), no_keys);
-    assert_notes(LINE(attention, "score=dot", "core=attention"), "");
+    assert_line_notes(LINE(attention, "tiles.side=3"), no_tiles);
+    assert_line_notes(LINE(attention, "score=dot"), no_keys);
+    assert_line_notes(LINE(attention, "score=dot", "core=attention"), "");
   }
-  assert_notes(LINE("attention=sampled", "first=random"), "");
-  assert_notes(LINE("attention=soft", "first=random"),
-               "command line: first = random has no effect: the attention does not look at one "
-               "location\n");
-  assert_notes(LINE("attention=first", "tiles.side=3"), "");
-  assert_notes(LINE("attention=repeat", "score=dot"), no_keys);
+  assert_line_notes(LINE("attention=sampled", "first=random"), "");
+  assert_line_notes(
+      LINE("attention=soft", "first=random"),
+      "command line: first = random has no effect: the attention does not look at one "
+      "location\n");
+  assert_line_notes(LINE("attention=first", "tiles.side=3"), "");
+  assert_line_notes(LINE("attention=repeat", "score=dot"), no_keys);
 }
 
 static const char relative[] = "attention = soft\npolicy = relative\npolicy.sigma = 4\n";

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "config/config.h"
+#include "notes.h"
 
 typedef struct Task {
   int glimpses, mode;
@@ -451,17 +452,6 @@ static void test_bounds(void **state) {
   free(text);
 }
 
-/** Joins the notes. */
-static void join_note(void *context, const char *line) {
-  strcat(strcat(context, line), "\n");
-}
-
-static void assert_notes(const Fixture *f, const char *expected) {
-  char notes[1024] = "";
-  fov_settings_notes(f->settings, join_note, notes);
-  assert_string_equal(notes, expected);
-}
-
 static void test_old_keys_are_accepted(void **state) {
   Fixture *f = *state;
   parse(f, "memory = lstm\n[memory]\nunits = 7\nforget = 3\n");
@@ -473,7 +463,7 @@ static void test_old_keys_are_accepted(void **state) {
   assert_true(core_of(f)->forget == 3);
   assert_true(f->task.rate == 0.5);
   // Keys that a program wrote are not noted.
-  assert_notes(f, "command line: 'pace' is now called 'train.rate'\n");
+  assert_notes(f->settings, "command line: 'pace' is now called 'train.rate'\n");
   size_t count;
   const FovSetting *list = fov_settings_list(&count, f->settings);
   assert_int_equal(count, 4);
@@ -494,7 +484,7 @@ static void test_old_keys_in_a_file_are_noted(void **state) {
   unlink(path);
   resolve(f);
   snprintf(notes, sizeof notes, "%s:3: 'memory.units' is now called 'core.width'\n", path);
-  assert_notes(f, notes);
+  assert_notes(f->settings, notes);
 }
 
 /** The LSTM has no use for a rate, nor for a policy. */
@@ -511,13 +501,13 @@ static void test_unread_settings_are_noted(void **state) {
   add(f, "glimpses=3");
   add(f, "policy=random");
   resolve(f);
-  assert_notes(f, "");
+  assert_notes(f->settings, "");
   add(f, "pace=0.5");
   add(f, "core=lstm");
   resolve(f);
-  assert_notes(f, "command line: policy = random has no effect: it is an LSTM\n"
-                  "command line: 'pace' is now called 'train.rate'\n"
-                  "command line: train.rate = 0.5 has no effect: it is an LSTM\n");
+  assert_notes(f->settings, "command line: policy = random has no effect: it is an LSTM\n"
+                            "command line: 'pace' is now called 'train.rate'\n"
+                            "command line: train.rate = 0.5 has no effect: it is an LSTM\n");
 }
 
 static void test_old_and_new_key_are_one(void **state) {

@@ -71,13 +71,14 @@ static const FovSlot default_slots[FOV_SLOTS] = {
 /** The plug-in chosen for a slot, to be converted to its own kind. */
 #define CHOSEN(experiment, slot) ((const void *)(experiment)->slots[slot].plugin)
 
-/** Tiles are read by attentions that can read symbols in their place, a score by those among them
- * that match keys and by core = attention, and a first location where a policy chooses. */
+/** Tiles are read by attentions with sites and by those that can read symbols in the place of
+ * tiles, a score by the former and by core = attention, and a first location where a policy
+ * chooses. */
 static const char *unread(const FovConfig *config, const char *key) {
   const FovAttention *attention = CHOSEN(config, FOV_SLOT_ATTENTION);
   const FovCore *core = CHOSEN(config, FOV_SLOT_CORE);
   if (strncmp(key, "tiles.", strlen("tiles.")) == 0)
-    return attention->symbols ? NULL : "the attention reads no tiles";
+    return attention->sites || attention->symbols ? NULL : "the attention reads no tiles";
   if (strcmp(key, "score") == 0)
     return attention->sites || core->scores ? NULL : "neither attention nor core matches keys";
   if (strcmp(key, "first") == 0)
