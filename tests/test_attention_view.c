@@ -9,6 +9,7 @@
 #include <float.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "check.h"
 #include "draw.h"
 #include "drawn.h"
@@ -246,7 +247,7 @@ static void test_a_grid_need_not_be_square(void **state) {
                                  image.y + 0.75 * image.h));
   assert_non_null(strstr(text, "tile 5, 1: 0.3; "));
   FovHeat heat;
-  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, false), FOV_OK);
+  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, false, 0), FOV_OK);
   double shares[2] = {0};
   for (int i = 0; i < FOV_HEAT_SIDE * FOV_HEAT_SIDE; i++) {
     int x = i % FOV_HEAT_SIDE / 8, y = i / FOV_HEAT_SIDE / 32;
@@ -269,7 +270,7 @@ static void test_the_heat_map_counts_weights(void **state) {
   for (int i = 0; i < 2 * THIRDS * THIRDS; i++)
     trace.column[0].values[i] = (float)(i % 9 == 2) * (i < 9 ? 0.75f : 0.25f) +
                                 (float)(i % 9 == 6) * (i < 9 ? 0.25f : 0.75f);
-  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, false), FOV_OK);
+  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, false, 0), FOV_OK);
   const double expected[3][2] = {{0.5, 0.5}, {0.75, 0.25}, {0.25, 0.75}};
   for (int map = 0; map < 3; map++) {
     double top_right = 0, bottom_left = 0, all = 0;
@@ -285,6 +286,24 @@ static void test_the_heat_map_counts_weights(void **state) {
     assert_near(all, 1, 1e-9, "all");
   }
   fov_heat_finish(&heat);
+  fov_trace_finish(&trace);
+}
+
+/** Head h looks at tile h − 1, h − 1 first. */
+static void test_the_heat_map_counts_the_head(void **state) {
+  (void)state;
+  enum { CELLS = FOV_HEAT_SIDE / K };
+  FovTrace trace = black_heads();
+  for (int head = 1; head <= HEADS; head++) {
+    FovHeat heat;
+    assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, false, head), FOV_OK);
+    const double *first = heat.cells + FOV_HEAT_SIDE * FOV_HEAT_SIDE; // the map of glimpse 1
+    for (int i = 0; i < K; i++)
+      assert_near(first[i * CELLS * (FOV_HEAT_SIDE + 1)] * CELLS * CELLS,
+                  0.36 * pow(0.25, 2 * abs(head - 1 - i)), 1e-6, "head %d, tile %d", head, i);
+    assert_false(heat.chosen); // by a policy
+    fov_heat_finish(&heat);
+  }
   fov_trace_finish(&trace);
 }
 
@@ -316,7 +335,7 @@ static void test_windows_and_weights_of_any_numbers_draw(void **state) {
     draw_sheet(picture, trace, 0);
     FovHeat heat;
     cairo_t *cr = cairo_create(picture);
-    assert_int_equal(fov_heat_build(&heat, trace, (int[]){0}, 1, false), FOV_OK);
+    assert_int_equal(fov_heat_build(&heat, trace, (int[]){0}, 1, false, 0), FOV_OK);
     fov_heat_draw(cr, &heat, trace, &fov_theme_dark, WIDTH, HEIGHT, "all");
     assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
     cairo_destroy(cr);
@@ -350,6 +369,19 @@ static void test_what_is_far_away_is_not_drawn(void **state) {
   fov_trace_finish(&trace);
 }
 
+/** The weights of the first glimpse on a page, in its tile 0, 0: the mean of 0.36, 0.36 / 16 and
+ * 0.36 / 256, or one of them. */
+static void check_page(int head, const char *weights, const char *words) {
+  FovDrawEpisode what = {.head = head};
+  char *page;
+  size_t size;
+  assert_int_equal(fov_draw_episode("head.html", "heads.trace", &what), FOV_OK);
+  assert_int_equal(fov_file_read(&page, &size, "head.html", 1 << 24), FOV_OK);
+  assert_non_null(strstr(page, weights));
+  assert_non_null(strstr(page, words));
+  free(page);
+}
+
 static void test_an_export_shows_the_head(void **state) {
   (void)state;
   FovTrace trace = black_heads();
@@ -364,6 +396,9 @@ static void test_an_export_shows_the_head(void **state) {
       assert_int_equal(tint(picture, image, h, h - 1) == 0x99, h == head);
     cairo_surface_destroy(picture);
   }
+  check_page(0, "\"weights\":[[0.1279", "\"head\":\"mean of 3 heads\"");
+  check_page(1, "\"weights\":[[0.36,", "\"head\":\"head 1 of 3\"");
+  check_page(2, "\"weights\":[[0.0225,", "\"head\":\"head 2 of 3\"");
   FovDrawEpisode what = {.head = HEADS + 1};
   assert_int_equal(fov_draw_episode("head.png", "heads.trace", &what), FOV_ERR_USAGE);
   assert_non_null(strstr(fov_error_message(), "heads.trace: --head 4: expected 0 to 3"));
@@ -382,6 +417,7 @@ int main(void) {
       cmocka_unit_test(test_the_heat_map_counts_weights),
       cmocka_unit_test(test_windows_and_weights_of_any_numbers_draw),
       cmocka_unit_test(test_what_is_far_away_is_not_drawn),
+      cmocka_unit_test(test_the_heat_map_counts_the_head),
       cmocka_unit_test(test_an_export_shows_the_head),
   };
   return cmocka_run_group_tests_name("attention_view", tests, enter_folder, leave_folder);

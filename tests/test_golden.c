@@ -315,7 +315,7 @@ static void test_heat_map(void **state) {
   FovTrace trace = make_up_trace(8, 1);
   FovHeat heat;
   const int all[] = {0, 1, 2, 3, 4, 5, 6, 7};
-  assert_int_equal(fov_heat_build(&heat, &trace, all, 8, false), FOV_OK);
+  assert_int_equal(fov_heat_build(&heat, &trace, all, 8, false, 0), FOV_OK);
   cairo_t *cr = begin();
   fov_heat_draw(cr, &heat, &trace, &fov_theme_dark, WIDTH, HEIGHT, "all");
   assert_golden(cr, "heat", (FovBox){14, 40, 238, 238});

@@ -862,7 +862,7 @@ static void test_heat_maps_of_all_glimpses_are_reachable(void **state) {
   trace.lengths[0] = MANY;
   trace.locations[2 * 12] = 0.99f; // the 13th looks to the right, the others to the middle
   FovHeat heat;
-  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, false), FOV_OK);
+  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, false, 0), FOV_OK);
   assert_int_equal(heat.maps, 1 + MANY);
   char text[64];
   int pages[2] = {0, 0};
@@ -973,7 +973,7 @@ static void test_heat_maps_may_be_relative_to_the_target(void **state) {
   }
   for (int i = 0; i < 9; i++) trace.images[(7 + i / 3) * SIZE + 23 + i % 3] = 255;
   assert_true(fov_has_targets(&trace));
-  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, true), FOV_OK);
+  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, true, 0), FOV_OK);
   int cell = 28 * FOV_HEAT_SIDE + 40;         // of (0.25, −0.125) × 2
   assert_int_equal(heat.counts[0], GLIMPSES); // an answered place is not a choice of the policy
   for (int map = 0; map < heat.maps; map++)
@@ -990,7 +990,7 @@ static void test_heat_maps_may_be_relative_to_the_target(void **state) {
   assert_true(found);
   assert_string_equal(text, "at 0.50, -0.25 from the target: 100.000 % of the glimpses");
   fov_heat_finish(&heat);
-  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, false), FOV_OK);
+  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, false, 0), FOV_OK);
   assert_true(heat.cells[8 * FOV_HEAT_SIDE + FOV_HEAT_SIDE - 1] == 1); // the place itself
   fov_heat_finish(&heat);
   // With two answers, a glimpse belongs to the answer that follows it.
@@ -1003,7 +1003,7 @@ static void test_heat_maps_may_be_relative_to_the_target(void **state) {
   assert_ptr_equal(fov_target_place(&trace, 0, 2), targets + 4);
   // What is outside the map counts at its edge.
   for (int i = 0; i < 2; i++) targets[i] = targets[2 + i] = targets[4 + i] = i ? -2 : 1e38f;
-  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, true), FOV_OK);
+  assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, true, 0), FOV_OK);
   assert_true(heat.cells[FOV_HEAT_SIDE * 13 / 16 * FOV_HEAT_SIDE] > 0);
   fov_heat_finish(&heat);
   fov_trace_finish(&trace);

@@ -94,14 +94,14 @@ static void put_patches(FILE *out, const FovTrace *trace, int episode) {
   putc(']', out);
 }
 
-/** Where the glimpses were; or the weights of tiles, the mean of the heads. */
-static void put_gaze(FILE *out, const FovTrace *trace, int episode) {
+/** Where the glimpses were; or the weights of tiles, of a head or the mean of all. */
+static void put_gaze(FILE *out, const FovTrace *trace, int episode, int head) {
   int T = trace->lengths[episode];
   FovGrid grid;
   if (fov_heads(trace) > 0) {
     fputs(",\"weights\":", out);
     for (int t = 0; t < T; t++) {
-      const float *weights = fov_weights(&grid, trace, episode, t, 0);
+      const float *weights = fov_weights(&grid, trace, episode, t, head);
       putc(t ? ',' : '[', out);
       if (weights)
         put_numbers(out, weights, grid.across * grid.down);
@@ -151,7 +151,7 @@ static FovStatus put_explanation(FILE *out, const FovTrace *trace, const FovExpl
   return FOV_OK;
 }
 
-static FovStatus put_episode(FILE *out, const FovTrace *trace, int episode,
+static FovStatus put_episode(FILE *out, const FovTrace *trace, int episode, int head,
                              const FovExplainer *explainer) {
   int T = trace->lengths[episode], C = trace->channels;
   size_t m = fov_glimpse_index(trace, episode, 0);
@@ -161,7 +161,7 @@ static FovStatus put_episode(FILE *out, const FovTrace *trace, int episode,
   put_bytes(out, "images", fov_picture(trace, episode, 0).bytes,
             image * (trace->frames > 1 ? (size_t)T : 1));
   put_bytes(out, "retina", trace->retina + m * glimpse, (size_t)T * glimpse);
-  put_gaze(out, trace, episode);
+  put_gaze(out, trace, episode, head);
   put_rows(out, "p", trace->probabilities + m * trace->actions, T, trace->actions);
   fputs(",\"baselines\":", out);
   put_numbers(out, trace->baselines + m, T);
@@ -200,8 +200,10 @@ static const char *truth(bool value) {
   return value ? "true" : "false";
 }
 
-static FovStatus put_agent(FILE *out, const FovTrace *trace, const char *name, const int *episodes,
-                           int count, const FovExplainer *explainer) {
+/** With the mean of all heads if it does not have this one. */
+static FovStatus put_agent(FILE *out, const FovTrace *trace, const char *name, int head,
+                           const int *episodes, int count, const FovExplainer *explainer) {
+  char weights[40];
   const FovTraceColumn *tiles = fov_attention_tiles(trace);
   FovGrid grid = tiles ? fov_trace_grid(trace, tiles->width) : (FovGrid){0};
   bool gaussian =
@@ -209,16 +211,18 @@ static FovStatus put_agent(FILE *out, const FovTrace *trace, const char *name, c
   fputs("{\"name\":", out);
   put_string(out, name, strlen(name));
   put_names(out, trace);
+  if (head > fov_heads(trace)) head = 0;
+  fov_describe_head(weights, sizeof weights, trace, head);
   fprintf(out,
           ",\"width\":%d,\"height\":%d,\"channels\":%d,\"side\":%d,\"scales\":%d,"
-          "\"across\":%d,\"down\":%d,"
+          "\"across\":%d,\"down\":%d,\"head\":\"%s\","
           "\"changes\":%s,\"control\":%s,\"placed\":%s,\"gaussian\":%s,\"episodes\":",
           trace->width, trace->height, trace->channels, trace->side, trace->scales, grid.across,
-          grid.down, truth(trace->frames > 1), truth(trace->control), truth(!fov_reads_all(trace)),
-          truth(gaussian && !fov_reads_all(trace)));
+          grid.down, weights, truth(trace->frames > 1), truth(trace->control),
+          truth(!fov_reads_all(trace)), truth(gaussian && !fov_reads_all(trace)));
   for (int i = 0; i < count; i++) {
     fputs(i ? ",\n" : "[\n", out);
-    FOV_TRY(put_episode(out, trace, episodes[i], explainer));
+    FOV_TRY(put_episode(out, trace, episodes[i], head, explainer));
   }
   fputs("]}", out);
   return FOV_OK;
@@ -228,10 +232,10 @@ static FovStatus put_page(FILE *out, const FovScene *scene, const int *episodes,
                           const FovExplainer *explainer) {
   fputs(fov_page_before, out);
   fprintf(out, "{\"light\":%s,\"agents\":[", truth(scene->theme == &fov_theme_light));
-  FOV_TRY(put_agent(out, scene->trace, scene->names[0], episodes, count, explainer));
+  FOV_TRY(put_agent(out, scene->trace, scene->names[0], scene->head, episodes, count, explainer));
   if (scene->beside) {
     putc(',', out);
-    FOV_TRY(put_agent(out, scene->beside, scene->names[1], episodes, count, NULL));
+    FOV_TRY(put_agent(out, scene->beside, scene->names[1], scene->head, episodes, count, NULL));
   }
   fputs("]}\n", out);
   fputs(fov_page_after, out);

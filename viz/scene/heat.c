@@ -27,8 +27,8 @@ int fov_heat_cell(const float *location) {
 static bool chosen(const FovTrace *trace, size_t moment) {
   for (int i = 0; i < trace->columns; i++) {
     const FovTraceColumn *column = &trace->column[i];
-    bool of_answer = strncmp(column->name, "answer.", 7) == 0;
-    if (!of_answer && isfinite(column->values[moment * column->width])) return true;
+    bool of_policy = strncmp(column->name, "policy.", 7) == 0;
+    if (of_policy && isfinite(column->values[moment * column->width])) return true;
   }
   return false;
 }
@@ -61,12 +61,18 @@ static void spread_around(double *cells, const float *target, const float *weigh
         fmin(1, fmax(0, (double)weights[i]));
 }
 
+/** The weights of a glimpse that has no location; else NULL. */
+static const float *weights_of(FovGrid *grid, const FovHeat *heat, const FovTrace *trace,
+                               int episode, int t) {
+  return fov_reads_all(trace) ? fov_weights(grid, trace, episode, t, heat->head) : NULL;
+}
+
 /** Counts a glimpse around the target, unless its place is not known. */
 static void count_around(FovHeat *heat, const FovTrace *trace, int episode, int t, int map) {
   double *cells = heat->cells + (size_t)map * CELLS;
   const float *target = fov_target_place(trace, episode, t), *at = fov_gaze(trace, episode, t);
   FovGrid grid;
-  const float *weights = fov_reads_all(trace) ? fov_weights(&grid, trace, episode, t, 0) : NULL;
+  const float *weights = weights_of(&grid, heat, trace, episode, t);
   if (!target) return;
   heat->counts[map]++;
   if (weights)
@@ -83,7 +89,7 @@ static void count_glimpse(FovHeat *heat, const FovTrace *trace, int episode, int
     return;
   }
   FovGrid grid;
-  const float *weights = fov_reads_all(trace) ? fov_weights(&grid, trace, episode, t, 0) : NULL;
+  const float *weights = weights_of(&grid, heat, trace, episode, t);
   heat->counts[map]++;
   if (weights)
     spread(cells, weights, grid);
@@ -93,14 +99,13 @@ static void count_glimpse(FovHeat *heat, const FovTrace *trace, int episode, int
 
 /** Counts the glimpses that the policy chose, or all if it chose none. */
 static void count_glimpses(FovHeat *heat, const FovTrace *trace, const int *selection) {
-  bool any = false;
   for (int i = 0; i < heat->episodes; i++)
     for (int t = 0; t <= fov_last_glimpse(trace, selection[i]); t++)
-      any = any || chosen(trace, fov_glimpse_index(trace, selection[i], t));
+      heat->chosen |= chosen(trace, fov_glimpse_index(trace, selection[i], t));
   for (int i = 0; i < heat->episodes; i++)
     for (int t = 0; t <= fov_last_glimpse(trace, selection[i]); t++) {
       size_t moment = fov_glimpse_index(trace, selection[i], t);
-      if (!any || chosen(trace, moment)) count_glimpse(heat, trace, selection[i], t, 0);
+      if (!heat->chosen || chosen(trace, moment)) count_glimpse(heat, trace, selection[i], t, 0);
       if (t + 1 < heat->maps) count_glimpse(heat, trace, selection[i], t, t + 1);
     }
   for (int i = 0; i < heat->maps * CELLS; i++)
@@ -190,14 +195,14 @@ static FovStatus take_mean(FovHeat *heat, const FovTrace *trace, const int *sele
 }
 
 FovStatus fov_heat_build(FovHeat *heat, const FovTrace *trace, const int *selection, int count,
-                         bool around) {
+                         bool around, int head) {
   FOV_CHECK(count > 0, "a heat map of no episodes");
   int longest = 0;
   for (int i = 0; i < count; i++)
     if (trace->lengths[selection[i]] > longest) longest = trace->lengths[selection[i]];
   int maps = 1 + (longest < FOV_HEAT_MAPS ? longest : FOV_HEAT_MAPS);
   size_t image = (size_t)trace->height * trace->width * trace->channels;
-  *heat = (FovHeat){.maps = maps, .episodes = count, .first = 1, .around = around};
+  *heat = (FovHeat){.maps = maps, .episodes = count, .first = 1, .around = around, .head = head};
   heat->density = calloc((size_t)maps * CELLS, sizeof *heat->density);
   heat->cells = calloc((size_t)maps * CELLS, sizeof *heat->cells);
   heat->most = calloc((size_t)maps, sizeof *heat->most);

@@ -9,11 +9,14 @@
 
 enum { FOV_HEAT_SIDE = 64, FOV_HEAT_MAPS = 256, FOV_HEAT_PAGE = 12 };
 
-/** Maps over an image's square: map 0 of the glimpses that the policy chose, map t of the t-th
+/** Maps over an image's square: map 0 of the glimpses that the policy chose, or of all if it chose
+ * none, map t of the t-th
  * glimpses, t = 1 … FOV_HEAT_MAPS or as many as an episode took. */
 typedef struct FovHeat {
   bool around; /**< places are relative to the target's, which is in the middle, and the maps reach
                     from −2 to 2 */
+  bool chosen; /**< map 0 lacks glimpses that the policy did not choose */
+  int head; /**< whose weights are counted, of an attention that reads all tiles; 0: their mean */
   int maps, episodes;
   int first; /**< the first of the FOV_HEAT_PAGE small maps that are shown */
   int64_t counts[1 + FOV_HEAT_MAPS]; /**< glimpses of each map */
@@ -28,9 +31,9 @@ typedef struct FovHeat {
 int fov_heat_cell(const float *location);
 
 /** Counts the `count` episodes of a selection; `around`: relative to the target, where its place is
- * known. The caller finishes the map on success. */
+ * known; head: one that the trace has weights of, or 0. The caller finishes the map on success. */
 FovStatus fov_heat_build(FovHeat *heat, const FovTrace *trace, const int *selection, int count,
-                         bool around);
+                         bool around, int head);
 void fov_heat_finish(FovHeat *heat);
 
 /** Turns the small maps by pages, on (> 0) or back; stays where there are no more. */

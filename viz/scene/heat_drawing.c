@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "viz/scene/attention.h"
+#include "viz/scene/episode.h"
 #include "viz/scene/pixels.h"
 #include "viz/scene/scene.h"
 
@@ -194,12 +196,14 @@ static void draw_one(cairo_t *cr, const FovHeat *heat, const FovTrace *trace, co
 
 void fov_heat_draw(cairo_t *cr, const FovHeat *heat, const FovTrace *trace, const FovTheme *theme,
                    double width, double height, const char *what) {
-  char aside[96];
+  char aside[96], head[40] = "";
   Layout l = lay_out(heat, trace, width, height);
   fov_fill_box(cr, (FovBox){0, 0, width, height}, theme->paper);
   const char *title = heat->around ? "Where it looks, from the target" : "Where it looks";
-  int length = snprintf(aside, sizeof aside, "%d episodes, %lld chosen glimpses", heat->episodes,
-                        (long long)heat->counts[0]);
+  if (fov_reads_all(trace)) fov_describe_head(head, sizeof head, trace, heat->head);
+  int length =
+      snprintf(aside, sizeof aside, "%s%s%d episodes, %lld %sglimpses", head, head[0] ? ", " : "",
+               heat->episodes, (long long)heat->counts[0], heat->chosen ? "chosen " : "");
   if (heat->maps - 1 > FOV_HEAT_PAGE)
     snprintf(aside + length, sizeof aside - (size_t)length, ", maps %d to %d of %d", heat->first,
              page_end(heat) - 1, heat->maps - 1);

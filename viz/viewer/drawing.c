@@ -41,7 +41,7 @@ FovStatus fov_viewer_count_heat(FovViewer *viewer) {
   const FovPlayer *player = &viewer->player;
   if (viewer->heat.maps > 0) return FOV_OK;
   return fov_heat_build(&viewer->heat, player->trace, player->selection, player->count,
-                        player->around);
+                        player->around, player->head);
 }
 
 /** The map is built when it is first shown. */

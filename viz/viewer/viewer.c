@@ -360,6 +360,7 @@ void fov_viewer_do(FovViewer *viewer, FovAction action) {
     break;
   case FOV_ACTION_HEAD:
     fov_viewer_next_head(viewer);
+    fov_viewer_forget_heat(viewer);
     break;
   case FOV_ACTION_METHOD:
     fov_viewer_next_method(viewer);
@@ -473,8 +474,8 @@ void fov_viewer_title(const FovViewer *viewer, char *text, size_t size) {
   else if (player->count == 0)
     snprintf(text, size, "%s: no episode, %s%s%s", name, filter, snapshot, follow);
   else if (player->mode == FOV_MODE_HEAT)
-    snprintf(text, size, "%s: heat map%s, %s%s%s", name, player->around ? " from the target" : "",
-             filter, snapshot, follow);
+    snprintf(text, size, "%s: heat map%s, %s%s%s%s", name, player->around ? " from the target" : "",
+             filter, head, snapshot, follow);
   else if (player->mode == FOV_MODE_CONFUSION)
     snprintf(text, size, "%s: confusion matrix%s%s", name, snapshot, follow);
   else if (player->mode == FOV_MODE_SHEET)
