@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/gumbel.h"
 #include "check.h"
 #include "model/sites.h"
 #include "plugin.h"
@@ -294,6 +295,83 @@ test_straight_through_is_exact_for_linear_losses_and_reinmax_for_quadratic_ones(
   assert_true(bias_of("reinmax", 1) < 1e-6);
 }
 
+/** Σ_i s_i (slopes · v_i) of s = softmax((e + g) / τ). */
+static double softened_loss(const double e[SITES], const real g[SITES], double tau) {
+  double sum = 0, loss = 0;
+  for (int i = 0; i < SITES; i++) {
+    double share = exp((e[i] + (double)g[i]) / tau);
+    sum += share;
+    loss += share * loss_of_site(i, 0);
+  }
+  return loss / sum;
+}
+
+/** The gradient of a choice of gumbel against differences of the softened loss with its noise. */
+static void check_softened(const Toy *toy, int index, double progress, double tau, bool noisy) {
+  const FovAgent *agent = &toy->experiment.agent;
+  const FovSites *sites = agent->attention_layout;
+  const double h = 1e-5;
+  FovArena arena = {0};
+  FovTape tape;
+  FovReadout readout = {0};
+  FovRng rng = fov_rng_stream(3, FOV_STREAM_INIT, (uint64_t)index), same = rng;
+  real noise[SITES] = {0}, grad[DEPTH];
+  fov_tape_begin(&tape, &arena, &agent->params, NULL, NULL);
+  FovVar *scores = fov_input(&tape, 1, SITES);
+  for (int j = 0; j < SITES; j++) scores->value[j] = (real)site_scores[j];
+  FovSitesState state = known_sites(&tape, scores);
+  FovView view = {.location = fov_constant(&tape, 1, 2),
+                  .lanes = 1,
+                  .progress = progress,
+                  .deterministic = !noisy,
+                  .rng = &rng};
+  fov_tile_middle(view.location->value, index, sites->grid);
+  if (noisy) fov_gumbel_given_argmax(noise, scores->value, SITES, index, &same);
+  agent->attention->read(&readout, &state, sites, &tape, &view);
+  for (int d = 0; d < DEPTH; d++) {
+    assert_near((double)readout.g->value[d], site_values[index][d], 1e-6, "value of tile %d",
+                index);
+    grad[d] = (real)slopes[d];
+  }
+  fov_tape_add_grad(&tape, readout.g, grad);
+  fov_tape_backward(&tape);
+  for (int j = 0; j < SITES; j++) {
+    double moved[2][SITES];
+    for (int side = 0; side < 2; side++) {
+      memcpy(moved[side], site_scores, sizeof site_scores);
+      moved[side][j] += side ? h : -h;
+    }
+    double slope =
+        (softened_loss(moved[1], noise, tau) - softened_loss(moved[0], noise, tau)) / (2 * h);
+    assert_near((double)scores->grad[j], slope, 1e-5, "tile %d at tau %g: score %d", index, tau, j);
+  }
+  fov_arena_finish(&arena);
+}
+
+static void test_gumbel_has_the_gradient_of_a_softmax_with_noise_and_a_temperature(void **state) {
+  (void)state;
+  const struct {
+    const char *temperatures;
+    double tau[3]; // after no, half and all of the training
+  } schedules[] = {
+      {"", {1, 1, 1}},
+      {"attention.temperature = 3\n", {3, 3, 3}},
+      {"attention.temperature = 0.5\nattention.temperature_end = 2\n", {0.5, 1.25, 2}}};
+  for (int s = 0; s < 3; s++) {
+    Toy toy;
+    char settings[256];
+    snprintf(settings, sizeof settings, "attention = gumbel\npolicy = sites\ntiles.side = 2\n%s",
+             schedules[s].temperatures);
+    toy_create(&toy, settings);
+    for (int index = 0; index < SITES; index++)
+      for (int time = 0; time < 3; time++) {
+        check_softened(&toy, index, time / 2., schedules[s].tau[time], true);
+        check_softened(&toy, index, time / 2., schedules[s].tau[time], false);
+      }
+    toy_finish(&toy);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_tile_has_its_cells_and_those_around_it),
@@ -301,6 +379,7 @@ int main(void) {
       cmocka_unit_test(test_keys_change_with_the_image),
       cmocka_unit_test(
           test_straight_through_is_exact_for_linear_losses_and_reinmax_for_quadratic_ones),
+      cmocka_unit_test(test_gumbel_has_the_gradient_of_a_softmax_with_noise_and_a_temperature),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
