@@ -399,6 +399,9 @@ static void test_an_export_shows_the_head(void **state) {
   check_page(0, "\"weights\":[[0.1279", "\"head\":\"mean of 3 heads\"");
   check_page(1, "\"weights\":[[0.36,", "\"head\":\"head 1 of 3\"");
   check_page(2, "\"weights\":[[0.0225,", "\"head\":\"head 2 of 3\"");
+  snprintf(trace.attention, sizeof trace.attention, "local_m");
+  assert_int_equal(fov_trace_write(&trace, "heads.trace"), FOV_OK);
+  check_page(0, "\"places\":[[-0.5,-0.2]", "\"placed\":true,\"patched\":false");
   FovDrawEpisode what = {.head = HEADS + 1};
   assert_int_equal(fov_draw_episode("head.png", "heads.trace", &what), FOV_ERR_USAGE);
   assert_non_null(strstr(fov_error_message(), "heads.trace: --head 4: expected 0 to 3"));

@@ -162,6 +162,19 @@ static void test_scene_with_a_tile_that_attention_chose(void **state) {
   check_scene(trace, 2, 0, &fov_theme_dark, "scene-choice");
 }
 
+/** Local attention weighs the tiles near a place, which has a path. */
+static void test_scene_with_weights_near_a_place(void **state) {
+  (void)state;
+  enum { K = 4 };
+  FovTrace trace = make_up_tiles(2, K, "attention.tiles");
+  snprintf(trace.attention, sizeof trace.attention, "local_p");
+  for (int i = 0; i < 2 * GLIMPSES * K * K; i++) {
+    int t = i / (K * K) % GLIMPSES, column = t % K, row = (t + 1) % K;
+    if (abs(i % K - column) > 1 || abs(i / K % K - row) > 1) trace.column[0].values[i] = 0;
+  }
+  check_scene(trace, 2, 0, &fov_theme_dark, "scene-local");
+}
+
 /** Soft attention has no path, and its mean glimpse no place. */
 static void test_scene_with_weights_of_attention(void **state) {
   (void)state;
@@ -181,7 +194,9 @@ static void test_scene_with_a_window_of_attention(void **state) {
 /** The coarser patches reach beyond the image. */
 static void test_scene_with_a_window_of_three_scales(void **state) {
   (void)state;
-  check_scene(make_up_windows(1, 3), 3, 0, &fov_theme_dark, "scene-window-scales");
+  FovTrace trace = make_up_windows(1, 3);
+  snprintf(trace.attention, sizeof trace.attention, "spatial_transformer");
+  check_scene(trace, 3, 0, &fov_theme_dark, "scene-window-scales");
 }
 
 /** One frame for each glimpse, actions instead of classes, and rewards. */
@@ -394,6 +409,7 @@ int main(void) {
       cmocka_unit_test(test_scene_in_the_light_theme_in_colour),
       cmocka_unit_test(test_scene_with_tiles_of_a_policy),
       cmocka_unit_test(test_scene_with_a_tile_that_attention_chose),
+      cmocka_unit_test(test_scene_with_weights_near_a_place),
       cmocka_unit_test(test_scene_with_weights_of_attention),
       cmocka_unit_test(test_scene_with_weights_of_a_head),
       cmocka_unit_test(test_scene_with_a_window_of_attention),

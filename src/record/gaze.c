@@ -17,6 +17,10 @@ bool fov_reads_all(const FovTrace *trace) {
   return fov_attention_tiles(trace) && strcmp(trace->policy, "sites") != 0;
 }
 
+bool fov_has_places(const FovTrace *trace) {
+  return !fov_reads_all(trace) || strncmp(trace->attention, "local_", 6) == 0;
+}
+
 bool fov_has_window(const FovTrace *trace) {
   return fov_trace_column(trace, "attention.window", 4) != NULL;
 }

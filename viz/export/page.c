@@ -110,7 +110,7 @@ static void put_gaze(FILE *out, const FovTrace *trace, int episode, int head) {
     }
     putc(']', out);
   }
-  if (fov_reads_all(trace)) return;
+  if (!fov_has_places(trace)) return;
   fputs(",\"places\":", out);
   for (int t = 0; t < T; t++) {
     putc(t ? ',' : '[', out);
@@ -213,13 +213,15 @@ static FovStatus put_agent(FILE *out, const FovTrace *trace, const char *name, i
   put_names(out, trace);
   if (head > fov_heads(trace)) head = 0;
   fov_describe_head(weights, sizeof weights, trace, head);
-  fprintf(out,
-          ",\"width\":%d,\"height\":%d,\"channels\":%d,\"side\":%d,\"scales\":%d,"
-          "\"across\":%d,\"down\":%d,\"head\":\"%s\","
-          "\"changes\":%s,\"control\":%s,\"placed\":%s,\"gaussian\":%s,\"episodes\":",
-          trace->width, trace->height, trace->channels, trace->side, trace->scales, grid.across,
-          grid.down, weights, truth(trace->frames > 1), truth(trace->control),
-          truth(!fov_reads_all(trace)), truth(gaussian && !fov_reads_all(trace)));
+  fprintf(
+      out,
+      ",\"width\":%d,\"height\":%d,\"channels\":%d,\"side\":%d,\"scales\":%d,"
+      "\"across\":%d,\"down\":%d,\"head\":\"%s\","
+      "\"changes\":%s,\"control\":%s,\"placed\":%s,\"patched\":%s,\"gaussian\":%s,\"episodes\":",
+      trace->width, trace->height, trace->channels, trace->side, trace->scales, grid.across,
+      grid.down, weights, truth(trace->frames > 1), truth(trace->control),
+      truth(fov_has_places(trace)), truth(!fov_reads_all(trace)),
+      truth(gaussian && !fov_reads_all(trace)));
   for (int i = 0; i < count; i++) {
     fputs(i ? ",\n" : "[\n", out);
     FOV_TRY(put_episode(out, trace, episodes[i], head, explainer));

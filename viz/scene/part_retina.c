@@ -54,7 +54,8 @@ static void draw_known_tile(cairo_t *cr, const FovScene *scene, const FovLayout 
 }
 
 static const char *heading(const FovTrace *trace) {
-  if (fov_reads_all(trace)) return "Weighted mean of all tiles";
+  if (fov_reads_all(trace))
+    return fov_has_places(trace) ? "Weighted sum of near tiles" : "Weighted mean of all tiles";
   return fov_has_window(trace) ? "Window, as received" : "Retina, as received";
 }
 

@@ -196,7 +196,7 @@ void fov_draw_view(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   if (scene->overlays & FOV_OVERLAY_POLICY && !map) fov_draw_policy_tiles(cr, scene, l);
   if (scene->overlays & FOV_OVERLAY_SQUARES) draw_squares(cr, scene, l);
   if (scene->overlays & FOV_OVERLAY_POLICY) fov_draw_policy_gaussian(cr, scene, l);
-  bool moves = !fov_reads_all(scene->trace);
+  bool moves = fov_has_places(scene->trace);
   if (scene->overlays & FOV_OVERLAY_PATH && moves) {
     fov_draw_gazes(cr, scene, l);
     draw_path(cr, scene, l);
@@ -233,7 +233,7 @@ void fov_draw_legend(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
     fov_draw_map_legend(cr, scene, x, y, l->legend.x + l->legend.w, em);
     return;
   }
-  bool moves = !fov_reads_all(scene->trace);
+  bool moves = fov_has_places(scene->trace);
   if (scene->overlays & FOV_OVERLAY_PATH && moves) {
     if (!scene->gazes) x = legend_path(cr, scene, x, y, em); // else there is no room for both
     x = fov_draw_gazes_legend(cr, scene, x, y, em);

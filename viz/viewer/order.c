@@ -33,7 +33,7 @@ static double loss(const FovTrace *trace, size_t m) {
 
 static double path_length(const FovTrace *trace, int episode) {
   double sum = 0;
-  if (fov_reads_all(trace)) return NAN;
+  if (!fov_has_places(trace)) return NAN;
   for (int t = 1; t < trace->lengths[episode]; t++) {
     const float *a = fov_gaze(trace, episode, t - 1), *b = fov_gaze(trace, episode, t);
     sum += hypot(b[0] - a[0], b[1] - a[1]);
