@@ -89,7 +89,9 @@ static void test_tiles_that_do_not_fit_are_refused(void **state) {
   (void)state;
   assert_agent_refuses("attention = soft\ntiles.side = 21\n", 21, 20,
                        "tiles.side, tiles.down: expected at most as many tiles as pixels, found 21 "
-                       "x 21 tiles on images of 20 x 21");
+                       "x 21 tiles on images of 20 x 21; lower tiles.side");
+  assert_agent_refuses("attention = soft\ntiles.side = 2\ntiles.down = 22\n", 21, 20,
+                       "2 x 22 tiles on images of 20 x 21; lower tiles.down");
   assert_agent_refuses(TOY_SOFT "sensor.whole = yes\n", 20, 20, "set sensor.whole = no");
   assert_agent_refuses(TOY_SOFT "sensor.side = 21\n", 20, 20,
                        "sensor.side = 21: every tile would see the whole image of 20 x 20 pixels");
@@ -170,13 +172,23 @@ static void test_a_vector_without_halves_for_two_directions_is_refused(void **st
   }
 }
 
-static void test_a_window_over_one_tile_is_refused(void **state) {
+static void test_a_choice_from_one_tile_is_refused(void **state) {
   (void)state;
-  assert_agent_refuses("attention = local_m\ntiles.side = 1\n", 20, 20,
-                       "attention = local_m reads the tiles near a place: expected tiles.side = 2 "
-                       "or more, found 1; set tiles.side, or attention = soft");
-  assert_agent_refuses("attention = local_p\ntiles.side = 1\n", 20, 20,
-                       "attention = local_p reads the tiles near a place");
+  static const char *const attentions[] = {"soft", "local_m", "local_p", "sampled", "gumbel"};
+  for (int i = 0; i < 5; i++) {
+    char settings[64];
+    snprintf(settings, sizeof settings, "attention = %s\ntiles.side = 1\n", attentions[i]);
+    assert_agent_refuses(settings, 20, 20,
+                         "tiles.side = 1: expected tiles to choose from, found one; set "
+                         "tiles.side = 2 or more");
+  }
+}
+
+static void test_attention_without_keys_needs_no_heads_that_divide_its_units(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "attention = repeat\ntiles.heads = 7\ntiles.side = 1\n");
+  toy_finish(&toy);
 }
 
 /** Resolves an experiment file and then settings of a command line up to a NULL. */
@@ -238,6 +250,34 @@ static void test_settings_that_no_attention_reads_are_noted(void **state) {
       "location\n");
   assert_line_notes(LINE("attention=first", "tiles.side=3"), "");
   assert_line_notes(LINE("attention=repeat", "score=dot"), no_keys);
+}
+
+static void test_settings_that_others_leave_without_effect_are_noted(void **state) {
+  (void)state;
+  static const struct {
+    const char *line[3], *why; // the first setting, because of the others
+  } cases[] = {
+      {{"tiles.heads=2", "attention=repeat"}, "the attention matches no keys"},
+      {{"tiles.keys=coarse", "attention=first"}, "the attention matches no keys"},
+      {{"tiles.width=8", "attention=first"}, "the attention matches no keys"},
+      {{"tiles.width=8", "attention=soft", "tiles.keys=values"}, "keys are values"},
+      {{"tiles.keys=coarse", "attention=soft", "score=location"}, "the score reads no keys"},
+      {{"tiles.cells=3", "attention=soft"}, "tiles.keys is not coarse"},
+      {{"tiles.cells=3", "attention=soft", "tiles.keys=coarse"}, NULL},
+      {{"tiles.block_heads=2", "attention=soft"}, "tiles.blocks is 0"},
+      {{"tiles.block_hidden=8", "attention=repeat"}, "tiles.blocks is 0"},
+      {{"tiles.block_heads=2", "attention=soft", "tiles.blocks=1"}, NULL},
+      {{"train.last=0.5"}, "train.answer is not every"},
+      {{"train.last=0.5", "train.answer=every"}, NULL},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char note[160] = "";
+    const char *set = cases[i].line[0], *value = strchr(set, '=');
+    if (cases[i].why)
+      snprintf(note, sizeof note, "command line: %.*s = %s has no effect: %s\n", (int)(value - set),
+               set, value + 1, cases[i].why);
+    assert_line_notes(LINE(set, cases[i].line[1], cases[i].line[2]), note);
+  }
 }
 
 static const char relative[] = "attention = soft\npolicy = relative\npolicy.sigma = 4\n";
@@ -319,8 +359,10 @@ int main(void) {
       cmocka_unit_test(test_a_temperature_that_overflows_is_refused),
       cmocka_unit_test(test_tiles_that_cannot_attend_to_each_other_are_refused),
       cmocka_unit_test(test_a_vector_without_halves_for_two_directions_is_refused),
-      cmocka_unit_test(test_a_window_over_one_tile_is_refused),
+      cmocka_unit_test(test_a_choice_from_one_tile_is_refused),
+      cmocka_unit_test(test_attention_without_keys_needs_no_heads_that_divide_its_units),
       cmocka_unit_test(test_settings_that_no_attention_reads_are_noted),
+      cmocka_unit_test(test_settings_that_others_leave_without_effect_are_noted),
       cmocka_unit_test(test_an_attention_that_is_chosen_later_brings_its_policy),
       cmocka_unit_test(test_an_attention_brings_its_policy_before_settings_of_it),
       cmocka_unit_test(test_a_policy_without_effect_is_refused),

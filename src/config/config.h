@@ -97,8 +97,8 @@ struct FovConfig {
   size_t slot_count;
   const FovRename *renames; /**< up to an entry of NULLs, a key's own entry before that of its
                                  prefix; NULL: none */
-  /** Why the chosen plug-ins read no setting with the key: "the core has no memory"; NULL: they do.
-   * NULL itself: every setting is read. */
+  /** Why nothing reads a setting with the key, once all are resolved: "the core has no memory";
+   * NULL: something does. NULL itself: every setting is read. */
   const char *(*unread)(const FovConfig *config, const char *key);
 };
 

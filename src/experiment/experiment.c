@@ -1,7 +1,9 @@
 #include "experiment/experiment.h"
 
+#include <stddef.h>
 #include <string.h>
 
+#include "model/sites.h"
 #include "record/checkpoint.h"
 
 static const FovOption general_options[] = {
@@ -71,14 +73,39 @@ static const FovSlot default_slots[FOV_SLOTS] = {
 /** The plug-in chosen for a slot, to be converted to its own kind. */
 #define CHOSEN(experiment, slot) ((const void *)(experiment)->slots[slot].plugin)
 
+/** Whether a name is one of several, up to NULL. */
+static bool is_among(const char *name, const char *const *names) {
+  while (*names && strcmp(name, *names) != 0) names++;
+  return *names != NULL;
+}
+
 /** Tiles are read by attentions with sites and by those that can read symbols in the place of
- * tiles, a score by the former and by core = attention, and a first location where a policy
- * chooses. */
+ * tiles; keys are made by the former. */
+static const char *unread_of_tiles(const FovExperiment *e, const char *name) {
+  static const char *const of_keys[] = {"heads", "keys", "width", "cells", NULL},
+                           *const of_blocks[] = {"block_heads", "block_hidden", NULL};
+  const FovAttention *attention = CHOSEN(e, FOV_SLOT_ATTENTION);
+  const FovScore *score = CHOSEN(e, FOV_SLOT_SCORE);
+  bool cells = strcmp(name, "cells") == 0;
+  if (!attention->sites && !attention->symbols) return "the attention reads no tiles";
+  if (!attention->sites && is_among(name, of_keys)) return "the attention matches no keys";
+  if (score->keyless && (cells || strcmp(name, "keys") == 0)) return "the score reads no keys";
+  if (cells && e->tiles.keys != FOV_KEYS_COARSE) return "tiles.keys is not coarse";
+  if (strcmp(name, "width") == 0 && e->tiles.keys == FOV_KEYS_VALUES) return "keys are values";
+  if (is_among(name, of_blocks) && e->tiles.blocks == 0) return "tiles.blocks is 0";
+  return NULL;
+}
+
+/** A score is read by attentions with sites and by core = attention, and a first location where a
+ * policy chooses. */
 static const char *unread(const FovConfig *config, const char *key) {
-  const FovAttention *attention = CHOSEN(config, FOV_SLOT_ATTENTION);
-  const FovCore *core = CHOSEN(config, FOV_SLOT_CORE);
-  if (strncmp(key, "tiles.", strlen("tiles.")) == 0)
-    return attention->sites || attention->symbols ? NULL : "the attention reads no tiles";
+  const FovExperiment *e = (const void *)((const char *)config - offsetof(FovExperiment, config));
+  const FovAttention *attention = CHOSEN(e, FOV_SLOT_ATTENTION);
+  const FovCore *core = CHOSEN(e, FOV_SLOT_CORE);
+  size_t prefix = strlen("tiles.");
+  if (strncmp(key, "tiles.", prefix) == 0) return unread_of_tiles(e, key + prefix);
+  if (strcmp(key, "train.last") == 0)
+    return e->train.answer == FOV_TRAIN_ANSWER_EVERY ? NULL : "train.answer is not every";
   if (strcmp(key, "score") == 0)
     return attention->sites || core->scores ? NULL : "neither attention nor core matches keys";
   if (strcmp(key, "first") == 0)

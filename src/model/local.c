@@ -7,14 +7,9 @@ const FovOption fov_local_options[] = {
 };
 
 FovStatus fov_local_build(FovLocal *local, int *width, FovParams *params, const void *options,
-                          const FovAttentionParts *parts, const char *attention) {
+                          const FovAttentionParts *parts) {
   local->distance = ((const FovLocalOptions *)options)->distance;
-  FOV_TRY(fov_sites_build(&local->sites, width, params, options, parts));
-  if (local->sites.count > 1) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE,
-                  "attention = %s reads the tiles near a place: expected tiles.side = 2 or more, "
-                  "found 1; set tiles.side, or attention = soft",
-                  attention);
+  return fov_sites_build(&local->sites, width, params, options, parts);
 }
 
 FovVar *fov_local_extent(FovSitesState *state, const FovLocal *local, FovTape *tape,

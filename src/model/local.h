@@ -27,9 +27,9 @@ typedef struct FovLocal {
   int distance;   /**< D */
 } FovLocal;
 
-/** Builds the sites. Fails if there is one tile, as well. */
+/** Builds the sites. */
 FovStatus fov_local_build(FovLocal *local, int *width, FovParams *params, const void *options,
-                          const FovAttentionParts *parts, const char *attention);
+                          const FovAttentionParts *parts);
 
 /** [n, 2]: across and down, what a lane has: tiles, or symbols before the end of its sequence.
  * Reads these first, if they are not known. */

@@ -52,8 +52,9 @@ static FovStatus check_tiles(const FovSites *sites, const FovAttentionParts *par
     return fov_fail(
         FOV_ERR_USAGE,
         "tiles.side, tiles.down: expected at most as many tiles as pixels, found %d x %d "
-        "tiles on images of %d x %d",
-        grid.across, grid.down, parts->width, parts->height);
+        "tiles on images of %d x %d; lower %s",
+        grid.across, grid.down, parts->width, parts->height,
+        parts->tiles.down == 0 || grid.across > parts->width ? "tiles.side" : "tiles.down");
   const FovSensor *sensor = &sites->net.sensor;
   if (sites->keys == FOV_KEYS_COARSE && grid.down != grid.across)
     return fov_fail(FOV_ERR_USAGE,
@@ -84,6 +85,14 @@ static FovStatus check(const FovSites *sites, const FovAttentionParts *parts) {
                     "glimpse.width = %d: expected an even number, half for each direction of "
                     "tiles.rnn = %s",
                     sites->width, fov_birnn_cells[parts->tiles.rnn]);
+  return check_blocks(sites);
+}
+
+static FovStatus check_weights(const FovSites *sites) {
+  if (sites->count == 1 && !sites->symbols.count)
+    return fov_fail(FOV_ERR_USAGE,
+                    "tiles.side = 1: expected tiles to choose from, found one; set tiles.side = 2 "
+                    "or more");
   if (sites->width % sites->heads != 0)
     return fov_fail(FOV_ERR_USAGE,
                     "tiles.heads = %d: expected a number that divides glimpse.width = %d",
@@ -97,7 +106,7 @@ static FovStatus check(const FovSites *sites, const FovAttentionParts *parts) {
                     "tiles.heads = %d: expected at most %d weights, found %d for %d tiles or "
                     "symbols; lower tiles.heads",
                     sites->heads, FOV_COLUMN_WIDTH, sites->heads * sites->count, sites->count);
-  return check_blocks(sites);
+  return FOV_OK;
 }
 
 /** The parameters of keys: W_k, and those of a coarse view. */
@@ -175,6 +184,7 @@ FovStatus fov_sites_build(void *layout, int *width, FovParams *params, const voi
   (void)options;
   FovSites *sites = layout;
   FOV_TRY(build_values(sites, width, params, parts));
+  FOV_TRY(check_weights(sites));
   sites->own = parts->tiles.values == FOV_VALUES_OWN;
   FOV_TRY(check_own(sites));
   return sites->score->keyless ? FOV_OK : add_keys(sites, params, parts);

@@ -12,7 +12,7 @@ typedef struct State {
 
 static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
                        const FovAttentionParts *parts) {
-  return fov_local_build(layout, width, params, options, parts, "local_m");
+  return fov_local_build(layout, width, params, options, parts);
 }
 
 static void begin(void *values, const void *layout, FovTape *tape, int lanes, int glimpses) {

@@ -16,7 +16,7 @@ typedef struct Layout {
 
 static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
                        const FovAttentionParts *parts) {
-  return fov_local_build(layout, width, params, options, parts, "local_p");
+  return fov_local_build(layout, width, params, options, parts);
 }
 
 static FovStatus connect(void *values, FovParams *params, int inputs) {
