@@ -89,9 +89,10 @@ static const FovScore *find(const char *name) {
 
 static void built_begin(Built *b, const char *name) {
   *b = (Built){.score = find(name)};
-  b->layout = calloc(1, b->score->layout_size);
+  b->layout = calloc(1, b->score->layout_size + 1);
   assert_non_null(b->layout);
-  assert_int_equal(b->score->build(b->layout, &b->params, NULL, D, HEADS, N), FOV_OK);
+  if (b->score->build)
+    assert_int_equal(b->score->build(b->layout, &b->params, NULL, D, HEADS, N), FOV_OK);
   b->values = fov_params_block(&b->params);
   assert_non_null(b->values);
   fov_params_init(b->values, &b->params, 1);
@@ -114,8 +115,8 @@ static FovVar *constant(Built *b, const real *numbers, int rows) {
 /** e of one lane: query [D] and keys [N, D]. */
 static FovVar *scores_of(Built *b, const real *query, const real *keys) {
   FovVar *k = constant(b, keys, N);
-  if (b->score->prepare) k = b->score->prepare(b->layout, &b->tape, k);
-  return b->score->score(b->layout, &b->tape, constant(b, query, 1), k);
+  if (b->score->prepare) k = b->score->prepare(b->layout, &b->tape, k, HEADS);
+  return b->score->score(b->layout, &b->tape, constant(b, query, 1), k, HEADS);
 }
 
 static void set_param(Built *b, const char *name, const real *numbers) {
@@ -199,7 +200,7 @@ static void test_location_needs_the_number_of_sites_and_no_keys(void **state) {
   Built b;
   built_begin(&b, "location");
   FovVar *query = constant(&b, some_query, 1);
-  FovVar *e = b.score->score(b.layout, &b.tape, query, NULL);
+  FovVar *e = b.score->score(b.layout, &b.tape, query, NULL, HEADS);
   assert_memory_equal(e->value, scores_of(&b, some_query, some_keys)->value,
                       HEADS * N * sizeof(real));
   FovParams params = {0};

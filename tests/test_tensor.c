@@ -1191,19 +1191,19 @@ static void build_score(ScoreCase *c, FovParams *params, const FovScore *score,
   add_inputs(params,
              &(Case){.shapes = {{LANES, WIDTH}, {LANES * !score->keyless * c->sites, WIDTH}}});
   int sites = score->keyless ? c->sites : 0;
-  if (score->build(c->layout, params, options, WIDTH, c->heads, sites) != FOV_OK)
+  if (score->build && score->build(c->layout, params, options, WIDTH, c->heads, sites) != FOV_OK)
     fail_msg("%s: %s", score->plugin.name, fov_error_message());
   free(options);
 }
 
 static FovVar *prepared(const ScoreCase *c, FovTape *tape, FovVar *keys) {
-  return keys && c->score->prepare ? c->score->prepare(c->layout, tape, keys) : keys;
+  return keys && c->score->prepare ? c->score->prepare(c->layout, tape, keys, c->heads) : keys;
 }
 
 /** Scores of a query and of keys, which may be NULL if they are not read. */
 static FovVar *scores_of(const ScoreCase *c, FovTape *tape, FovVar *query, FovVar *keys) {
   keys = prepared(c, tape, keys);
-  FovVar *e = c->score->score(c->layout, tape, query, keys);
+  FovVar *e = c->score->score(c->layout, tape, query, keys, c->heads);
   assert_true(e->rows == query->rows && e->cols == c->heads * c->sites);
   assert_true(!keys || keys->cols == query->cols);
   return e;
@@ -1265,7 +1265,7 @@ static void assert_each_site(const ScoreCase *c, FovTape *tape, FovVar *query, F
     for (int b = 0; b < LANES; b++) of_site[b] = b * N + i;
     memory = fov_append(tape, memory, prepared(c, tape, fov_gather(tape, keys, of_site, LANES)));
   }
-  FovVar *reversed = c->score->score(c->layout, tape, query, memory);
+  FovVar *reversed = c->score->score(c->layout, tape, query, memory, c->heads);
   for (int b = 0; b < LANES; b++)
     for (int i = 0; i < e->cols; i++)
       assert_near(fov_value_row(reversed, b)[i / N * N + N - 1 - i % N], fov_value_row(e, b)[i],

@@ -18,7 +18,8 @@ typedef struct FovScore {
   size_t layout_size; /**< bytes of the struct that `build` writes */
   bool keyless;       /**< reads no keys, so it needs `sites`, and `score` takes NULL for them */
   /**
-   * Adds the score's parameters, named "score.…". Writes the layout, const afterwards.
+   * Adds the score's parameters, named "score.…". Writes the layout, const afterwards. NULL: it has
+   * none.
    *
    * width: D; sites: N, or 0 if it changes, as in a memory that grows, or is not known yet. Fails
    * if the score needs what is not known.
@@ -27,10 +28,10 @@ typedef struct FovScore {
                      int sites);
   /** What the score needs of the keys alone, row by row, so that it is computed once for keys that
    * many queries meet. keys: [R, D]. Result: [R, D]. NULL: `score` takes the keys themselves. */
-  FovVar *(*prepare)(const void *layout, FovTape *tape, FovVar *keys);
+  FovVar *(*prepare)(const void *layout, FovTape *tape, FovVar *keys, int heads);
   /** query: [B, D]; keys: [B·N, D], prepared, lane after lane. Returns e [B, heads·N]: the N scores
    * of a head, head after head. */
-  FovVar *(*score)(const void *layout, FovTape *tape, FovVar *query, FovVar *keys);
+  FovVar *(*score)(const void *layout, FovTape *tape, FovVar *query, FovVar *keys, int heads);
 } FovScore;
 
 /** All scores, NULL-terminated. */

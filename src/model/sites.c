@@ -73,7 +73,8 @@ static void make_keys(FovSitesState *state, const FovSites *sites, FovTape *tape
                      : make_context(state, sites, tape, images, n);
   if (sites->keys != FOV_KEYS_VALUES)
     keys = fov_linear(tape, keys, &tape->params[sites->key], NULL, FOV_LINEAR);
-  state->keys = score->prepare ? score->prepare(sites->score_layout, tape, keys) : keys;
+  state->keys =
+      score->prepare ? score->prepare(sites->score_layout, tape, keys, sites->heads) : keys;
 }
 
 /** Makes it once of an image that K lanes show, and gives it to each of them. */
@@ -140,7 +141,7 @@ FovVar *fov_sites_scores(void *values, const void *layout, FovTape *tape, const 
   fov_sites_look(state, sites, tape, view);
   FovVar *query =
       fov_linear(tape, view->state, &p[sites->query_w], &p[sites->query_bias], FOV_LINEAR);
-  FovVar *e = sites->score->score(sites->score_layout, tape, query, state->keys);
+  FovVar *e = sites->score->score(sites->score_layout, tape, query, state->keys, sites->heads);
   return state->scores = state->inside ? lower_outside(tape, e, state->inside, sites->heads) : e;
 }
 

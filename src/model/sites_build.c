@@ -195,6 +195,7 @@ FovStatus fov_sites_connect(void *layout, FovParams *params, int inputs) {
   sites->query_w =
       fov_params_add(params, "tiles.query.w", sites->depth, inputs, FOV_INIT_UNIFORM, 1);
   sites->query_bias = fov_params_add(params, "tiles.query.bias", 1, sites->depth, FOV_INIT_ZERO, 0);
+  if (!sites->score->build) return FOV_OK;
   sites->score_layout = calloc(1, sites->score->layout_size);
   if (!sites->score_layout) return fov_fail(FOV_ERR_MEMORY, "no memory for a score");
   return sites->score->build(sites->score_layout, params, sites->score_options, sites->depth,

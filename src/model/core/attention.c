@@ -52,6 +52,7 @@ static FovVar **values_of(FovCoreState *state, int block) {
 
 static FovStatus add_score(Block *block, FovParams *params, const Options *o,
                            const FovCoreParts *parts) {
+  if (!parts->score->build) return FOV_OK;
   block->score = calloc(1, parts->score->layout_size);
   if (!block->score) return fov_fail(FOV_ERR_MEMORY, "no memory for a score");
   return parts->score->build(block->score, params, parts->score_options, o->width, o->heads, 0);
@@ -107,10 +108,10 @@ static FovVar *read_memory(FovCoreState *state, const Layout *layout, int number
   const Block *block = &layout->block[number];
   FovVar **keys = keys_of(state, number), **values = values_of(state, number);
   FovProjections of = fov_transformer_project(&block->layers, tape, x);
-  if (score->prepare) of.key = score->prepare(block->score, tape, of.key);
+  if (score->prepare) of.key = score->prepare(block->score, tape, of.key, layout->heads);
   *keys = fov_append(tape, *keys, of.key);
   *values = fov_append(tape, *values, of.value);
-  FovVar *e = score->score(block->score, tape, of.query, *keys);
+  FovVar *e = score->score(block->score, tape, of.query, *keys, layout->heads);
   return fov_weigh_sites(tape, fov_softmax(tape, e, layout->heads), *values, layout->heads);
 }
 

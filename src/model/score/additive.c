@@ -8,7 +8,7 @@
 #include "tensor/ops.h"
 
 typedef struct Layout {
-  int query, key, bias, v, heads;
+  int query, key, bias, v;
 } Layout;
 
 static FovStatus build(void *layout, FovParams *params, const void *options, int width, int heads,
@@ -21,21 +21,20 @@ static FovStatus build(void *layout, FovParams *params, const void *options, int
   l->bias = fov_params_add(params, "score.bias", 1, width, FOV_INIT_ZERO, 0);
   // A row of D numbers, so its initial values are scaled to those of a row of d.
   l->v = fov_params_add(params, "score.v", 1, width, FOV_INIT_UNIFORM, (real)sqrt(heads));
-  l->heads = heads;
   return FOV_OK;
 }
 
-static FovVar *prepare(const void *layout, FovTape *tape, FovVar *keys) {
+static FovVar *prepare(const void *layout, FovTape *tape, FovVar *keys, int heads) {
   const Layout *l = layout;
   FovVar *p = tape->params;
-  return fov_linear_heads(tape, keys, &p[l->key], &p[l->bias], l->heads, FOV_LINEAR);
+  return fov_linear_heads(tape, keys, &p[l->key], &p[l->bias], heads, FOV_LINEAR);
 }
 
-static FovVar *score(const void *layout, FovTape *tape, FovVar *query, FovVar *keys) {
+static FovVar *score(const void *layout, FovTape *tape, FovVar *query, FovVar *keys, int heads) {
   const Layout *l = layout;
   FovVar *p = tape->params;
-  FovVar *moved = fov_linear_heads(tape, query, &p[l->query], NULL, l->heads, FOV_LINEAR);
-  return fov_additive_sites(tape, moved, keys, &p[l->v], l->heads);
+  FovVar *moved = fov_linear_heads(tape, query, &p[l->query], NULL, heads, FOV_LINEAR);
+  return fov_additive_sites(tape, moved, keys, &p[l->v], heads);
 }
 
 const FovScore fov_score_additive = {

@@ -9,7 +9,7 @@
 #include "tensor/ops.h"
 
 typedef struct Layout {
-  int w, bias, heads;
+  int w, bias;
 } Layout;
 
 static FovStatus build(void *layout, FovParams *params, const void *options, int width, int heads,
@@ -18,20 +18,20 @@ static FovStatus build(void *layout, FovParams *params, const void *options, int
   Layout *l = layout;
   l->w = fov_params_add(params, "score.strength.w", heads, width / heads, FOV_INIT_UNIFORM, 1);
   l->bias = fov_params_add(params, "score.strength.bias", 1, heads, FOV_INIT_ZERO, 0);
-  l->heads = heads;
   return FOV_OK;
 }
 
-static FovVar *prepare(const void *layout, FovTape *tape, FovVar *keys) {
-  return fov_normalise(tape, keys, NULL, ((const Layout *)layout)->heads);
+static FovVar *prepare(const void *layout, FovTape *tape, FovVar *keys, int heads) {
+  (void)layout;
+  return fov_normalise(tape, keys, NULL, heads);
 }
 
-static FovVar *score(const void *layout, FovTape *tape, FovVar *query, FovVar *keys) {
+static FovVar *score(const void *layout, FovTape *tape, FovVar *query, FovVar *keys, int heads) {
   const Layout *l = layout;
   FovVar *p = tape->params;
-  FovVar *beta = fov_linear_heads(tape, query, &p[l->w], &p[l->bias], l->heads, FOV_SOFTPLUS);
+  FovVar *beta = fov_linear_heads(tape, query, &p[l->w], &p[l->bias], heads, FOV_SOFTPLUS);
   // A query of length β against keys of length 1: the dot product is β times the cosine.
-  return fov_dot_sites(tape, fov_normalise(tape, query, beta, l->heads), keys, l->heads, 1);
+  return fov_dot_sites(tape, fov_normalise(tape, query, beta, heads), keys, heads, 1);
 }
 
 const FovScore fov_score_content = {

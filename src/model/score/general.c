@@ -8,21 +8,21 @@
 #include "tensor/ops.h"
 
 typedef struct Layout {
-  int w, heads;
+  int w;
 } Layout;
 
 static FovStatus build(void *layout, FovParams *params, const void *options, int width, int heads,
                        int sites) {
   (void)options, (void)sites;
-  int w = fov_params_add(params, "score.w", width, width / heads, FOV_INIT_UNIFORM, 1);
-  *(Layout *)layout = (Layout){.w = w, .heads = heads};
+  ((Layout *)layout)->w =
+      fov_params_add(params, "score.w", width, width / heads, FOV_INIT_UNIFORM, 1);
   return FOV_OK;
 }
 
-static FovVar *score(const void *layout, FovTape *tape, FovVar *query, FovVar *keys) {
-  const Layout *l = layout;
-  FovVar *moved = fov_linear_heads(tape, query, &tape->params[l->w], NULL, l->heads, FOV_LINEAR);
-  return fov_dot_sites(tape, moved, keys, l->heads, 1);
+static FovVar *score(const void *layout, FovTape *tape, FovVar *query, FovVar *keys, int heads) {
+  FovVar *w = &tape->params[((const Layout *)layout)->w];
+  FovVar *moved = fov_linear_heads(tape, query, w, NULL, heads, FOV_LINEAR);
+  return fov_dot_sites(tape, moved, keys, heads, 1);
 }
 
 const FovScore fov_score_general = {

@@ -8,7 +8,7 @@
 #include "tensor/ops.h"
 
 typedef struct Layout {
-  int w, heads;
+  int w;
 } Layout;
 
 static FovStatus build(void *layout, FovParams *params, const void *options, int width, int heads,
@@ -18,15 +18,15 @@ static FovStatus build(void *layout, FovParams *params, const void *options, int
     return fov_fail(FOV_ERR_USAGE,
                     "score = location: expected a fixed number of sites, found a memory that grows "
                     "(core = attention); set another score, such as score = dot");
-  int w = fov_params_add(params, "score.w", heads * sites, width / heads, FOV_INIT_UNIFORM, 1);
-  *(Layout *)layout = (Layout){.w = w, .heads = heads};
+  ((Layout *)layout)->w =
+      fov_params_add(params, "score.w", heads * sites, width / heads, FOV_INIT_UNIFORM, 1);
   return FOV_OK;
 }
 
-static FovVar *score(const void *layout, FovTape *tape, FovVar *query, FovVar *keys) {
+static FovVar *score(const void *layout, FovTape *tape, FovVar *query, FovVar *keys, int heads) {
   (void)keys;
-  const Layout *l = layout;
-  return fov_linear_heads(tape, query, &tape->params[l->w], NULL, l->heads, FOV_LINEAR);
+  FovVar *w = &tape->params[((const Layout *)layout)->w];
+  return fov_linear_heads(tape, query, w, NULL, heads, FOV_LINEAR);
 }
 
 const FovScore fov_score_location = {

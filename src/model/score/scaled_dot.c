@@ -3,26 +3,13 @@
 #include "model/score.h"
 #include "tensor/ops.h"
 
-typedef struct Layout {
-  int heads;
-  real scale;
-} Layout;
-
-static FovStatus build(void *layout, FovParams *params, const void *options, int width, int heads,
-                       int sites) {
-  (void)params, (void)options, (void)sites;
-  *(Layout *)layout = (Layout){.heads = heads, .scale = (real)(1 / sqrt((double)width / heads))};
-  return FOV_OK;
-}
-
-static FovVar *score(const void *layout, FovTape *tape, FovVar *query, FovVar *keys) {
-  const Layout *l = layout;
-  return fov_dot_sites(tape, query, keys, l->heads, l->scale);
+static FovVar *score(const void *layout, FovTape *tape, FovVar *query, FovVar *keys, int heads) {
+  (void)layout;
+  double d = (double)query->cols / heads;
+  return fov_dot_sites(tape, query, keys, heads, (real)(1 / sqrt(d)));
 }
 
 const FovScore fov_score_scaled_dot = {
     .plugin = {.name = "scaled_dot", .help = "q.k / sqrt(d) (Vaswani et al. 2017)"},
-    .layout_size = sizeof(Layout),
-    .build = build,
     .score = score,
 };
