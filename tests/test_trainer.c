@@ -459,7 +459,7 @@ static void test_more_parts_than_shards_are_refused(void **state) {
 static void test_lanes_that_are_not_the_sequences_of_choices_are_refused(void **state) {
   (void)state;
   assert_create_refuses(MARGINAL ONE_TILE "baseline = none\ntiles.side = 17\n",
-                        "expected at most 256 sequences of choices, found 1 choices of one of 289 "
+                        "expected at most 256 sequences of choices, found 1 choice of one of 289 "
                         "tiles; lower glimpses or tiles.side");
   assert_create_refuses(MARGINAL "policy = tiles\nbaseline = none\n",
                         "found 2 choices of one of 36 tiles; lower glimpses or policy.side");

@@ -18,7 +18,7 @@
  * A value is computed when it is needed. Keys v_i and W_k v_i need all values, and so do weighted
  * sums, symbols, recurrent layers and transformer blocks. Keys of a coarse view and a score without
  * keys need none: an attention that reads one tile then looks at this tile only, and T glimpses are
- * taken instead of K·K.
+ * taken instead of N.
  */
 #ifndef FOV_MODEL_SITES_H
 #define FOV_MODEL_SITES_H

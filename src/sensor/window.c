@@ -193,7 +193,7 @@ static void axis_back(real *location, FovWindow *patch, const Axis *axis, const 
   }
 }
 
-/* ---- products ---- */
+/* ---- matrix products ---- */
 
 /** c += a · b for `rows` rows and one vector of columns, which stay in registers. */
 #define DEFINE_ADD_BLOCK(name, rows)                                                               \

@@ -46,12 +46,13 @@ static FovStatus check_lanes(const FovTraining *training) {
   const FovTask *task = &training->task;
   const FovTrainOptions *o = &training->options;
   const char *objective = training->objective->plugin.name;
-  int sequences = fov_train_sequences(task);
+  int sequences = fov_train_sequences(task), choices = count_choices(task);
   if (sequences > FOV_MAX_SHARD)
     return fov_fail(FOV_ERR_USAGE,
-                    "objective = %s: expected at most %d sequences of choices, found %d choices of "
-                    "one of %d tiles; lower glimpses or %s.side",
-                    objective, FOV_MAX_SHARD, count_choices(task), fov_task_choices(task),
+                    "objective = %s: expected at most %d sequences of choices, found %d choice%s "
+                    "of one of %d tiles; lower glimpses or %s.side",
+                    objective, FOV_MAX_SHARD, choices, choices == 1 ? "" : "s",
+                    fov_task_choices(task),
                     task->policy->sites ? "tiles" : "policy");
   int multiple = o->shard < sequences ? sequences : o->shard / sequences * sequences;
   if (o->copies != sequences || o->shard % sequences != 0 || o->batch % sequences != 0)

@@ -2,8 +2,8 @@
  * DRAW's window (Gregor et al. 2015, section 3.2): N × N Gaussian filters whose place, stride,
  * variance and intensity are a linear function of the state, eq. 21.
  *
- * Here the place is squashed by tanh, which keeps it in the image, and the other numbers have the
- * first window's in their biases: σ, δ and γ are multiples of it (model/window_ops.h).
+ * Here the place is squashed by tanh, which keeps it in the image, and σ, δ and γ are multiples of
+ * those of the first window (model/window_ops.h).
  */
 #include "model/window.h"
 
