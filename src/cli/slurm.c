@@ -72,17 +72,17 @@ FovStatus fov_slurm_name(char name[FOV_SLURM_NAME]) {
   return FOV_OK;
 }
 
-static FovStatus requeue(const char *dir, const char *job) {
-  char line[FOV_PROGRAM_LINE], reason[FOV_PROGRAM_LINE + 128];
+static FovStatus requeue(const FovSweep *sweep, const char *job) {
+  char line[FOV_PROGRAM_LINE], reason[FOV_PROGRAM_LINE + 128], command[FOV_PATH_SIZE];
   FovStatus status = fov_program_run(line, (const char *const[]){"scontrol", "requeue", job, NULL});
   if (status == FOV_OK) return fov_fail(FOV_ERR_INTERRUPT, "saved; requeued as job %s", job);
   snprintf(reason, sizeof reason, "%s", fov_error_message());
-  return fov_fail(status, "saved, not requeued: %s; continue with: fovea sweep -o %s --slurm",
-                  reason, dir);
+  fov_sweep_continuation(command, sizeof command, sweep);
+  return fov_fail(status, "saved, not requeued: %s; continue with: %s --slurm", reason, command);
 }
 
-FovStatus fov_slurm_requeue(const FovSweep *sweep, const char *dir, const char *job) {
-  FovStatus status = requeue(dir, job);
+FovStatus fov_slurm_requeue(const FovSweep *sweep, const char *job) {
+  FovStatus status = requeue(sweep, job);
   FOV_TRY(fov_sweep_log(sweep, fov_error_message()));
   return status;
 }

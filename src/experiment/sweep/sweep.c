@@ -186,13 +186,24 @@ static bool is_interrupted(const FovSweep *sweep) {
   return sweep->request->interrupted && *sweep->request->interrupted;
 }
 
+void fov_sweep_continuation(char *text, size_t size, const FovSweep *sweep) {
+  const char *rows = sweep->request->rows;
+  snprintf(text, size, "fovea sweep -o %s%s%s%s%s", sweep->request->dir,
+           sweep->plan.options.test ? " --test" : "", rows ? " --rows '" : "", rows ? rows : "",
+           rows ? "'" : "");
+}
+
+static FovStatus fail_interrupted(const FovSweep *sweep) {
+  char command[FOV_PATH_SIZE];
+  fov_sweep_continuation(command, sizeof command, sweep);
+  return fov_fail(FOV_ERR_INTERRUPT, "interrupted and saved; continue with: %s", command);
+}
+
 /** Works until nothing is open. */
 static FovStatus work(FovSweep *sweep) {
   const struct timespec patience = {.tv_nsec = (long)(1e9 * PATIENCE)};
   for (;;) {
-    if (is_interrupted(sweep))
-      return fov_fail(FOV_ERR_INTERRUPT, "interrupted and saved; continue with: fovea sweep -o %s",
-                      sweep->request->dir);
+    if (is_interrupted(sweep)) return fail_interrupted(sweep);
     FOV_TRY(look(sweep));
     FOV_TRY(start_jobs(sweep));
     if (active(sweep) == 0) return FOV_OK;

@@ -109,6 +109,9 @@ FovStatus fov_sweep_left(int *left, FovSweep *sweep);
  * others and are no failure of the sweep. */
 FovStatus fov_sweep_run(FovSweep *sweep);
 
+/** The command that continues it: the folder keeps neither --test nor --rows. */
+void fov_sweep_continuation(char *text, size_t size, const FovSweep *sweep);
+
 /** Appends a line to log.txt, after the time (UTC); after fov_sweep_write or fov_sweep_run. */
 FovStatus fov_sweep_log(const FovSweep *sweep, const char *line);
 
