@@ -267,8 +267,6 @@ static void test_settings_that_others_leave_without_effect_are_noted(void **stat
       {{"tiles.block_heads=2", "attention=soft"}, "tiles.blocks is 0"},
       {{"tiles.block_hidden=8", "attention=repeat"}, "tiles.blocks is 0"},
       {{"tiles.block_heads=2", "attention=soft", "tiles.blocks=1"}, NULL},
-      {{"train.last=0.5"}, "train.answer is not every"},
-      {{"train.last=0.5", "train.answer=every"}, NULL},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char note[160] = "";

@@ -104,8 +104,6 @@ static const char *unread(const FovConfig *config, const char *key) {
   const FovCore *core = CHOSEN(e, FOV_SLOT_CORE);
   size_t prefix = strlen("tiles.");
   if (strncmp(key, "tiles.", prefix) == 0) return unread_of_tiles(e, key + prefix);
-  if (strcmp(key, "train.last") == 0)
-    return e->train.answer == FOV_TRAIN_ANSWER_EVERY ? NULL : "train.answer is not every";
   if (strcmp(key, "score") == 0)
     return attention->sites || core->scores ? NULL : "neither attention nor core matches keys";
   if (strcmp(key, "first") == 0)
