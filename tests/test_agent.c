@@ -243,11 +243,6 @@ static void test_settings_that_no_attention_reads_are_noted(void **state) {
     assert_line_notes(LINE(attention, "score=dot"), no_keys);
     assert_line_notes(LINE(attention, "score=dot", "core=attention"), "");
   }
-  assert_line_notes(LINE("attention=sampled", "first=random"), "");
-  assert_line_notes(
-      LINE("attention=soft", "first=random"),
-      "command line: first = random has no effect: the attention does not look at one "
-      "location\n");
   assert_line_notes(LINE("attention=first", "tiles.side=3"), "");
   assert_line_notes(LINE("attention=repeat", "score=dot"), no_keys);
 }
@@ -262,6 +257,7 @@ static void test_settings_that_others_leave_without_effect_are_noted(void **stat
       {{"tiles.width=8", "attention=first"}, "the attention matches no keys"},
       {{"tiles.width=8", "attention=soft", "tiles.keys=values"}, "keys are values"},
       {{"tiles.keys=coarse", "attention=soft", "score=location"}, "the score reads no keys"},
+      {{"tiles.keys=values", "attention=soft", "score=location"}, NULL},
       {{"tiles.cells=3", "attention=soft"}, "tiles.keys is not coarse"},
       {{"tiles.cells=3", "attention=soft", "tiles.keys=coarse"}, NULL},
       {{"tiles.block_heads=2", "attention=soft"}, "tiles.blocks is 0"},

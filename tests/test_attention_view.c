@@ -307,6 +307,27 @@ static void test_the_heat_map_counts_the_head(void **state) {
   fov_trace_finish(&trace);
 }
 
+/** The mean of all tiles in each step: no path, no patches, and no glimpse in the heat map. */
+static void test_a_reading_without_weights_has_no_place(void **state) {
+  (void)state;
+  FovTrace trace = make_up_trace(1, 1);
+  FovHeat heat;
+  for (int repeat = 0; repeat < 2; repeat++) {
+    snprintf(trace.attention, sizeof trace.attention, repeat ? "repeat" : "gaze");
+    assert_int_equal(fov_has_places(&trace), !repeat);
+    assert_int_equal(fov_patch_area(&trace, 0, 1, 0).w, repeat ? 0 : SIDE);
+    assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, false, 0), FOV_OK);
+    assert_int_equal(heat.counts[2], !repeat);
+    fov_heat_finish(&heat);
+    FovScene scene = scene_of(&trace, 1, 0);
+    cairo_surface_t *picture = draw(&scene);
+    assert_int_equal(count_pixels(picture, fov_scene_image(&scene), fov_theme_dark.path) > 0,
+                     !repeat);
+    cairo_surface_destroy(picture);
+  }
+  fov_trace_finish(&trace);
+}
+
 /** Numbers that a file may contain, though no agent records them. */
 static void test_windows_and_weights_of_any_numbers_draw(void **state) {
   (void)state;
@@ -421,6 +442,7 @@ int main(void) {
       cmocka_unit_test(test_windows_and_weights_of_any_numbers_draw),
       cmocka_unit_test(test_what_is_far_away_is_not_drawn),
       cmocka_unit_test(test_the_heat_map_counts_the_head),
+      cmocka_unit_test(test_a_reading_without_weights_has_no_place),
       cmocka_unit_test(test_an_export_shows_the_head),
   };
   return cmocka_run_group_tests_name("attention_view", tests, enter_folder, leave_folder);

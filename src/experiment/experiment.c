@@ -89,15 +89,16 @@ static const char *unread_of_tiles(const FovExperiment *e, const char *name) {
   bool cells = strcmp(name, "cells") == 0;
   if (!attention->sites && !attention->symbols) return "the attention reads no tiles";
   if (!attention->sites && is_among(name, of_keys)) return "the attention matches no keys";
-  if (score->keyless && (cells || strcmp(name, "keys") == 0)) return "the score reads no keys";
-  if (cells && e->tiles.keys != FOV_KEYS_COARSE) return "tiles.keys is not coarse";
+  bool coarse = e->tiles.keys == FOV_KEYS_COARSE; // other keys change the width of a query
+  if (score->keyless && (cells || (coarse && strcmp(name, "keys") == 0)))
+    return "the score reads no keys";
+  if (cells && !coarse) return "tiles.keys is not coarse";
   if (strcmp(name, "width") == 0 && e->tiles.keys == FOV_KEYS_VALUES) return "keys are values";
   if (is_among(name, of_blocks) && e->tiles.blocks == 0) return "tiles.blocks is 0";
   return NULL;
 }
 
-/** A score is read by attentions with sites and by core = attention, and a first location where a
- * policy chooses. */
+/** A score is read by attentions with sites and by core = attention. */
 static const char *unread(const FovConfig *config, const char *key) {
   const FovExperiment *e = (const void *)((const char *)config - offsetof(FovExperiment, config));
   const FovAttention *attention = CHOSEN(e, FOV_SLOT_ATTENTION);
@@ -106,8 +107,6 @@ static const char *unread(const FovConfig *config, const char *key) {
   if (strncmp(key, "tiles.", prefix) == 0) return unread_of_tiles(e, key + prefix);
   if (strcmp(key, "score") == 0)
     return attention->sites || core->scores ? NULL : "neither attention nor core matches keys";
-  if (strcmp(key, "first") == 0)
-    return attention->without_policy ? "the attention does not look at one location" : NULL;
   return NULL;
 }
 

@@ -14,7 +14,9 @@ const FovTraceColumn *fov_attention_tiles(const FovTrace *trace) {
 }
 
 bool fov_reads_all(const FovTrace *trace) {
-  return fov_attention_tiles(trace) && strcmp(trace->policy, "sites") != 0;
+  bool without_weights =
+      strcmp(trace->attention, "repeat") == 0 || strcmp(trace->attention, "first") == 0;
+  return without_weights || (fov_attention_tiles(trace) && strcmp(trace->policy, "sites") != 0);
 }
 
 bool fov_has_places(const FovTrace *trace) {

@@ -113,7 +113,7 @@ FovAlignmentFrame fov_alignment_frame(const FovTrace *trace, int episode, FovBox
                       ? names_height(trace, episode, w / fmax(1, f.columns), em, 0.3 * room.h)
                       : strip_height(trace, &w, 0.4 * room.h);
   double above = heads ? round(heads_height(trace, em, 0.25 * room.h)) : 0;
-  f.source = (FovBox){left, round(room.y), round(w), round(source)};
+  f.source = (FovBox){left, round(room.y), fmax(1, round(w)), fmax(1, round(source))};
   f.heads = (FovBox){left, f.source.y + f.source.h + gap, f.source.w, above};
   double top = f.heads.y + (above > 0 ? above + gap : 0);
   double h = room.y + room.h - top - 1.5 * em; // headings stand below

@@ -81,15 +81,17 @@ static void count_around(FovHeat *heat, const FovTrace *trace, int episode, int 
     cells[cell_around(target, (double)at[0], (double)at[1])]++;
 }
 
-/** Counts a glimpse in a map, at its location or, if it has none, where its weights are. */
+/** Counts a glimpse in a map, at its location or, if it has none, where its weights are; without
+ * either not at all. */
 static void count_glimpse(FovHeat *heat, const FovTrace *trace, int episode, int t, int map) {
   double *cells = heat->cells + (size_t)map * CELLS;
+  FovGrid grid;
+  const float *weights = weights_of(&grid, heat, trace, episode, t);
+  if (!weights && fov_reads_all(trace)) return;
   if (heat->around) {
     count_around(heat, trace, episode, t, map);
     return;
   }
-  FovGrid grid;
-  const float *weights = weights_of(&grid, heat, trace, episode, t);
   heat->counts[map]++;
   if (weights)
     spread(cells, weights, grid);
