@@ -175,6 +175,15 @@ static FovStatus refuse_number(const FovTrainer *trainer) {
                   update);
 }
 
+/** Second moments are squares of the gradient. */
+static FovStatus refuse_norm(const FovTrainer *trainer, double norm) {
+  return fov_fail(
+      FOV_ERR_NUMBER,
+      "update %lld: the norm of the gradient is %.2g, whose square is not finite; try a "
+      "lower train.rate or train.clip",
+      (long long)trainer->state.update + 1, norm);
+}
+
 static bool is_finite(const FovSums *sums, double norm) {
   for (int i = 0; i < FOV_OBJECTIVE_LOSSES; i++) norm += sums->losses[i];
   return isfinite(norm);
@@ -192,6 +201,8 @@ static FovStatus make_step(FovTrainer *trainer, FovSums *sums) {
   fov_team_run(trainer->threads, trainer->own_shards, train_shard, trainer);
   double norm = sqrt(fov_train_reduce(trainer, sums));
   if (!is_finite(sums, norm)) return refuse_number(trainer);
+  double left = clip > 0 && norm > clip ? clip : norm;
+  if (!isfinite((real)(left * left))) return refuse_norm(trainer, left);
   trainer->scale = (real)(clip > 0 && norm > clip ? clip / norm : 1);
   fov_train_step(trainer);
   trainer->step++;
