@@ -182,9 +182,7 @@ static FovStatus resolve(const FovConfig *config, FovSettings *settings) {
   for (size_t i = 0; i < config->group_count; i++)
     fov_value_defaults(config->groups[i].values, config->groups[i].options);
   for (size_t i = 0; i < config->slot_count; i++) FOV_TRY(fill_slot(&config->slots[i], settings));
-  for (size_t i = 0; i < settings->count; i++) {
-    FOV_TRY(set(config, settings, &settings->list[i]));
-  }
+  for (size_t i = 0; i < settings->count; i++) FOV_TRY(set(config, settings, &settings->list[i]));
   for (size_t i = 0; i < settings->count; i++) {
     FovSetting *setting = &settings->list[i];
     setting->unread = config->unread ? config->unread(config, setting->key) : NULL;

@@ -117,7 +117,7 @@ static void put_gaze(FILE *out, const FovTrace *trace, int episode, int head) {
     put_numbers(out, fov_gaze(trace, episode, t), 2);
   }
   putc(']', out);
-  put_patches(out, trace, episode);
+  if (!fov_reads_all(trace)) put_patches(out, trace, episode);
   put_rows(out, "means", policy_column(trace, "policy.mean", episode), T, 2);
   put_rows(out, "sigmas", policy_column(trace, "policy.sigma", episode), T, 2);
 }

@@ -61,18 +61,12 @@ static void spread_around(double *cells, const float *target, const float *weigh
         fmin(1, fmax(0, (double)weights[i]));
 }
 
-/** The weights of a glimpse that has no location; else NULL. */
-static const float *weights_of(FovGrid *grid, const FovHeat *heat, const FovTrace *trace,
-                               int episode, int t) {
-  return fov_reads_all(trace) ? fov_weights(grid, trace, episode, t, heat->head) : NULL;
-}
-
-/** Counts a glimpse around the target, unless its place is not known. */
-static void count_around(FovHeat *heat, const FovTrace *trace, int episode, int t, int map) {
+/** Counts a glimpse around the target, unless its place is not known. weights: NULL: it has a
+ * location. */
+static void count_around(FovHeat *heat, const FovTrace *trace, int episode, int t, int map,
+                         const float *weights, FovGrid grid) {
   double *cells = heat->cells + (size_t)map * CELLS;
   const float *target = fov_target_place(trace, episode, t), *at = fov_gaze(trace, episode, t);
-  FovGrid grid;
-  const float *weights = weights_of(&grid, heat, trace, episode, t);
   if (!target) return;
   heat->counts[map]++;
   if (weights)
@@ -85,11 +79,12 @@ static void count_around(FovHeat *heat, const FovTrace *trace, int episode, int 
  * either not at all. */
 static void count_glimpse(FovHeat *heat, const FovTrace *trace, int episode, int t, int map) {
   double *cells = heat->cells + (size_t)map * CELLS;
-  FovGrid grid;
-  const float *weights = weights_of(&grid, heat, trace, episode, t);
-  if (!weights && fov_reads_all(trace)) return;
+  FovGrid grid = {0};
+  bool all = fov_reads_all(trace);
+  const float *weights = all ? fov_weights(&grid, trace, episode, t, heat->head) : NULL;
+  if (all && !weights) return;
   if (heat->around) {
-    count_around(heat, trace, episode, t, map);
+    count_around(heat, trace, episode, t, map, weights, grid);
     return;
   }
   heat->counts[map]++;

@@ -10,8 +10,7 @@
 enum { FOV_HEAT_SIDE = 64, FOV_HEAT_MAPS = 256, FOV_HEAT_PAGE = 12 };
 
 /** Maps over an image's square: map 0 of the glimpses that the policy chose, or of all if it chose
- * none, map t of the t-th
- * glimpses, t = 1 … FOV_HEAT_MAPS or as many as an episode took. */
+ * none, map t of the t-th glimpses, t = 1 … FOV_HEAT_MAPS or as many as an episode took. */
 typedef struct FovHeat {
   bool around; /**< places are relative to the target's, which is in the middle, and the maps reach
                     from −2 to 2 */

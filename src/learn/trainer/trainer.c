@@ -201,9 +201,9 @@ static FovStatus make_step(FovTrainer *trainer, FovSums *sums) {
   fov_team_run(trainer->threads, trainer->own_shards, train_shard, trainer);
   double norm = sqrt(fov_train_reduce(trainer, sums));
   if (!is_finite(sums, norm)) return refuse_number(trainer);
-  double left = clip > 0 && norm > clip ? clip : norm;
+  double left = clip > 0 ? fmin(clip, norm) : norm;
   if (!isfinite((real)(left * left))) return refuse_norm(trainer, left);
-  trainer->scale = (real)(clip > 0 && norm > clip ? clip / norm : 1);
+  trainer->scale = (real)(left < norm ? left / norm : 1);
   fov_train_step(trainer);
   trainer->step++;
   sums->gradient_norm = norm;
