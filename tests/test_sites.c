@@ -252,26 +252,28 @@ static FovSitesState known_sites(FovTape *tape, FovVar *scores) {
   return state;
 }
 
-/** Adds p_i times the gradient of the scores if tile i is drawn. */
-static void add_choice(double sum[SITES], const FovAttention *attention, int i, double curved) {
+/** The gradient of f with respect to the scores if tile i is read; f is linear without `curved`. */
+static void read_choice(double grad[SITES], const FovAttention *attention, const FovSites *sites,
+                        FovView view, int i, double curved) {
   FovArena arena = {0};
   FovTape tape;
   FovParams none = {0};
   FovReadout readout = {0};
-  real grad[DEPTH];
-  const FovSites sites = {.grid = {2, 2}, .count = SITES, .heads = 1, .width = DEPTH};
+  real of_g[DEPTH];
   fov_tape_begin(&tape, &arena, &none, NULL, NULL);
   FovVar *scores = fov_input(&tape, 1, SITES);
   for (int j = 0; j < SITES; j++) scores->value[j] = (real)site_scores[j];
   FovSitesState state = known_sites(&tape, scores);
-  FovView view = {.location = fov_constant(&tape, 1, 2), .lanes = 1, .deterministic = true};
-  fov_tile_middle(view.location->value, i, sites.grid);
-  attention->read(&readout, &state, &sites, &tape, &view);
-  for (int d = 0; d < DEPTH; d++)
-    grad[d] = (real)(curved * curves[d] * (double)readout.g->value[d] + slopes[d]);
-  fov_tape_add_grad(&tape, readout.g, grad);
+  view.location = fov_constant(&tape, 1, 2), view.lanes = 1;
+  fov_tile_middle(view.location->value, i, sites->grid);
+  attention->read(&readout, &state, sites, &tape, &view);
+  for (int d = 0; d < DEPTH; d++) {
+    assert_near((double)readout.g->value[d], site_values[i][d], 1e-6, "value of tile %d", i);
+    of_g[d] = (real)(curved * curves[d] * (double)readout.g->value[d] + slopes[d]);
+  }
+  fov_tape_add_grad(&tape, readout.g, of_g);
   fov_tape_backward(&tape);
-  for (int j = 0; j < SITES; j++) sum[j] += site_p(i) * (double)scores->grad[j];
+  for (int j = 0; j < SITES; j++) grad[j] = (double)scores->grad[j];
   fov_arena_finish(&arena);
 }
 
@@ -279,7 +281,12 @@ static void add_choice(double sum[SITES], const FovAttention *attention, int i, 
 static double bias_of(const char *name, double curved) {
   double sum[SITES] = {0}, mean = 0, worst = 0;
   const FovAttention *attention = plugin_find(PLUGINS(fov_attentions), name);
-  for (int i = 0; i < SITES; i++) add_choice(sum, attention, i, curved);
+  const FovSites sites = {.grid = {2, 2}, .count = SITES, .heads = 1, .width = DEPTH};
+  for (int i = 0; i < SITES; i++) {
+    double grad[SITES];
+    read_choice(grad, attention, &sites, (FovView){.deterministic = true}, i, curved);
+    for (int j = 0; j < SITES; j++) sum[j] += site_p(i) * grad[j];
+  }
   for (int i = 0; i < SITES; i++) mean += site_p(i) * loss_of_site(i, curved);
   for (int i = 0; i < SITES; i++)
     worst = fmax(worst, fabs(sum[i] - site_p(i) * (loss_of_site(i, curved) - mean)));
@@ -309,32 +316,14 @@ static double softened_loss(const double e[SITES], const real g[SITES], double t
 /** The gradient of a choice of gumbel against differences of the softened loss with its noise. */
 static void check_softened(const Toy *toy, int index, double progress, double tau, bool noisy) {
   const FovAgent *agent = &toy->experiment.agent;
-  const FovSites *sites = agent->attention_layout;
   const double h = 1e-5;
-  FovArena arena = {0};
-  FovTape tape;
-  FovReadout readout = {0};
   FovRng rng = fov_rng_stream(3, FOV_STREAM_INIT, (uint64_t)index), same = rng;
-  real noise[SITES] = {0}, grad[DEPTH];
-  fov_tape_begin(&tape, &arena, &agent->params, NULL, NULL);
-  FovVar *scores = fov_input(&tape, 1, SITES);
-  for (int j = 0; j < SITES; j++) scores->value[j] = (real)site_scores[j];
-  FovSitesState state = known_sites(&tape, scores);
-  FovView view = {.location = fov_constant(&tape, 1, 2),
-                  .lanes = 1,
-                  .progress = progress,
-                  .deterministic = !noisy,
-                  .rng = &rng};
-  fov_tile_middle(view.location->value, index, sites->grid);
-  if (noisy) fov_gumbel_given_argmax(noise, scores->value, SITES, index, &same);
-  agent->attention->read(&readout, &state, sites, &tape, &view);
-  for (int d = 0; d < DEPTH; d++) {
-    assert_near((double)readout.g->value[d], site_values[index][d], 1e-6, "value of tile %d",
-                index);
-    grad[d] = (real)slopes[d];
-  }
-  fov_tape_add_grad(&tape, readout.g, grad);
-  fov_tape_backward(&tape);
+  real noise[SITES] = {0}, scores[SITES];
+  double grad[SITES];
+  for (int j = 0; j < SITES; j++) scores[j] = (real)site_scores[j];
+  if (noisy) fov_gumbel_given_argmax(noise, scores, SITES, index, &same);
+  const FovView view = {.progress = progress, .deterministic = !noisy, .rng = &rng};
+  read_choice(grad, agent->attention, agent->attention_layout, view, index, 0);
   for (int j = 0; j < SITES; j++) {
     double moved[2][SITES];
     for (int side = 0; side < 2; side++) {
@@ -343,9 +332,8 @@ static void check_softened(const Toy *toy, int index, double progress, double ta
     }
     double slope =
         (softened_loss(moved[1], noise, tau) - softened_loss(moved[0], noise, tau)) / (2 * h);
-    assert_near((double)scores->grad[j], slope, 1e-5, "tile %d at tau %g: score %d", index, tau, j);
+    assert_near(grad[j], slope, 1e-5, "tile %d at tau %g: score %d", index, tau, j);
   }
-  fov_arena_finish(&arena);
 }
 
 static void test_gumbel_has_the_gradient_of_a_softmax_with_noise_and_a_temperature(void **state) {
