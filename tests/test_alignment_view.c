@@ -194,7 +194,7 @@ static void test_a_site_that_is_read_alone_has_an_outline(void **state) {
   for (int t = 0; t < GLIMPSES; t++)
     trace.locations[2 * t] = (2 * ((float)(3 * t) + 0.5f)) / SITES - 1;
   for (int alone = 0; alone < 2; alone++) {
-    if (alone) snprintf(trace.policy, sizeof trace.policy, "sites");
+    if (alone) trace.reach = FOV_REACH_GLIMPSE;
     FovScene scene = scene_of(&trace, 0, 2, 0);
     cairo_surface_t *picture = draw(&scene);
     FovAlignmentFrame f = frame_of(&scene);

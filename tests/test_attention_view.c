@@ -95,7 +95,7 @@ static void test_only_a_chosen_tile_has_a_place(void **state) {
   (void)state;
   FovTrace trace = make_up_tiles(1, K, "attention.tiles");
   for (int chosen = 0; chosen <= 1; chosen++) {
-    if (chosen) snprintf(trace.policy, sizeof trace.policy, "sites");
+    if (chosen) trace.reach = FOV_REACH_GLIMPSE;
     FovScene scene = scene_of(&trace, 2, 0);
     scene.overlays |= FOV_OVERLAY_NUMBERS | FOV_OVERLAY_VEIL;
     cairo_surface_t *picture = draw(&scene);
@@ -313,7 +313,7 @@ static void test_a_reading_without_weights_has_no_place(void **state) {
   FovTrace trace = make_up_trace(1, 1);
   FovHeat heat;
   for (int repeat = 0; repeat < 2; repeat++) {
-    snprintf(trace.attention, sizeof trace.attention, repeat ? "repeat" : "gaze");
+    trace.reach = repeat ? FOV_REACH_ALL : FOV_REACH_GLIMPSE;
     assert_int_equal(fov_has_places(&trace), !repeat);
     assert_int_equal(fov_patch_area(&trace, 0, 1, 0).w, repeat ? 0 : SIDE);
     assert_int_equal(fov_heat_build(&heat, &trace, (int[]){0}, 1, false, 0), FOV_OK);
@@ -420,7 +420,7 @@ static void test_an_export_shows_the_head(void **state) {
   check_page(0, "\"weights\":[[0.1279", "\"head\":\"mean of 3 heads\"");
   check_page(1, "\"weights\":[[0.36,", "\"head\":\"head 1 of 3\"");
   check_page(2, "\"weights\":[[0.0225,", "\"head\":\"head 2 of 3\"");
-  snprintf(trace.attention, sizeof trace.attention, "local_m");
+  trace.reach = FOV_REACH_NEAR;
   assert_int_equal(fov_trace_write(&trace, "heads.trace"), FOV_OK);
   check_page(0, "\"places\":[[-0.5,-0.2]", "\"placed\":true,\"patched\":false");
   FovDrawEpisode what = {.head = HEADS + 1};

@@ -406,6 +406,8 @@ static void check_columns(const FovAttention *attention) {
       check_window(&scene, &seen[i]);
     }
     if (attention->sites) assert_non_null(column_of(&scene, seen, "tiles"));
+    bool placed = !attention->without_policy || column_of(&scene, seen, "window");
+    assert_int_equal(attention->reach == FOV_REACH_GLIMPSE, placed);
     scene_finish(&scene);
   }
 }

@@ -159,6 +159,7 @@ static void test_scene_with_a_tile_that_attention_chose(void **state) {
   FovTrace trace = make_up_tiles(2, 4, "attention.tiles");
   snprintf(trace.policy, sizeof trace.policy, "sites");
   snprintf(trace.attention, sizeof trace.attention, "sampled");
+  trace.reach = FOV_REACH_GLIMPSE;
   check_scene(trace, 2, 0, &fov_theme_dark, "scene-choice");
 }
 
@@ -168,6 +169,7 @@ static void test_scene_with_weights_near_a_place(void **state) {
   enum { K = 4 };
   FovTrace trace = make_up_tiles(2, K, "attention.tiles");
   snprintf(trace.attention, sizeof trace.attention, "local_p");
+  trace.reach = FOV_REACH_NEAR;
   for (int i = 0; i < 2 * GLIMPSES * K * K; i++) {
     int t = i / (K * K) % GLIMPSES, column = t % K, row = (t + 1) % K;
     if (abs(i % K - column) > 1 || abs(i / K % K - row) > 1) trace.column[0].values[i] = 0;

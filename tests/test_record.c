@@ -889,6 +889,7 @@ static void test_the_weights_of_attention_are_recorded(void **state) {
   assert_non_null(mean);
   assert_non_null(heads);
   assert_string_equal(trace.attention, "soft");
+  assert_int_equal(trace.reach, FOV_REACH_ALL);
   double spread = 0;
   for (int i = 0; i < EPISODES * trace.glimpses; i++) {
     double sum = 0, x = 0, y = 0;

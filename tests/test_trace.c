@@ -384,7 +384,7 @@ static void assert_texts_refused(const char *key, const char *value, const char 
   FovText texts[] = {{"format", "fovea-trace"}, {"version", "3"}, {"side", "2"},
                      {"scales", "2"},           {"update", "0"},  {"whole", "no"},
                      {"control", "no"},         {"weights", ""},  {"split", ""},
-                     {"tiles_across", "3"}};
+                     {"tiles_across", "3"},     {"reach", "all"}};
   enum { TEXTS = sizeof texts / sizeof *texts };
   for (int i = 0; i < TEXTS; i++)
     if (strcmp(texts[i].key, key) == 0) texts[i].value = value;
@@ -411,6 +411,7 @@ static void test_bad_texts_are_refused(void **state) {
   assert_texts_refused("update", "9223372036854775808", "expected a number from 0 to");
   assert_texts_refused("control", "maybe", "control 'maybe', expected yes or no");
   assert_texts_refused("whole", "", "whole '', expected yes or no");
+  assert_texts_refused("reach", "none", "reach 'none', expected glimpse, near or all");
   assert_texts_refused("weights", "0123456789ABCDEF", "expected 16 hexadecimal digits");
   assert_texts_refused("weights", "0123456789abcdef0", "17 bytes, expected at most 16");
   assert_texts_refused("split", "te\nst", "split: expected a text without control characters");

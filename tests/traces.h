@@ -114,12 +114,13 @@ static inline FovTrace make_up_trace(int episodes, int channels) {
   return trace;
 }
 
-/** A policy or an attention over K × K tiles, in a column of that name: all but the first glimpse
- * look at the middle of tile t, K + t …, which is the likeliest. */
+/** A policy, or an attention that reads all, over K × K tiles, in a column of that name: all but
+ * the first glimpse look at the middle of tile t, K + t …, which is the likeliest. */
 static inline FovTrace make_up_tiles(int episodes, int K, const char *name) {
   FovTrace trace = declare_trace(episodes, 1, 1, CLASSES);
   fov_trace_add_column(&trace, name, K * K);
   assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
+  if (strncmp(name, "attention.", 10) == 0) trace.reach = FOV_REACH_ALL;
   for (int e = 0; e < episodes; e++) {
     make_up_image(&trace, e);
     trace.lengths[e] = GLIMPSES;
@@ -148,6 +149,7 @@ static inline FovTrace make_up_heads(int episodes, int K, int heads) {
   fov_trace_add_column(&trace, "attention.heads", heads * N);
   assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
   snprintf(trace.attention, sizeof trace.attention, "soft");
+  trace.reach = FOV_REACH_ALL;
   float *mean = trace.column[0].values, *each = trace.column[1].values;
   for (int e = 0; e < episodes; e++) {
     make_up_image(&trace, e);
@@ -265,6 +267,7 @@ static inline void add_weights(FovTrace *trace, int sites, int heads) {
   if (heads > 1) fov_trace_add_column(trace, "attention.heads", heads * sites);
   trace->tiles_across = sites;
   snprintf(trace->attention, sizeof trace->attention, "soft");
+  trace->reach = FOV_REACH_ALL;
 }
 
 /** Sequences of 12, 10, 8, 12 … symbols a, b, space, word. */

@@ -12,6 +12,14 @@ typedef struct FovFigure {
 
 enum { FOV_COLUMNS = 4, FOV_COLUMN_WIDTH = 4096 }; /**< of a plug-in, and of a column, at most */
 
+/** How much of an image or a sequence an attention sees at once. */
+typedef enum FovReach {
+  FOV_REACH_GLIMPSE, /**< one glimpse, tile or symbol, or a window: it has a place */
+  FOV_REACH_NEAR,    /**< the tiles or symbols near a place */
+  FOV_REACH_ALL,     /**< all of them, without a place */
+  FOV_REACHES
+} FovReach;
+
 /** Numbers that a plug-in records of each glimpse. */
 typedef struct FovColumn {
   const char *name; /**< a letter, then letters, digits and '_'; at most 31 */

@@ -84,6 +84,7 @@ typedef struct FovAttention {
   bool through; /**< the gradient of a choice flows through the read-out: REINFORCE has none */
   bool relaxes; /**< in training it reads relaxed choices, too */
   bool symbols; /**< it can read a sequence of symbols, too */
+  FovReach reach;
   int least_glimpses; /**< of an episode, so that where it reads can move */
   /** Adds the attention's parameters. Writes the layout, const afterwards, and the width of g. */
   FovStatus (*build)(void *layout, int *width, FovParams *params, const void *options,

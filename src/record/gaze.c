@@ -13,14 +13,12 @@ const FovTraceColumn *fov_attention_tiles(const FovTrace *trace) {
   return trace->vocabulary == 0 || tiles->width == trace->width ? tiles : NULL;
 }
 
-bool fov_reads_all(const FovTrace *trace) {
-  bool without_weights =
-      strcmp(trace->attention, "repeat") == 0 || strcmp(trace->attention, "first") == 0;
-  return without_weights || (fov_attention_tiles(trace) && strcmp(trace->policy, "sites") != 0);
+bool fov_reads_several(const FovTrace *trace) {
+  return trace->reach != FOV_REACH_GLIMPSE;
 }
 
 bool fov_has_places(const FovTrace *trace) {
-  return !fov_reads_all(trace) || strncmp(trace->attention, "local_", 6) == 0;
+  return trace->reach != FOV_REACH_ALL;
 }
 
 bool fov_has_window(const FovTrace *trace) {
@@ -57,7 +55,7 @@ static FovPatchArea window_patch(const FovTrace *trace, const float *window, int
 
 FovPatchArea fov_patch_area(const FovTrace *trace, int episode, int glimpse, int scale) {
   if (trace->whole) return whole_patch(trace);
-  if (fov_reads_all(trace)) return (FovPatchArea){0};
+  if (fov_reads_several(trace)) return (FovPatchArea){0};
   if (fov_has_window(trace))
     return window_patch(trace, fov_attention_window(trace, episode, glimpse), scale);
   const float *location = trace->locations + 2 * fov_glimpse_index(trace, episode, glimpse);

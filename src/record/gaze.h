@@ -10,12 +10,10 @@ size_t fov_glimpse_index(const FovTrace *trace, int episode, int glimpse);
 /** The column with the weights of tiles or symbols; NULL: there is none. */
 const FovTraceColumn *fov_attention_tiles(const FovTrace *trace);
 
-/** Whether an attention reads all tiles, so that a glimpse has no patch of its own: by weights that
- * it records or, as `repeat` and `first`, without. */
-bool fov_reads_all(const FovTrace *trace);
+/** Whether a glimpse is of several tiles or symbols, so that it has no patch of its own. */
+bool fov_reads_several(const FovTrace *trace);
 
-/** Whether glimpses have a place: if all tiles are weighed, only that of local_m and local_p, which
- * weigh those near it. */
+/** Whether glimpses have a place. */
 bool fov_has_places(const FovTrace *trace);
 
 /** Whether an attention reads through a window that it places and scales. */

@@ -313,6 +313,7 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *request,
                       .tiles_across = tiles_across(agent),
                       .side = agent->glimpse.side,
                       .scales = agent->glimpse.scales,
+                      .reach = agent->attention->reach,
                       .whole = agent->sensor.whole,
                       .control = spec->answer != FOV_ANSWER_CLASS,
                       .update = request->update};

@@ -45,6 +45,7 @@ typedef struct FovTrace {
   int vocabulary;              /**< V of sequences of symbols; 0: images are shown */
   int tiles_across;            /**< of columns of tiles; 0: as many as down */
   int side, scales;            /**< G, S of the retina: patch s covers side·2^s pixels */
+  FovReach reach;              /**< of the attention that read the glimpses */
   bool whole;                  /**< the only patch is the whole image, wherever it looked */
   bool control;       /**< answers are moves or vectors, judged by the return; else classes */
   int64_t update;     /**< training updates of the agent */

@@ -23,6 +23,10 @@ static const Note notes[] = {NOTE(weights), NOTE(policy), NOTE(attention),
                              NOTE(split),   NOTE(seed),   NOTE(subset)};
 enum { NOTES = sizeof notes / sizeof notes[0] };
 
+/** Names of reaches; a file without one has glimpses. */
+static const char *const reaches[FOV_REACHES] = {
+    [FOV_REACH_GLIMPSE] = "glimpse", [FOV_REACH_NEAR] = "near", [FOV_REACH_ALL] = "all"};
+
 #define FORMAT "fovea-trace"
 #define VERSION "3"
 #define VERSION_OF_MEANS "2" // has the arrays means and sigmas instead of columns
@@ -52,7 +56,7 @@ FovStatus fov_trace_write(const FovTrace *trace, const char *path) {
   snprintf(scales, sizeof scales, "%d", trace->scales);
   snprintf(update, sizeof update, "%" PRId64, trace->update);
   snprintf(vocabulary, sizeof vocabulary, "%d", trace->vocabulary);
-  FovText texts[11 + NOTES] = {{"format", FORMAT},
+  FovText texts[12 + NOTES] = {{"format", FORMAT},
                                {"version", VERSION},
                                {"side", side},
                                {"scales", scales},
@@ -67,6 +71,7 @@ FovStatus fov_trace_write(const FovTrace *trace, const char *path) {
   }
   snprintf(across, sizeof across, "%d", trace->tiles_across);
   if (trace->tiles_across > 0) texts[used++] = (FovText){"tiles_across", across};
+  if (fov_reads_several(trace)) texts[used++] = (FovText){"reach", reaches[trace->reach]};
   for (int i = 0; i < NOTES; i++)
     if (note_of(trace, &notes[i])[0])
       texts[used++] = (FovText){notes[i].key, note_of(trace, &notes[i])};
@@ -102,6 +107,15 @@ static FovStatus read_flag(bool *flag, const FovSafetensors *file, const char *p
                   text ? text : "");
 }
 
+static FovStatus read_reach(FovReach *reach, const FovSafetensors *file, const char *path) {
+  const char *text = fov_safetensors_text(file, "reach");
+  int found = 0;
+  while (text && found < FOV_REACHES && strcmp(text, reaches[found]) != 0) found++;
+  *reach = (FovReach)found;
+  if (found < FOV_REACHES) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT, "%s: reach '%.32s', expected glimpse, near or all", path, text);
+}
+
 /** Reads a positive extent of a blob. */
 static FovStatus read_extent(int *size, const FovBlob *blob, int dim, const char *path) {
   if (blob->shape[dim] < 1 || blob->shape[dim] > INT_MAX)
@@ -126,6 +140,7 @@ static FovStatus read_sizes(FovTrace *trace, const FovSafetensors *file, const c
   if (fov_safetensors_text(file, "tiles_across"))
     FOV_TRY(read_number(&across, file, path, "tiles_across", 1, FOV_COLUMN_WIDTH));
   trace->tiles_across = (int)across;
+  FOV_TRY(read_reach(&trace->reach, file, path));
   FOV_TRY(read_flag(&trace->whole, file, path, "whole"));
   FOV_TRY(read_flag(&trace->control, file, path, "control"));
   const int64_t any[] = {-1, -1, -1, -1, -1};

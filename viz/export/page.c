@@ -117,7 +117,7 @@ static void put_gaze(FILE *out, const FovTrace *trace, int episode, int head) {
     put_numbers(out, fov_gaze(trace, episode, t), 2);
   }
   putc(']', out);
-  if (!fov_reads_all(trace)) put_patches(out, trace, episode);
+  if (!fov_reads_several(trace)) put_patches(out, trace, episode);
   put_rows(out, "means", policy_column(trace, "policy.mean", episode), T, 2);
   put_rows(out, "sigmas", policy_column(trace, "policy.sigma", episode), T, 2);
 }
@@ -220,8 +220,8 @@ static FovStatus put_agent(FILE *out, const FovTrace *trace, const char *name, i
       "\"changes\":%s,\"control\":%s,\"placed\":%s,\"patched\":%s,\"gaussian\":%s,\"episodes\":",
       trace->width, trace->height, trace->channels, trace->side, trace->scales, grid.across,
       grid.down, weights, truth(trace->frames > 1), truth(trace->control),
-      truth(fov_has_places(trace)), truth(!fov_reads_all(trace)),
-      truth(gaussian && !fov_reads_all(trace)));
+      truth(fov_has_places(trace)), truth(!fov_reads_several(trace)),
+      truth(gaussian && !fov_reads_several(trace)));
   for (int i = 0; i < count; i++) {
     fputs(i ? ",\n" : "[\n", out);
     FOV_TRY(put_episode(out, trace, episodes[i], head, explainer));

@@ -80,7 +80,7 @@ static void count_around(FovHeat *heat, const FovTrace *trace, int episode, int 
 static void count_glimpse(FovHeat *heat, const FovTrace *trace, int episode, int t, int map) {
   double *cells = heat->cells + (size_t)map * CELLS;
   FovGrid grid = {0};
-  bool all = fov_reads_all(trace);
+  bool all = fov_reads_several(trace);
   const float *weights = all ? fov_weights(&grid, trace, episode, t, heat->head) : NULL;
   if (all && !weights) return;
   if (heat->around) {

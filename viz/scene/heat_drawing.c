@@ -200,7 +200,7 @@ void fov_heat_draw(cairo_t *cr, const FovHeat *heat, const FovTrace *trace, cons
   Layout l = lay_out(heat, trace, width, height);
   fov_fill_box(cr, (FovBox){0, 0, width, height}, theme->paper);
   const char *title = heat->around ? "Where it looks, from the target" : "Where it looks";
-  if (fov_reads_all(trace)) fov_describe_head(head, sizeof head, trace, heat->head);
+  if (fov_reads_several(trace)) fov_describe_head(head, sizeof head, trace, heat->head);
   int length =
       snprintf(aside, sizeof aside, "%s%s%d episodes, %lld %sglimpses", head, head[0] ? ", " : "",
                heat->episodes, (long long)heat->counts[0], heat->chosen ? "chosen " : "");

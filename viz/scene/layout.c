@@ -20,7 +20,7 @@ static FovBox zoomed(FovBox fitted, FovZoom zoom) {
 }
 
 int fov_retina_tiles(const FovTrace *trace) {
-  return trace->scales + !fov_reads_all(trace);
+  return trace->scales + !fov_reads_several(trace);
 }
 
 /** The plots over time, side by side if both are there and have room; on their right the Jacobian,

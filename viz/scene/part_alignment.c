@@ -55,7 +55,7 @@ static void draw_rules(cairo_t *cr, const FovAlignmentView *a) {
 
 /** The site that a glimpse read alone; −1: all were weighed. */
 static int chosen_site(const FovTrace *trace, int episode, int t) {
-  if (fov_heads(trace) == 0 || fov_reads_all(trace)) return -1;
+  if (fov_heads(trace) == 0 || fov_reads_several(trace)) return -1;
   int count = fov_trace_find_column(trace, "attention.tiles")->width;
   return fov_part_of((double)trace->locations[2 * fov_glimpse_index(trace, episode, t)], count);
 }
@@ -205,7 +205,7 @@ static void draw_legend(cairo_t *cr, const FovAlignmentView *a, FovBox box) {
   describe_cells(text, sizeof text, a);
   fov_fit_text(cr, text, sizeof text, end - x);
   x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", text) + 1.2 * em;
-  if (!weights || fov_reads_all(trace) || x + 6 * em > end) return;
+  if (!weights || fov_reads_several(trace) || x + 6 * em > end) return;
   fov_stroke_box(cr, fov_snap((FovBox){x, y - 0.7 * em, 0.8 * em, 0.8 * em}), scene->theme->ink, 2);
   fov_set_colour(cr, scene->theme->quiet, 1);
   fov_text(cr, x + 1.2 * em, y, FOV_ALIGN_LEFT, "read alone");

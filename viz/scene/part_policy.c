@@ -57,7 +57,7 @@ static Tiles find_tiles(const FovScene *scene) {
     tiles.p = fov_weights(&tiles.grid, trace, scene->episode, scene->glimpse, scene->head);
   if (!tiles.p || tiles.grid.across == 0) return (Tiles){0};
   const float *l = trace->locations + 2 * fov_glimpse_at(scene);
-  if (!fov_reads_all(trace)) tiles.chosen = fov_tile_at((double)l[0], (double)l[1], tiles.grid);
+  if (!fov_reads_several(trace)) tiles.chosen = fov_tile_at((double)l[0], (double)l[1], tiles.grid);
   tiles.most = largest(tiles.p, tiles.grid);
   return tiles;
 }

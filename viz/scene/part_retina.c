@@ -54,7 +54,7 @@ static void draw_known_tile(cairo_t *cr, const FovScene *scene, const FovLayout 
 }
 
 static const char *heading(const FovTrace *trace) {
-  if (fov_reads_all(trace))
+  if (fov_reads_several(trace))
     return fov_has_places(trace) ? "Weighted sum of near tiles" : "Weighted mean of all tiles";
   return fov_has_window(trace) ? "Window, as received" : "Retina, as received";
 }
@@ -84,7 +84,7 @@ void fov_draw_retina(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
     fov_set_colour(cr, scene->theme->quiet, 1);
     caption_patch(cr, scene, frame, l->em, s);
   }
-  if (!fov_reads_all(trace)) draw_known_tile(cr, scene, l);
+  if (!fov_reads_several(trace)) draw_known_tile(cr, scene, l);
 }
 
 static void describe_patch(char *text, size_t size, const FovScene *scene, int scale, FovBox frame,
@@ -117,7 +117,7 @@ bool fov_describe_retina(char *text, size_t size, const FovScene *scene, double 
   FovLayout l = fov_layout(scene);
   if (l.retina.h == 0) return false;
   FovBox image = known_image(scene, tile(scene, &l, scene->trace->scales));
-  if (!fov_reads_all(scene->trace) && fov_inside(image, x, y))
+  if (!fov_reads_several(scene->trace) && fov_inside(image, x, y))
     return describe_known(text, size, scene, image, x, y), true;
   for (int s = 0; s < scene->trace->scales; s++) {
     FovBox frame = tile(scene, &l, s);

@@ -38,7 +38,7 @@ static FovPixels image_of(const FovScene *scene) {
 static void draw_image(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   FovPixels image = image_of(scene);
   bool known_only = scene->overlays & (FOV_OVERLAY_RECONSTRUCTION | FOV_OVERLAY_VEIL);
-  if (!known_only || fov_reads_all(scene->trace)) {
+  if (!known_only || fov_reads_several(scene->trace)) {
     fov_draw_pixels(cr, l->image, &image);
     return;
   }

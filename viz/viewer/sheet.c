@@ -128,7 +128,7 @@ static void draw_glimpses(cairo_t *cr, const FovPlayer *player, const FovTheme *
   cairo_save(cr);
   cairo_rectangle(cr, image.x, image.y, image.w, image.h);
   cairo_clip(cr);
-  if (fov_reads_all(trace)) {
+  if (fov_reads_several(trace)) {
     draw_weights(cr, player, theme, image, episode);
   } else {
     if (fov_has_window(trace)) draw_window(cr, trace, theme, image, episode, em);
@@ -218,7 +218,7 @@ static void draw_title(cairo_t *cr, const FovPlayer *player, const Layout *l,
   int first = player->scroll * l->columns, last = first + l->rows * l->columns - 1;
   if (last >= player->count) last = player->count - 1;
   fov_player_filter_text(player, what, sizeof what);
-  if (fov_reads_all(player->trace))
+  if (fov_reads_several(player->trace))
     fov_describe_head(head, sizeof head, player->trace, player->head);
   snprintf(what + strlen(what), sizeof what - strlen(what), "%s%s", head[0] ? ", " : "", head);
   if (player->order == FOV_ORDER_NUMBER && !player->reversed)

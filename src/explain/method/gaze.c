@@ -9,8 +9,7 @@
 static FovStatus check(const FovTask *task, bool through) {
   const FovAttention *attention = task->agent->attention;
   if (through) return fov_fail(FOV_ERR_USAGE, "gaze: expected held readings; leave out --through");
-  bool tiles = attention->sites || attention->symbols;
-  if (!tiles || attention->scores) return FOV_OK;
+  if (attention->reach == FOV_REACH_GLIMPSE) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE, "gaze: attention = %s reads all tiles; expected one with a place",
                   attention->plugin.name);
 }

@@ -53,6 +53,7 @@ const FovAttention fov_attention_local_m = {
     .layout_size = sizeof(FovLocal),
     .state_size = sizeof(State),
     .without_policy = true,
+    .reach = FOV_REACH_NEAR,
     .symbols = true,
     .least_glimpses = 2,
     .build = build,

@@ -73,6 +73,7 @@ const FovAttention fov_attention_local_p = {
     .layout_size = sizeof(Layout),
     .state_size = sizeof(FovSitesState),
     .without_policy = true,
+    .reach = FOV_REACH_NEAR,
     .symbols = true,
     .build = build,
     .connect = connect,

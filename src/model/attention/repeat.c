@@ -13,6 +13,7 @@ const FovAttention fov_attention_repeat = {
     .layout_size = sizeof(FovSites),
     .state_size = sizeof(FovSitesState),
     .without_policy = true,
+    .reach = FOV_REACH_ALL,
     .symbols = true,
     .build = fov_sites_build_values,
     .finish = fov_sites_finish,

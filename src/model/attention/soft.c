@@ -14,6 +14,7 @@ const FovAttention fov_attention_soft = {
     FOV_ATTENTION_OVER_SITES,
     .layout_size = sizeof(FovSites),
     .without_policy = true,
+    .reach = FOV_REACH_ALL,
     .build = fov_sites_build,
     .read = read,
 };
