@@ -81,10 +81,10 @@ typedef struct FovAttention {
   size_t layout_size;  /**< bytes of the struct that `build` writes */
   size_t state_size;   /**< bytes of what it remembers of an episode */
   bool without_policy; /**< no policy chooses: it reads by weights, or at a place of its own */
-  bool through; /**< the gradient of a choice flows through the read-out: REINFORCE has none */
-  bool relaxes; /**< in training it reads relaxed choices, too */
-  bool symbols; /**< it can read a sequence of symbols, too */
-  FovReach reach;
+  bool through;   /**< the gradient of a choice flows through the read-out: REINFORCE has none */
+  bool relaxes;   /**< in training it reads relaxed choices, too */
+  bool symbols;   /**< it can read a sequence of symbols, too */
+  FovReach reach; /**< of a glimpse, for traces and maps of the gaze */
   int least_glimpses; /**< of an episode, so that where it reads can move */
   /** Adds the attention's parameters. Writes the layout, const afterwards, and the width of g. */
   FovStatus (*build)(void *layout, int *width, FovParams *params, const void *options,

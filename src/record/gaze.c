@@ -1,7 +1,6 @@
 #include "record/gaze.h"
 
 #include <math.h>
-#include <string.h>
 
 size_t fov_glimpse_index(const FovTrace *trace, int episode, int glimpse) {
   return (size_t)episode * trace->glimpses + glimpse;

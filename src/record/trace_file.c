@@ -71,7 +71,7 @@ FovStatus fov_trace_write(const FovTrace *trace, const char *path) {
   }
   snprintf(across, sizeof across, "%d", trace->tiles_across);
   if (trace->tiles_across > 0) texts[used++] = (FovText){"tiles_across", across};
-  if (fov_reads_several(trace)) texts[used++] = (FovText){"reach", reaches[trace->reach]};
+  if (trace->reach != FOV_REACH_GLIMPSE) texts[used++] = (FovText){"reach", reaches[trace->reach]};
   for (int i = 0; i < NOTES; i++)
     if (note_of(trace, &notes[i])[0])
       texts[used++] = (FovText){notes[i].key, note_of(trace, &notes[i])};
