@@ -138,7 +138,8 @@ static FovStatus sample_gazes(FovViewer *viewer, const FovDrawEpisode *what) {
   int most = what->episode < RERUN_EPISODES ? RERUN_EPISODES : what->episode + 1;
   if (what->gazes == 0 || trace->episodes == 0) return FOV_OK;
   if (fov_reads_several(trace))
-    return fov_fail(FOV_ERR_USAGE, "%s: --gazes: the glimpses of this agent have no places",
+    return fov_fail(FOV_ERR_USAGE,
+                    "%s: --gazes: the agent reads several tiles at once; expected one glimpse",
                     viewer->opened.path);
   return fov_rerun_gazes(&viewer->gazes, &viewer->opened, most, what->gazes);
 }
