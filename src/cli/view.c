@@ -85,8 +85,12 @@ static void note_other_weights(const char *source, const char *trace,
 static FovStatus check_request(const FovDrawEpisode *what, const FovArguments *arguments) {
   if (what->picture && what->gazes)
     return fov_fail(FOV_ERR_USAGE, "--picture and --gazes: expected one of them");
-  if (what->method && what->show != FOV_DRAW_EPISODE)
-    return fov_fail(FOV_ERR_USAGE, "--method and --show %s: expected one of them",
+  const char *of_episode = what->method    ? "--method"
+                           : what->gazes   ? "--gazes"
+                           : what->picture ? "--picture"
+                                           : NULL;
+  if (of_episode && what->show != FOV_DRAW_EPISODE)
+    return fov_fail(FOV_ERR_USAGE, "%s and --show %s: expected one of them", of_episode,
                     shows[what->show]);
   if (arguments->count >= 1 && arguments->count <= 2) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
