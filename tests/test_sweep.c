@@ -96,6 +96,17 @@ static void draws_are_uniform_on_their_scales(void **state) {
   fov_sweep_plan_finish(&plan);
 }
 
+static void draws_stay_in_narrow_ranges(void **state) {
+  (void)state;
+  FovSweepPlan plan;
+  const char *const changes[MAX_CHANGES] = {"train.average=lin:0.999:0.99999", "sweep.trials=99",
+                                            NULL};
+  assert_int_equal(read_plan(&plan, changes), FOV_OK);
+  for (int i = 0; i < 99; i++)
+    assert_true(drawn(&plan, 0, i) >= 0.999 && drawn(&plan, 0, i) <= 0.99999);
+  fov_sweep_plan_finish(&plan);
+}
+
 static void every_combination_is_drawn_for(void **state) {
   (void)state;
   FovSweepPlan plan;
@@ -189,10 +200,13 @@ static void mistakes_are_refused_before_anything_starts(void **state) {
   REFUSED("numbers above 0", "train.rate=log:0:1e-2", "sweep.trials=2");
   REFUSED("two numbers", "train.rate=lin:1e-2", "sweep.trials=2");
   REFUSED("two numbers", "train.rate=lin:a:b", "sweep.trials=2");
-  REFUSED("--seeds 4:0", "sweep.seeds=4:0");
-  REFUSED("--seeds 0:x", "sweep.seeds=0:x");
-  REFUSED("--seeds -1", "sweep.seeds=-1");
-  REFUSED("one seed; --seeds", "seed=1,2");
+  REFUSED("seeds 4:0", "sweep.seeds=4:0");
+  REFUSED("seeds 0:x", "sweep.seeds=0:x");
+  REFUSED("seeds -1", "sweep.seeds=-1");
+  REFUSED("seed = 1,2: expected --seeds", "seed=1,2");
+  REFUSED("seed = 3: expected --seeds", "seed=3");
+  REFUSED("row.core=gru: expected key=value", "row.core=gru");
+  REFUSED("row b.core=gru: expected key=value", "row b.core=gru");
   REFUSED("at most 100000", "core=rnn,gru", "sweep.seeds=0:60000");
   REFUSED("--halving: expected one seed", "core=rnn,gru", "sweep.halving=yes", "sweep.seeds=0:1");
   REFUSED("unknown key 'sweep.seed'", "sweep.seed=1");
@@ -268,6 +282,20 @@ static void rows_are_crossed_with_the_lists_outside(void **state) {
   assert_string_equal(plan.row_tasks[2], "size=80");
   assert_string_equal(fov_sweep_row_of_run(&plan, "c3-s1"), "gaze");
   assert_null(fov_sweep_row_of_run(&plan, "c6-s1"));
+  fov_sweep_plan_finish(&plan);
+}
+
+static void blanks_and_a_byte_order_mark_hide_no_row(void **state) {
+  (void)state;
+  FovSweepPlan plan;
+  const char *text = "\xEF\xBB\xBF[ row a]\ncore=rnn\n [\trow b ]\ncore=gru\n[sweep]\n"
+                     "experiment=experiment\n";
+  assert_int_equal(read_rows(&plan, text, NULL), FOV_OK);
+  assert_int_equal(plan.rows.count, 2);
+  assert_string_equal(plan.rows.list[0].name, "a");
+  assert_string_equal(plan.rows.list[1].name, "b");
+  assert_setting(&plan, 0, "core = rnn\n");
+  assert_setting(&plan, 1, "core = gru\n");
   fov_sweep_plan_finish(&plan);
 }
 
@@ -378,6 +406,7 @@ static void mistakes_in_rows_name_row_and_line(void **state) {
   REFUSED("kinds:3: row 'a': sets core, which has several values",
           "core=rnn,gru\n[row a]\ncore=gru\n");
   REFUSED("kinds:2: row 'a': seed: ", "[row a]\nseed=3\n");
+  REFUSED("unknown key 'row'", "[row a]\ncore=gru\nrow=3\n");
   REFUSED("absent: cannot open", "[row a]\nexperiment=absent\n");
   REFUSED("is set twice", "[row a]\ncore=rnn\ncore=gru\n");
   REFUSED("--halving: expected a sweep without rows", "[row a]\ncore=rnn\n[sweep]\nhalving=yes\n");
@@ -590,6 +619,29 @@ static void one_run_reaches_the_end(void **state) {
   expect_next(-1, 0);
 }
 
+static void the_best_that_waits_goes_on_if_a_better_one_fails(void **state) {
+  (void)state;
+  expect_run(0, 1 / 9., 0.5);
+  expect_run(1, 1 / 9., 0.6);
+  for (int i = 2; i < RUNS; i++) expect_run(i, 1 / 9., NAN);
+  expect_run(0, 1 / 3., NAN);
+  expect_run(1, 1 / 3., 0.4);
+  expect_run(1, 1, NAN);
+  expect_next(-1, 0);
+  assert_false(fov_halving_is_paused(halving, 0));
+}
+
+static void a_start_tries_failed_runs_again(void **state) {
+  (void)state;
+  for (int i = 0; i < 3; i++) expect_run(i, 1 / 9., i < 2 ? NAN : 0.5);
+  fov_halving_destroy(halving);
+  open_halving();
+  runs[1].state = FOV_SWEEP_DIVERGED;
+  expect_run(0, 1 / 9., NAN);
+  expect_run(3, 1 / 9., 0.4);
+  runs[1].state = FOV_SWEEP_WAITING;
+}
+
 static void a_killed_sweep_decides_the_same(void **state) {
   (void)state;
   for (int i = 0; i < 3; i++) expect_run(i, 1 / 9., 0.5 - 0.1 * i);
@@ -622,11 +674,13 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       PLAN(lists_span_a_grid),
       PLAN(draws_are_uniform_on_their_scales),
+      PLAN(draws_stay_in_narrow_ranges),
       PLAN(every_combination_is_drawn_for),
       PLAN(a_plan_reads_back_from_its_own_text),
       PLAN(a_sweep_gets_rollouts_once),
       PLAN(mistakes_are_refused_before_anything_starts),
       PLAN(rows_are_crossed_with_the_lists_outside),
+      PLAN(blanks_and_a_byte_order_mark_hide_no_row),
       PLAN(rows_read_back_from_the_text_of_their_plan),
       PLAN(a_command_line_overrides_rows),
       PLAN(an_attention_of_a_row_brings_its_policy),
@@ -638,6 +692,8 @@ int main(void) {
       PLAN(outcomes_of_an_older_version_are_read),
       HALVING(the_best_third_goes_on),
       HALVING(a_failure_is_no_result),
+      HALVING(the_best_that_waits_goes_on_if_a_better_one_fails),
+      HALVING(a_start_tries_failed_runs_again),
       HALVING(one_run_reaches_the_end),
       HALVING(a_killed_sweep_decides_the_same),
       HALVING(a_journal_of_another_sweep_is_refused),

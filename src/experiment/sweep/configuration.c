@@ -1,6 +1,7 @@
 /** The configurations of a plan: the values that vary, and all settings. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
@@ -28,6 +29,13 @@ static int place_in_grid(const FovSweepPlan *plan, int k, int configuration) {
   return configuration % plan->keys[k].count;
 }
 
+/** Four digits, or more if those leave the range. */
+static void print_draw(char value[FOV_STRING_SIZE], const FovSweepKey *key, double number) {
+  snprintf(value, FOV_STRING_SIZE, key->whole ? "%.0f" : "%.4g", number);
+  double printed = strtod(value, NULL);
+  if (printed < key->low || printed > key->high) snprintf(value, FOV_STRING_SIZE, "%.17g", number);
+}
+
 void fov_sweep_value(char value[FOV_STRING_SIZE], const FovSweepPlan *plan, int k,
                      int configuration) {
   const FovSweepKey *key = &plan->keys[k];
@@ -38,7 +46,7 @@ void fov_sweep_value(char value[FOV_STRING_SIZE], const FovSweepPlan *plan, int 
   if (chosen >= 0)
     snprintf(value, FOV_STRING_SIZE, "%s", key->values[chosen]);
   else
-    snprintf(value, FOV_STRING_SIZE, key->whole ? "%.0f" : "%.4g", fov_sweep_key_draw(key, &rng));
+    print_draw(value, key, fov_sweep_key_draw(key, &rng));
 }
 
 void fov_sweep_describe(char *label, size_t size, const FovSweepPlan *plan, int configuration) {

@@ -133,7 +133,7 @@ FovStatus fov_sweep_folder_check(const char *dir, const FovSweepPlan *plan) {
     FOV_TRY(compare_text(path, plan->text, plan, dir));
     return compare_experiments(plan, dir);
   }
-  fov_sweep_path(path, dir, plan->experiments[0].file, NULL);
+  fov_sweep_path(path, dir, FOV_SWEEP_CLAIMS, NULL); // a sweep's first files
   if (has_files(dir) && !fov_file_exists(path))
     return fov_fail(FOV_ERR_USAGE, "%s: has files, but no sweep; choose another -o", dir);
   return FOV_OK;

@@ -31,6 +31,7 @@ struct FovHalving {
   int *best;           // [count], for sorting
   int journal;         // descriptor, locked while a decision is made
   int lines;           // read so far
+  bool begun;          // this process has made a decision
 };
 
 FovStatus fov_halving_create(FovHalving **halving, const char *dir, const FovSweepRun *runs,
@@ -70,6 +71,7 @@ static bool take_line(FovHalving *h, const char *line) {
   h->lines++;
   if (strcmp(event, "start") == 0) {
     s->target = rung;
+    s->ended[rung] = false;
     return true;
   }
   s->ended[rung] = true;
@@ -168,11 +170,12 @@ static int promotable(FovHalving *h) {
   return -1;
 }
 
-/** The best run of the highest rung that has results, unless a run has reached the end. */
+/** The best run that waits at the highest rung where one does, unless a run has reached the end. */
 static int last_hope(FovHalving *h) {
-  for (int rung = h->rungs; rung >= 0; rung--) {
-    int count = sort_rung(h, rung);
-    if (count > 0) return rung == h->rungs ? -1 : h->best[0];
+  if (sort_rung(h, h->rungs) > 0) return -1;
+  for (int rung = h->rungs - 1; rung >= 0; rung--) {
+    int count = sort_rung(h, rung), run = first_waiting(h, rung, count);
+    if (run >= 0) return run;
   }
   return -1;
 }
@@ -217,8 +220,22 @@ static int choose(FovHalving *h, int elsewhere) {
   return chosen < 0 && elsewhere == 0 ? last_hope(h) : chosen;
 }
 
+static bool has_failed(const Standing *s) {
+  return s->target >= 0 && s->ended[s->target] && isnan(s->errors[s->target]);
+}
+
+/** Sends those that failed before this process on their way again, unless they diverged. */
+static FovStatus send_failed(FovHalving *h) {
+  for (int i = 0; i < h->count; i++)
+    if (has_failed(&h->standings[i]) && h->runs[i].state != FOV_SWEEP_DIVERGED)
+      FOV_TRY(append(h, "start", i, h->standings[i].target, NAN));
+  h->begun = true;
+  return FOV_OK;
+}
+
 static FovStatus decide(int *run, int *claim, FovHalving *h) {
   int elsewhere;
+  if (!h->begun) FOV_TRY(send_failed(h));
   FOV_TRY(claim_left(run, claim, &elsewhere, h));
   if (*run >= 0) return FOV_OK;
   int chosen = choose(h, elsewhere);
@@ -258,5 +275,5 @@ FovStatus fov_halving_is_over(bool *over, FovHalving *halving) {
 
 bool fov_halving_is_paused(const FovHalving *halving, int run) {
   const Standing *s = &halving->standings[run];
-  return s->target >= 0 && s->target < halving->rungs && s->ended[s->target];
+  return s->target >= 0 && s->target < halving->rungs && s->ended[s->target] && !has_failed(s);
 }

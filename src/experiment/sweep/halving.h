@@ -4,11 +4,12 @@
  * A training has rungs at 1/27, 1/9 and 1/3 of its length, and its end. A run that reaches a rung
  * pauses there. It goes on to the next if its validation error is among the best ⌊n/3⌋ of the n
  * results of its rung so far; its learning rate follows the schedule of the whole length. When
- * nothing else is left to do, the best run of the highest rung goes on, so that one run is
- * finished.
+ * nothing else is left to do, the best run that waits at the highest rung goes on, so that one run
+ * is finished.
  *
- * Every start, result and promotion is a line of halving.csv, in the order in which they happened.
- * Decisions depend on nothing else, so a sweep that is continued decides as it would have.
+ * Every start, result and failure is a line of halving.csv, in the order in which they happened.
+ * Decisions depend on nothing else, so a sweep that is continued decides as it would have; but the
+ * first decision of a process sends runs that failed, and did not diverge, on their way again.
  */
 #ifndef FOV_EXPERIMENT_SWEEP_HALVING_H
 #define FOV_EXPERIMENT_SWEEP_HALVING_H

@@ -128,11 +128,11 @@ FovStatus fov_sweep_read_seeds(int64_t *first_seed, int *seeds, const char *text
   if (right && colon) last = strtol(colon + 1, &end, 10), right = end != colon + 1 && !*end;
   if (!right || first < 0 || last < first || last > MAX_SEED)
     return fov_fail(FOV_ERR_USAGE,
-                    "--seeds %.80s: expected a seed, or the first and the last such as 0:4, from 0 "
+                    "seeds %.80s: expected a seed, or the first and the last such as 0:4, from 0 "
                     "to %d",
                     text, MAX_SEED);
   if (last - first >= FOV_SWEEP_RUNS)
-    return fov_fail(FOV_ERR_USAGE, "--seeds %.80s: expected at most %d", text, FOV_SWEEP_RUNS);
+    return fov_fail(FOV_ERR_USAGE, "seeds %.80s: expected at most %d", text, FOV_SWEEP_RUNS);
   *first_seed = first;
   *seeds = (int)(last - first + 1);
   return FOV_OK;
@@ -172,7 +172,7 @@ static FovStatus check_row(const FovSweepPlan *plan, const FovSweepRow *row) {
   const FovSetting *list = fov_settings_list(&count, row->settings);
   for (size_t i = 0; i < count; i++)
     for (int k = 0; k < plan->key_count; k++)
-      if (strcmp(list[i].key, plan->keys[k].name) == 0)
+      if (plan->keys[k].setting && strcmp(list[i].key, plan->keys[k].name) == 0)
         return fov_fail(FOV_ERR_USAGE,
                         "%s: sets %s, which has several values for every row at %s; keep one of "
                         "them",
@@ -263,10 +263,19 @@ static FovStatus print_plan(FovSweepPlan *plan) {
                                              : fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
 }
 
+static FovStatus add_change(FovSettings *all, const char *change) {
+  if (fov_sweep_is_of_row(change))
+    return fov_fail(FOV_ERR_USAGE,
+                    "%.200s: expected key=value; rows are sections of a sweep file, and the "
+                    "command line overrides all",
+                    change);
+  return fov_settings_add(all, change);
+}
+
 static FovStatus read_plan(FovSweepPlan *plan, FovSettings **all, const char *file,
                            const char *const *changes, int change_count) {
   FOV_TRY(read_file(all, plan, file));
-  for (int i = 0; i < change_count; i++) FOV_TRY(fov_settings_add(*all, changes[i]));
+  for (int i = 0; i < change_count; i++) FOV_TRY(add_change(*all, changes[i]));
   FOV_TRY(resolve_options(plan, *all));
   FOV_TRY(fov_sweep_rows_read(&plan->rows, file, *all));
   FOV_TRY(read_experiments(plan, file));

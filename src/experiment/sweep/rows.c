@@ -8,6 +8,8 @@
 #include "config/names.h"
 #include "experiment/sweep/plan.h"
 
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
+
 enum { MAX_FILE = 1 << 20 };
 
 /** What may follow the word `row`: a name; of no name, the end of the section or a key. */
@@ -28,8 +30,10 @@ static const char *after_blanks(const char *text) {
 /** The text after the word of a row's section, "[row NAME]"; NULL: the line is something else. */
 static const char *section_name(const char *line) {
   line = after_blanks(line);
-  if (strncmp(line, "[row", 4) != 0 || !strchr(" \t]", line[4])) return NULL;
-  return after_blanks(line + 4);
+  if (*line != '[') return NULL;
+  line = after_blanks(line + 1);
+  if (strncmp(line, "row", 3) != 0 || !strchr(" \t]", line[3])) return NULL;
+  return after_blanks(line + 3);
 }
 
 /** Blanks all lines but those after section line `header`, so that lines keep their numbers. */
@@ -151,6 +155,8 @@ FovStatus fov_sweep_rows_read(FovSweepRows *rows, const char *file, const FovSet
   size_t size;
   *rows = (FovSweepRows){.count = 0};
   FOV_TRY(fov_file_read(&text, &size, file, MAX_FILE));
+  if (strncmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0) // which inih skips, too
+    memset(text, ' ', strlen(BYTE_ORDER_MARK));
   FovStatus status = read_rows(rows, text, file, all);
   free(text);
   return status;
