@@ -1115,6 +1115,9 @@ static void test_the_files_in_a_folder_decide(void **state) {
       {{FOV_RUN_LOG}, NULL, NULL},
       {{FOV_RUN_LOG, ".config.ini.half"}, NULL, NULL},
       {{FOV_RUN_LOG, FOV_RUN_CONFIG}, NULL, NULL},
+      {{FOV_RUN_LOG, FOV_RUN_CONFIG, FOV_RUN_PROGRESS, "events.out.tfevents.1.here"}, NULL, NULL},
+      // Those of a sweep, or of something else that has a log.
+      {{FOV_RUN_LOG, FOV_RUN_CONFIG, "sweep.ini"}, foreign, foreign},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     FovRun there_is = {0};

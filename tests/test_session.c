@@ -9,6 +9,8 @@
 #include "base/file.h"
 #include "experiment/session.h"
 #include "experiment/trained.h"
+#include "record/progress.h"
+#include "record/run.h"
 #include "record/safetensors.h"
 #include "tests/folder.h"
 
@@ -92,6 +94,24 @@ static void test_a_resumed_training_reads_one_file(void **state) {
   replace = false;
   assert_int_equal(status, FOV_OK);
   assert_int_equal(openings, 1);
+}
+
+/** There is at most one evaluation after an update, whatever eval.times asks for. */
+static void test_patience_counts_evaluations_that_were_made(void **state) {
+  (void)state;
+  const char *changes[] = {"train.patience=3", "eval.times=400", "train.episodes=640",
+                           "train.rate=1e-9", "train.average=0"};
+  FovTrainRequest what = request();
+  FovProgress *rows;
+  size_t count;
+  char progress[400];
+  snprintf(progress, sizeof progress, "%s/" FOV_RUN_PROGRESS, run);
+  what.changes = changes;
+  what.change_count = sizeof changes / sizeof *changes;
+  assert_int_equal(begin(&what, true), FOV_OK);
+  assert_int_equal(fov_progress_read(&rows, &count, progress), FOV_OK);
+  free(rows);
+  assert_int_equal(count, 1 + 3);
 }
 
 /* ---- a trained agent ---- */
@@ -221,6 +241,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_an_interrupted_training_is_saved),
       TEST(test_a_resumed_training_reads_one_file),
+      TEST(test_patience_counts_evaluations_that_were_made),
       TEST(test_a_trained_agent_is_of_one_file),
       TEST(test_settings_that_do_not_fit_are_named),
       TEST(test_a_wrong_setting_of_a_checkpoint_is_the_cause),

@@ -303,6 +303,11 @@ bool fov_file_exists(const char *path) {
   return access(path, F_OK) == 0;
 }
 
+bool fov_file_same(const char *a, const char *b) {
+  struct stat x, y;
+  return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 static FovStatus make_folder(const char *path) {
   if (mkdir(path, 0777) == 0 || errno == EEXIST) return FOV_OK;
   return fov_fail(FOV_ERR_IO, "%s: cannot make the folder: %s", path, strerror(errno));

@@ -32,6 +32,9 @@ void fov_cli_notes(const FovSettings *settings);
 /** Prints on stderr that a checkpoint or a trace has no digest, unless it has been checked. */
 void fov_cli_note_file(const char *path, bool checked);
 
+/** Fails if the output would replace a file that the command reads. */
+FovStatus fov_cli_check_output(const char *output, const char *source);
+
 /** Catches SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE. Returns a flag that gets the number of
  * the newest of them; a signal that comes twice ends the program. */
 const volatile sig_atomic_t *fov_cli_catch_interrupts(void);

@@ -1,6 +1,5 @@
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/team.h"
@@ -70,18 +69,6 @@ static FovStatus format_of(int *format, const char *path) {
                   path);
 }
 
-/** Fails if the output would replace a source. */
-static FovStatus check_output(const char *path, const FovArguments *arguments) {
-  struct stat output, source;
-  if (stat(path, &output) != 0) return FOV_OK;
-  for (int i = 0; i < arguments->count; i++)
-    if (stat(arguments->words[i], &source) == 0 && source.st_dev == output.st_dev &&
-        source.st_ino == output.st_ino)
-      return fov_fail(FOV_ERR_USAGE, "-o %s: would replace a file to compare; choose another name",
-                      path);
-  return FOV_OK;
-}
-
 static FovStatus write_table(const char *path, const FovCompared *compared, int format) {
   FovReplace file = {0};
   FOV_TRY(fov_replace_begin(&file, path));
@@ -121,7 +108,8 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     return fov_fail(FOV_ERR_USAGE,
                     "no sweep, run, folder of runs or CSV file given; see fovea compare --help");
   if (request->output) FOV_TRY(format_of(&format, request->output));
-  if (request->output) FOV_TRY(check_output(request->output, arguments));
+  for (int i = 0; i < arguments->count && request->output; i++)
+    FOV_TRY(fov_cli_check_output(request->output, arguments->words[i]));
   FovCompareRequest what = {.sources = arguments->words,
                             .source_count = arguments->count,
                             .rows = request->rows,

@@ -11,6 +11,7 @@
 #include "cli/print.h"
 #include "experiment/scanpath/study.h"
 #include "record/csv.h"
+#include "record/run.h"
 
 typedef struct Request {
   const char *output, *fixations;
@@ -147,6 +148,17 @@ static FovStatus write_csv(const char *path, const FovScanpathStudy *study) {
   return fov_replace_commit(&file);
 }
 
+/** The output must not be a trace or the fixations. */
+static FovStatus check_output(const Request *request, const FovArguments *arguments) {
+  char trace[FOV_PATH_SIZE];
+  if (!request->output) return FOV_OK;
+  for (int i = 0; i < arguments->count; i++) {
+    FOV_TRY(fov_run_find(trace, arguments->words[i], FOV_RUN_TRACE));
+    FOV_TRY(fov_cli_check_output(request->output, trace));
+  }
+  return request->fixations ? fov_cli_check_output(request->output, request->fixations) : FOV_OK;
+}
+
 static FovStatus run(const void *values, const FovArguments *arguments) {
   const Request *request = values;
   const FovScanpathRequest what = {.sources = arguments->words,
@@ -155,6 +167,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
                                    .blur = request->blur};
   if (arguments->count == 0)
     return fov_fail(FOV_ERR_USAGE, "no run or trace given; see fovea scanpath --help");
+  FOV_TRY(check_output(request, arguments));
   FovScanpathStudy study;
   FOV_TRY(fov_scanpath_study(&study, &what));
   FovStatus status = request->output ? write_csv(request->output, &study) : FOV_OK;

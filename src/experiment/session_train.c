@@ -105,10 +105,17 @@ static FovProgress make_row(const FovSession *session, const FovEvalResult *vali
   return row;
 }
 
-/** Evaluations up to an update: `times` in all, evenly spaced. */
+/** Evaluations of the training: at most one after every update. */
+static int64_t all_evaluations(const FovSession *session) {
+  int64_t updates = fov_trainer_updates_planned(session->trainer);
+  int64_t times = session->experiment.eval.times;
+  return times < updates ? times : updates;
+}
+
+/** Evaluations up to an update, evenly spaced. */
 static int64_t evaluations(const FovSession *session, int64_t update) {
   double updates = (double)fov_trainer_updates_planned(session->trainer);
-  return (int64_t)floor((double)update * session->experiment.eval.times / updates);
+  return (int64_t)floor((double)update * (double)all_evaluations(session) / updates);
 }
 
 /** Whether an evaluation is due after the update just made. */
@@ -119,11 +126,8 @@ static bool is_due(const FovSession *session) {
 
 /** Whether the history keeps a trace of it. */
 static bool is_kept(const FovSession *session) {
-  int64_t last = fov_trainer_updates_planned(session->trainer),
-          update = fov_session_update(session);
-  int64_t times = session->experiment.eval.times;
-  if (times >= last) return fov_history_keeps(update, last); // one after every update
-  return fov_history_keeps(evaluations(session, update), times);
+  return fov_history_keeps(evaluations(session, fov_session_update(session)),
+                           all_evaluations(session));
 }
 
 static FovStatus record_trace(const FovSession *session, const FovTask *task) {

@@ -24,7 +24,7 @@ void fov_history_path(char *path, const char *run, int64_t update) {
 FovStatus fov_history_add(const char *run, const FovTrace *trace) {
   char path[FOV_PATH_SIZE];
   double patches = (double)trace->glimpses * trace->scales * trace->side * trace->side;
-  double pixels = (double)trace->height * trace->width + patches;
+  double pixels = (double)trace->height * trace->width * trace->frames + patches;
   double numbers = 0; // per glimpse; a policy's columns may be thousands of numbers wide
   for (int i = 0; i < trace->columns; i++) numbers += trace->column[i].width;
   double fit =

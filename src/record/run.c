@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "record/json_text.h"
+#include "record/tfevents.h"
 
 size_t fov_run_stem(const char *name, size_t length) {
   size_t end = length;
@@ -41,15 +42,24 @@ FovStatus fov_run_find(char *path, const char *source, const char *name) {
                   FOV_PATH_SIZE - 1);
 }
 
+/** Whether a run writes it before its first checkpoint. */
+static bool is_early(const char *name) {
+  static const char *const names[] = {FOV_RUN_LOG, FOV_RUN_CONFIG, FOV_RUN_JSON, FOV_RUN_PROGRESS};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(name, names[i]) == 0) return true;
+  return strncmp(name, FOV_TFEVENTS, strlen(FOV_TFEVENTS)) == 0;
+}
+
 /** Fails unless a run can start in a folder without a checkpoint: it must be new, empty, or have
- * the log of a run that ended before its first checkpoint. */
+ * the files of a run that ended before its first checkpoint, with the log. */
 static FovStatus check_free(const FovRun *run) {
   DIR *folder = opendir(run->dir);
   if (!folder && errno == ENOENT) return FOV_OK;
   if (!folder) return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", run->dir, strerror(errno));
-  bool files = false, log = false, best = false;
+  bool files = false, foreign = false, log = false, best = false;
   for (const struct dirent *entry; (entry = readdir(folder));) {
-    files = files || (entry->d_name[0] != '.' && strcmp(entry->d_name, FOV_RUN_LOG) != 0);
+    files = files || entry->d_name[0] != '.';
+    foreign = foreign || (entry->d_name[0] != '.' && !is_early(entry->d_name));
     log = log || strcmp(entry->d_name, FOV_RUN_LOG) == 0;
     best = best || strcmp(entry->d_name, FOV_RUN_BEST) == 0;
   }
@@ -57,7 +67,7 @@ static FovStatus check_free(const FovRun *run) {
   if (best)
     return fov_fail(FOV_ERR_USAGE, "%s: a run that lost its %s; choose another --run", run->dir,
                     FOV_RUN_LAST);
-  if (files && !log)
+  if (foreign || (files && !log))
     return fov_fail(FOV_ERR_USAGE, "%s: has files, but no run; choose another --run", run->dir);
   return FOV_OK;
 }

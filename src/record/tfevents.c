@@ -115,7 +115,7 @@ static int create(char path[PATH_MAX], const char *folder, double wall_time) {
   gethostname(host, sizeof host - 1);
   int fd = -1;
   for (int i = 0; i < ATTEMPTS && fd < 0; i++) {
-    int n = snprintf(path, PATH_MAX, "%s/events.out.tfevents.%010lld.%s.%ld.fovea", folder,
+    int n = snprintf(path, PATH_MAX, "%s/" FOV_TFEVENTS ".%010lld.%s.%ld.fovea", folder,
                      (long long)wall_time, host, (long)getpid());
     if (i > 0 && n < PATH_MAX) n += snprintf(path + n, (size_t)(PATH_MAX - n), ".%d", i);
     if (n >= PATH_MAX)

@@ -43,9 +43,17 @@ static void cover(uint8_t *mask, const FovTrace *trace, FovPatchArea patch) {
     memset(mask + (size_t)y * trace->width + left, 1, (size_t)(right - left));
 }
 
-/** Per cent of the pixels that the first `scales` scales of all glimpses covered. */
+/** An attention that reads the tiles near a place has no patch there. */
+static bool has_patches(const FovTrace *trace) {
+  return trace->whole || !fov_reads_several(trace);
+}
+
+/** Per cent of the pixels that the first `scales` scales of all glimpses covered; NaN: no patches.
+ */
+
 static double covered(const FovTrace *trace, int episode, int scales, uint8_t *mask) {
   size_t pixels = (size_t)trace->height * trace->width, count = 0;
+  if (!has_patches(trace)) return NAN;
   memset(mask, 0, pixels);
   for (int t = 0; t < trace->lengths[episode]; t++)
     for (int s = 0; s < scales; s++) cover(mask, trace, fov_patch_area(trace, episode, t, s));
@@ -84,7 +92,8 @@ void fov_scanpath_statistics(double statistics[FOV_SCANPATH_STATISTICS], const F
   statistics[FOV_SCANPATH_GLIMPSES] = path->count;
   statistics[FOV_SCANPATH_SACCADE] = path->count > 1 ? length / (path->count - 1) : NAN;
   statistics[FOV_SCANPATH_PATH] = length;
-  statistics[FOV_SCANPATH_REVISITS] = fov_scanpath_revisits(path, radius);
+  statistics[FOV_SCANPATH_REVISITS] =
+      has_patches(trace) ? fov_scanpath_revisits(path, radius) : NAN;
   statistics[FOV_SCANPATH_SEEN] = covered(trace, episode, trace->scales, mask);
   statistics[FOV_SCANPATH_FINE] = covered(trace, episode, 1, mask);
   statistics[FOV_SCANPATH_DECISION] = decision(trace, episode);
