@@ -806,6 +806,17 @@ static void test_the_history_is_bounded(void **state) {
   fov_trace_finish(&large);
 }
 
+/** So are the frames of a world that changes. */
+static void test_frames_shorten_a_snapshot(void **state) {
+  (void)state;
+  struct stat info;
+  FovTrace game = begin_trace(600, GLIMPSES, 3, CLASSES);
+  assert_int_equal(fov_history_add("run", &game), FOV_OK);
+  assert_int_equal(stat("run/traces/100.safetensors", &info), 0);
+  assert_true(info.st_size > FOV_HISTORY_BYTES / 2 && info.st_size < 2 * FOV_HISTORY_BYTES);
+  fov_trace_finish(&game);
+}
+
 /** A policy's columns are part of a snapshot's size. */
 static void test_wide_columns_shorten_a_snapshot(void **state) {
   (void)state;
@@ -873,6 +884,7 @@ int main(void) {
       TEST(test_saved_files_are_not_overwritten),
       TEST(test_any_keys_at_any_size),
       TEST(test_the_history_is_bounded),
+      TEST(test_frames_shorten_a_snapshot),
       TEST(test_wide_columns_shorten_a_snapshot),
       TEST(test_the_history_drops_repeated_updates),
   };

@@ -19,6 +19,7 @@
 #include "drawn.h"
 #include "experiment/plot/curves.h"
 #include "record/progress.h"
+#include "sensor/sensor.h"
 #include "viz/plots/legend.h"
 #include "viz/scene/drawing.h"
 #include "viz/scene/episode.h"
@@ -497,6 +498,34 @@ static void test_patch_lies_where_the_sensor_looked(void **state) {
   assert_float_equal(outer.y, image.y, 1e-6);
   assert_float_equal(outer.h, 2 * SIDE * unit, 1e-6);
   fov_trace_finish(&trace);
+}
+
+/** A patch is around the pixels that the sensor saw, of a ramp, which tells them apart. */
+static void test_patches_lie_where_any_sensor_looks(void **state) {
+  (void)state;
+  enum { LONG = 20, G = 5 };
+  uint8_t pixels[LONG * LONG];
+  float places[] = {-1, -0.77f, -0.34f, 0.02f, 0.49f, 0.93f, 1};
+  for (int i = 0; i < LONG * LONG; i++) pixels[i] = (uint8_t)(10 * (i % LONG) + i / LONG);
+  const FovImage image = {.bytes = pixels, .height = LONG, .width = LONG, .channels = 1};
+  for (int kind = 0; kind < 4; kind++)
+    for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+      const FovSensor sensor = {
+          .side = G, .scales = 1, .gain = 1, .bilinear = kind & 1, .inside = kind & 2};
+      real seen[G * G], x = (real)places[p] * (real)0.75;
+      float location[] = {(float)x, 0.1f};
+      FovTrace trace = {.glimpses = 1,
+                        .height = LONG,
+                        .width = LONG,
+                        .side = G,
+                        .scales = 1,
+                        .bilinear = sensor.bilinear,
+                        .inside = sensor.inside,
+                        .locations = location};
+      fov_sensor_look(seen, &sensor, &image, x, (real)location[1]);
+      FovPatchArea patch = fov_patch_area(&trace, 0, 0, 0);
+      assert_float_equal(255 * (double)seen[0], 10 * patch.x + patch.y, 1e-3);
+    }
 }
 
 static void test_a_whole_image_does_not_move(void **state) {
@@ -1265,6 +1294,7 @@ int main(void) {
       cmocka_unit_test(test_curves_refuse_what_they_cannot_draw),
       cmocka_unit_test(test_a_run_without_rows_is_an_error),
       cmocka_unit_test(test_patch_lies_where_the_sensor_looked),
+      cmocka_unit_test(test_patches_lie_where_any_sensor_looks),
       cmocka_unit_test(test_a_whole_image_does_not_move),
       cmocka_unit_test(test_squares_have_their_scales_colours),
       cmocka_unit_test(test_patches_have_colours_of_their_own),

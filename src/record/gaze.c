@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "sensor/sensor.h"
+
 size_t fov_glimpse_index(const FovTrace *trace, int episode, int glimpse) {
   return (size_t)episode * trace->glimpses + glimpse;
 }
@@ -58,7 +60,10 @@ FovPatchArea fov_patch_area(const FovTrace *trace, int episode, int glimpse, int
   if (fov_has_window(trace))
     return window_patch(trace, fov_attention_window(trace, episode, glimpse), scale);
   const float *location = trace->locations + 2 * fov_glimpse_index(trace, episode, glimpse);
+  const FovSensor sensor = {
+      .side = trace->side, .bilinear = trace->bilinear, .inside = trace->inside};
   double side = ldexp(trace->side, scale);
-  return (FovPatchArea){round((location[0] + 1) / 2 * trace->width) - floor(side / 2),
-                        round((location[1] + 1) / 2 * trace->height) - floor(side / 2), side, side};
+  return (FovPatchArea){fov_patch_start(&sensor, (real)location[0], trace->width, side),
+                        fov_patch_start(&sensor, (real)location[1], trace->height, side), side,
+                        side};
 }

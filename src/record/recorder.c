@@ -315,6 +315,8 @@ FovStatus fov_record_trace(FovTrace *trace, const FovRecordRequest *request,
                       .scales = agent->glimpse.scales,
                       .reach = agent->attention->reach,
                       .whole = agent->sensor.whole,
+                      .bilinear = agent->sensor.bilinear,
+                      .inside = agent->sensor.inside,
                       .control = spec->answer != FOV_ANSWER_CLASS,
                       .update = request->update};
   FOV_TRY(check_memory(request, workspace));

@@ -47,6 +47,7 @@ typedef struct FovTrace {
   int side, scales;            /**< G, S of the retina: patch s covers side·2^s pixels */
   FovReach reach;              /**< of the attention that read the glimpses */
   bool whole;                  /**< the only patch is the whole image, wherever it looked */
+  bool bilinear, inside;       /**< of the sensor (sensor.h) */
   bool control;       /**< answers are moves or vectors, judged by the return; else classes */
   int64_t update;     /**< training updates of the agent */
   char *names;        /**< of the A actions, one per line; NULL: they have numbers only */

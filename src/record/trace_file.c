@@ -56,7 +56,7 @@ FovStatus fov_trace_write(const FovTrace *trace, const char *path) {
   snprintf(scales, sizeof scales, "%d", trace->scales);
   snprintf(update, sizeof update, "%" PRId64, trace->update);
   snprintf(vocabulary, sizeof vocabulary, "%d", trace->vocabulary);
-  FovText texts[12 + NOTES] = {{"format", FORMAT},
+  FovText texts[14 + NOTES] = {{"format", FORMAT},
                                {"version", VERSION},
                                {"side", side},
                                {"scales", scales},
@@ -72,6 +72,8 @@ FovStatus fov_trace_write(const FovTrace *trace, const char *path) {
   snprintf(across, sizeof across, "%d", trace->tiles_across);
   if (trace->tiles_across > 0) texts[used++] = (FovText){"tiles_across", across};
   if (trace->reach != FOV_REACH_GLIMPSE) texts[used++] = (FovText){"reach", reaches[trace->reach]};
+  if (trace->bilinear) texts[used++] = (FovText){"bilinear", "yes"};
+  if (trace->inside) texts[used++] = (FovText){"inside", "yes"};
   for (int i = 0; i < NOTES; i++)
     if (note_of(trace, &notes[i])[0])
       texts[used++] = (FovText){notes[i].key, note_of(trace, &notes[i])};
@@ -105,6 +107,12 @@ static FovStatus read_flag(bool *flag, const FovSafetensors *file, const char *p
   if (text && (*flag || strcmp(text, "no") == 0)) return FOV_OK;
   return fov_fail(FOV_ERR_FORMAT, "%s: %s '%.32s', expected yes or no", path, key,
                   text ? text : "");
+}
+
+/** A flag that a file need not have. */
+static FovStatus read_mark(bool *flag, const FovSafetensors *file, const char *path,
+                           const char *key) {
+  return fov_safetensors_text(file, key) ? read_flag(flag, file, path, key) : FOV_OK;
 }
 
 static FovStatus read_reach(FovReach *reach, const FovSafetensors *file, const char *path) {
@@ -143,6 +151,8 @@ static FovStatus read_sizes(FovTrace *trace, const FovSafetensors *file, const c
   FOV_TRY(read_reach(&trace->reach, file, path));
   FOV_TRY(read_flag(&trace->whole, file, path, "whole"));
   FOV_TRY(read_flag(&trace->control, file, path, "control"));
+  FOV_TRY(read_mark(&trace->bilinear, file, path, "bilinear"));
+  FOV_TRY(read_mark(&trace->inside, file, path, "inside"));
   const int64_t any[] = {-1, -1, -1, -1, -1};
   const FovBlob *images, *answers;
   FOV_TRY(fov_safetensors_require(&images, file, "images", FOV_DTYPE_U8, 5, any));

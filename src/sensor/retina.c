@@ -25,16 +25,15 @@ typedef struct Span {
   int64_t start, begin, end;
 } Span;
 
-/** The pixel that a patch starts at, or a place between two if the sensor is bilinear. */
-static double find_start(const FovSensor *sensor, real location, int extent, int width) {
+double fov_patch_start(const FovSensor *sensor, real location, int extent, double covered) {
   // All places far outside look the same; the bound keeps their pixel number in range.
   double place = fmin(fmax((double)location, -1e6), 1e6), middle = (place + 1) / 2 * extent;
-  if (sensor->bilinear) return middle - width / 2.0;
+  if (sensor->bilinear) return middle - covered / 2;
   double nearest = floor(middle + 0.5);
   // An odd width has its extra pixel on the right: at the last place it would be outside.
   if (sensor->inside && nearest + (sensor->side + 1) / 2 > extent && sensor->side <= extent)
     nearest = extent - (sensor->side + 1) / 2;
-  return nearest - width / 2;
+  return nearest - floor(covered / 2);
 }
 
 static Span make_span(int64_t start, int extent, int width) {
@@ -96,7 +95,8 @@ typedef struct Around {
 static Around patches_around(const FovSensor *sensor, int s, double full, real x, real y,
                              int height, int width) {
   int covered = sensor->side << s;
-  double left = find_start(sensor, x, width, covered), top = find_start(sensor, y, height, covered);
+  double left = fov_patch_start(sensor, x, width, covered);
+  double top = fov_patch_start(sensor, y, height, covered);
   int64_t column = (int64_t)floor(left), row = (int64_t)floor(top);
   double across = left - (double)column, down = top - (double)row;
   Span columns = make_span(column, width, covered + (across > 0));

@@ -79,6 +79,11 @@ int fov_glimpse_features(FovGlimpseShape glimpse);
  */
 void fov_sensor_look(real *glimpse, const FovSensor *sensor, const FovImage *image, real x, real y);
 
+/** The pixel, from 0, that a patch as wide as `covered` pixels starts at in one direction: before
+ * or after the image, too, and between two pixels if the sensor is bilinear. extent: of the image.
+ */
+double fov_patch_start(const FovSensor *sensor, real location, int extent, double covered);
+
 /**
  * The adjoint of fov_sensor_look, which is linear in the brightness of the pixels: takes a gradient
  * with respect to the glimpse to one with respect to the pixels.
