@@ -113,7 +113,10 @@ static void test_a_picture_is_looked_at(void **state) {
   for (int i = 0; i < 8 * 10; i++)
     assert_float_equal(b->probabilities[i], a->probabilities[3 * 8 * 10 + i], 1e-3);
   assert_int_equal(b->answers[7], a->answers[3 * 8 + 7]);
-  for (int t = 0; t < 8; t++) assert_int_equal(b->labels[t], -1);
+  for (int t = 0; t < 8; t++) {
+    assert_int_equal(b->labels[t], -1);
+    assert_true(isnan(b->rewards[t]));
+  }
   fov_opened_run_finish(&cases);
   fov_opened_run_finish(&made);
 }

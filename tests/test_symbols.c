@@ -432,6 +432,16 @@ static void write_words(const char *file, int words, int times) {
   free(text);
 }
 
+static void test_a_byte_order_mark_is_no_symbol(void **state) {
+  (void)state;
+  static const char text[] = "\xEF\xBB\xBFxy\nyx\n";
+  FovLines lines;
+  assert_int_equal(fov_file_write(path, text, strlen(text)), FOV_OK);
+  assert_int_equal(fov_lines_read(&lines, path, FOV_LINES_CHARACTER, 64, NULL), FOV_OK);
+  assert_int_equal(lines.vocabulary, 2);
+  fov_lines_finish(&lines);
+}
+
 static void test_symbols_that_are_too_many_are_refused(void **state) {
   (void)state;
   FovLines lines;
@@ -527,6 +537,7 @@ int main(void) {
       cmocka_unit_test(test_lines_are_answered_with_lines),
       cmocka_unit_test(test_texts_may_be_for_tests_alone),
       cmocka_unit_test(test_texts_that_are_none_are_refused),
+      cmocka_unit_test(test_a_byte_order_mark_is_no_symbol),
       cmocka_unit_test(test_symbols_that_are_too_many_are_refused),
       cmocka_unit_test(test_a_text_that_memory_has_no_room_for_is_refused),
       cmocka_unit_test(test_digits_of_a_strip_are_found_in_their_columns),

@@ -200,7 +200,8 @@ FovStatus fov_lines_read(FovLines *lines, const char *path, FovLinesUnit unit, i
   *lines = (FovLines){.count = 0};
   FOV_TRY(fov_file_read(&text, &size, path, MOST_BYTES));
   Reading reading = {.path = path, .unit = unit, .longest = longest, .known = known};
-  FovStatus status = read_text(lines, &reading, text, size);
+  size_t mark = fov_text_mark(text);
+  FovStatus status = read_text(lines, &reading, text + mark, size - mark);
   free(reading.different);
   free(text);
   if (status != FOV_OK) fov_lines_finish(lines);

@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 size_t fov_text_printable(const char *text) {
   const unsigned char *c = (const unsigned char *)text;
@@ -33,6 +34,11 @@ int fov_text_columns(const char *text, size_t length) {
   int columns = 0;
   for (size_t i = 0; i < length && text[i]; i += fov_text_character(text + i)) columns++;
   return columns;
+}
+
+size_t fov_text_mark(const char *text) {
+  static const char mark[] = "\xEF\xBB\xBF";
+  return strncmp(text, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
 }
 
 void fov_text_clean(char *text) {

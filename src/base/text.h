@@ -21,6 +21,9 @@ size_t fov_text_character(const char *text);
 /** Columns of a terminal that the first `length` bytes of a text take; SIZE_MAX: the whole text. */
 int fov_text_columns(const char *text, size_t length);
 
+/** Bytes of the byte order mark that a UTF-8 text begins with; 0: none. */
+size_t fov_text_mark(const char *text);
+
 /** Replaces bytes that are not printable by '?', in place, so that no text of a file drives the
  * terminal that prints it. */
 void fov_text_clean(char *text);

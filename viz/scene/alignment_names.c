@@ -119,9 +119,9 @@ void fov_draw_alignment_source(cairo_t *cr, const FovAlignmentView *a) {
 
 /* ---- outputs ---- */
 
-/** Whether the answer after a glimpse differs from its label. */
+/** Whether the answer after a glimpse differs from its label; both are known. */
 static bool is_wrong(const FovTrace *trace, size_t m) {
-  return trace->answers[m] >= 0 && trace->answers[m] != trace->labels[m];
+  return trace->answers[m] >= 0 && trace->labels[m] >= 0 && trace->answers[m] != trace->labels[m];
 }
 
 /** Draws the name of row t's output at the right end of a box, after a cross if it is marked. */

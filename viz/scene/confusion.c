@@ -211,7 +211,7 @@ static void draw_list(cairo_t *cr, const FovConfusion *c, const FovTrace *trace,
   if (l->lines < c->classes)
     length = snprintf(heading, sizeof heading, "Error of the %d worst classes of %d", l->lines,
                       c->classes);
-  snprintf(heading + length, sizeof heading - (size_t)length, ", 95 %% interval, 0 to %.2g %%",
+  snprintf(heading + length, sizeof heading - (size_t)length, ", 95 %% interval, 0 to %.3g %%",
            100 * most);
   fov_set_font(cr, l->em, true);
   fov_set_colour(cr, theme->ink, 1);

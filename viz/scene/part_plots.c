@@ -326,6 +326,7 @@ static void draw_return_heading(cairo_t *cr, const FovScene *scene, FovBox box, 
   cairo_fill(cr);
   x += 1.9 * em;
   x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "Baseline") + 1.2 * em;
+  if (!isfinite(return_at(scene, 0))) return;
   cairo_set_dash(cr, dash, 2, 0);
   fov_set_colour(cr, scene->theme->quiet, 1);
   fov_line(cr, x, y - 0.3 * em, x + 1.7 * em, y - 0.3 * em);
@@ -440,8 +441,9 @@ bool fov_describe_plots(char *text, size_t size, const FovScene *scene, double x
     describe_bar(text, size, scene, &bars, x);
   } else if (l.returns.h > 0 && fov_inside(returns, x, y)) {
     int t = column_at(returns, x, fov_scene_length(scene));
-    snprintf(text, size, "glimpse %d: baseline %.3f, return %.3f", t + 1, baseline_at(scene, t),
-             return_at(scene, t));
+    int length = snprintf(text, size, "glimpse %d: baseline %.3f", t + 1, baseline_at(scene, t));
+    if (isfinite(return_at(scene, t)))
+      snprintf(text + length, size - (size_t)length, ", return %.3f", return_at(scene, t));
     describe_cost(text, size, scene, t);
   } else if (l.last.h > 0 && fov_inside(last, x, y)) {
     describe_last(text, size, scene, column_at(last, x, fov_scene_length(scene)));

@@ -1,5 +1,6 @@
 #include "viz/viewer/rerun.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,9 +56,12 @@ static FovStatus record(FovTrace *trace, const FovTrained *trained, const FovTas
   return status;
 }
 
-/** The label of the picture is unknown, and so is whether the answer is right. */
+/** The label of the picture is unknown, and so is whether the answer is right and what it earns. */
 static void forget_label(FovTrace *trace) {
-  for (int t = 0; t < trace->glimpses; t++) trace->labels[t] = -1;
+  for (int t = 0; t < trace->glimpses; t++) {
+    trace->labels[t] = -1;
+    trace->rewards[t] = NAN;
+  }
   trace->wrong[0] = 0;
   trace->split[0] = '\0';
 }

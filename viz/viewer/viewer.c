@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "viz/scene/alignment.h"
 #include "viz/scene/attention.h"
 #include "viz/scene/cache.h"
 #include "viz/scene/episode.h"
@@ -135,11 +136,15 @@ static FovStatus open_other(FovViewer *viewer, const char *path) {
 
 static FovStatus sample_gazes(FovViewer *viewer, const FovDrawEpisode *what) {
   const FovTrace *trace = &viewer->opened.trace;
-  int most = what->episode < RERUN_EPISODES ? RERUN_EPISODES : what->episode + 1;
   if (what->gazes == 0 || trace->episodes == 0) return FOV_OK;
+  int episode = fov_player_episode(&viewer->player);
+  int most = episode < RERUN_EPISODES ? RERUN_EPISODES : episode + 1;
   if (fov_reads_several(trace))
     return fov_fail(FOV_ERR_USAGE,
                     "%s: --gazes: the agent reads several tiles at once; expected one glimpse",
+                    viewer->opened.path);
+  if (fov_shows_alignment(trace))
+    return fov_fail(FOV_ERR_USAGE, "%s: --gazes: expected glimpses of an image, found alignments",
                     viewer->opened.path);
   return fov_rerun_gazes(&viewer->gazes, &viewer->opened, most, what->gazes);
 }
@@ -154,13 +159,17 @@ static FovStatus show(FovViewer *viewer, const FovDrawEpisode *what) {
   viewer->explaining = fov_explaining_create(what->explain);
   if (what->picture) FOV_TRY(look_at(viewer, what->picture));
   FOV_TRY(open_other(viewer, what->beside));
-  FOV_TRY(sample_gazes(viewer, what));
   player->light = what->light;
   if (what->wrong) fov_player_do(player, FOV_ACTION_FILTER);
   FOV_TRY(start(viewer, what->episode));
+  FOV_TRY(sample_gazes(viewer, what));
   FOV_TRY(fov_check_head(&viewer->opened.trace, viewer->opened.path, what->head));
   if (modes[what->show] == FOV_MODE_HEAT && player->trace->vocabulary > 0)
     return fov_fail(FOV_ERR_USAGE, "%s: a sequence has no places to map", viewer->opened.path);
+  if (modes[what->show] == FOV_MODE_HEAT && fov_reads_several(player->trace) &&
+      fov_heads(player->trace) == 0)
+    return fov_fail(FOV_ERR_USAGE, "%s: the agent has neither places nor weights to map",
+                    viewer->opened.path);
   if (what->show == FOV_DRAW_TARGET && !fov_has_targets(player->trace))
     return fov_fail(
         FOV_ERR_USAGE,

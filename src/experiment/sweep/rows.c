@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "config/names.h"
 #include "experiment/sweep/plan.h"
-
-#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
 enum { MAX_FILE = 1 << 20 };
 
@@ -155,8 +154,7 @@ FovStatus fov_sweep_rows_read(FovSweepRows *rows, const char *file, const FovSet
   size_t size;
   *rows = (FovSweepRows){.count = 0};
   FOV_TRY(fov_file_read(&text, &size, file, MAX_FILE));
-  if (strncmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0) // which inih skips, too
-    memset(text, ' ', strlen(BYTE_ORDER_MARK));
+  memset(text, ' ', fov_text_mark(text)); // which inih skips, too
   FovStatus status = read_rows(rows, text, file, all);
   free(text);
   return status;
