@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { MOST_ENLARGED = 1024 }; // pixels, of the longer side
+
 uint32_t fov_pixel_rgb(const FovPixels *pixels, int x, int y) {
   const uint8_t *from = pixels->bytes + ((size_t)y * pixels->width + x) * pixels->channels;
   int green = pixels->channels == 3 ? 1 : 0;
@@ -23,9 +25,32 @@ cairo_surface_t *fov_pixels_surface(const FovPixels *pixels, int every) {
   return surface;
 }
 
+/** Each pixel as a square of pixels: programs that show SVG and PDF blur an image that they
+ * enlarge, and so only the edges of the squares. */
+static cairo_surface_t *enlarge(cairo_surface_t *surface, int w, int h) {
+  int most = w > h ? w : h, times = most < MOST_ENLARGED / 2 ? MOST_ENLARGED / most : 1;
+  cairo_surface_t *large =
+      cairo_image_surface_create(cairo_image_surface_get_format(surface), w * times, h * times);
+  cairo_t *cr = cairo_create(large);
+  cairo_scale(cr, times, times);
+  cairo_set_source_surface(cr, surface, 0, 0);
+  cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
+  cairo_paint(cr);
+  cairo_destroy(cr);
+  return large;
+}
+
 void fov_draw_surface(cairo_t *cr, FovBox box, cairo_surface_t *surface) {
   int w = cairo_image_surface_get_width(surface), h = cairo_image_surface_get_height(surface);
   if (cairo_surface_status(surface) || w == 0 || h == 0) return;
+  bool screen = cairo_surface_get_type(cairo_get_target(cr)) == CAIRO_SURFACE_TYPE_IMAGE;
+  if (!screen && box.w > w) {
+    surface = enlarge(surface, w, h);
+    w = cairo_image_surface_get_width(surface);
+    h = cairo_image_surface_get_height(surface);
+  } else {
+    cairo_surface_reference(surface);
+  }
   cairo_save(cr);
   cairo_translate(cr, box.x, box.y);
   cairo_scale(cr, box.w / w, box.h / h);
@@ -36,6 +61,7 @@ void fov_draw_surface(cairo_t *cr, FovBox box, cairo_surface_t *surface) {
   cairo_rectangle(cr, 0, 0, w, h);
   cairo_fill(cr);
   cairo_restore(cr);
+  cairo_surface_destroy(surface);
 }
 
 void fov_draw_pixels(cairo_t *cr, FovBox box, const FovPixels *pixels) {
