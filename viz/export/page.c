@@ -7,6 +7,7 @@
 
 #include "viz/scene/attention.h"
 #include "viz/scene/episode.h"
+#include "viz/scene/part_answer.h"
 #include "viz/scene/reconstruction.h"
 
 extern const char fov_page_before[], fov_page_after[]; // the parts of page.html around the data
@@ -75,8 +76,8 @@ static void put_bytes(FILE *out, const char *key, const uint8_t *bytes, size_t s
 
 /* ---- an agent ---- */
 
-/** The column of a trace's policy at an episode, [T, 2]; NULL: there is none. */
-static const float *policy_column(const FovTrace *trace, const char *name, int episode) {
+/** A column of pairs at an episode, [T, 2]; NULL: there is none. */
+static const float *pairs_of(const FovTrace *trace, const char *name, int episode) {
   const float *values = fov_trace_column(trace, name, 2);
   return values ? values + 2 * fov_glimpse_index(trace, episode, 0) : NULL;
 }
@@ -118,8 +119,12 @@ static void put_gaze(FILE *out, const FovTrace *trace, int episode, int head) {
   }
   putc(']', out);
   if (!fov_reads_several(trace)) put_patches(out, trace, episode);
-  put_rows(out, "means", policy_column(trace, "policy.mean", episode), T, 2);
-  put_rows(out, "sigmas", policy_column(trace, "policy.sigma", episode), T, 2);
+  put_rows(out, "means", pairs_of(trace, "policy.mean", episode), T, 2);
+  put_rows(out, "sigmas", pairs_of(trace, "policy.sigma", episode), T, 2);
+  const FovTraceColumn *tiles = fov_trace_find_column(trace, "policy.tiles");
+  if (!tiles) return;
+  size_t first = fov_glimpse_index(trace, episode, 0);
+  put_rows(out, "tiles", tiles->values + first * tiles->width, T, tiles->width);
 }
 
 /** A map as signed bytes: 127 is its scale, in full colour. bytes: [pixels] */
@@ -162,7 +167,12 @@ static FovStatus put_episode(FILE *out, const FovTrace *trace, int episode, int 
             image * (trace->frames > 1 ? (size_t)T : 1));
   put_bytes(out, "retina", trace->retina + m * glimpse, (size_t)T * glimpse);
   put_gaze(out, trace, episode, head);
-  put_rows(out, "p", trace->probabilities + m * trace->actions, T, trace->actions);
+  if (fov_answers_places(trace)) {
+    put_rows(out, "targets", pairs_of(trace, "answer.target", episode), T, 2);
+    put_rows(out, "answered", pairs_of(trace, "answer.place", episode), T, 2);
+  } else {
+    put_rows(out, "p", trace->probabilities + m * trace->actions, T, trace->actions);
+  }
   fputs(",\"baselines\":", out);
   put_numbers(out, trace->baselines + m, T);
   fputs(",\"rewards\":", out);
@@ -206,6 +216,9 @@ static FovStatus put_agent(FILE *out, const FovTrace *trace, const char *name, i
   char weights[40];
   const FovTraceColumn *tiles = fov_attention_tiles(trace);
   FovGrid grid = tiles ? fov_trace_grid(trace, tiles->width) : (FovGrid){0};
+  const FovTraceColumn *policy = fov_trace_find_column(trace, "policy.tiles");
+  FovGrid places =
+      policy && fov_has_places(trace) ? fov_trace_grid(trace, policy->width) : (FovGrid){0};
   bool gaussian =
       fov_trace_column(trace, "policy.mean", 2) && fov_trace_column(trace, "policy.sigma", 2);
   fputs("{\"name\":", out);
@@ -216,12 +229,13 @@ static FovStatus put_agent(FILE *out, const FovTrace *trace, const char *name, i
   fprintf(
       out,
       ",\"width\":%d,\"height\":%d,\"channels\":%d,\"side\":%d,\"scales\":%d,"
-      "\"across\":%d,\"down\":%d,\"head\":\"%s\","
+      "\"across\":%d,\"down\":%d,\"head\":\"%s\",\"policyAcross\":%d,\"policyDown\":%d,\"vectors\":"
+      "%s,"
       "\"changes\":%s,\"control\":%s,\"placed\":%s,\"patched\":%s,\"gaussian\":%s,\"episodes\":",
       trace->width, trace->height, trace->channels, trace->side, trace->scales, grid.across,
-      grid.down, weights, truth(trace->frames > 1), truth(trace->control),
-      truth(fov_has_places(trace)), truth(!fov_reads_several(trace)),
-      truth(gaussian && !fov_reads_several(trace)));
+      grid.down, weights, places.across, places.down, truth(fov_answers_places(trace)),
+      truth(trace->frames > 1), truth(trace->control), truth(fov_has_places(trace)),
+      truth(!fov_reads_several(trace)), truth(gaussian && !fov_reads_several(trace)));
   for (int i = 0; i < count; i++) {
     fputs(i ? ",\n" : "[\n", out);
     FOV_TRY(put_episode(out, trace, episodes[i], head, explainer));
