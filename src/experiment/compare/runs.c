@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static void finish_variants(FovVariants *variants) {
   for (int i = 0; i < variants->count; i++) {
     free(variants->list[i].settings);
@@ -31,7 +33,8 @@ void fov_runs_note(FovRuns *runs, const char *format, ...) {
   if (runs->note_count == FOV_COMPARE_NOTES) return;
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(runs->notes[runs->note_count++], FOV_COMPARE_NOTE, format, arguments);
+  vsnprintf(runs->notes[runs->note_count], FOV_COMPARE_NOTE, format, arguments);
+  fov_text_clean(runs->notes[runs->note_count++]); // which may end inside a character
   va_end(arguments);
 }
 
