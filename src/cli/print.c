@@ -1,11 +1,16 @@
 #include "cli/print.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/text.h"
+
+enum { DEFAULT_COLUMNS = 80 };
 
 static int first_error; // errno of the first flush of stdout that failed; 0: none
 
@@ -45,6 +50,13 @@ void fov_print(FILE *stream, const char *format, ...) {
 
 const char *fov_plural(long long count) {
   return count == 1 ? "" : "s";
+}
+
+int fov_print_columns(void) {
+  struct winsize size = {0};
+  if (!isatty(STDOUT_FILENO)) return INT_MAX;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return DEFAULT_COLUMNS - 1;
+  return size.ws_col - 1;
 }
 
 void fov_print_flush(void) {

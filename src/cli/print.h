@@ -20,6 +20,10 @@ const char *fov_duration(char text[32], double seconds);
 /** "s", or "" after the number 1. */
 const char *fov_plural(long long count);
 
+/** Columns of a line on stdout: those of the terminal but the last one, after which some terminals
+ * wrap; INT_MAX: it is no terminal. */
+int fov_print_columns(void);
+
 /** Flushes stdout, so that a reader sees it at once, and remembers the first error. */
 void fov_print_flush(void);
 

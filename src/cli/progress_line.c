@@ -1,17 +1,15 @@
 #include "cli/progress_line.h"
 
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/profile.h"
 #include "cli/cli.h"
 #include "cli/print.h"
 
-enum { MAX_PARTS = 8, PART_SIZE = 64, GAP = 2, MIN_CELLS = 5, DEFAULT_COLUMNS = 80 };
+enum { MAX_PARTS = 8, PART_SIZE = 64, GAP = 2, MIN_CELLS = 5 };
 
 static const double INTERVAL = 0.2; // seconds between two drawings
 
@@ -59,14 +57,6 @@ static void print_parts(const Line *line, int rank, int columns) {
   printf("%.*s", columns, text);
 }
 
-/** Columns that can be written; the last one stays free, because some terminals wrap after it. */
-static int columns_of_terminal(void) {
-  struct winsize size = {0};
-  if (!isatty(STDOUT_FILENO)) return INT_MAX;
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return DEFAULT_COLUMNS - 1;
-  return size.ws_col - 1;
-}
-
 /* ---- what it shows ---- */
 
 /** "950", "6.4k", "1.2M": four digits at most. */
@@ -102,7 +92,7 @@ static void draw(const FovReport *report) {
   }
   add(&line, 5, "%.0f glimpses/s", report->glimpses_per_second);
   add(&line, 1, "%s left", fov_duration(left, report->seconds_left));
-  int columns = columns_of_terminal(), bar = MIN_CELLS + 2 + GAP;
+  int columns = fov_print_columns(), bar = MIN_CELLS + 2 + GAP;
   int rank = fitting_rank(&line, columns - bar), width = width_of(&line, rank);
   fputs("\r\033[K", stdout);
   if (width + bar <= columns)
@@ -120,7 +110,7 @@ static void print_row(const FovReport *report) {
   add(&line, 3, "reward %6.3f", row->train_reward);
   add(&line, 4, "%6.0f glimpses/s", row->glimpses_per_second);
   add(&line, 2, "%s left", fov_duration(left, report->seconds_left));
-  int columns = columns_of_terminal();
+  int columns = fov_print_columns();
   print_parts(&line, fitting_rank(&line, columns), columns);
   putchar('\n');
 }

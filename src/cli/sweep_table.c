@@ -11,7 +11,7 @@
 #include "base/stats.h"
 #include "cli/print.h"
 
-enum { COLUMNS = 79, MAX_RUNNING = 12, MAX_LISTED = 10, BAR = 20, LABEL = 256 };
+enum { MAX_RUNNING = 12, MAX_LISTED = 10, BAR = 20, LABEL = 256 };
 
 static const double INTERVAL = 0.5; // seconds between two drawings
 
@@ -72,7 +72,7 @@ __attribute__((format(printf, 2, 3))) static void print_line(FovSweepTable *tabl
   va_start(arguments, format);
   vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
-  fov_print(stdout, "%.*s\n", COLUMNS, line);
+  fov_print(stdout, "%.*s\n", fov_print_columns(), line);
   table->lines++;
 }
 
