@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "viz/scene/part_answer.h"
 #include "viz/scene/pixels.h"
 
 void fov_draw_map(cairo_t *cr, const FovScene *scene, FovBox image) {
@@ -34,8 +35,9 @@ static double draw_scale(cairo_t *cr, const FovScene *scene, double x, double y,
 /** What the map is of, in short if the whole does not fit: the glimpse stays. */
 static void describe(char *text, size_t size, cairo_t *cr, const FovScene *scene, double room) {
   const char *method = scene->explanation.method;
+  const char *number = fov_answers_places(scene->trace) ? "x" : "logit";
   int glimpse = scene->glimpse + 1;
-  snprintf(text, size, "%s of the answer's logit after glimpse %d", method, glimpse);
+  snprintf(text, size, "%s of the answer's %s after glimpse %d", method, number, glimpse);
   if (fov_text_width(cr, text) > room) snprintf(text, size, "%s after glimpse %d", method, glimpse);
 }
 
