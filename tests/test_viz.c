@@ -613,7 +613,6 @@ static void test_policy_and_baseline_appear_only_if_there_are_any(void **state) 
   fov_trace_finish(&trace);
 }
 
-/** A trace of one 3 × 3 distribution, or of 8 numbers, which are no square. */
 /** The first hint along a vertical line that starts with these words. */
 static const char *find_hint(const FovScene *scene, double x, const char *words) {
   static char text[128];
@@ -702,6 +701,7 @@ static void test_the_legend_of_a_map_has_the_glimpse(void **state) {
   }
 }
 
+/** A trace of one 3 × 3 distribution, or of 8 numbers, which are no square. */
 static FovTrace make_tiles(int width) {
   FovTrace trace = make_trace(1);
   free(trace.column[0].values);

@@ -77,6 +77,7 @@ static FovStatus check_size(int width, int height) {
 static void name_agent(char *name, const char *path) {
   const char *file = strrchr(path, '/'), *start = path;
   int length = (int)strlen(path);
+  while (length > 1 && path[length - 1] == '/') length--;
   if (file && strcmp(file, "/" TRACE_FILE) == 0) length = (int)(file - path);
   for (const char *c = path; c < path + length - 1; c++)
     if (*c == '/') start = c + 1;

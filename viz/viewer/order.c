@@ -5,6 +5,7 @@
 
 #include "viz/scene/attention.h"
 #include "viz/scene/episode.h"
+#include "viz/scene/part_answer.h"
 
 const char *const fov_order_names[FOV_ORDERS] = {
     [FOV_ORDER_NUMBER] = "number", [FOV_ORDER_ENTROPY] = "entropy",
@@ -66,6 +67,7 @@ double fov_order_value(const FovTrace *trace, int episode, FovOrder order) {
     return trace->lengths[episode];
   default:
     if (order == FOV_ORDER_LOSS && trace->control) return -fov_return(trace, episode, 0);
+    if (fov_answers_places(trace)) return NAN; // they have no probabilities
     return mean_of_answers(trace, episode, order);
   }
 }

@@ -17,7 +17,9 @@ static void name_file(char *path, const FovViewer *viewer, const char *ending) {
   if (player->mode == FOV_MODE_CONFUSION) snprintf(what, sizeof what, "confusion");
   if (player->mode == FOV_MODE_SCENE)
     snprintf(what, sizeof what, "episode-%d", fov_player_episode(player));
-  size_t stem = strcspn(name, "."), length = strlen(what);
+  const char *ending_of_trace = viewer->opened.is_run ? NULL : strrchr(name, '.');
+  size_t stem = ending_of_trace ? (size_t)(ending_of_trace - name) : strlen(name);
+  size_t length = strlen(what);
   if (player->mode == FOV_MODE_SCENE && strcmp(ending, ".png") == 0)
     snprintf(what + length, sizeof what - length, "-glimpse-%d", fov_player_glimpse(player) + 1);
   snprintf(path, FOV_VIEWER_PATH, "%.*s-%s%s", (int)stem, name, what, ending);
