@@ -271,9 +271,9 @@ static void read_choice(double grad[SITES], const FovAttention *attention, const
     assert_near((double)readout.g->value[d], site_values[i][d], 1e-6, "value of tile %d", i);
     of_g[d] = (real)(curved * curves[d] * (double)readout.g->value[d] + slopes[d]);
   }
-  fov_tape_add_grad(&tape, readout.g, of_g);
+  if (readout.g->wants_grad) fov_tape_add_grad(&tape, readout.g, of_g);
   fov_tape_backward(&tape);
-  for (int j = 0; j < SITES; j++) grad[j] = (double)scores->grad[j];
+  for (int j = 0; j < SITES; j++) grad[j] = scores->grad ? (double)scores->grad[j] : 0;
   fov_arena_finish(&arena);
 }
 
@@ -300,6 +300,25 @@ test_straight_through_is_exact_for_linear_losses_and_reinmax_for_quadratic_ones(
   assert_true(bias_of("straight_through", 1) > 0.02);
   assert_true(bias_of("reinmax", 0) < 1e-6);
   assert_true(bias_of("reinmax", 1) < 1e-6);
+}
+
+/** The scores learn nothing from a first tile that nobody chose. */
+static void test_a_fixed_tile_has_no_gradient(void **state) {
+  (void)state;
+  static const char *const names[] = {"straight_through", "gumbel", "reinmax"};
+  const FovView view = {.deterministic = true, .fixed = true};
+  for (int k = 0; k < 3; k++) {
+    Toy toy;
+    char settings[128];
+    double grad[SITES];
+    snprintf(settings, sizeof settings, "attention = %s\npolicy = sites\ntiles.side = 2\n",
+             names[k]);
+    toy_create(&toy, settings);
+    const FovAgent *agent = &toy.experiment.agent;
+    read_choice(grad, agent->attention, agent->attention_layout, view, 1, 1);
+    for (int j = 0; j < SITES; j++) assert_true(grad[j] == 0);
+    toy_finish(&toy);
+  }
 }
 
 /** Σ_i s_i (slopes · v_i) of s = softmax((e + g) / τ). */
@@ -367,6 +386,7 @@ int main(void) {
       cmocka_unit_test(test_keys_change_with_the_image),
       cmocka_unit_test(
           test_straight_through_is_exact_for_linear_losses_and_reinmax_for_quadratic_ones),
+      cmocka_unit_test(test_a_fixed_tile_has_no_gradient),
       cmocka_unit_test(test_gumbel_has_the_gradient_of_a_softmax_with_noise_and_a_temperature),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,13 +98,17 @@ static const char *unread_of_tiles(const FovExperiment *e, const char *name) {
   return NULL;
 }
 
-/** A score is read by attentions with sites and by core = attention. */
+/** Why a setting has no effect; NULL: it has. */
 static const char *unread(const FovConfig *config, const char *key) {
   const FovExperiment *e = (const void *)((const char *)config - offsetof(FovExperiment, config));
   const FovAttention *attention = CHOSEN(e, FOV_SLOT_ATTENTION);
   const FovCore *core = CHOSEN(e, FOV_SLOT_CORE);
   size_t prefix = strlen("tiles.");
   if (strncmp(key, "tiles.", prefix) == 0) return unread_of_tiles(e, key + prefix);
+  bool window = attention->without_policy && attention->reach == FOV_REACH_GLIMPSE;
+  if (strcmp(key, "first") == 0 && attention->without_policy)
+    return "the attention chooses nothing";
+  if (strcmp(key, "sensor.bilinear") == 0 && window) return "a window has filters of its own";
   if (strcmp(key, "score") == 0)
     return attention->sites || core->scores ? NULL : "neither attention nor core matches keys";
   return NULL;
@@ -239,6 +243,11 @@ static FovStatus check_shown(const FovExperiment *experiment, const FovEnvSpec *
     return fov_fail(FOV_ERR_USAGE,
                     "previous = %d: expected an environment that is answered with a class, found "
                     "env = %s; set previous = 0",
+                    experiment->agent_options.previous, env);
+  if (experiment->agent_options.previous && spec->last && spec->steps > 1)
+    return fov_fail(FOV_ERR_USAGE,
+                    "previous = %d: expected an environment that asks different questions, found "
+                    "env = %s, whose right answer before is the answer; set previous = 0",
                     experiment->agent_options.previous, env);
   if (spec->observation.kind == FOV_OBSERVATION_IMAGE) return FOV_OK;
   if (symbols && !attention->symbols)

@@ -26,7 +26,7 @@ typedef struct FovHeldRequest {
 /** B episodes; memory is an arena's. */
 typedef struct FovHeld {
   FovTask task;   /**< with `agent` */
-  FovAgent agent; /**< as it was trained, but gradients stop nowhere */
+  FovAgent agent; /**< as it was trained, but stop_gradient is none */
   const real *values;
   const int64_t *cases; /**< [B] */
   FovRollout rollout;

@@ -67,6 +67,7 @@ static void see(Repeating *r, int t) {
   FovReadout readout = {.g = NULL};
   FovView view = {.images = images_at(r, t),
                   .changed = held->task.env->spec.changes,
+                  .fixed = t == 1 && held->task.options.first != FOV_FIRST_LEARNED,
                   .deterministic = true,
                   .previous = step->previous,
                   .held = held->through ? NULL : step->read,

@@ -13,7 +13,7 @@ int fov_sample(const real *log_probabilities, int actions, FovRng *rng) {
   real left = fov_rng_uniform(rng);
   for (int a = 0; a < actions - 1; a++) {
     left -= fov_exp(log_probabilities[a]);
-    if (left < 0) return a;
+    if (left < 0 && log_probabilities[a] >= FOV_NEVER / 2) return a;
   }
   // What rounding leaves goes to the last that is possible.
   int last = actions - 1;

@@ -50,6 +50,7 @@ typedef struct FovView {
   bool changed;           /**< whether they may differ from those of the time step before */
   FovVar *location;       /**< [n, 2]: where the policy chose to look, a constant; other
                                attentions write there for the record what they read */
+  bool fixed;             /**< nobody chose: it is the first glimpse, which is not learned */
   int copies;             /**< K: lanes side by side that show one image at first; 0, 1: none */
   FovRng *rng;            /**< [n]: generators of the lanes, for noise in the backward pass */
   double progress;        /**< share of the training that is done, 0 … 1 */

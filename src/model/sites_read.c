@@ -142,8 +142,8 @@ static FovVar *harden(FovTape *tape, FovVar *soft, const int *index) {
 
 void fov_sites_pick_through(FovReadout *readout, FovSitesState *state, const FovSites *sites,
                             FovTape *tape, FovVar *weights, FovVar *soft, const FovView *view) {
-  // Without a gradient the result is that of the pick, for which one value is enough.
-  bool through = soft->wants_grad && !view->held;
+  // Without a gradient, or a choice, the result is that of the pick, for which one value is enough.
+  bool through = soft->wants_grad && !view->held && !view->fixed;
   if (through) fov_sites_values(state, sites, tape, view);
   fov_sites_pick(readout, state, sites, tape, weights, view);
   if (!through) return;

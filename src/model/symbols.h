@@ -1,6 +1,6 @@
 /**
  * Symbols of a sequence as vectors: a row of a table for each, which is learned (Bengio et al.
- * 2003), and the code of its position where that would be lost otherwise.
+ * 2003), and with transformer blocks the code of its position.
  */
 #ifndef FOV_MODEL_SYMBOLS_H
 #define FOV_MODEL_SYMBOLS_H

@@ -9,8 +9,7 @@ typedef struct Options {
 } Options;
 
 static const FovOption options[] = {
-    FOV_REAL(Options, reach, "0.5", 0.001, 4,
-             "length of a step; the places to look at are 2 wide and high"),
+    FOV_REAL(Options, reach, "0.5", 0.001, 4, "length of a step; the image is 2 wide and high"),
     FOV_OPTIONS_END,
 };
 

@@ -13,6 +13,7 @@ void fov_play_see(FovTimeStep *step, Play *play) {
   int n = step->count, taken = play->rollout->time_steps - 2; // glimpses, before this one
   FovView view = {.images = play->images,
                   .changed = play->task->env->spec.changes,
+                  .fixed = taken == 0 && play->task->options.first != FOV_FIRST_LEARNED,
                   .copies = play->plan->copies,
                   .rng = play->policy_rng,
                   .progress = play->plan->progress,
@@ -49,9 +50,10 @@ uint8_t fov_play_align(const FovTimeStep *step, const Play *play, int i) {
   FovAlignment from = play->env[i].from;
   const FovObservation *shown = &play->task->env->spec.observation;
   int extent = fov_observed(shown, NULL).width;
-  // An attention over sites reads one of them; others read around a column of an image.
+  // An attention over sites reads one of them; others read around a column of an image, or all.
   FovGrid grid = {.across = extent, .down = 1};
-  if (from.first < 0 || (shown->kind == FOV_OBSERVATION_TOKENS && !attention->sites)) return 0;
+  bool anywhere = shown->kind == FOV_OBSERVATION_TOKENS || attention->reach == FOV_REACH_ALL;
+  if (from.first < 0 || (anywhere && !attention->sites)) return 0;
   if (attention->sites) grid = attention->sites(agent->attention_layout);
   int read = fov_part_of((double)fov_value_row(step->location, i)[0], grid.across);
   if (attention->sites && attention->without_policy)

@@ -90,14 +90,15 @@ typedef enum FovAligned {
 
 /** What happened; all in the tape's arena. */
 typedef struct FovRollout {
-  int time_steps, lanes; /**< M, B: time steps 0 … M−1; a lane plays in each */
-  FovTimeStep *at;       /**< [M] */
-  const FovImage *cues;  /**< [B]: as they were shown; without pixels if there are none */
-  FovChoices choices;    /**< of the lanes that played; the others' are −1 or false */
-  real *rewards; /**< [M, B]: earned by the action of time step t, less its glimpse's cost */
-  real *returns; /**< [M, B]: Σ of the rewards from time step t on */
-  int turns;     /**< N: the most actions of an episode */
-  int *taken;    /**< [B]: actions */
+  int time_steps, lanes;   /**< M, B: time steps 0 … M−1; a lane plays in each */
+  FovTimeStep *at;         /**< [M] */
+  const FovImage *cues;    /**< [B]: as they were shown; without pixels if there are none */
+  FovChoices choices;      /**< of the lanes that played; the others' are −1 or false */
+  real *rewards;           /**< [M, B]: earned by the action of time step t, less the costs of its
+                              glimpse and of what is chosen there */
+  real *returns;           /**< [M, B]: Σ of the rewards from time step t on */
+  int turns;               /**< N: the most actions of an episode */
+  int *taken;              /**< [B]: actions */
   int *labels, *answers;   /**< [B, N]: of each turn; −1 where there was none */
   uint8_t *aligned;        /**< [B, N]: FovAligned bits of each turn's answer */
   real *log_probabilities; /**< [B, N, A]: of each turn's answer; NULL unless it is a class */

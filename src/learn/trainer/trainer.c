@@ -26,6 +26,18 @@ static int arenas_of(const FovTrainer *trainer) {
   return trainer->own_shards > 1 ? trainer->own_shards : 1;
 }
 
+/** Bytes of arena i: of a shard, and of a worker's evaluations. */
+static double arena_bytes(const FovTrainer *trainer, int i, double shard, double evaluation) {
+  return fmax(i < arenas_of(trainer) ? shard : 0, i < trainer->threads ? evaluation : 0);
+}
+
+static double bytes_of_arenas(const FovTrainer *trainer, double shard, double evaluation) {
+  double sum = 0;
+  for (int i = 0; i < arenas_of(trainer) || i < trainer->threads; i++)
+    sum += arena_bytes(trainer, i, shard, evaluation);
+  return sum;
+}
+
 /** Reserves the arenas: `shard` bytes for each shard and `kept` for its rollout, `evaluation` for
  * each worker. Lanes that leave early make updates of different sizes: room for the largest is
  * taken at once. */
@@ -34,15 +46,16 @@ static FovStatus allocate(FovTrainer *trainer, double shard, double kept, double
   FOV_TRY(fov_workspace_create(&trainer->workspace, threads > shards ? threads : shards));
   bool complete = allocate_blocks(trainer) && fov_train_allocate_kept(trainer, kept);
   for (int i = 0; complete && i < trainer->workspace.count; i++) {
-    double bytes = fmax(i < shards ? shard : 0, i < threads ? evaluation : 0);
+    double bytes = arena_bytes(trainer, i, shard, evaluation);
     complete = bytes == 0 || fov_arena_reserve(&trainer->workspace.arenas[i], (size_t)bytes);
   }
-  return complete ? FOV_OK
-                  : fov_fail(FOV_ERR_MEMORY,
-                             "no memory for %d gradients of %zu numbers and %.1f GiB of episodes; "
-                             "make train.batch, env.size, env.longest or the network smaller",
-                             shards, trainer->training.task.agent->params.size,
-                             fmax(shards * (shard + kept), threads * evaluation) / 0x1p30);
+  return complete
+             ? FOV_OK
+             : fov_fail(FOV_ERR_MEMORY,
+                        "no memory for %d gradients of %zu numbers and %.1f GiB of episodes; "
+                        "make train.batch, env.size, env.longest or the network smaller",
+                        shards, trainer->training.task.agent->params.size,
+                        (shards * kept + bytes_of_arenas(trainer, shard, evaluation)) / 0x1p30);
 }
 
 /** Bytes of an arena in which evaluations between the updates are played: 0 if those of a shard are
@@ -78,9 +91,9 @@ FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, 
   t->chunks = (int)((params->size + FOV_CHUNK - 1) / FOV_CHUNK);
   t->passes = fov_train_passes(&t->parts, training);
   take_part(t);
-  double shard = shards / arenas_of(t) - kept, all_kept = arenas_of(t) * kept;
+  double shard = shards / arenas_of(t) - kept;
   FovStatus status =
-      fov_memory_check(blocks + all_kept + fmax(shards - all_kept, threads * evaluation),
+      fov_memory_check(blocks + arenas_of(t) * kept + bytes_of_arenas(t, shard, evaluation),
                        "this training", "train.batch");
   if (status == FOV_OK) status = allocate(t, shard, kept, evaluation);
   if (status != FOV_OK) {

@@ -47,7 +47,7 @@ static FovVar *soften(const FovSitesState *state, FovTape *tape, FovVar *e, cons
   const int *index = fov_sites_at(tape, &layout->sites, view);
   FovVar *noise = fov_zeros(tape, e->rows, e->cols);
   double tau = temperature(&layout->options, view->progress);
-  for (int b = 0; b < e->rows && !view->deterministic; b++)
+  for (int b = 0; b < e->rows && !view->deterministic && !view->fixed; b++)
     fov_gumbel_given_argmax(fov_value_row(noise, b), fov_value_row(e, b), e->cols, index[b],
                             &view->rng[b]);
   FovVar *z = fov_add(tape, e, noise);
