@@ -186,6 +186,18 @@ static void a_sweep_gets_rollouts_once(void **state) {
   }
 }
 
+/** Older versions wrote it into the plan, where it had no effect. */
+static void a_seed_in_the_plan_of_an_older_folder_is_accepted(void **state) {
+  (void)state;
+  FovSweepPlan plan;
+  char older[400];
+  const char *text = "seed = 3\n[sweep]\nexperiment = experiment\n";
+  snprintf(older, sizeof older, "%s/" FOV_SWEEP_PLAN, folder);
+  assert_int_equal(fov_file_write(older, text, strlen(text)), FOV_OK);
+  assert_int_equal(fov_sweep_plan_read(&plan, older, NULL, 0), FOV_OK);
+  fov_sweep_plan_finish(&plan);
+}
+
 static void mistakes_are_refused_before_anything_starts(void **state) {
   (void)state;
 #define REFUSED(part, ...) assert_refused(part, (const char *const[MAX_CHANGES]){__VA_ARGS__, NULL})
@@ -642,6 +654,22 @@ static void a_start_tries_failed_runs_again(void **state) {
   runs[1].state = FOV_SWEEP_WAITING;
 }
 
+/** Also of a process that waits until others have ended. */
+static void a_failed_run_is_left_for_the_next_start(void **state) {
+  (void)state;
+  bool over;
+  expect_run(0, 1 / 9., NAN);
+  assert_true(fov_halving_has_failed(halving, 0));
+  assert_false(fov_halving_has_failed(halving, 1));
+  for (int i = 1; i < RUNS; i++) expect_run(i, 1 / 9., NAN);
+  assert_int_equal(fov_halving_is_over(&over, halving), FOV_OK);
+  assert_true(over);
+  fov_halving_destroy(halving);
+  open_halving();
+  assert_int_equal(fov_halving_is_over(&over, halving), FOV_OK);
+  assert_false(over);
+}
+
 static void a_killed_sweep_decides_the_same(void **state) {
   (void)state;
   for (int i = 0; i < 3; i++) expect_run(i, 1 / 9., 0.5 - 0.1 * i);
@@ -678,6 +706,7 @@ int main(void) {
       PLAN(every_combination_is_drawn_for),
       PLAN(a_plan_reads_back_from_its_own_text),
       PLAN(a_sweep_gets_rollouts_once),
+      PLAN(a_seed_in_the_plan_of_an_older_folder_is_accepted),
       PLAN(mistakes_are_refused_before_anything_starts),
       PLAN(rows_are_crossed_with_the_lists_outside),
       PLAN(blanks_and_a_byte_order_mark_hide_no_row),
@@ -694,6 +723,7 @@ int main(void) {
       HALVING(a_failure_is_no_result),
       HALVING(the_best_that_waits_goes_on_if_a_better_one_fails),
       HALVING(a_start_tries_failed_runs_again),
+      HALVING(a_failed_run_is_left_for_the_next_start),
       HALVING(one_run_reaches_the_end),
       HALVING(a_killed_sweep_decides_the_same),
       HALVING(a_journal_of_another_sweep_is_refused),

@@ -231,7 +231,7 @@ static FovStatus check_save(const Request *request, const FovTrained *trained) {
                   changed ? "no key=value: it keeps the outcomes of the agent as it was trained"
                   : many  ? "--rollouts 1: several rollouts of moves or vectors have no common "
                             "outcome"
-                          : "a run, or its " FOV_RUN_BEST ", whose outcomes it keeps");
+                          : "a run that has a " FOV_RUN_BEST ", whose outcomes it keeps");
 }
 
 /** Gathers the settings: what the options stand for, then the user's. */

@@ -107,7 +107,7 @@ static const char *unread(const FovConfig *config, const char *key) {
   if (strncmp(key, "tiles.", prefix) == 0) return unread_of_tiles(e, key + prefix);
   bool window = attention->without_policy && attention->reach == FOV_REACH_GLIMPSE;
   if (strcmp(key, "first") == 0 && attention->without_policy)
-    return "the attention chooses nothing";
+    return "no policy chooses where the attention reads";
   if (strcmp(key, "sensor.bilinear") == 0 && window) return "a window has filters of its own";
   if (strcmp(key, "score") == 0)
     return attention->sites || core->scores ? NULL : "neither attention nor core matches keys";
@@ -243,11 +243,6 @@ static FovStatus check_shown(const FovExperiment *experiment, const FovEnvSpec *
     return fov_fail(FOV_ERR_USAGE,
                     "previous = %d: expected an environment that is answered with a class, found "
                     "env = %s; set previous = 0",
-                    experiment->agent_options.previous, env);
-  if (experiment->agent_options.previous && spec->last && spec->steps > 1)
-    return fov_fail(FOV_ERR_USAGE,
-                    "previous = %d: expected an environment that asks different questions, found "
-                    "env = %s, whose right answer before is the answer; set previous = 0",
                     experiment->agent_options.previous, env);
   if (spec->observation.kind == FOV_OBSERVATION_IMAGE) return FOV_OK;
   if (symbols && !attention->symbols)

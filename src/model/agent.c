@@ -126,8 +126,8 @@ static FovStatus add_heads(FovAgent *agent, const FovAgentParts *parts) {
     bool answer = r == FOV_READER_ANSWER;
     const FovHead *head = answer ? &answer_head : parts->heads[r];
     if (!head || !head->build) {
-      // The heads after it start with the same values, whether or not it is there (if there, a
-      // policy whose noise is learned has two parameters more).
+      // The heads after it start with the same values whether or not it is there, if it has two
+      // parameters; a policy that learns its noise has four.
       fov_params_skip(&agent->params, 2);
       continue;
     }

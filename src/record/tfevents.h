@@ -28,10 +28,10 @@ FovStatus fov_tfevents_open(FovTfevents **events, const char *folder, double wal
 FovStatus fov_tfevents_scalar(FovTfevents *events, const char *tag, int64_t step, float value,
                               double wall_time);
 
-/** Adds a row of progress.csv: one point for each column that has a finite number, but episodes,
- * epoch, seconds and valid_glimpses. Extra columns
- * are curves "extra/NAME", except policy_sigma, answer_loss and baseline_loss, which keep the tags
- * train/sigma, train/class_loss and train/baseline_loss. */
+/** Adds a row of progress.csv: one point for each column that has a finite number, except episodes,
+ * epoch, seconds and valid_glimpses. Extra columns are curves "extra/NAME", except policy_sigma,
+ * answer_loss and baseline_loss, which keep the tags train/sigma, train/class_loss and
+ * train/baseline_loss. */
 FovStatus fov_tfevents_row(FovTfevents *events, const FovProgress *row, double wall_time);
 
 /** Accepts NULL. */

@@ -89,7 +89,7 @@ void fov_tape_clear_grads(FovTape *tape);
 /** A [rows, cols] constant; its value is uninitialised and the caller's to fill. */
 FovVar *fov_constant(FovTape *tape, int rows, int cols);
 
-/** The same, but its gradient is wanted; with it tests check operations. */
+/** The same, with a gradient; only tests of operations use it. */
 FovVar *fov_input(FovTape *tape, int rows, int cols);
 
 /** Rows first … first+rows−1 of a constant, as a constant that shares its numbers. */

@@ -326,13 +326,14 @@ static void draw_return_heading(cairo_t *cr, const FovScene *scene, FovBox box, 
   cairo_fill(cr);
   x += 1.9 * em;
   x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "Baseline") + 1.2 * em;
-  if (!isfinite(return_at(scene, 0))) return;
-  cairo_set_dash(cr, dash, 2, 0);
-  fov_set_colour(cr, scene->theme->quiet, 1);
-  fov_line(cr, x, y - 0.3 * em, x + 1.7 * em, y - 0.3 * em);
-  cairo_set_dash(cr, NULL, 0, 0);
-  fov_set_colour(cr, scene->theme->ink, 1);
-  fov_text(cr, x + 2.1 * em, y, FOV_ALIGN_LEFT, "return");
+  if (isfinite(return_at(scene, 0))) {
+    cairo_set_dash(cr, dash, 2, 0);
+    fov_set_colour(cr, scene->theme->quiet, 1);
+    fov_line(cr, x, y - 0.3 * em, x + 1.7 * em, y - 0.3 * em);
+    cairo_set_dash(cr, NULL, 0, 0);
+    fov_set_colour(cr, scene->theme->ink, 1);
+    fov_text(cr, x + 2.1 * em, y, FOV_ALIGN_LEFT, "return");
+  }
   fov_set_font(cr, 0.85 * em, false);
 }
 

@@ -48,9 +48,7 @@ static bool has_patches(const FovTrace *trace) {
   return trace->whole || !fov_reads_several(trace);
 }
 
-/** Per cent of the pixels that the first `scales` scales of all glimpses covered; NaN: no patches.
- */
-
+/** Per cent of the pixels in the first `scales` patches of all glimpses; NaN: none. */
 static double covered(const FovTrace *trace, int episode, int scales, uint8_t *mask) {
   size_t pixels = (size_t)trace->height * trace->width, count = 0;
   if (!has_patches(trace)) return NAN;

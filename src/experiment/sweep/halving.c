@@ -224,11 +224,15 @@ static bool has_failed(const Standing *s) {
   return s->target >= 0 && s->ended[s->target] && isnan(s->errors[s->target]);
 }
 
-/** Sends those that failed before this process on their way again, unless they diverged. */
+/** Whether a start tries it again: it has failed, and has not diverged. */
+static bool may_try(const FovHalving *h, int i) {
+  return has_failed(&h->standings[i]) && h->runs[i].state != FOV_SWEEP_DIVERGED;
+}
+
+/** Sends those that failed before this process began on their way again. */
 static FovStatus send_failed(FovHalving *h) {
   for (int i = 0; i < h->count; i++)
-    if (has_failed(&h->standings[i]) && h->runs[i].state != FOV_SWEEP_DIVERGED)
-      FOV_TRY(append(h, "start", i, h->standings[i].target, NAN));
+    if (may_try(h, i)) FOV_TRY(append(h, "start", i, h->standings[i].target, NAN));
   h->begun = true;
   return FOV_OK;
 }
@@ -267,7 +271,8 @@ FovStatus fov_halving_is_over(bool *over, FovHalving *halving) {
   *over = false;
   if (!fov_file_exists(fov_sweep_path(path, halving->dir, JOURNAL, NULL))) return FOV_OK;
   FovStatus status = lock(halving);
-  for (int i = 0; i < halving->count; i++) under_way += is_under_way(&halving->standings[i]);
+  for (int i = 0; i < halving->count; i++)
+    under_way += is_under_way(&halving->standings[i]) || (!halving->begun && may_try(halving, i));
   *over = status == FOV_OK && under_way == 0 && choose(halving, 0) < 0;
   unlock(halving);
   return status;
@@ -276,4 +281,8 @@ FovStatus fov_halving_is_over(bool *over, FovHalving *halving) {
 bool fov_halving_is_paused(const FovHalving *halving, int run) {
   const Standing *s = &halving->standings[run];
   return s->target >= 0 && s->target < halving->rungs && s->ended[s->target] && !has_failed(s);
+}
+
+bool fov_halving_has_failed(const FovHalving *halving, int run) {
+  return has_failed(&halving->standings[run]);
 }

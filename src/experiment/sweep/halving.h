@@ -38,7 +38,9 @@ FovStatus fov_halving_end(FovHalving *halving, int run, double valid_error);
 /** Whether no run will be started or continued: not now, and not when others have ended. */
 FovStatus fov_halving_is_over(bool *over, FovHalving *halving);
 
-/** Whether a run waits at a rung, as of the last call of `next` or `end`. */
+/** Whether a run waits at a rung, or failed on the way to one, as of the last call of `next` or
+ * `end`. */
 bool fov_halving_is_paused(const FovHalving *halving, int run);
+bool fov_halving_has_failed(const FovHalving *halving, int run);
 
 #endif

@@ -67,8 +67,6 @@ bool fov_sweep_varies(const char *value) {
 FovStatus fov_sweep_key_read(FovSweepKey *key, const FovSetting *setting) {
   const char *value = setting->value;
   *key = (FovSweepKey){.kind = take_kind(&value), .setting = setting};
-  if (strcmp(setting->key, "seed") == 0)
-    return fov_sweep_refuse(setting, "--seeds 3, or --seeds 0:4 for several");
   if (key->kind == FOV_SWEEP_FIXED) return FOV_OK;
   key->name = setting->key;
   if (key->kind == FOV_SWEEP_ANY) return split(key, value, ':');

@@ -272,10 +272,22 @@ static FovStatus add_change(FovSettings *all, const char *change) {
   return fov_settings_add(all, change);
 }
 
+/** Fails if a setting is `seed`, which has no effect; older folders may have it in their plan. */
+static FovStatus check_seed(const FovSettings *all, const char *file) {
+  size_t count, length = strlen(FOV_SWEEP_PLAN), size = strlen(file);
+  const FovSetting *list = fov_settings_list(&count, all);
+  bool plan = size > length && strcmp(file + size - length, FOV_SWEEP_PLAN) == 0;
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(list[i].key, "seed") == 0 && (list[i].origin == FOV_ORIGIN_COMMAND || !plan))
+      return fov_sweep_refuse(&list[i], "--seeds 3, or --seeds 0:4 for several");
+  return FOV_OK;
+}
+
 static FovStatus read_plan(FovSweepPlan *plan, FovSettings **all, const char *file,
                            const char *const *changes, int change_count) {
   FOV_TRY(read_file(all, plan, file));
   for (int i = 0; i < change_count; i++) FOV_TRY(add_change(*all, changes[i]));
+  FOV_TRY(check_seed(*all, file));
   FOV_TRY(resolve_options(plan, *all));
   FOV_TRY(fov_sweep_rows_read(&plan->rows, file, *all));
   FOV_TRY(read_experiments(plan, file));

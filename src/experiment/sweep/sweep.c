@@ -17,6 +17,15 @@ void fov_sweep_refresh(const FovSweep *sweep, FovSweepRun *run) {
                  sweep->plan.options.rollouts);
 }
 
+/** With halving, a run that has not ended stands where the journal has it, whichever process wrote
+ * that. */
+static void take_standing(FovSweep *sweep, int i) {
+  FovSweepRun *run = &sweep->runs[i];
+  if (run->state == FOV_SWEEP_FINISHED || run->state == FOV_SWEEP_DIVERGED) return;
+  if (fov_halving_is_paused(sweep->halving, i)) run->state = FOV_SWEEP_PAUSED;
+  if (fov_halving_has_failed(sweep->halving, i)) run->state = FOV_SWEEP_FAILED;
+}
+
 /** Reads the files of the runs that no child of this process works on; `all`: also of finished
  * ones, which may have been tested. */
 static void take_stock(FovSweep *sweep, bool all) {
@@ -24,9 +33,7 @@ static void take_stock(FovSweep *sweep, bool all) {
     FovSweepRun *run = &sweep->runs[i];
     if (run->state == FOV_SWEEP_RUNNING || (run->state == FOV_SWEEP_FINISHED && !all)) continue;
     fov_sweep_refresh(sweep, run);
-    if (run->state == FOV_SWEEP_WAITING && sweep->halving &&
-        fov_halving_is_paused(sweep->halving, i))
-      run->state = FOV_SWEEP_PAUSED;
+    if (sweep->halving) take_standing(sweep, i);
   }
 }
 

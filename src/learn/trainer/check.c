@@ -155,8 +155,19 @@ static FovStatus check_parts(const FovTraining *training) {
                   parts, shards);
 }
 
+/** Fails if the agent would be told the answer: that before, where it is the same. */
+static FovStatus check_previous(const FovTask *task) {
+  const FovEnvSpec *spec = &task->env->spec;
+  if (task->agent->previous.count == 0 || !spec->last || spec->steps < 2) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "previous: env = %s asks the same question after every glimpse, so the previous "
+                  "label would be the answer; set previous = 0",
+                  task->env->type->plugin.name);
+}
+
 FovStatus fov_train_check(const FovTraining *training) {
   FOV_TRY(fov_task_check(&training->task));
+  FOV_TRY(check_previous(&training->task));
   FOV_TRY(check_last(&training->options));
   FOV_TRY(check_answer(training));
   FOV_TRY(fov_train_check_enumeration(training));
