@@ -212,9 +212,9 @@ static void mistakes_are_refused_before_anything_starts(void **state) {
   REFUSED("numbers above 0", "train.rate=log:0:1e-2", "sweep.trials=2");
   REFUSED("two numbers", "train.rate=lin:1e-2", "sweep.trials=2");
   REFUSED("two numbers", "train.rate=lin:a:b", "sweep.trials=2");
-  REFUSED("seeds 4:0", "sweep.seeds=4:0");
-  REFUSED("seeds 0:x", "sweep.seeds=0:x");
-  REFUSED("seeds -1", "sweep.seeds=-1");
+  REFUSED("seeds 4:0: expected a seed", "sweep.seeds=4:0");
+  REFUSED("seeds 0:x: expected a seed", "sweep.seeds=0:x");
+  REFUSED("seeds -1: expected a seed", "sweep.seeds=-1");
   REFUSED("seed = 1,2: expected --seeds", "seed=1,2");
   REFUSED("seed = 3: expected --seeds", "seed=3");
   REFUSED("row.core=gru: expected key=value", "row.core=gru");

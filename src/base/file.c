@@ -303,6 +303,11 @@ bool fov_file_exists(const char *path) {
   return access(path, F_OK) == 0;
 }
 
+const char *fov_file_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
 bool fov_file_same(const char *a, const char *b) {
   struct stat x, y;
   return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;

@@ -63,6 +63,9 @@ FovStatus fov_file_read(char **data, size_t *size, const char *path, size_t limi
 
 bool fov_file_exists(const char *path);
 
+/** The last part of a path, after its folders. */
+const char *fov_file_name(const char *path);
+
 /** Whether two paths lead to the same file, which exists. */
 bool fov_file_same(const char *a, const char *b);
 

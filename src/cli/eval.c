@@ -224,8 +224,7 @@ static FovStatus check_save(const Request *request, const FovTrained *trained) {
   const FovSetting *list = fov_settings_list(&count, trained->experiment.settings);
   bool changed = count > 0 && list[count - 1].origin == FOV_ORIGIN_COMMAND;
   bool many = trained->env.spec.answer != FOV_ANSWER_CLASS && request->rollouts > 1;
-  const char *slash = strrchr(trained->path, '/');
-  bool best = strcmp(slash ? slash + 1 : trained->path, FOV_RUN_BEST) == 0;
+  bool best = strcmp(fov_file_name(trained->path), FOV_RUN_BEST) == 0;
   if (!request->save || !(changed || many || !best)) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE, "--save: expected %s",
                   changed ? "no key=value: it keeps the outcomes of the agent as it was trained"

@@ -61,7 +61,7 @@ static FovStatus choose_dir(FovSession *session) {
   if (request->dir) {
     length = (size_t)snprintf(dir, size, "%s", request->dir);
   } else {
-    const char *slash = strrchr(request->file, '/'), *name = slash ? slash + 1 : request->file;
+    const char *name = fov_file_name(request->file);
     const char *dot = strrchr(name, '.');
     int stem = dot && dot != name ? (int)(dot - name) : (int)strlen(name);
     length = (size_t)snprintf(dir, size, "runs/%.*s-s%lld", stem, name,

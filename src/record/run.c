@@ -58,8 +58,9 @@ static FovStatus check_free(const FovRun *run) {
   if (!folder) return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", run->dir, strerror(errno));
   bool files = false, foreign = false, log = false, best = false;
   for (const struct dirent *entry; (entry = readdir(folder));) {
-    files = files || entry->d_name[0] != '.';
-    foreign = foreign || (entry->d_name[0] != '.' && !is_early(entry->d_name));
+    if (entry->d_name[0] == '.') continue;
+    files = true;
+    foreign = foreign || !is_early(entry->d_name);
     log = log || strcmp(entry->d_name, FOV_RUN_LOG) == 0;
     best = best || strcmp(entry->d_name, FOV_RUN_BEST) == 0;
   }

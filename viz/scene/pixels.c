@@ -25,10 +25,15 @@ cairo_surface_t *fov_pixels_surface(const FovPixels *pixels, int every) {
   return surface;
 }
 
+static int times_enlarged(int w, int h) {
+  int most = w > h ? w : h;
+  return most < MOST_ENLARGED ? MOST_ENLARGED / most : 1;
+}
+
 /** Makes each pixel a square of pixels: programs that show SVG or PDF smooth an image that they
  * enlarge; then only the edges of the squares are blurred. */
-static cairo_surface_t *enlarge(cairo_surface_t *surface, int w, int h) {
-  int most = w > h ? w : h, times = most < MOST_ENLARGED ? MOST_ENLARGED / most : 1;
+static cairo_surface_t *enlarge(cairo_surface_t *surface, int times) {
+  int w = cairo_image_surface_get_width(surface), h = cairo_image_surface_get_height(surface);
   cairo_surface_t *large =
       cairo_image_surface_create(cairo_image_surface_get_format(surface), w * times, h * times);
   cairo_t *cr = cairo_create(large);
@@ -45,23 +50,19 @@ void fov_draw_surface(cairo_t *cr, FovBox box, cairo_surface_t *surface) {
   if (cairo_surface_status(surface) || w == 0 || h == 0) return;
   cairo_filter_t filter = box.w < w ? CAIRO_FILTER_GOOD : CAIRO_FILTER_NEAREST;
   bool screen = cairo_surface_get_type(cairo_get_target(cr)) == CAIRO_SURFACE_TYPE_IMAGE;
-  if (!screen && box.w > w) {
-    surface = enlarge(surface, w, h);
-    w = cairo_image_surface_get_width(surface);
-    h = cairo_image_surface_get_height(surface);
-  } else {
-    cairo_surface_reference(surface);
-  }
+  int times = screen || box.w <= w ? 1 : times_enlarged(w, h);
+  cairo_surface_t *drawn = times > 1 ? enlarge(surface, times) : cairo_surface_reference(surface);
+  w *= times, h *= times;
   cairo_save(cr);
   cairo_translate(cr, box.x, box.y);
   cairo_scale(cr, box.w / w, box.h / h);
-  cairo_set_source_surface(cr, surface, 0, 0);
+  cairo_set_source_surface(cr, drawn, 0, 0);
   cairo_pattern_set_filter(cairo_get_source(cr), filter);
   cairo_pattern_set_extend(cairo_get_source(cr), CAIRO_EXTEND_PAD); // no soft outer edge
   cairo_rectangle(cr, 0, 0, w, h);
   cairo_fill(cr);
   cairo_restore(cr);
-  cairo_surface_destroy(surface);
+  cairo_surface_destroy(drawn);
 }
 
 void fov_draw_pixels(cairo_t *cr, FovBox box, const FovPixels *pixels) {

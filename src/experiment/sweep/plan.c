@@ -274,9 +274,9 @@ static FovStatus add_change(FovSettings *all, const char *change) {
 
 /** Fails if a setting is `seed`, which has no effect; older folders may have it in their plan. */
 static FovStatus check_seed(const FovSettings *all, const char *file) {
-  size_t count, length = strlen(FOV_SWEEP_PLAN), size = strlen(file);
+  size_t count;
   const FovSetting *list = fov_settings_list(&count, all);
-  bool plan = size > length && strcmp(file + size - length, FOV_SWEEP_PLAN) == 0;
+  bool plan = strcmp(fov_file_name(file), FOV_SWEEP_PLAN) == 0;
   for (size_t i = 0; i < count; i++)
     if (strcmp(list[i].key, "seed") == 0 && (list[i].origin == FOV_ORIGIN_COMMAND || !plan))
       return fov_sweep_refuse(&list[i], "--seeds 3, or --seeds 0:4 for several");
