@@ -39,7 +39,8 @@ static FovStatus create_layout(void **layout, size_t size) {
 }
 
 static FovStatus add_attention(FovAgent *agent, int *width, const FovAgentParts *parts) {
-  const FovAttentionParts seen = {.glimpse = {.sensor = parts->sensor,
+  const FovAttentionParts seen = {.attention = parts->attention->plugin.name,
+                                  .glimpse = {.sensor = parts->sensor,
                                               .shape = agent->glimpse,
                                               .encoder = parts->encoder,
                                               .encoder_options = parts->encoder_options,

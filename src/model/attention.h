@@ -35,6 +35,7 @@ extern const FovOption fov_tiles_options[];
 
 /** What an attention is composed of. */
 typedef struct FovAttentionParts {
+  const char *attention; /**< its name, for messages */
   FovGlimpseParts glimpse;
   int height, width; /**< H, W of the images; 1 and the length of sequences */
   int vocabulary;    /**< V of the symbols of sequences; 0: images are shown */

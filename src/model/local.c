@@ -6,8 +6,9 @@ const FovOption fov_local_options[] = {
     FOV_OPTIONS_END,
 };
 
-FovStatus fov_local_build(FovLocal *local, int *width, FovParams *params, const void *options,
+FovStatus fov_local_build(void *layout, int *width, FovParams *params, const void *options,
                           const FovAttentionParts *parts) {
+  FovLocal *local = layout;
   local->distance = ((const FovLocalOptions *)options)->distance;
   return fov_sites_build(&local->sites, width, params, options, parts);
 }

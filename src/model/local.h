@@ -27,8 +27,8 @@ typedef struct FovLocal {
   int distance;   /**< D */
 } FovLocal;
 
-/** Builds the sites. */
-FovStatus fov_local_build(FovLocal *local, int *width, FovParams *params, const void *options,
+/** FovAttention.build. */
+FovStatus fov_local_build(void *local, int *width, FovParams *params, const void *options,
                           const FovAttentionParts *parts);
 
 /** [n, 2]: across and down, what a lane has: tiles, or symbols before the end of its sequence.

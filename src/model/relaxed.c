@@ -7,12 +7,11 @@ const FovOption fov_relaxed_options[] = {
     FOV_OPTIONS_END,
 };
 
-FovStatus fov_relaxed_build(FovRelaxed *layout, int *width, FovParams *params,
-                            const FovRelaxedOptions *options, const FovAttentionParts *parts,
-                            const char *attention) {
-  layout->inverse = (real)(1 / options->temperature);
-  FOV_TRY(fov_sites_build(&layout->sites, width, params, options, parts));
-  return fov_sites_check_hard(&layout->sites, attention);
+FovStatus fov_relaxed_build(void *values, int *width, FovParams *params, const void *options,
+                            const FovAttentionParts *parts) {
+  FovRelaxed *layout = values;
+  layout->inverse = (real)(1 / ((const FovRelaxedOptions *)options)->temperature);
+  return fov_sites_build_hard(&layout->sites, width, params, options, parts);
 }
 
 /** The read-out for weights softmax((slope ∘ x + shift) / τ), of values, which are known, without a

@@ -28,10 +28,9 @@ typedef struct FovRelaxed {
   real inverse;   /**< 1/τ */
 } FovRelaxed;
 
-/** Adds the parameters of the sites. Fails if there are several heads; attention: its name. */
-FovStatus fov_relaxed_build(FovRelaxed *layout, int *width, FovParams *params,
-                            const FovRelaxedOptions *options, const FovAttentionParts *parts,
-                            const char *attention);
+/** FovAttention.build: adds the parameters of the sites. Fails unless there is one head. */
+FovStatus fov_relaxed_build(void *layout, int *width, FovParams *params, const void *options,
+                            const FovAttentionParts *parts);
 
 /** FovAttention.read: the tile that was drawn and, where there is a gradient, relaxed choices. */
 void fov_relaxed_read(FovReadout *readout, void *state, const void *layout, FovTape *tape,

@@ -73,6 +73,9 @@ FovStatus fov_sites_build_values(void *sites, int *width, FovParams *params, con
 /** Adds those of values and keys. */
 FovStatus fov_sites_build(void *sites, int *width, FovParams *params, const void *options,
                           const FovAttentionParts *parts);
+/** The same, for attention that reads one site. Fails unless there is one head. */
+FovStatus fov_sites_build_hard(void *sites, int *width, FovParams *params, const void *options,
+                               const FovAttentionParts *parts);
 /** Adds those of queries, and of the score. */
 FovStatus fov_sites_connect(void *sites, FovParams *params, int inputs);
 void fov_sites_finish(void *sites);
@@ -143,9 +146,6 @@ void fov_sites_read(FovReadout *readout, FovSitesState *state, const FovSites *s
 
 /** factor · x, of scores or weights. x: [n, N]. Result: [n, N]. */
 FovVar *fov_sites_scale(FovTape *tape, FovVar *x, real factor);
-
-/** Fails unless there is one head: for attention that reads one site. */
-FovStatus fov_sites_check_hard(const FovSites *sites, const char *attention);
 
 /** Which site the view's location is in: [n], in the tape's arena. */
 int *fov_sites_at(FovTape *tape, const FovSites *sites, const FovView *view);

@@ -190,6 +190,15 @@ FovStatus fov_sites_build(void *layout, int *width, FovParams *params, const voi
   return sites->score->keyless ? FOV_OK : add_keys(sites, params, parts);
 }
 
+FovStatus fov_sites_build_hard(void *layout, int *width, FovParams *params, const void *options,
+                               const FovAttentionParts *parts) {
+  FOV_TRY(fov_sites_build(layout, width, params, options, parts));
+  if (parts->tiles.heads == 1) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "attention = %s reads one tile: expected tiles.heads = 1, found %d",
+                  parts->attention, parts->tiles.heads);
+}
+
 FovStatus fov_sites_connect(void *layout, FovParams *params, int inputs) {
   FovSites *sites = layout;
   sites->query_w =
@@ -208,13 +217,6 @@ void fov_sites_finish(void *layout) {
   fov_birnn_finish(&sites->birnn);
   free(sites->score_layout);
   sites->score_layout = NULL;
-}
-
-FovStatus fov_sites_check_hard(const FovSites *sites, const char *attention) {
-  if (sites->heads == 1) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE,
-                  "attention = %s reads one tile: expected tiles.heads = 1, found %d", attention,
-                  sites->heads);
 }
 
 FovGrid fov_sites_grid(const void *layout) {

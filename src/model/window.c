@@ -2,14 +2,14 @@
 
 FovStatus fov_window_build(FovWindowNet *window, int *width, FovParams *params,
                            const FovWindowOptions *options, const FovAttentionParts *parts,
-                           FovWindowKind kind, const char *attention) {
+                           FovWindowKind kind) {
   const FovSensor *sensor = &parts->glimpse.sensor;
   int longer = parts->height > parts->width ? parts->height : parts->width;
   if (sensor->whole)
     return fov_fail(FOV_ERR_USAGE,
                     "attention = %s looks through a window, found sensor.whole = yes; set "
                     "sensor.whole = no",
-                    attention);
+                    parts->attention);
   double stride = options->start * longer / (sensor->side << (sensor->scales - 1));
   *width = parts->glimpse.options.width;
   *window = (FovWindowNet){

@@ -53,10 +53,10 @@ typedef struct FovWindowState {
 
 /* Functions of FovAttention for attentions whose layout is FovWindowNet. */
 
-/** Adds the glimpse network. Fails if the sensor sees the whole image. attention: its name. */
+/** Adds the glimpse network. Fails if the sensor sees the whole image. */
 FovStatus fov_window_build(FovWindowNet *window, int *width, FovParams *params,
                            const FovWindowOptions *options, const FovAttentionParts *parts,
-                           FovWindowKind kind, const char *attention);
+                           FovWindowKind kind);
 /** Adds W and b. */
 FovStatus fov_window_connect(void *window, FovParams *params, int inputs);
 /** Columns "window": x, y, width and height of the finest patch, in locations (2: the image's);

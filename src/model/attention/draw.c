@@ -11,7 +11,7 @@ static const FovOption options[] = {FOV_WINDOW_OPTIONS("0.1")};
 
 static FovStatus build(void *layout, int *width, FovParams *params, const void *chosen,
                        const FovAttentionParts *parts) {
-  return fov_window_build(layout, width, params, chosen, parts, FOV_WINDOW_GAUSSIAN, "draw");
+  return fov_window_build(layout, width, params, chosen, parts, FOV_WINDOW_GAUSSIAN);
 }
 
 const FovAttention fov_attention_draw = {

@@ -32,8 +32,7 @@ static FovStatus build(void *values, int *width, FovParams *params, const void *
     return fov_fail(FOV_ERR_USAGE,
                     "attention.temperature_end = %g: expected 0 or 0.01 to 100; set it to 0.01",
                     end);
-  FOV_TRY(fov_sites_build(&layout->sites, width, params, chosen, parts));
-  return fov_sites_check_hard(&layout->sites, "gumbel");
+  return fov_sites_build_hard(&layout->sites, width, params, chosen, parts);
 }
 
 static double temperature(const Options *o, double progress) {

@@ -10,11 +10,6 @@ typedef struct State {
   int t, glimpses;     // T
 } State;
 
-static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
-                       const FovAttentionParts *parts) {
-  return fov_local_build(layout, width, params, options, parts);
-}
-
 static void begin(void *values, const void *layout, FovTape *tape, int lanes, int glimpses) {
   State *state = values;
   *state = (State){.glimpses = glimpses};
@@ -56,7 +51,7 @@ const FovAttention fov_attention_local_m = {
     .reach = FOV_REACH_NEAR,
     .symbols = true,
     .least_glimpses = 2,
-    .build = build,
+    .build = fov_local_build,
     .connect = fov_sites_connect,
     .columns = fov_sites_columns,
     .finish = fov_sites_finish,

@@ -14,11 +14,6 @@ typedef struct Layout {
   int place_w, place_v;
 } Layout;
 
-static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
-                       const FovAttentionParts *parts) {
-  return fov_local_build(layout, width, params, options, parts);
-}
-
 static FovStatus connect(void *values, FovParams *params, int inputs) {
   Layout *layout = values;
   const FovSites *sites = &layout->local.sites;
@@ -75,7 +70,7 @@ const FovAttention fov_attention_local_p = {
     .without_policy = true,
     .reach = FOV_REACH_NEAR,
     .symbols = true,
-    .build = build,
+    .build = fov_local_build,
     .connect = connect,
     .columns = fov_sites_columns,
     .finish = fov_sites_finish,

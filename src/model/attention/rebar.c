@@ -6,11 +6,6 @@
  */
 #include "model/relaxed.h"
 
-static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
-                       const FovAttentionParts *parts) {
-  return fov_relaxed_build(layout, width, params, options, parts, "rebar");
-}
-
 const FovAttention fov_attention_rebar = {
     .plugin = {.name = "rebar",
                .help = "one tile, with a control variate for REINFORCE (Tucker et al. 2017)",
@@ -19,7 +14,7 @@ const FovAttention fov_attention_rebar = {
     FOV_ATTENTION_OVER_SITES,
     .layout_size = sizeof(FovRelaxed),
     .relaxes = true,
-    .build = build,
+    .build = fov_relaxed_build,
     .scores = fov_sites_scores,
     .read = fov_relaxed_read,
 };

@@ -10,12 +10,6 @@
  */
 #include "model/sites.h"
 
-static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
-                       const FovAttentionParts *parts) {
-  FOV_TRY(fov_sites_build(layout, width, params, options, parts));
-  return fov_sites_check_hard(layout, "reinmax");
-}
-
 /** c, [n, N]. */
 static FovVar *shift(FovTape *tape, const FovVar *e, const FovVar *weights, const int *index) {
   FovVar *c = fov_constant(tape, e->rows, e->cols);
@@ -46,7 +40,7 @@ const FovAttention fov_attention_reinmax = {
     FOV_ATTENTION_OVER_SITES,
     .layout_size = sizeof(FovSites),
     .through = true,
-    .build = build,
+    .build = fov_sites_build_hard,
     .scores = fov_sites_scores,
     .read = read,
 };

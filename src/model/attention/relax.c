@@ -19,7 +19,7 @@ static FovStatus build(void *values, int *width, FovParams *params, const void *
                        const FovAttentionParts *parts) {
   Layout *layout = values;
   layout->actions = parts->actions;
-  return fov_relaxed_build(&layout->relaxed, width, params, options, parts, "relax");
+  return fov_relaxed_build(&layout->relaxed, width, params, options, parts);
 }
 
 static FovStatus connect(void *values, FovParams *params, int inputs) {

@@ -4,12 +4,6 @@
  */
 #include "model/sites.h"
 
-static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
-                       const FovAttentionParts *parts) {
-  FOV_TRY(fov_sites_build(layout, width, params, options, parts));
-  return fov_sites_check_hard(layout, "sampled");
-}
-
 static void read(FovReadout *readout, void *state, const void *layout, FovTape *tape,
                  const FovView *view) {
   FovVar *e = fov_sites_take_scores(state, layout, tape, view);
@@ -21,7 +15,7 @@ const FovAttention fov_attention_sampled = {
     .plugin = {.name = "sampled", .help = "one tile, drawn by policy = sites (Xu et al. 2015)"},
     FOV_ATTENTION_OVER_SITES,
     .layout_size = sizeof(FovSites),
-    .build = build,
+    .build = fov_sites_build_hard,
     .scores = fov_sites_scores,
     .read = read,
 };

@@ -13,8 +13,7 @@ static const FovOption options[] = {FOV_WINDOW_OPTIONS("0.05")};
 
 static FovStatus build(void *layout, int *width, FovParams *params, const void *chosen,
                        const FovAttentionParts *parts) {
-  return fov_window_build(layout, width, params, chosen, parts, FOV_WINDOW_BILINEAR,
-                          "spatial_transformer");
+  return fov_window_build(layout, width, params, chosen, parts, FOV_WINDOW_BILINEAR);
 }
 
 const FovAttention fov_attention_spatial_transformer = {
