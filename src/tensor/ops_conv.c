@@ -189,12 +189,6 @@ static void check_shapes(const FovVar *x, const FovVar *w, const FovVar *bias, c
             w->rows, fov_conv_places(c));
 }
 
-static FovMatrix make_scratch(FovTape *tape, int rows, int cols) {
-  FovMatrix matrix = {.rows = rows, .cols = cols, .stride = fov_gemm_stride(cols)};
-  matrix.at = FOV_NEW(tape->arena, real, (size_t)rows * matrix.stride);
-  return matrix;
-}
-
 FovVar *fov_conv(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, const FovConv *conv,
                  FovActivation activation) {
   check_shapes(x, w, bias, conv);
@@ -207,9 +201,9 @@ FovVar *fov_conv(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, const FovCon
   op->places = (size_t)places;
   op->places_down = (size_t)fov_conv_fitting(conv, conv->height);
   op->places_across = (size_t)fov_conv_fitting(conv, conv->width);
-  op->windows = make_scratch(tape, group, w->cols);
+  op->windows = fov_scratch(tape, group, w->cols);
   op->dense = y->stride == y->cols;
-  op->sums = make_scratch(tape, group, filters);
+  op->sums = fov_scratch(tape, group, filters);
 
   FovMatrix windows, sums;
   for (size_t first = 0; take_group(&windows, &sums, op, y->value, first);

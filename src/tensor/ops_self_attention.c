@@ -85,12 +85,6 @@ static void self_attention_backward(FovTape *tape, void *saved) {
     for (int h = 0; h < op->heads; h++) attend_backward(op, b, h, beta);
 }
 
-static FovMatrix new_matrix(FovTape *tape, int rows, int cols) {
-  int stride = fov_gemm_stride(cols);
-  real *at = FOV_NEW(tape->arena, real, (size_t)rows * stride);
-  return (FovMatrix){.at = at, .rows = rows, .cols = cols, .stride = stride};
-}
-
 /** A copy of the lengths, each 1 … N. */
 static const int *copy_lengths(FovTape *tape, const int *lengths, int lanes, int N) {
   if (!lengths) return NULL;
@@ -115,8 +109,8 @@ FovVar *fov_self_attention(FovTape *tape, FovVar *query, FovVar *key, FovVar *va
   *op = (SelfAttention){.query = query, .key = key, .value = value, .y = y, .lanes = lanes};
   op->lengths = copy_lengths(tape, lengths, lanes, N);
   op->heads = heads, op->scale = 1 / (real)sqrt((double)D / heads);
-  op->weights = new_matrix(tape, rows * heads, N);
-  op->scores = new_matrix(tape, N, N);
+  op->weights = fov_scratch(tape, rows * heads, N);
+  op->scores = fov_scratch(tape, N, N);
   for (int b = 0; b < lanes; b++)
     for (int h = 0; h < heads; h++) attend(op, b, h);
   fov_note(tape, y, NULL, self_attention_backward, op);

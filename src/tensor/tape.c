@@ -12,10 +12,6 @@ struct FovNode {
   void *saved;
 };
 
-static size_t size_of(const FovVar *x) {
-  return (size_t)x->rows * x->stride;
-}
-
 void fov_tape_begin(FovTape *tape, FovArena *arena, const FovParams *params, const real *values,
                     real *gradient) {
   *tape = (FovTape){.arena = arena, .steps = 1, .count = params->count};
@@ -64,7 +60,7 @@ void fov_tape_clear_grads(FovTape *tape) {
     if (node->y2) node->y2->has_grad = false;
   }
   for (FovVar *w = tape->params; w < tape->params + tape->count; w++)
-    if (w->wants_grad) memset(w->grad, 0, size_of(w) * sizeof(real));
+    if (w->wants_grad) memset(w->grad, 0, fov_size(w) * sizeof(real));
   tape->spent = false;
 }
 
@@ -81,7 +77,7 @@ FovVar *fov_make_var(FovTape *tape, int rows, int cols, bool wants_grad) {
 
 FovVar *fov_result(FovTape *tape, int rows, int cols, bool wants_grad) {
   FovVar *y = fov_make_var(tape, rows, cols, wants_grad);
-  y->value = FOV_NEW(tape->arena, real, size_of(y));
+  y->value = FOV_NEW(tape->arena, real, fov_size(y));
   return y;
 }
 
@@ -91,6 +87,12 @@ FovMatrix fov_values(const FovVar *x) {
 
 FovMatrix fov_grads(const FovVar *x) {
   return (FovMatrix){.at = x->grad, .rows = x->rows, .cols = x->cols, .stride = x->stride};
+}
+
+FovMatrix fov_scratch(FovTape *tape, int rows, int cols) {
+  int stride = fov_gemm_stride(cols);
+  real *at = FOV_NEW(tape->arena, real, (size_t)rows * stride);
+  return (FovMatrix){.at = at, .rows = rows, .cols = cols, .stride = stride};
 }
 
 FovVar *fov_constant(FovTape *tape, int rows, int cols) {
@@ -110,7 +112,7 @@ FovVar *fov_input(FovTape *tape, int rows, int cols) {
 
 FovVar *fov_zeros(FovTape *tape, int rows, int cols) {
   FovVar *y = fov_constant(tape, rows, cols);
-  memset(y->value, 0, size_of(y) * sizeof(real));
+  memset(y->value, 0, fov_size(y) * sizeof(real));
   return y;
 }
 
@@ -161,7 +163,7 @@ real *fov_grad_product(FovTape *tape, FovVar *x, real *beta) {
 
 real *fov_grad(FovTape *tape, FovVar *x) {
   real beta, *grad = fov_grad_product(tape, x, &beta);
-  if (beta == 0) memset(grad, 0, size_of(x) * sizeof(real));
+  if (beta == 0) memset(grad, 0, fov_size(x) * sizeof(real));
   return grad;
 }
 

@@ -127,6 +127,9 @@ FovVar *fov_result_of(FovTape *tape, FovVar *source, int which, int rows, int co
 FovMatrix fov_values(const FovVar *x);
 FovMatrix fov_grads(const FovVar *x);
 
+/** A matrix in the tape's arena that an operation needs besides its result. */
+FovMatrix fov_scratch(FovTape *tape, int rows, int cols);
+
 /** y = x wᵀ + beta · y. w: [D_y, D_x], a parameter or a result. */
 void fov_multiply_weight(FovMatrix y, FovMatrix x, const FovVar *w, real beta);
 

@@ -45,10 +45,6 @@ FovJoin *fov_joins_create(FovArena *arena, int count) {
   return joins;
 }
 
-static size_t size_of(const FovVar *x) {
-  return (size_t)x->rows * x->stride;
-}
-
 /** A series with room for `size` more numbers: the given one or, if that is full, a new one. */
 static FovSeries *with_room(FovTape *tape, FovSeries *series, size_t size) {
   if (series && series->size - series->used >= size) return series;
@@ -67,15 +63,15 @@ FovVar *fov_result_of(FovTape *tape, FovVar *source, int which, int rows, int co
   FovSeries **series =
       is_param ? &tape->joins[source->param].results : &source->series->results[which];
   FovVar *y = fov_make_var(tape, rows, cols, wants_grad);
-  *series = y->series = with_room(tape, *series, size_of(y));
+  *series = y->series = with_room(tape, *series, fov_size(y));
   y->value = y->series->value + y->series->used;
-  y->series->used += size_of(y);
+  y->series->used += fov_size(y);
   return y;
 }
 
 real *fov_grad_memory(FovTape *tape, FovVar *x) {
   FovSeries *series = x->series;
-  if (!series) return FOV_NEW(tape->arena, real, size_of(x));
+  if (!series) return FOV_NEW(tape->arena, real, fov_size(x));
   if (!series->grad) series->grad = FOV_NEW(tape->arena, real, series->size);
   return series->grad + (x->value - series->value);
 }

@@ -4,6 +4,11 @@
 
 #include "tensor/tape.h"
 
+/** Numbers of x, with those between its rows. */
+FOV_INLINE size_t fov_size(const FovVar *x) {
+  return (size_t)x->rows * x->stride;
+}
+
 /** A [rows, cols] var that is no parameter, without numbers yet. */
 FovVar *fov_make_var(FovTape *tape, int rows, int cols, bool wants_grad);
 
