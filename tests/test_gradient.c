@@ -668,6 +668,25 @@ static void test_no_gradient_flows_through_the_sample(void **state) {
   toy_finish(&toy);
 }
 
+/** The first tile trains the queries if it is learned; not if nobody chose it. */
+static void test_a_first_tile_that_nobody_chose_trains_no_query(void **state) {
+  (void)state;
+  static const char *const firsts[] = {"learned", "centre", "random"};
+  for (int i = 0; i < 3; i++) {
+    Toy toy;
+    char settings[256];
+    snprintf(settings, sizeof settings,
+             TOY_SITES "attention = straight_through\nglimpses = 1\nfirst = %s\n", firsts[i]);
+    toy_create(&toy, settings);
+    real *gradient = gradient_with(settings, "none", 1, 1);
+    real *zero = fov_params_block(&toy.experiment.agent.params);
+    assert_int_equal(differs(gradient, zero, settings, "tiles.query."), i == 0);
+    assert_true(differs(gradient, zero, settings, "glimpse."));
+    free(zero), free(gradient);
+    toy_finish(&toy);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #ifdef FOV_DOUBLE
@@ -689,6 +708,7 @@ int main(void) {
       cmocka_unit_test(test_windows_of_huge_weights_have_finite_gradients),
       cmocka_unit_test(test_the_answer_trains_the_blocks_of_tiles),
       cmocka_unit_test(test_no_gradient_flows_through_the_sample),
+      cmocka_unit_test(test_a_first_tile_that_nobody_chose_trains_no_query),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

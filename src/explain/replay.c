@@ -65,15 +65,12 @@ static void see(Repeating *r, int t) {
   const FovTimeStep *step = &held->rollout.at[t];
   FovTape *tape = &r->replay->tape;
   FovReadout readout = {.g = NULL};
-  FovView view = {.images = images_at(r, t),
-                  .changed = held->task.env->spec.changes,
-                  .fixed = t == 1 && held->task.options.first != FOV_FIRST_LEARNED,
-                  .deterministic = true,
-                  .previous = step->previous,
-                  .held = held->through ? NULL : step->read,
-                  .time = (real)(2.0 * (t - 1) / fov_task_glimpses(&held->task) - 1),
-                  .lanes = step->count,
-                  .location = fov_constant(tape, step->count, 2)};
+  FovView view = fov_task_view(&held->task, t - 1);
+  view.images = images_at(r, t), view.lanes = step->count;
+  view.deterministic = true;
+  view.previous = step->previous;
+  view.held = held->through ? NULL : step->read;
+  view.location = fov_constant(tape, step->count, 2);
   for (int i = 0; i < step->count; i++)
     memcpy(fov_value_row(view.location, i), fov_value_row(step->location, i), 2 * sizeof(real));
   fov_agent_see(&readout, &r->state, &held->agent, tape, &view);

@@ -11,17 +11,13 @@ static void keep_frames(FovTimeStep *step, const Play *play) {
 
 void fov_play_see(FovTimeStep *step, Play *play) {
   int n = step->count, taken = play->rollout->time_steps - 2; // glimpses, before this one
-  FovView view = {.images = play->images,
-                  .changed = play->task->env->spec.changes,
-                  .fixed = taken == 0 && play->task->options.first != FOV_FIRST_LEARNED,
-                  .copies = play->plan->copies,
-                  .rng = play->policy_rng,
-                  .progress = play->plan->progress,
-                  .deterministic = play->plan->deterministic,
-                  .previous = play->previous,
-                  .labels = step->labels,
-                  .time = (real)(2.0 * taken / fov_task_glimpses(play->task) - 1),
-                  .lanes = n};
+  FovView view = fov_task_view(play->task, taken);
+  view.images = play->images, view.lanes = n;
+  view.copies = play->plan->copies;
+  view.rng = play->policy_rng;
+  view.progress = play->plan->progress;
+  view.deterministic = play->plan->deterministic;
+  view.previous = play->previous, view.labels = step->labels;
   FovReadout readout = {.g = NULL};
   view.location = step->location = fov_rows(play->tape, play->locations, play->row, n);
   memcpy(view.location->value, play->places, 2 * (size_t)n * sizeof *play->places);

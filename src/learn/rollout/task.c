@@ -104,6 +104,12 @@ int fov_task_glimpses(const FovTask *task) {
   return task->options.glimpses * task->env->spec.steps;
 }
 
+FovView fov_task_view(const FovTask *task, int taken) {
+  return (FovView){.changed = task->env->spec.changes,
+                   .fixed = taken == 0 && task->options.first != FOV_FIRST_LEARNED,
+                   .time = (real)(2.0 * taken / fov_task_glimpses(task) - 1)};
+}
+
 void fov_task_bounds(real bounds[2], const FovTask *task) {
   const FovSensor *sensor = &task->agent->sensor;
   FovImage shown = fov_observed(&task->env->spec.observation, NULL);
