@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "record/safetensors.h"
 
 /** Older files have the first OLDER scalars only. */
@@ -126,4 +127,15 @@ FovStatus fov_outcomes_read(FovOutcomes *outcomes, const char *path) {
 void fov_outcomes_finish(FovOutcomes *outcomes) {
   free(outcomes->wrong);
   outcomes->wrong = NULL;
+}
+
+FovStatus fov_outcomes_differ(bool *differ, const FovOutcomes *outcomes, const char *checkpoint) {
+  FovSafetensors *file;
+  *differ = false;
+  if (!fov_file_exists(checkpoint)) return FOV_OK;
+  FOV_TRY(fov_safetensors_open(&file, checkpoint));
+  const char *weights = fov_safetensors_text(file, "weights");
+  *differ = weights && strcmp(weights, outcomes->weights) != 0;
+  fov_safetensors_close(file);
+  return FOV_OK;
 }

@@ -8,7 +8,6 @@
 #include "experiment/compare/runs.h"
 #include "experiment/sweep/plan.h"
 #include "record/run.h"
-#include "record/safetensors.h"
 
 /** What is read of each run. */
 typedef struct Choice {
@@ -64,14 +63,10 @@ static FovStatus choose_split(FovCompareSplit *split, const FovRuns *runs) {
 /** Fails if the outcomes are of other weights than those that the run would be tested with. */
 static FovStatus check_weights(const FovComparedRun *run, const char *path) {
   char best[FOV_PATH_SIZE];
-  FovSafetensors *file;
+  bool differ;
   snprintf(best, sizeof best, "%.2048s/" FOV_RUN_BEST, run->source);
-  if (!fov_file_exists(best)) return FOV_OK;
-  FOV_TRY(fov_safetensors_open(&file, best));
-  const char *weights = fov_safetensors_text(file, "weights");
-  bool same = !weights || strcmp(weights, run->outcomes.weights) == 0;
-  fov_safetensors_close(file);
-  if (same) return FOV_OK;
+  FOV_TRY(fov_outcomes_differ(&differ, &run->outcomes, best));
+  if (!differ) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
                   "%s: outcomes of other weights than " FOV_RUN_BEST
                   "; evaluate again: fovea eval %s --split %s --rollouts %d --save",

@@ -186,12 +186,18 @@ FovStatus fov_sweep_lock(int *lock, const char *dir) {
 
 /* ---- a run's files ---- */
 
+/** Whether there are readable outcomes, not known to be of other weights than the run has now. */
 static bool read_outcomes(FovOutcomes *outcomes, const FovSweepRun *run, const char *dir,
                           FovSplit split, int rollouts) {
-  char path[FOV_PATH_SIZE], name[FOV_OUTCOMES_NAME];
+  char path[FOV_PATH_SIZE], best[FOV_PATH_SIZE], name[FOV_OUTCOMES_NAME];
+  bool differ;
   fov_sweep_path(path, dir, run->name, fov_outcomes_name(name, split, rollouts));
-  if (fov_file_exists(path) && fov_outcomes_read(outcomes, path) == FOV_OK) return true;
+  fov_sweep_path(best, dir, run->name, FOV_RUN_BEST);
   *outcomes = (FovOutcomes){.cases = 0};
+  if (fov_file_exists(path) && fov_outcomes_read(outcomes, path) == FOV_OK &&
+      (fov_outcomes_differ(&differ, outcomes, best) != FOV_OK || !differ))
+    return true;
+  fov_outcomes_finish(outcomes);
   return false;
 }
 
