@@ -29,7 +29,7 @@ static const struct {
     {".tex", fov_compare_latex, false},
 };
 
-enum { FORMATS = sizeof formats / sizeof *formats, JSON = 3, FIGURE = FORMATS };
+enum { FORMATS = sizeof formats / sizeof *formats, TEXT = 0, JSON = 3, FIGURE = FORMATS };
 
 static const char *const format_names[] = {"text", "markdown", "csv", "json", "latex", NULL};
 static const char *const splits[] = {"auto", "valid", "test", NULL};
@@ -103,11 +103,15 @@ static FovStatus print(const Request *request, const FovCompared *compared, int 
 
 static FovStatus run(const void *values, const FovArguments *arguments) {
   const Request *request = values;
-  int format = request->json ? JSON : request->format;
+  int asked = request->json ? JSON : request->format, format = asked;
   if (arguments->count == 0)
     return fov_fail(FOV_ERR_USAGE,
                     "no sweep, run, folder of runs or CSV file given; see fovea compare --help");
   if (request->output) FOV_TRY(format_of(&format, request->output));
+  if (request->output && asked != TEXT && asked != format)
+    return fov_fail(FOV_ERR_USAGE,
+                    "-o %s and --format %s: expected one of them, or the same format",
+                    request->output, format_names[asked]);
   for (int i = 0; i < arguments->count && request->output; i++)
     FOV_TRY(fov_cli_check_output(request->output, arguments->words[i]));
   FovCompareRequest what = {.sources = arguments->words,

@@ -48,6 +48,10 @@ FovStatus fov_method_options_check(const FovExplainCommand *command, const char 
                                    int count) {
   const FovMethod *chosen;
   FOV_TRY(fov_method_choose(&chosen, command));
+  if (chosen && chosen->ignores_target && command->target)
+    return fov_fail(FOV_ERR_USAGE,
+                    "--target %.80s: the map of %s is the same for all targets; leave out --target",
+                    command->target, chosen->plugin.name);
   for (int i = 0; i < count; i++) {
     const FovMethod *method = method_of(words[i]);
     if (method && command->jacobian)

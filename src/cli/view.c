@@ -15,7 +15,7 @@ typedef struct Request {
   bool wrong;
 } Request;
 
-enum { DARK, LIGHT };
+enum { DARK, LIGHT, COUNT = 20 };
 
 static const char *const themes[] = {[DARK] = "dark", [LIGHT] = "light", NULL};
 
@@ -82,6 +82,30 @@ static void note_other_weights(const char *source, const char *trace,
             trace, (long long)of_trace->update, (long long)of_best.update, source);
 }
 
+/** Refuses options that would change nothing. */
+static FovStatus check_effects(const Request *r) {
+  const char *ending = r->export ? strrchr(r->export, '.') : NULL;
+  bool web = ending && strcmp(ending, ".html") == 0;
+  bool overview = r->export && r->show != FOV_DRAW_EPISODE;
+  bool pages = overview && r->show != FOV_DRAW_CONFUSION;
+  const struct {
+    bool refused;
+    const char *why;
+  } rules[] = {
+      {r->page > 1 && !pages,
+       "--page: expected --export and --show heat, target or sheet, too; PgUp and PgDn turn the "
+       "pages of a window"},
+      {r->count != COUNT && !web, "--count: expected --export FILE.html, too"},
+      {r->episode > 0 && overview,
+       "--episode and --show: expected one of them: an overview is of all episodes"},
+      {r->head > 0 && overview && r->show != FOV_DRAW_SHEET,
+       "--head: expected --show episode or sheet: only these show weights"},
+  };
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+    if (rules[i].refused) return fov_fail(FOV_ERR_USAGE, "%s", rules[i].why);
+  return FOV_OK;
+}
+
 static FovStatus check_request(const FovDrawEpisode *what, const FovArguments *arguments) {
   if (what->picture && what->gazes)
     return fov_fail(FOV_ERR_USAGE, "--picture and --gazes: expected one of them");
@@ -132,6 +156,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
                          .explain = &fov_cli_explain,
                          .method = request->method};
   FOV_TRY(parse_size(&what, request->size));
+  FOV_TRY(check_effects(request));
   FOV_TRY(check_request(&what, arguments));
   char path[FOV_PATH_SIZE], beside[FOV_PATH_SIZE];
   FovProvenance of_trace;

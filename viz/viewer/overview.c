@@ -23,15 +23,14 @@ static FovStatus turn(FovViewer *viewer, int page, double width, double height) 
     fov_player_scroll(player, (page - 1) * player->rows - player->scroll);
     return FOV_OK;
   }
-  int pages = 1;
   if (player->mode == FOV_MODE_CONFUSION) {
     FovConfusion confusion;
     FOV_TRY(fov_confusion_count(&confusion, player->trace, 0));
     fov_confusion_finish(&confusion);
-    return page > pages ? no_page(viewer->opened.path, page, pages) : FOV_OK;
+    return FOV_OK;
   }
   FOV_TRY(fov_viewer_count_heat(viewer));
-  pages = (viewer->heat.maps - 2) / FOV_HEAT_PAGE + 1;
+  int pages = (viewer->heat.maps - 2) / FOV_HEAT_PAGE + 1;
   if (page > pages) return no_page(viewer->opened.path, page, pages);
   fov_heat_turn(&viewer->heat, page - 1);
   return FOV_OK;
