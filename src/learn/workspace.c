@@ -58,19 +58,23 @@ static void measure(void *context, int task, int worker) {
   fov_arena_finish(&arena);
 }
 
-/** Bytes that each of the least lanes takes, if so many more might not fit into memory; else 0. */
-static double bytes_of_large(const Measurement *least, int lanes) {
-  Measurement measured = *least;
-  fov_team_run(1, 1, measure, &measured);
-  double each = measured.bytes / measured.lanes;
-  return each * lanes > most_bytes() ? each : 0;
+/** Fewer lanes than `some`, a multiple of those that were measured, if they take much memory: an
+ * operation's scratch memory is small beside that, and to play them takes long. */
+static int fewer_lanes(const Measurement *least, int some) {
+  const double much = 64 << 20;
+  double most = much / least->bytes;
+  return most < some / least->lanes ? (int)fmax(most, 1) * least->lanes : some;
 }
 
 static double measure_growth(FovShardWork *work, void *context, int least, int some, int lanes) {
   Measurement few = {.work = work, .context = context, .lanes = least}, more = few;
+  if (some > least && lanes > least) {
+    fov_team_run(1, 1, measure, &few);
+    some = fewer_lanes(&few, some);
+  }
   int twice = 2 * some < lanes ? 2 * some : lanes;
-  double large = some > least && twice > least ? bytes_of_large(&few, twice) : 0;
-  if (large > 0) return large * lanes;
+  double each = few.bytes / least;
+  if (each * twice > most_bytes()) return each * lanes;
   few.lanes = some;
   more.lanes = twice;
   fov_team_run(1, 1, measure, &more);
