@@ -98,8 +98,8 @@ static FovStatus check_effects(const Request *r) {
       {r->count != COUNT && !web, "--count: expected --export FILE.html, too"},
       {r->episode > 0 && overview,
        "--episode and --show: expected one of them: an overview is of all episodes"},
-      {r->head > 0 && overview && r->show != FOV_DRAW_SHEET,
-       "--head: expected --show episode or sheet: only these show weights"},
+      {r->head > 0 && overview && !pages,
+       "--head and --show confusion: expected one of them: it shows no weights"},
   };
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
     if (rules[i].refused) return fov_fail(FOV_ERR_USAGE, "%s", rules[i].why);
