@@ -316,6 +316,24 @@ static void test_other_tables_are_read_where_they_are_asked_for(void **state) {
   free(rows);
 }
 
+/** As spreadsheets write them: a byte order mark, carriage returns, a last line without an end. */
+static void test_tables_of_other_programs_are_read(void **state) {
+  (void)state;
+  FovProgress *rows;
+  size_t count;
+  double value;
+  put("\xEF\xBB\xBFlength,error\r\n1,0.25\r\n2,0.125");
+  assert_int_equal(fov_progress_read_table(&rows, &count, path), FOV_OK);
+  assert_int_equal(count, 2);
+  assert_true(fov_progress_find(&value, &rows[0], "length") && value == 1);
+  assert_true(fov_progress_find(&value, &rows[1], "error") && value == 0.125);
+  free(rows);
+  put(HEADER ROW1 "2,2"); // a run that was killed
+  assert_int_equal(fov_progress_read_table(&rows, &count, path), FOV_OK);
+  assert_int_equal(count, 1);
+  free(rows);
+}
+
 static void test_a_zero_byte_is_refused(void **state) {
   (void)state;
   static const char text[] = HEADER "1,\0\n" ROW1;
@@ -374,6 +392,7 @@ int main(void) {
       TEST(test_append_to_a_full_disk_leaves_no_part),
       TEST(test_bad_files_are_refused),
       TEST(test_other_tables_are_read_where_they_are_asked_for),
+      TEST(test_tables_of_other_programs_are_read),
       TEST(test_a_zero_byte_is_refused),
       TEST(test_a_missing_file_is_an_error_to_read),
       TEST(test_truncate_keeps_rows_up_to_the_checkpoint),

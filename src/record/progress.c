@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text.h"
 
 /** A fixed column: an int64_t or a double of the row. */
 typedef struct Column {
@@ -349,14 +350,36 @@ static FovStatus parse_text(FovProgress **result, size_t *result_count, const ch
   return FOV_OK;
 }
 
+/** Removes a byte order mark and the carriage returns that other programs end lines with. Returns
+ * the new size. */
+static size_t clean(char *text, size_t size) {
+  size_t kept = 0;
+  for (size_t i = fov_text_mark(text); i < size; i++)
+    if (text[i] != '\r' || (i + 1 < size && text[i + 1] != '\n')) text[kept++] = text[i];
+  text[kept] = '\0';
+  return kept;
+}
+
+static bool is_table(const char *text, const char *path) {
+  Reader reader = {.path = path, .at = text, .line = 1, .tables = true};
+  return strchr(text, '\n') && parse_header(&reader) == FOV_OK && reader.is_table;
+}
+
+/** Cuts the part of a line that a killed run left at the end; of another table, ends its last line.
+ * Returns the new size. */
+static size_t end_lines(char *text, size_t size, const char *path, bool tables) {
+  if (size > 0 && text[size - 1] != '\n' && tables && is_table(text, path)) text[size++] = '\n';
+  while (size > 0 && text[size - 1] != '\n') size--;
+  return size;
+}
+
 static FovStatus read_rows(FovProgress **rows, size_t *count, const char *path, bool tables) {
   *rows = NULL;
   *count = 0;
   char *text;
   size_t size;
   FOV_TRY(fov_file_read(&text, &size, path, FILE_LIMIT));
-  while (size > 0 && text[size - 1] != '\n') size--;
-  text[size] = '\0';
+  size = end_lines(text, clean(text, size), path, tables);
   FovStatus status = parse_text(rows, count, text, size, path, tables);
   free(text);
   return status;
