@@ -947,6 +947,9 @@ static void test_what_an_agent_does_not_compute_is_refused(void **state) {
     assert_int_equal(fov_method_check(*m, &toy.task, false), FOV_ERR_USAGE);
     assert_non_null(strstr(fov_error_message(), "toy_letters, which shows symbols"));
   }
+  toy.env.spec.changes = true;
+  assert_int_equal(fov_explain_check(&(FovExplainRequest){.task = &toy.task}), FOV_ERR_USAGE);
+  assert_non_null(strstr(fov_error_message(), "found env = toy_letters, which changes them"));
   toy_finish(&toy);
 }
 
