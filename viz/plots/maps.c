@@ -80,14 +80,13 @@ static cairo_surface_t *blend(const Sheet *sheet, const FovDrawMap *map, int fra
 /** The path of the glimpses, with a ring around the first. */
 static void draw_places(cairo_t *cr, const FovDrawMap *map, FovBox box) {
   for (int t = 0; t < map->place_count && !isnan(map->places[2 * t]); t++) {
-    double x = box.x + ((double)map->places[2 * t] + 1) / 2 * box.w;
-    double y = box.y + ((double)map->places[2 * t + 1] + 1) / 2 * box.h;
-    cairo_line_to(cr, x, y);
+    FovPoint at = fov_point_at(box, map->places + 2 * t);
+    cairo_line_to(cr, at.x, at.y);
   }
   fov_stroke_rimmed(cr, (FovColour){1, 1, 1}, 1, 0.8);
   if (map->place_count == 0 || isnan(map->places[0])) return;
-  fov_disc(cr, box.x + ((double)map->places[0] + 1) / 2 * box.w,
-           box.y + ((double)map->places[1] + 1) / 2 * box.h, 3);
+  FovPoint first = fov_point_at(box, map->places);
+  fov_disc(cr, first.x, first.y, 3);
   fov_stroke_rimmed(cr, (FovColour){1, 1, 1}, 1, 0.8);
 }
 

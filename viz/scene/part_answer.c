@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "viz/scene/episode.h"
-#include "viz/scene/part_policy.h"
 
 /** The place in a column for glimpse t, [2]; NULL: the answers are no places. */
 static const float *place_in(const FovScene *scene, const char *column, int t) {
@@ -31,9 +30,8 @@ static void draw_cross(cairo_t *cr, double x, double y, double arm, double line,
 }
 
 static void draw_place(cairo_t *cr, const FovLayout *l, const float *place, FovColour colour) {
-  double x = l->image.x + (fov_near(place[0]) + 1) / 2 * l->image.w;
-  double y = l->image.y + (fov_near(place[1]) + 1) / 2 * l->image.h;
-  draw_cross(cr, x, y, 0.5 * l->em, fmax(1.5, 0.16 * l->em), colour);
+  FovPoint at = fov_point_at(l->image, place);
+  draw_cross(cr, at.x, at.y, 0.5 * l->em, fmax(1.5, 0.16 * l->em), colour);
 }
 
 void fov_draw_answer(cairo_t *cr, const FovScene *scene, const FovLayout *l) {

@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#include "viz/scene/part_policy.h"
-
 /** Whether there are any of the scene's episode. */
 static bool has_gazes(const FovScene *scene) {
   return scene->gazes && scene->episode < scene->gazes->episodes;
@@ -17,10 +15,9 @@ static FovColour colour_of(const FovScene *scene, int k) {
 /** Moves along a gaze to a share of the way to glimpse t; x and y: the end of the way. */
 static void go_to(cairo_t *cr, const FovLayout *l, const float *place, double share, double *x,
                   double *y) {
-  double to_x = l->image.x + (fov_near(place[0]) + 1) / 2 * l->image.w;
-  double to_y = l->image.y + (fov_near(place[1]) + 1) / 2 * l->image.h;
-  *x += share * (to_x - *x);
-  *y += share * (to_y - *y);
+  FovPoint to = fov_point_at(l->image, place);
+  *x += share * (to.x - *x);
+  *y += share * (to.y - *y);
   cairo_line_to(cr, *x, *y);
 }
 

@@ -5,13 +5,6 @@
 
 #include "viz/scene/attention.h"
 
-/** Nothing is drawn farther out, in half image widths: cairo's coordinates have 24 bits. */
-enum { FAR = 8 };
-
-double fov_near(float location) {
-  return fmin(FAR, fmax(-FAR, location));
-}
-
 static const double OPACITY = 0.6; // of the likeliest tile: the image stays visible
 
 /** A distribution over tiles. */
@@ -97,18 +90,17 @@ void fov_draw_policy_tiles(cairo_t *cr, const FovScene *scene, const FovLayout *
 void fov_draw_policy_gaussian(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   const float *mean, *sigma;
   if (!find_gaussian(&mean, &sigma, scene)) return;
-  if (!(fabsf(mean[0]) < FAR && fabsf(mean[1]) < FAR)) return;
+  if (!(fabsf(mean[0]) < FOV_FAR && fabsf(mean[1]) < FOV_FAR)) return;
   double arm = 0.4 * l->em, line = fmax(1.25, 0.11 * l->em);
-  double x = l->image.x + (mean[0] + 1) / 2 * l->image.w;
-  double y = l->image.y + (mean[1] + 1) / 2 * l->image.h;
-  cairo_move_to(cr, x - arm, y);
-  cairo_line_to(cr, x + arm, y);
-  cairo_move_to(cr, x, y - arm);
-  cairo_line_to(cr, x, y + arm);
+  FovPoint at = fov_point_at(l->image, mean);
+  cairo_move_to(cr, at.x - arm, at.y);
+  cairo_line_to(cr, at.x + arm, at.y);
+  cairo_move_to(cr, at.x, at.y - arm);
+  cairo_line_to(cr, at.x, at.y + arm);
   fov_stroke_rimmed(cr, scene->theme->policy, line, 1);
-  if (!(sigma[0] > 0 && sigma[0] < FAR && sigma[1] > 0 && sigma[1] < FAR)) return;
+  if (!(sigma[0] > 0 && sigma[0] < FOV_FAR && sigma[1] > 0 && sigma[1] < FOV_FAR)) return;
   cairo_save(cr);
-  cairo_translate(cr, x, y);
+  cairo_translate(cr, at.x, at.y);
   cairo_scale(cr, sigma[0] / 2 * l->image.w, sigma[1] / 2 * l->image.h);
   fov_disc(cr, 0, 0, 1);
   cairo_restore(cr);

@@ -15,9 +15,6 @@ void fov_draw_policy_tiles(cairo_t *cr, const FovScene *scene, const FovLayout *
 /** Tints the tiles of an image by p, a distribution over a grid. */
 void fov_tint_tiles(cairo_t *cr, const FovTheme *theme, FovBox image, const float *p, FovGrid grid);
 
-/** A coordinate that is not too far outside the image to be drawn. */
-double fov_near(float location);
-
 /** Explains these marks in a line that starts at (x, y) and ends before x = `end`. */
 void fov_draw_policy_legend(cairo_t *cr, const FovScene *scene, double x, double y, double end,
                             double em);

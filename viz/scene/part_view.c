@@ -14,19 +14,13 @@
 #include "viz/scene/pixels.h"
 #include "viz/scene/reconstruction.h"
 
-typedef struct Point {
-  double x, y;
-} Point;
-
 /** The canvas coordinates of where glimpse t was. */
-static Point place(const FovScene *scene, FovBox image, int t) {
-  const float *at = fov_gaze(scene->trace, scene->episode, t);
-  return (Point){image.x + (fov_near(at[0]) + 1) / 2 * image.w,
-                 image.y + (fov_near(at[1]) + 1) / 2 * image.h};
+static FovPoint place(const FovScene *scene, FovBox image, int t) {
+  return fov_point_at(image, fov_gaze(scene->trace, scene->episode, t));
 }
 
-static Point between(Point a, Point b, double share) {
-  return (Point){a.x + share * (b.x - a.x), a.y + share * (b.y - a.y)};
+static FovPoint between(FovPoint a, FovPoint b, double share) {
+  return (FovPoint){a.x + share * (b.x - a.x), a.y + share * (b.y - a.y)};
 }
 
 /* ---- the image, without the marks ---- */
@@ -125,17 +119,17 @@ static void draw_squares(cairo_t *cr, const FovScene *scene, const FovLayout *l)
 }
 
 /** Draws a step of the path, which ends outside the ring around its end. */
-static void draw_step(cairo_t *cr, const FovScene *scene, Point from, Point to, double ring,
+static void draw_step(cairo_t *cr, const FovScene *scene, FovPoint from, FovPoint to, double ring,
                       double line, double alpha) {
   double part = 1 - ring / hypot(to.x - from.x, to.y - from.y);
   if (!(part > 0)) return;
-  Point end = between(from, to, part);
+  FovPoint end = between(from, to, part);
   cairo_move_to(cr, from.x, from.y);
   cairo_line_to(cr, end.x, end.y);
   fov_stroke_rimmed(cr, scene->theme->path, line, alpha);
 }
 
-static void draw_dot(cairo_t *cr, const FovScene *scene, Point at, double radius, double alpha) {
+static void draw_dot(cairo_t *cr, const FovScene *scene, FovPoint at, double radius, double alpha) {
   fov_disc(cr, at.x, at.y, radius + 1.5);
   fov_set_colour(cr, fov_theme_dark.paper, 0.7 * alpha);
   cairo_fill(cr);
@@ -145,7 +139,7 @@ static void draw_dot(cairo_t *cr, const FovScene *scene, Point at, double radius
 }
 
 /** Point t of the path; the one after this glimpse is on the way to the next. */
-static Point path_point(const FovScene *scene, FovBox image, int t) {
+static FovPoint path_point(const FovScene *scene, FovBox image, int t) {
   if (t <= scene->glimpse) return place(scene, image, t);
   return between(place(scene, image, t - 1), place(scene, image, t), scene->glide);
 }
@@ -155,10 +149,10 @@ static Point path_point(const FovScene *scene, FovBox image, int t) {
 static void draw_path(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   double radius = 0.34 * l->em, ring = 1.5 * radius, line = fmax(1.5, 0.14 * l->em);
   int end = scene->glimpse + (scene->glide > 0);
-  Point at = path_point(scene, l->image, 0);
+  FovPoint at = path_point(scene, l->image, 0);
   for (int t = 0; t < end; t++) {
     double alpha = 0.35 + 0.65 * (t + 1) / end;
-    Point next = path_point(scene, l->image, t + 1);
+    FovPoint next = path_point(scene, l->image, t + 1);
     draw_step(cr, scene, at, next, t + 1 == end ? ring : 0, line, alpha);
     draw_dot(cr, scene, at, t == 0 ? radius : 0.55 * radius, t == 0 ? 1 : alpha);
     at = next;
@@ -172,7 +166,7 @@ static void draw_numbers(cairo_t *cr, const FovScene *scene, const FovLayout *l)
   double em = l->em;
   fov_set_font(cr, 0.85 * em, true);
   for (int t = 0; t <= scene->glimpse; t++) {
-    Point at = path_point(scene, l->image, t);
+    FovPoint at = path_point(scene, l->image, t);
     double half = t < 9 ? 0.6 * em : 0.85 * em;
     FovBox plate = {at.x + 0.7 * em, at.y + 0.35 * em, 2 * half, 1.2 * em};
     fov_round_box(cr, plate, 0.25 * em);
@@ -218,7 +212,7 @@ static double legend_text(cairo_t *cr, const FovScene *scene, double x, double y
  * made for the image, needs one. */
 static double legend_path(cairo_t *cr, const FovScene *scene, double x, double y, double em) {
   double middle = y - 0.3 * em, line = fmax(1.5, 0.14 * em);
-  draw_dot(cr, scene, (Point){x + 0.4 * em, middle}, 0.36 * em, 1);
+  draw_dot(cr, scene, (FovPoint){x + 0.4 * em, middle}, 0.36 * em, 1);
   x = legend_text(cr, scene, x + 1.15 * em, y, "first glimpse") + 1.4 * em;
   fov_disc(cr, x + 0.4 * em, middle, 0.42 * em);
   fov_stroke_rimmed(cr, scene->theme->path, line, 1);

@@ -130,6 +130,15 @@ FovBox fov_cut_bottom(FovBox *rest, double height) {
   return (FovBox){rest->x, rest->y + rest->h, rest->w, height};
 }
 
+static double near_image(float location) {
+  return fmin(FOV_FAR, fmax(-FOV_FAR, location));
+}
+
+FovPoint fov_point_at(FovBox image, const float *location) {
+  return (FovPoint){image.x + (near_image(location[0]) + 1) / 2 * image.w,
+                    image.y + (near_image(location[1]) + 1) / 2 * image.h};
+}
+
 FovBox fov_fit(FovBox room, double w, double h) {
   double scale = fmin(room.w / w, room.h / h);
   FovBox box = {0, 0, fmax(1, round(scale * w)), fmax(1, round(scale * h))};

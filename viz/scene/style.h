@@ -19,6 +19,13 @@ typedef struct FovBox {
   double x, y, w, h;
 } FovBox;
 
+typedef struct FovPoint {
+  double x, y;
+} FovPoint;
+
+/** Nothing is drawn farther out, in half image widths: cairo's coordinates have 24 bits. */
+enum { FOV_FAR = 8 };
+
 enum { FOV_SERIES = 7, FOV_PATCHES = 4 };
 
 /** Colours by role; `series` distinguish things of one kind (Okabe and Ito 2008). */
@@ -55,6 +62,9 @@ void fov_round_box(cairo_t *cr, FovBox box, double radius);
 void fov_stroke_rimmed(cairo_t *cr, FovColour colour, double line, double alpha);
 
 bool fov_inside(FovBox box, double x, double y);
+
+/** Where a location [2] is in the box of its image, or not too far outside. */
+FovPoint fov_point_at(FovBox image, const float *location);
 
 /** Moves the edges to whole units, where an even line is crisp. */
 FovBox fov_snap(FovBox box);

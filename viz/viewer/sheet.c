@@ -72,25 +72,18 @@ static FovBox tile_box(const Layout *l, int index) {
                   l->pitch_y - 2.2 * l->em};
 }
 
-/** The canvas coordinates of where a glimpse was. */
-static void place(double *x, double *y, const FovTrace *trace, FovBox image, int episode, int t) {
-  const float *at = fov_gaze(trace, episode, t);
-  *x = image.x + (fov_near(at[0]) + 1) / 2 * image.w;
-  *y = image.y + (fov_near(at[1]) + 1) / 2 * image.h;
-}
-
 static void draw_path(cairo_t *cr, const FovTrace *trace, const FovTheme *theme, FovBox image,
                       int episode, double em) {
-  double x = 0, y = 0;
+  FovPoint at = {0, 0};
   for (int t = 0; t <= fov_last_glimpse(trace, episode); t++) {
-    place(&x, &y, trace, image, episode, t);
-    cairo_line_to(cr, x, y);
+    at = fov_point_at(image, fov_gaze(trace, episode, t));
+    cairo_line_to(cr, at.x, at.y);
   }
   fov_stroke_rimmed(cr, theme->path, fmax(1, 0.09 * em), 0.9);
-  fov_disc(cr, x, y, 0.3 * em);
+  fov_disc(cr, at.x, at.y, 0.3 * em);
   fov_stroke_rimmed(cr, theme->path, fmax(1, 0.11 * em), 1);
-  place(&x, &y, trace, image, episode, 0);
-  fov_disc(cr, x, y, 0.22 * em);
+  at = fov_point_at(image, fov_gaze(trace, episode, 0));
+  fov_disc(cr, at.x, at.y, 0.22 * em);
   fov_set_colour(cr, theme->path, 1);
   cairo_fill(cr);
 }
