@@ -51,9 +51,6 @@ int fov_conv_fitting(const FovConv *conv, int extent);
  * W' likewise. */
 int fov_conv_places(const FovConv *conv);
 
-/** Scratch memory of one use of fov_conv with F filters, in numbers; independent of the lanes. */
-double fov_conv_scratch(const FovConv *conv, int filters);
-
 /**
  * act(x ∗ w + b): a convolution without padding (LeCun et al. 1998), the same filters on every
  * picture.

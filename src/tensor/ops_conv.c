@@ -38,11 +38,6 @@ static int group_size(const FovConv *conv, int filters) {
   return most < ROOM ? ROOM / most : 1;
 }
 
-double fov_conv_scratch(const FovConv *conv, int filters) {
-  double row = (double)fov_gemm_stride(window_size(conv)) + fov_gemm_stride(filters);
-  return group_size(conv, filters) * row;
-}
-
 /** Where the window of a place starts in x; places are counted lane after lane. */
 FOV_INLINE size_t window_at(const Conv *op, size_t place) {
   const FovConv *shape = &op->shape;
