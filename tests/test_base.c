@@ -79,6 +79,17 @@ static void columns_are_counted_as_they_are_printed(void **state) {
   assert_int_equal(fov_text_columns("a\xC3", SIZE_MAX), 2);
 }
 
+static void words_of_a_shell_are_quoted_where_they_need_it(void **state) {
+  (void)state;
+  char text[24];
+  assert_string_equal(fov_text_word(text, sizeof text, "runs/a-s0"), "runs/a-s0");
+  assert_string_equal(fov_text_word(text, sizeof text, "my runs/a"), "'my runs/a'");
+  assert_string_equal(fov_text_word(text, sizeof text, "it's"), "'it'\\''s'");
+  assert_string_equal(fov_text_word(text, sizeof text, ""), "''");
+  assert_string_equal(fov_text_word(text, sizeof text, "0123456789012345678901234"),
+                      "01234567890123456789012");
+}
+
 /* ---- memory ---- */
 
 /** Writes a file into `folder`, with the folders that its name has. */
@@ -744,6 +755,7 @@ int main(void) {
       cmocka_unit_test(text_is_printable_utf8),
       cmocka_unit_test(separators_and_bidirectional_controls_are_not_printable),
       cmocka_unit_test(columns_are_counted_as_they_are_printed),
+      cmocka_unit_test(words_of_a_shell_are_quoted_where_they_need_it),
       cmocka_unit_test(a_limit_of_addresses_counts),
       cmocka_unit_test_setup_teardown(the_least_limit_of_all_control_groups_counts, make_groups,
                                       remove_tree),

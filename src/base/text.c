@@ -48,6 +48,28 @@ void fov_text_clean(char *text) {
   }
 }
 
+void fov_text_put_word(FILE *stream, const char *word) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                              "_-./:=,@%+";
+  if (*word && !word[strspn(word, plain)]) {
+    fputs(word, stream);
+    return;
+  }
+  putc('\'', stream);
+  for (; *word; word++) fprintf(stream, *word == '\'' ? "'\\''" : "%c", *word);
+  putc('\'', stream);
+}
+
+char *fov_text_word(char *text, size_t size, const char *word) {
+  FILE *stream = fmemopen(text, size, "w");
+  *text = '\0';
+  if (!stream) return text;
+  fov_text_put_word(stream, word);
+  fclose(stream);
+  text[size - 1] = '\0';
+  return text;
+}
+
 bool fov_text_close(char **text, FILE *stream) {
   bool written = stream && !ferror(stream);
   if (stream && fclose(stream) != 0) written = false;

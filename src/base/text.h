@@ -28,6 +28,12 @@ size_t fov_text_mark(const char *text);
  * terminal that prints it. */
 void fov_text_clean(char *text);
 
+/** Writes one word of a shell, in quotes if it needs them. */
+void fov_text_put_word(FILE *stream, const char *word);
+
+/** The same into text [size], cut if that is too small. Returns text. */
+char *fov_text_word(char *text, size_t size, const char *word);
+
 /** Closes a stream of open_memstream, or NULL. If anything that was written is missing, frees
  * *text, sets it to NULL and returns false. glibc's fclose succeeds even where it has lost all of
  * it. */

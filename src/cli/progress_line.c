@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include "base/profile.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/print.h"
+#include "record/run.h"
 
 enum { MAX_PARTS = 8, PART_SIZE = 64, GAP = 2, MIN_CELLS = 5 };
 
@@ -162,9 +164,11 @@ static void print_finish(const FovReport *report) {
   if (report->update < report->updates)
     printf("stopped after %d evaluations without a better one (train.patience)\n",
            report->experiment->start.patience);
+  char dir[FOV_PATH_SIZE];
   fov_print(stdout,
             "best validation error %.2f %% at update %lld; test it once with: fovea eval %s\n",
-            100 * report->best->error, (long long)report->best->update, report->dir);
+            100 * report->best->error, (long long)report->best->update,
+            fov_text_word(dir, sizeof dir, report->dir));
 }
 
 void fov_progress_line_clear(FovProgressLine *line) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "base/version.h"
 
 /** Seconds before the time limit: runs are saved after an update or an evaluation. */
@@ -41,20 +42,7 @@ static FovStatus check(const FovSlurmArray *array) {
   return FOV_OK;
 }
 
-/** One word of a shell; sbatch reads its directives in the same way. */
-static void write_word(FILE *stream, const char *word) {
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                              "_-./:=,@%+";
-  if (*word && !word[strspn(word, plain)]) {
-    fputs(word, stream);
-    return;
-  }
-  putc('\'', stream);
-  for (; *word; word++) fprintf(stream, *word == '\'' ? "'\\''" : "%c", *word);
-  putc('\'', stream);
-}
-
-/* ---- directives ---- */
+/* ---- directives, whose words sbatch reads as a shell does ---- */
 
 /** The last name in the path of the folder. */
 static void write_name(FILE *stream, const char *dir) {
@@ -64,7 +52,7 @@ static void write_name(FILE *stream, const char *dir) {
   size_t start = end;
   while (start > 0 && dir[start - 1] != '/') start--;
   snprintf(name, sizeof name, "--job-name=%.*s", (int)(end - start), dir + start);
-  write_word(stream, name);
+  fov_text_put_word(stream, name);
 }
 
 /** The file of a task's output, as a pattern: "%A" is the number of the array, "%a" of the task,
@@ -77,7 +65,7 @@ static void write_output(FILE *stream, const char *folder) {
     pattern[at++] = *folder;
   }
   snprintf(pattern + at, sizeof pattern - at, "/%%A_%%a.txt");
-  write_word(stream, pattern);
+  fov_text_put_word(stream, pattern);
 }
 
 static void write_directives(FILE *stream, const FovSlurmScript *script,
@@ -100,15 +88,15 @@ static void write_script(FILE *stream, const FovSlurmScript *script, const FovSl
                          const char *program) {
   fprintf(stream, "#!/bin/sh\n# Written by fovea %s; submitted with:", fov_version);
   for (const char **word = script->command; *word; word++)
-    putc(' ', stream), write_word(stream, *word);
+    putc(' ', stream), fov_text_put_word(stream, *word);
   putc('\n', stream);
   write_directives(stream, script, array);
   fputs("# With exec the signal reaches fovea, which saves all runs and requeues the task.\nexec ",
         stream);
-  write_word(stream, program);
+  fov_text_put_word(stream, program);
   fputs(" sweep --output=", stream);
-  write_word(stream, array->dir);
-  if (array->rows) fputs(" --rows ", stream), write_word(stream, array->rows);
+  fov_text_put_word(stream, array->dir);
+  if (array->rows) fputs(" --rows ", stream), fov_text_put_word(stream, array->rows);
   fprintf(stream, " --jobs %d --threads %d%s --requeue\n", array->jobs, array->threads,
           array->test ? " --test" : "");
 }

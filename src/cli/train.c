@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/team.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/progress_line.h"
 #include "experiment/session.h"
@@ -37,10 +38,11 @@ static FovStatus choose_source(FovTrainRequest *train, const Request *request, c
   if (!word || (!is_folder(word) && !(request->resume && !fov_file_exists(word)))) {
     train->file = word;
   } else if (!request->resume) {
+    char quoted[FOV_PATH_SIZE];
     return fov_fail(FOV_ERR_USAGE,
                     "%s: a folder; to resume a run: fovea train %s --resume; to begin one, name an "
                     "experiment file",
-                    word, word);
+                    word, fov_text_word(quoted, sizeof quoted, word));
   } else if (request->run) {
     return fov_fail(FOV_ERR_USAGE, "%s and --run %s: expected one run directory", word,
                     request->run);

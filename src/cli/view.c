@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/explain.h"
 #include "cli/print.h"
@@ -79,7 +80,8 @@ static void note_other_weights(const char *source, const char *trace,
   fov_print(stderr,
             "fovea: %s: of other weights (update %lld) than best.safetensors (update %lld); renew "
             "it with: fovea trace %s\n",
-            trace, (long long)of_trace->update, (long long)of_best.update, source);
+            trace, (long long)of_trace->update, (long long)of_best.update,
+            fov_text_word(best, sizeof best, source));
 }
 
 /** Refuses options that would change nothing. */

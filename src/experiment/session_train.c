@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/profile.h"
+#include "base/text.h"
 #include "record/history.h"
 #include "record/progress.h"
 
@@ -224,8 +225,9 @@ static FovStatus interrupt(const FovSession *session) {
     FOV_TRY(fov_run_check_own(&session->run));
     FOV_TRY(fov_session_save(session));
   }
+  char dir[FOV_PATH_SIZE];
   return fov_fail(FOV_ERR_INTERRUPT, "interrupted and saved; resume with: fovea train %s --resume",
-                  session->run.dir);
+                  fov_text_word(dir, sizeof dir, session->run.dir));
 }
 
 static FovStatus train(FovSession *session) {

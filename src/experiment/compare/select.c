@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "experiment/compare/runs.h"
 #include "experiment/sweep/plan.h"
 #include "record/run.h"
@@ -70,7 +71,8 @@ static FovStatus check_weights(const FovComparedRun *run, const char *path) {
   return fov_fail(FOV_ERR_USAGE,
                   "%s: outcomes of other weights than " FOV_RUN_BEST
                   "; evaluate again: fovea eval %s --split %s --rollouts %d --save",
-                  path, run->source, fov_split_names[run->outcomes.split], run->outcomes.rollouts);
+                  path, fov_text_word(best, sizeof best, run->source),
+                  fov_split_names[run->outcomes.split], run->outcomes.rollouts);
 }
 
 static FovStatus read_outcomes(FovComparedRun *run, Choice choice) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "experiment/sweep/folder.h"
 #include "experiment/sweep/parts.h"
 
@@ -194,10 +195,11 @@ static bool is_interrupted(const FovSweep *sweep) {
 }
 
 void fov_sweep_continuation(char *text, size_t size, const FovSweep *sweep) {
-  const char *rows = sweep->request->rows;
-  snprintf(text, size, "fovea sweep -o %s%s%s%s%s", sweep->request->dir,
-           sweep->plan.options.test ? " --test" : "", rows ? " --rows '" : "", rows ? rows : "",
-           rows ? "'" : "");
+  char dir[FOV_PATH_SIZE], rows[FOV_PATH_SIZE] = "";
+  fov_text_word(dir, sizeof dir, sweep->request->dir);
+  if (sweep->request->rows) fov_text_word(rows, sizeof rows, sweep->request->rows);
+  snprintf(text, size, "fovea sweep -o %s%s%s%s", dir, sweep->plan.options.test ? " --test" : "",
+           *rows ? " --rows " : "", rows);
 }
 
 static FovStatus fail_interrupted(const FovSweep *sweep) {
