@@ -347,6 +347,11 @@ static void test_curves_as_svg_and_pdf(void **state) {
   assert_int_equal(plot("vector.svg", runs, 1), FOV_OK);
   assert_int_equal(plot("vector.PDF", runs, 1), FOV_OK);
   assert_begins("vector.svg", "<?xml");
+  char *svg;
+  size_t size;
+  assert_int_equal(fov_file_read(&svg, &size, "vector.svg", 1 << 24), FOV_OK);
+  assert_non_null(strstr(svg, "px\" viewBox=")); // as --size, not points
+  free(svg);
   assert_begins("vector.PDF", "%PDF");
 }
 

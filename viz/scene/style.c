@@ -371,6 +371,7 @@ FovStatus fov_canvas_begin(FovCanvas *canvas, const char *path, double width, do
             : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)lround(width * density),
                                          (int)lround(height * density));
   if (canvas->raster) cairo_surface_set_device_scale(surface, density, density);
+  if (svg) cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX); // not points
   canvas->cr = cairo_create(surface); // has the status of a failed surface, which commit checks
   cairo_surface_destroy(surface);
   return FOV_OK;
