@@ -147,7 +147,7 @@ typedef struct FovDrawEpisode {
   const char *picture; /**< a PNG that the agent of the run looks at instead; NULL: none */
   FovDrawShow show;
   int gazes; /**< sampled ones that are drawn over the agent's own, of the first cases */
-  int page;  /**< 1 …: of the heat map's small maps or the contact sheet */
+  int page;  /**< 1 …: of the heat map's small maps or the contact sheet; others have one */
   int count; /**< of episodes in a web page, from `episode` on; 0: 20 */
   const FovDrawExplain *explain; /**< what answers are explained with; NULL: nothing does */
   const char *method; /**< of `explain`: the map of each glimpse and the Jacobian are shown;

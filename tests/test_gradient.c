@@ -668,8 +668,8 @@ static void test_no_gradient_flows_through_the_sample(void **state) {
   toy_finish(&toy);
 }
 
-/** The first tile trains the queries if it is learned; not if nobody chose it. */
-static void test_a_first_tile_that_nobody_chose_trains_no_query(void **state) {
+/** A first tile trains the queries only if it is learned. */
+static void test_a_first_tile_that_is_not_learned_trains_no_query(void **state) {
   (void)state;
   static const char *const firsts[] = {"learned", "centre", "random"};
   for (int i = 0; i < 3; i++) {
@@ -708,7 +708,7 @@ int main(void) {
       cmocka_unit_test(test_windows_of_huge_weights_have_finite_gradients),
       cmocka_unit_test(test_the_answer_trains_the_blocks_of_tiles),
       cmocka_unit_test(test_no_gradient_flows_through_the_sample),
-      cmocka_unit_test(test_a_first_tile_that_nobody_chose_trains_no_query),
+      cmocka_unit_test(test_a_first_tile_that_is_not_learned_trains_no_query),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -316,7 +316,7 @@ static void test_other_tables_are_read_where_they_are_asked_for(void **state) {
   free(rows);
 }
 
-/** As spreadsheets write them: a byte order mark, carriage returns, a last line without an end. */
+/** As spreadsheets write them: a byte order mark, carriage returns, no newline at the end. */
 static void test_tables_of_other_programs_are_read(void **state) {
   (void)state;
   FovProgress *rows;
@@ -328,6 +328,13 @@ static void test_tables_of_other_programs_are_read(void **state) {
   assert_true(fov_progress_find(&value, &rows[0], "length") && value == 1);
   assert_true(fov_progress_find(&value, &rows[1], "error") && value == 0.125);
   free(rows);
+  put("length,error\n1,0.25\n2"); // still being written
+  assert_int_equal(fov_progress_read_table(&rows, &count, path), FOV_OK);
+  assert_int_equal(count, 1);
+  free(rows);
+  put("length,error\n1,0.25\n2, ");
+  assert_int_equal(fov_progress_read_table(&rows, &count, path), FOV_ERR_FORMAT);
+  assert_message(":3: error ' ' is not a number");
   put(HEADER ROW1 "2,2"); // a run that was killed
   assert_int_equal(fov_progress_read_table(&rows, &count, path), FOV_OK);
   assert_int_equal(count, 1);

@@ -1462,7 +1462,7 @@ static void conv_computes_its_equation(void **state) {
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) assert_conv(&shapes[i], i);
 }
 
-/** The scratch memory of an operation, besides its result, is the same from some lanes on. */
+/** The scratch memory of an operation, besides its result, stops growing after a few lanes. */
 static void conv_takes_scratch_of_a_bounded_size(void **state) {
   (void)state;
   const FovConv c = {1, 60, 60, 1, 10, 5};

@@ -61,8 +61,8 @@ void fov_text_put_word(FILE *stream, const char *word) {
 }
 
 char *fov_text_word(char *text, size_t size, const char *word) {
+  snprintf(text, size, "%s", word);
   FILE *stream = fmemopen(text, size, "w");
-  *text = '\0';
   if (!stream) return text;
   fov_text_put_word(stream, word);
   fclose(stream);

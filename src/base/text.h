@@ -28,7 +28,7 @@ size_t fov_text_mark(const char *text);
  * terminal that prints it. */
 void fov_text_clean(char *text);
 
-/** Writes one word of a shell, in quotes if it needs them. */
+/** Writes a word of a shell's command, quoted if necessary. */
 void fov_text_put_word(FILE *stream, const char *word);
 
 /** The same into text [size], cut if that is too small. Returns text. */

@@ -29,7 +29,8 @@ static const struct {
     {".tex", fov_compare_latex, false},
 };
 
-enum { FORMATS = sizeof formats / sizeof *formats, TEXT = 0, JSON = 3, FIGURE = FORMATS };
+/** Some of them, and one that is no table. */
+enum { TEXT, JSON = 3, FIGURE = sizeof formats / sizeof *formats };
 
 static const char *const format_names[] = {"text", "markdown", "csv", "json", "latex", NULL};
 static const char *const splits[] = {"auto", "valid", "test", NULL};
@@ -59,7 +60,7 @@ static bool ends_in(const char *path, const char *ending) {
 /** The format of a file by its ending, a table's or a figure's. */
 static FovStatus format_of(int *format, const char *path) {
   static const char *const figures[] = {".png", ".svg", ".pdf"};
-  for (*format = 0; *format < FORMATS; (*format)++)
+  for (*format = 0; *format < FIGURE; (*format)++)
     if (ends_in(path, formats[*format].ending)) return FOV_OK;
   for (int i = 0; i < 3; i++)
     if (ends_in(path, figures[i])) return fov_draw_check(path);
@@ -107,11 +108,13 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   if (arguments->count == 0)
     return fov_fail(FOV_ERR_USAGE,
                     "no sweep, run, folder of runs or CSV file given; see fovea compare --help");
+  if (request->json && request->format != TEXT && request->format != JSON)
+    return fov_fail(FOV_ERR_USAGE, "--json and --format %s: expected one of them",
+                    format_names[request->format]);
   if (request->output) FOV_TRY(format_of(&format, request->output));
   if (request->output && asked != TEXT && asked != format)
-    return fov_fail(FOV_ERR_USAGE,
-                    "-o %s and --format %s: expected one of them, or the same format",
-                    request->output, format_names[asked]);
+    return fov_fail(FOV_ERR_USAGE, "-o %s and --%s%s: expected one of them, or the same format",
+                    request->output, request->json ? "" : "format ", format_names[asked]);
   for (int i = 0; i < arguments->count && request->output; i++)
     FOV_TRY(fov_cli_check_output(request->output, arguments->words[i]));
   FovCompareRequest what = {.sources = arguments->words,

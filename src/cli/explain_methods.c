@@ -52,6 +52,9 @@ FovStatus fov_method_options_check(const FovExplainCommand *command, const char 
     return fov_fail(FOV_ERR_USAGE,
                     "--target %.80s: the map of %s is the same for all targets; leave out --target",
                     command->target, chosen->plugin.name);
+  if (chosen && chosen->ignores_target && command->time)
+    return fov_fail(FOV_ERR_USAGE, "--time %d: the map of %s is of all glimpses; leave out --time",
+                    command->time, chosen->plugin.name);
   for (int i = 0; i < count; i++) {
     const FovMethod *method = method_of(words[i]);
     if (method && command->jacobian)

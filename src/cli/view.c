@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -16,7 +17,7 @@ typedef struct Request {
   bool wrong;
 } Request;
 
-enum { DARK, LIGHT, COUNT = 20 };
+enum { DARK, LIGHT };
 
 static const char *const themes[] = {[DARK] = "dark", [LIGHT] = "light", NULL};
 
@@ -45,8 +46,8 @@ static const FovOption options[] = {
         Request, size,
         "width and height of the window, or of the exported image, GIF or film, in pixels: WxH; "
         "default: 1280x720"),
-    FOV_INT(Request, count, "20", 1, 10000,
-            "how many episodes a web page shows, from --episode on"),
+    FOV_INT(Request, count, "0", 0, 10000,
+            "how many episodes a web page shows, from --episode on; 0: 20"),
     FOV_INT(Request, head, "0", 0, 64,
             "the head whose weights are shown, for attention over tiles; 0: their mean"),
     FOV_CHOICE(Request, theme, "dark", themes, "background"),
@@ -71,7 +72,7 @@ static FovStatus parse_size(FovDrawEpisode *what, const char *text) {
  * trace of a training, which has a last checkpoint, is of its newest evaluation. */
 static void note_other_weights(const char *source, const char *trace,
                                const FovProvenance *of_trace) {
-  char best[FOV_PATH_SIZE], last[FOV_PATH_SIZE];
+  char best[FOV_PATH_SIZE], last[FOV_PATH_SIZE], quoted[FOV_PATH_SIZE];
   FovProvenance of_best;
   if (fov_run_find(best, source, FOV_RUN_BEST) != FOV_OK ||
       fov_run_find(last, source, FOV_RUN_LAST) != FOV_OK || fov_file_exists(last) ||
@@ -81,13 +82,17 @@ static void note_other_weights(const char *source, const char *trace,
             "fovea: %s: of other weights (update %lld) than best.safetensors (update %lld); renew "
             "it with: fovea trace %s\n",
             trace, (long long)of_trace->update, (long long)of_best.update,
-            fov_text_word(best, sizeof best, source));
+            fov_text_word(quoted, sizeof quoted, source));
+}
+
+static bool is_page(const char *file) {
+  const char *ending = strrchr(file, '.');
+  return ending && strcasecmp(ending, ".html") == 0;
 }
 
 /** Refuses options that would change nothing. */
 static FovStatus check_effects(const Request *r) {
-  const char *ending = r->export ? strrchr(r->export, '.') : NULL;
-  bool web = ending && strcmp(ending, ".html") == 0;
+  bool web = r->export && is_page(r->export);
   bool overview = r->export && r->show != FOV_DRAW_EPISODE;
   bool pages = overview && r->show != FOV_DRAW_CONFUSION;
   const struct {
@@ -97,11 +102,13 @@ static FovStatus check_effects(const Request *r) {
       {r->page > 1 && !pages,
        "--page: expected --export and --show heat, target or sheet, too; PgUp and PgDn turn the "
        "pages of a window"},
-      {r->count != COUNT && !web, "--count: expected --export FILE.html, too"},
+      {r->count > 0 && !web, "--count: expected --export FILE.html, too"},
       {r->episode > 0 && overview,
-       "--episode and --show: expected one of them: an overview is of all episodes"},
+       "--episode and --show: expected one of them; an overview shows all episodes"},
       {r->head > 0 && overview && !pages,
-       "--head and --show confusion: expected one of them: it shows no weights"},
+       "--head and --show confusion: expected one of them; it shows no weights"},
+      {r->wrong && overview && !pages,
+       "--wrong and --show confusion: expected one of them; it counts all episodes"},
   };
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
     if (rules[i].refused) return fov_fail(FOV_ERR_USAGE, "%s", rules[i].why);
@@ -128,8 +135,8 @@ static void print_written(const char *file, const char *source, const char *trac
                           const FovDrawEpisode *what) {
   static const char *const names[] = {"", "heat map", "heat map from the target", "contact sheet",
                                       "confusion matrix"};
-  const char *wrong = what->wrong ? "wrong " : "", *ending = strrchr(file, '.');
-  bool page = ending && strcmp(ending, ".html") == 0;
+  const char *wrong = what->wrong ? "wrong " : "";
+  bool page = is_page(file);
   if (what->show != FOV_DRAW_EPISODE)
     fov_print(stdout, "%s: %s of %s", file, names[what->show], trace);
   else if (what->picture)

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "record/history.h"
 #include "record/progress.h"
 #include "record/provenance.h"
@@ -92,6 +93,7 @@ static bool may_change(FovRunChange *change, const char *was, const char *is) {
 
 /** Compares two dumps line by line, which it cuts, and records the changes. */
 static FovStatus compare_lines(FovSession *session, char *was, char *is, const char *path) {
+  char quoted[FOV_PATH_SIZE];
   while (was || is) {
     const char *old_line = was ? strsep(&was, "\n") : "", *line = is ? strsep(&is, "\n") : "";
     FovRunChange change = {.update = 0};
@@ -102,7 +104,7 @@ static FovStatus compare_lines(FovSession *session, char *was, char *is, const c
                       "%s: was started with '%s', not with '%s'; choose another --run (only "
                       "train.rate, .clip, .episodes and .patience can change: fovea train %s "
                       "--resume train.rate=...)",
-                      path, old_line, line, session->run.dir);
+                      path, old_line, line, fov_text_word(quoted, sizeof quoted, session->run.dir));
     session->changes[session->change_count++] = change;
   }
   return FOV_OK;

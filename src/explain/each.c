@@ -21,8 +21,8 @@ FovStatus fov_explain_check(const FovExplainRequest *request) {
   const FovEnv *env = request->task->env;
   if (env->spec.observation.kind == FOV_OBSERVATION_TOKENS && env->spec.changes)
     return fov_fail(FOV_ERR_USAGE,
-                    "explanations: expected symbols that stay the same, found env = %s, which "
-                    "changes them",
+                    "explanations: expected symbols that stay the same during an episode, found "
+                    "env = %s, which changes them",
                     env->type->plugin.name);
   FOV_TRY(fov_target_check(&request->target, request->task));
   if (!request->through || attention->without_policy) return FOV_OK;

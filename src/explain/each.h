@@ -26,8 +26,8 @@ typedef struct FovExplainRequest {
  * must not overlap. */
 typedef void FovExplainWork(void *context, const FovExplained *explained, int64_t first);
 
-/** Fails unless the agent has the target, and if `through` is set places that have a gradient; and
- * if the environment changes symbols while they are read. */
+/** Fails if the agent lacks the target, if `through` is set and places have no gradient, or if the
+ * environment changes symbols during an episode. */
 FovStatus fov_explain_check(const FovExplainRequest *request);
 
 /** Does the work on all episodes. The result does not depend on the threads. `room`: bytes that the

@@ -58,30 +58,31 @@ static void measure(void *context, int task, int worker) {
   fov_arena_finish(&arena);
 }
 
-/** Fewer lanes than `some`, a multiple of those that were measured, if they take much memory: an
- * operation's scratch memory is small beside that, and to play them takes long. */
-static int fewer_lanes(const Measurement *least, int some) {
-  const double much = 64 << 20;
-  double most = much / least->bytes;
-  return most < some / least->lanes ? (int)fmax(most, 1) * least->lanes : some;
+static double bytes_of(FovShardWork *work, void *context, int lanes) {
+  Measurement measurement = {.work = work, .context = context, .lanes = lanes};
+  fov_team_run(1, 1, measure, &measurement);
+  return measurement.bytes;
+}
+
+/** `some` lanes, or the largest smaller multiple of `least` that takes 64 MB, at least one: to play
+ * more takes long. bytes: of the least. */
+static int fewer_lanes(int some, int least, double bytes) {
+  double most = (64 << 20) / bytes;
+  return most < some / least ? (int)fmax(most, 1) * least : some;
 }
 
 static double measure_growth(FovShardWork *work, void *context, int least, int some, int lanes) {
-  Measurement few = {.work = work, .context = context, .lanes = least}, more = few;
+  double few = 0;
   if (some > least && lanes > least) {
-    fov_team_run(1, 1, measure, &few);
-    some = fewer_lanes(&few, some);
+    few = bytes_of(work, context, least);
+    some = fewer_lanes(some, least, few);
   }
   int twice = 2 * some < lanes ? 2 * some : lanes;
-  double each = few.bytes / least;
-  if (each * twice > most_bytes()) return each * lanes;
-  few.lanes = some;
-  more.lanes = twice;
-  fov_team_run(1, 1, measure, &more);
-  if (more.lanes == lanes) return more.bytes;
-  fov_team_run(1, 1, measure, &few);
-  double lane = (more.bytes - few.bytes) / (more.lanes - few.lanes);
-  return more.bytes + lane * (lanes - more.lanes);
+  if (few / least * twice > most_bytes()) return few / least * lanes;
+  double more = bytes_of(work, context, twice);
+  if (twice == lanes) return more;
+  if (some > least || few == 0) few = bytes_of(work, context, some);
+  return more + (more - few) / (twice - some) * (lanes - twice);
 }
 
 double fov_shard_measure(const FovTask *task, int least, int lanes, FovShardWork *work,

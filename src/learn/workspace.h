@@ -22,9 +22,10 @@ typedef void FovShardWork(void *context, FovArena *arena, int lanes);
 
 /**
  * Measures what the arena of a work on a shard of `lanes` lanes holds, by doing it on fewer; what
- * it takes must grow linearly with the lanes. least: lanes come in multiples of it, which divides
- * `lanes`. If few lanes might not fit into memory, the least are measured and multiplied, which is
- * too much rather than too little; if these do not fit, it ends in fov_no_memory.
+ * it takes must grow linearly with the lanes, or less where scratch memory has a limit: the result
+ * is then too large rather than too small. least: lanes come in multiples of it, which divides
+ * `lanes`. If few lanes might not fit into memory, the least are measured and multiplied; if these
+ * do not fit, it ends in fov_no_memory.
  */
 double fov_shard_measure(const FovTask *task, int least, int lanes, FovShardWork *work,
                          void *context);

@@ -73,7 +73,7 @@ FovStatus fov_sites_build_values(void *sites, int *width, FovParams *params, con
 /** Adds those of values and keys. */
 FovStatus fov_sites_build(void *sites, int *width, FovParams *params, const void *options,
                           const FovAttentionParts *parts);
-/** The same, for attention that reads one site. Fails unless there is one head. */
+/** The same, for attention that reads one tile. Fails unless there is one head. */
 FovStatus fov_sites_build_hard(void *sites, int *width, FovParams *params, const void *options,
                                const FovAttentionParts *parts);
 /** Adds those of queries, and of the score. */

@@ -40,8 +40,8 @@ FovStatus fov_outcomes_write(const FovOutcomes *outcomes, const char *path);
 FovStatus fov_outcomes_read(FovOutcomes *outcomes, const char *path);
 void fov_outcomes_finish(FovOutcomes *outcomes);
 
-/** Whether they are of other weights than a checkpoint, which need not exist. Fails if that cannot
- * be read. */
+/** Sets whether the outcomes are of other weights than the checkpoint's; false if there is no
+ * checkpoint. Fails if it cannot be read. */
 FovStatus fov_outcomes_differ(bool *differ, const FovOutcomes *outcomes, const char *checkpoint);
 
 /** The file's name in a run: "valid.safetensors", or "valid-10.safetensors" of ten rollouts.

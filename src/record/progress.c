@@ -204,7 +204,7 @@ static FovStatus rewrite(const char *path, const FovProgress *rows, size_t count
 
 /** Where a file is being read: `at` is the start of the next line. */
 typedef struct Reader {
-  const char *path, *at;
+  const char *path, *at, *end;
   int line;
   Layout layout;
   bool tables;   // other tables are read, too
@@ -237,11 +237,11 @@ static FovStatus parse_name(Reader *reader, size_t length) {
 
 /** Moves past a cell and the character after it; sets whether it was the line's last. */
 static FovStatus end_cell(bool *last, Reader *reader, size_t length) {
-  char end = reader->at[length];
-  if (end == '\0')
+  const char *end = reader->at + length;
+  if (*end == '\0' && end != reader->end)
     return fov_fail(FOV_ERR_FORMAT, "%s:%d: a zero byte", reader->path, reader->line);
-  *last = end == '\n';
-  reader->at += length + 1;
+  *last = *end != ',';
+  reader->at = end + (*end != '\0');
   reader->line += *last;
   return FOV_OK;
 }
@@ -318,10 +318,20 @@ static FovStatus parse_row(FovProgress *row, Reader *reader) {
   return FOV_OK;
 }
 
-static FovStatus parse(FovProgress *rows, size_t *count, Reader *reader, const char *end) {
-  if (reader->at == end) return FOV_OK; // not a line yet
+/** Whether the next line is complete: a killed run may leave a part of its last one. The last line
+ * of another table needs no newline if it has all cells. */
+static bool is_complete(const Reader *reader) {
+  size_t left = (size_t)(reader->end - reader->at);
+  int cells = 1;
+  if (memchr(reader->at, '\n', left)) return true;
+  for (size_t i = 0; i < left; i++) cells += reader->at[i] == ',';
+  return reader->is_table && left > 0 && cells == reader->layout.count;
+}
+
+static FovStatus parse(FovProgress *rows, size_t *count, Reader *reader) {
+  if (!is_complete(reader)) return FOV_OK; // no header yet
   FOV_TRY(parse_header(reader));
-  while (reader->at < end) FOV_TRY(parse_row(&rows[(*count)++], reader));
+  while (is_complete(reader)) FOV_TRY(parse_row(&rows[(*count)++], reader));
   return FOV_OK;
 }
 
@@ -331,7 +341,6 @@ static size_t count_lines(const char *text, size_t size) {
   return count;
 }
 
-/** Parses `size` characters of whole lines. */
 static FovStatus parse_text(FovProgress **result, size_t *result_count, const char *text,
                             size_t size, const char *path, bool tables) {
   size_t lines = count_lines(text, size), count = 0;
@@ -339,8 +348,8 @@ static FovStatus parse_text(FovProgress **result, size_t *result_count, const ch
     return fov_fail(FOV_ERR_FORMAT, "%s: %zu lines, expected at most %d", path, lines, ROWS_LIMIT);
   FovProgress *rows = calloc(lines + 1, sizeof *rows);
   if (!rows) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its rows", path);
-  Reader reader = {.path = path, .at = text, .line = 1, .tables = tables};
-  FovStatus status = parse(rows, &count, &reader, text + size);
+  Reader reader = {.path = path, .at = text, .end = text + size, .line = 1, .tables = tables};
+  FovStatus status = parse(rows, &count, &reader);
   if (status != FOV_OK) {
     free(rows);
     return status;
@@ -360,26 +369,13 @@ static size_t clean(char *text, size_t size) {
   return kept;
 }
 
-static bool is_table(const char *text, const char *path) {
-  Reader reader = {.path = path, .at = text, .line = 1, .tables = true};
-  return strchr(text, '\n') && parse_header(&reader) == FOV_OK && reader.is_table;
-}
-
-/** Cuts the part of a line that a killed run left at the end; of another table, ends its last line.
- * Returns the new size. */
-static size_t end_lines(char *text, size_t size, const char *path, bool tables) {
-  if (size > 0 && text[size - 1] != '\n' && tables && is_table(text, path)) text[size++] = '\n';
-  while (size > 0 && text[size - 1] != '\n') size--;
-  return size;
-}
-
 static FovStatus read_rows(FovProgress **rows, size_t *count, const char *path, bool tables) {
   *rows = NULL;
   *count = 0;
   char *text;
   size_t size;
   FOV_TRY(fov_file_read(&text, &size, path, FILE_LIMIT));
-  size = end_lines(text, clean(text, size), path, tables);
+  size = clean(text, size);
   FovStatus status = parse_text(rows, count, text, size, path, tables);
   free(text);
   return status;
@@ -424,7 +420,7 @@ static FovStatus read_layout(Layout *layout, int fd, const char *path, const Fov
   ssize_t n = TEMP_FAILURE_RETRY(pread(fd, start, LINE_SIZE, 0));
   if (n < 0) return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
   start[n] = '\0';
-  Reader reader = {.path = path, .at = start, .line = 1};
+  Reader reader = {.path = path, .at = start, .end = start + n, .line = 1};
   if (strchr(start, '\n')) {
     FOV_TRY(parse_header(&reader));
   } else {

@@ -70,7 +70,7 @@ FovStatus fov_progress_append(const char *path, const FovProgress *row);
 FovStatus fov_progress_read(FovProgress **rows, size_t *count, const char *path);
 
 /** The same of any table of numbers: without all of the fixed columns, every column is an extra
- * one, at most FOV_PROGRESS_EXTRAS of them, and the last line needs no newline. */
+ * one, at most FOV_PROGRESS_EXTRAS of them. A last line with all cells needs no newline. */
 FovStatus fov_progress_read_table(FovProgress **rows, size_t *count, const char *path);
 
 /** Replaces the file by its rows with `update` or fewer updates: what a resumed run keeps. */

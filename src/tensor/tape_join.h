@@ -4,7 +4,7 @@
 
 #include "tensor/tape.h"
 
-/** Numbers of x, with those between its rows. */
+/** Numbers that x takes, including the padding of its rows. */
 FOV_INLINE size_t fov_size(const FovVar *x) {
   return (size_t)x->rows * x->stride;
 }

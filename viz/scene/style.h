@@ -63,7 +63,7 @@ void fov_stroke_rimmed(cairo_t *cr, FovColour colour, double line, double alpha)
 
 bool fov_inside(FovBox box, double x, double y);
 
-/** Where a location [2] is in the box of its image, or not too far outside. */
+/** Canvas coordinates of a location [2] in its image, cut at FOV_FAR. */
 FovPoint fov_point_at(FovBox image, const float *location);
 
 /** Moves the edges to whole units, where an even line is crisp. */

@@ -1,10 +1,13 @@
 /** Replaces the window in a program that is built without SDL. */
+#include "base/text.h"
 #include "draw.h"
+#include "record/run.h"
 
 FovStatus fov_draw_window(const char *source, const FovDrawEpisode *what) {
   (void)what;
+  char quoted[FOV_PATH_SIZE];
   return fov_fail(FOV_ERR_USAGE,
                   "%s: this program was built without its window; install SDL2 and build it with "
                   "-Dwindow=enabled, or write a file: fovea view %s --export gaze.gif",
-                  source, source);
+                  source, fov_text_word(quoted, sizeof quoted, source));
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 
 FovSplit fov_origin_split(const FovTrace *trace) {
   int split = FOV_SPLIT_VALID;
@@ -30,6 +31,7 @@ FovProvenance fov_origin_weights(const FovTrace *trace) {
 }
 
 FovStatus fov_origin_checkpoint(char *path, const char *run, const FovProvenance *weights) {
+  char quoted[FOV_PATH_SIZE];
   static const char *const files[] = {FOV_RUN_BEST, FOV_RUN_LAST};
   FovProvenance found;
   for (int i = 0; i < 2; i++) {
@@ -45,5 +47,5 @@ FovStatus fov_origin_checkpoint(char *path, const char *run, const FovProvenance
       FOV_ERR_USAGE,
       "%s: no checkpoint has the weights of this trace (update %lld); record a new one: "
       "fovea trace %s",
-      run, (long long)weights->update, run);
+      run, (long long)weights->update, fov_text_word(quoted, sizeof quoted, run));
 }

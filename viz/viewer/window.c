@@ -4,6 +4,7 @@
 
 #include <SDL.h>
 
+#include "base/text.h"
 #include "draw.h"
 #include "viz/viewer/drawing.h"
 #include "viz/viewer/mouse.h"
@@ -225,10 +226,11 @@ static FovStatus run(Window *w) {
 /* ---- opening ---- */
 
 static FovStatus no_display(const char *source, const char *why) {
+  char quoted[FOV_PATH_SIZE];
   return fov_fail(FOV_ERR_USAGE,
                   "%s: no display to open a window on (%s); write a file instead: fovea view %s "
                   "--export gaze.gif",
-                  source, why, source);
+                  source, why, fov_text_word(quoted, sizeof quoted, source));
 }
 
 /** Restricts SDL to drivers of a display: others draw into memory only, or over a console that

@@ -63,7 +63,7 @@ static FovStatus choose_split(FovCompareSplit *split, const FovRuns *runs) {
 
 /** Fails if the outcomes are of other weights than those that the run would be tested with. */
 static FovStatus check_weights(const FovComparedRun *run, const char *path) {
-  char best[FOV_PATH_SIZE];
+  char best[FOV_PATH_SIZE], quoted[FOV_PATH_SIZE];
   bool differ;
   snprintf(best, sizeof best, "%.2048s/" FOV_RUN_BEST, run->source);
   FOV_TRY(fov_outcomes_differ(&differ, &run->outcomes, best));
@@ -71,7 +71,7 @@ static FovStatus check_weights(const FovComparedRun *run, const char *path) {
   return fov_fail(FOV_ERR_USAGE,
                   "%s: outcomes of other weights than " FOV_RUN_BEST
                   "; evaluate again: fovea eval %s --split %s --rollouts %d --save",
-                  path, fov_text_word(best, sizeof best, run->source),
+                  path, fov_text_word(quoted, sizeof quoted, run->source),
                   fov_split_names[run->outcomes.split], run->outcomes.rollouts);
 }
 

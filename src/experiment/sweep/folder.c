@@ -186,7 +186,7 @@ FovStatus fov_sweep_lock(int *lock, const char *dir) {
 
 /* ---- a run's files ---- */
 
-/** Whether there are readable outcomes, not known to be of other weights than the run has now. */
+/** Reads the outcomes; false if they are missing, unreadable or of other weights than the best. */
 static bool read_outcomes(FovOutcomes *outcomes, const FovSweepRun *run, const char *dir,
                           FovSplit split, int rollouts) {
   char path[FOV_PATH_SIZE], best[FOV_PATH_SIZE], name[FOV_OUTCOMES_NAME];

@@ -62,8 +62,8 @@ FovStatus fov_task_check(const FovTask *task);
 /** The most glimpses of an episode: those before an action, times the actions. */
 int fov_task_glimpses(const FovTask *task);
 
-/** What the agent sees after `taken` glimpses, as far as it depends on the task: whether images
- * change, and the time. */
+/** The part of a view after `taken` glimpses that the task decides: `changed`, `fixed` and `time`.
+ */
 FovView fov_task_view(const FovTask *task, int taken);
 
 /** Places to look at run from −bounds to bounds: the whole image, or with sensor.inside those at
