@@ -118,9 +118,10 @@ static FovStatus read_words(Bench *bench, const FovArguments *arguments) {
   if (bench->gradient && !bench->file)
     return fov_fail(FOV_ERR_USAGE, "bench gradient: expected a run or a checkpoint");
   if (bench->file && !bench->gradient && !fov_file_exists(bench->file))
-    return fov_fail(FOV_ERR_USAGE,
-                    "%s: expected gemm, glimpse, env, train, size, gradient or an experiment file",
-                    bench->file);
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "%s: expected gemm, glimpse, env, train, size, gradient, an experiment or a run",
+        bench->file);
   if (bench->size && bench->file)
     return fov_fail(FOV_ERR_USAGE, "bench size: expected key=value, found %s", bench->file);
   FOV_TRY(check_options(bench, arguments));

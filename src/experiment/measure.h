@@ -28,8 +28,8 @@ typedef struct FovSubject {
   FovTraining training;
 } FovSubject;
 
-/** file: an experiment, or NULL for the defaults; then `count` settings on top of it, in order. */
-FovStatus fov_subject_load(FovSubject *subject, const char *file, const char *const *settings,
+/** source: an experiment, a run, or NULL for the defaults; then `count` settings, in order. */
+FovStatus fov_subject_load(FovSubject *subject, const char *source, const char *const *settings,
                            int count);
 void fov_subject_finish(FovSubject *subject);
 

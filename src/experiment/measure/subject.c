@@ -1,10 +1,18 @@
 #include "experiment/measure/parts.h"
+#include "record/run.h"
 
-FovStatus fov_subject_load(FovSubject *subject, const char *file, const char *const *settings,
+/** The settings of an experiment, or those of a run. */
+static FovStatus read_settings(FovExperiment *experiment, const char *source) {
+  char path[FOV_PATH_SIZE];
+  FOV_TRY(fov_run_find(path, source, FOV_RUN_CONFIG));
+  return fov_settings_read(experiment->settings, path);
+}
+
+FovStatus fov_subject_load(FovSubject *subject, const char *source, const char *const *settings,
                            int count) {
   FovExperiment *experiment = &subject->experiment;
   FOV_TRY(fov_experiment_init(experiment));
-  if (file) FOV_TRY(fov_settings_read(experiment->settings, file));
+  if (source) FOV_TRY(read_settings(experiment, source));
   for (int i = 0; i < count; i++) FOV_TRY(fov_settings_add(experiment->settings, settings[i]));
   FOV_TRY(fov_experiment_resolve(experiment));
   FOV_TRY(fov_experiment_env(&subject->env, experiment, FOV_SPLIT_TRAIN));
