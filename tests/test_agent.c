@@ -263,6 +263,8 @@ static void test_settings_that_others_leave_without_effect_are_noted(void **stat
       {{"tiles.block_heads=2", "attention=soft"}, "tiles.blocks is 0"},
       {{"tiles.block_hidden=8", "attention=repeat"}, "tiles.blocks is 0"},
       {{"tiles.block_heads=2", "attention=soft", "tiles.blocks=1"}, NULL},
+      {{"context.width=8", "layers=2"}, "context.side is 0"},
+      {{"context.width=8", "layers=2", "context.side=3"}, NULL},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char note[160] = "";

@@ -108,6 +108,7 @@ static const char *unread(const FovConfig *config, const char *key) {
   bool window = attention->without_policy && attention->reach == FOV_REACH_GLIMPSE;
   if (strcmp(key, "first") == 0 && attention->without_policy)
     return "no policy chooses where the attention reads";
+  if (strcmp(key, "context.width") == 0 && e->context.side == 0) return "context.side is 0";
   if (strcmp(key, "sensor.bilinear") == 0 && window) return "a window has filters of its own";
   if (strcmp(key, "score") == 0)
     return attention->sites || core->scores ? NULL : "neither attention nor core matches keys";
