@@ -1,6 +1,7 @@
 #include "envs/canvas.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,15 +210,20 @@ void fov_canvas_place(const FovCanvas *canvas, int *x, int *y, FovCrop crop, Fov
   *y = (int)fov_rng_below(rng, (uint32_t)(canvas->height - crop.height + 1));
 }
 
-FovStatus fov_canvas_name(FovCanvas *canvas, FovEnvSpec *spec,
-                          void (*write)(char name[FOV_CANVAS_NAME], int answer, int classes)) {
+const char *fov_canvas_class(char number[12], const FovPictures *pictures, int class) {
+  if (pictures->names) return pictures->names[class];
+  snprintf(number, 12, "%d", class);
+  return number;
+}
+
+FovStatus fov_canvas_name(FovCanvas *canvas, FovEnvSpec *spec, FovCanvasName *write) {
   int count = spec->actions;
   // One block: the pointers, then what they point to.
   char **block = canvas->names = malloc((size_t)count * (sizeof *block + FOV_CANVAS_NAME));
   if (!block) return fov_fail(FOV_ERR_MEMORY, "no memory for %d names", count);
   for (int i = 0; i < count; i++) {
     block[i] = (char *)(block + count) + (size_t)i * FOV_CANVAS_NAME;
-    write(block[i], i, canvas->pictures->classes);
+    write(block[i], i, canvas->pictures);
   }
   spec->names = (const char *const *)block;
   return FOV_OK;

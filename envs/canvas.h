@@ -104,11 +104,16 @@ void fov_canvas_place(const FovCanvas *canvas, int *x, int *y, FovCrop crop, Fov
 /** Draws a picture in the middle; an odd pixel that is left over goes to the right or below. */
 void fov_canvas_centre(const FovCanvas *canvas, uint8_t *image, FovCrop picture, FovRng *rng);
 
-enum { FOV_CANVAS_NAME = 16 };
+enum { FOV_CANVAS_NAME = 64 };
 
-/** Names the environment's answers with `write`; the names are freed with the environment. */
-FovStatus fov_canvas_name(FovCanvas *canvas, FovEnvSpec *spec,
-                          void (*write)(char name[FOV_CANVAS_NAME], int answer, int classes));
+/** Writes the name of an answer. */
+typedef void FovCanvasName(char name[FOV_CANVAS_NAME], int answer, const FovPictures *pictures);
+
+/** Names the environment's answers; the names are freed with the environment. */
+FovStatus fov_canvas_name(FovCanvas *canvas, FovEnvSpec *spec, FovCanvasName *write);
+
+/** The name of a class: its folder's, or else its number, which is written. */
+const char *fov_canvas_class(char number[12], const FovPictures *pictures, int class);
 
 /**
  * Pastes the pieces of clutter (Mnih et al. 2014, section 4.1). Draws, for each piece in turn: the

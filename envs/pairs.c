@@ -35,10 +35,13 @@ static int pair_of(int a, int b, int classes) {
   return low * classes - low * (low - 1) / 2 + high - low;
 }
 
-static void name_pair(char name[FOV_CANVAS_NAME], int pair, int classes) {
-  int low = 0;
+static void name_pair(char name[FOV_CANVAS_NAME], int pair, const FovPictures *pictures) {
+  char numbers[2][12];
+  int low = 0, classes = pictures->classes;
   while (low + 1 < classes && pair_of(low + 1, low + 1, classes) <= pair) low++;
-  snprintf(name, FOV_CANVAS_NAME, "%d %d", low, low + pair - pair_of(low, low, classes));
+  int high = low + pair - pair_of(low, low, classes);
+  snprintf(name, FOV_CANVAS_NAME, "%.30s %.30s", fov_canvas_class(numbers[0], pictures, low),
+           fov_canvas_class(numbers[1], pictures, high));
 }
 
 /** Two pictures fit side by side or one above the other. */

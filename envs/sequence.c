@@ -30,8 +30,10 @@ typedef struct State {
   int columns[LONGEST], rows[LONGEST]; // the first of each digit
 } State;
 
-static void name_answer(char name[FOV_CANVAS_NAME], int answer, int classes) {
-  snprintf(name, FOV_CANVAS_NAME, answer == classes ? "end" : "%d", answer);
+static void name_answer(char name[FOV_CANVAS_NAME], int answer, const FovPictures *pictures) {
+  char number[12];
+  bool end = answer == pictures->classes;
+  snprintf(name, FOV_CANVAS_NAME, "%s", end ? "end" : fov_canvas_class(number, pictures, answer));
 }
 
 static FovStatus prepare(Sequence *sequence, FovEnvSpec *spec, const Options *o) {

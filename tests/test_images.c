@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "envs/canvas.h"
+#include "experiment/experiment.h"
 #include "plugin.h"
 
 enum { CENTRE, ANYWHERE };
@@ -219,6 +220,30 @@ static void takes_train_valid_and_test_folders(void **state) {
                       "0:0 1:0 2:0 3:0 4:0 5:0 10:1 11:1 12:1 13:1 14:1 15:1 16:1");
   assert_string_equal(describe(FOV_SPLIT_VALID), "40:0 50:1");
   assert_string_equal(describe(FOV_SPLIT_TEST), "20:0 30:1 31:1");
+}
+
+/** Answers of two pictures, and those of several, have the names of the folders. */
+static void names_answers_by_the_folders(void **state) {
+  (void)state;
+  static const char *const worlds[] = {"env=pairs", "env=sequence"};
+  static const char *const names[][3] = {{"a a", "a b", "b b"}, {"a", "b", "end"}};
+  char data[600];
+  write_parts();
+  snprintf(data, sizeof data, "env.data=%s", folder);
+  for (int i = 0; i < 2; i++) {
+    FovExperiment experiment;
+    FovEnv env;
+    assert_int_equal(fov_experiment_init(&experiment), FOV_OK);
+    assert_int_equal(fov_settings_add(experiment.settings, worlds[i]), FOV_OK);
+    assert_int_equal(fov_settings_add(experiment.settings, data), FOV_OK);
+    assert_int_equal(fov_settings_add(experiment.settings, "env.size=2"), FOV_OK);
+    assert_int_equal(fov_experiment_resolve(&experiment), FOV_OK);
+    assert_int_equal(fov_experiment_env(&env, &experiment, FOV_SPLIT_TRAIN), FOV_OK);
+    assert_int_equal(env.spec.actions, 3);
+    for (int k = 0; k < 3; k++) assert_string_equal(env.spec.names[k], names[i][k]);
+    fov_env_finish(&env);
+    fov_experiment_finish(&experiment);
+  }
 }
 
 /** A folder train is a class if there is no folder test beside it. */
@@ -656,6 +681,7 @@ int main(void) {
       cmocka_unit_test(the_same_pictures_are_loaded_once),
       TEST(splits_each_class),
       TEST(takes_train_valid_and_test_folders),
+      TEST(names_answers_by_the_folders),
       TEST(a_class_may_be_called_train),
       TEST(only_visible_png_files_count),
       TEST(digests_the_pictures_shown),
