@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -306,6 +307,11 @@ bool fov_file_exists(const char *path) {
 const char *fov_file_name(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash ? slash + 1 : path;
+}
+
+bool fov_has_ending(const char *path, const char *ending) {
+  size_t path_length = strlen(path), length = strlen(ending);
+  return path_length > length && strcasecmp(path + path_length - length, ending) == 0;
 }
 
 bool fov_file_same(const char *a, const char *b) {

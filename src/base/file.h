@@ -66,6 +66,9 @@ bool fov_file_exists(const char *path);
 /** The last part of a path, after its folders. */
 const char *fov_file_name(const char *path);
 
+/** True if `path` ends in `ending`, in upper or lower case. */
+bool fov_has_ending(const char *path, const char *ending);
+
 /** Whether two paths lead to the same file, which exists. */
 bool fov_file_same(const char *a, const char *b);
 

@@ -1,6 +1,5 @@
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -85,14 +84,9 @@ static void note_other_weights(const char *source, const char *trace,
             fov_text_word(quoted, sizeof quoted, source));
 }
 
-static bool is_page(const char *file) {
-  const char *ending = strrchr(file, '.');
-  return ending && strcasecmp(ending, ".html") == 0;
-}
-
 /** Refuses options that would change nothing. */
 static FovStatus check_effects(const Request *r) {
-  bool web = r->export && is_page(r->export);
+  bool web = r->export && fov_has_ending(r->export, ".html");
   bool overview = r->export && r->show != FOV_DRAW_EPISODE;
   bool pages = overview && r->show != FOV_DRAW_CONFUSION;
   const struct {
@@ -136,7 +130,7 @@ static void print_written(const char *file, const char *source, const char *trac
   static const char *const names[] = {"", "heat map", "heat map from the target", "contact sheet",
                                       "confusion matrix"};
   const char *wrong = what->wrong ? "wrong " : "";
-  bool page = is_page(file);
+  bool page = fov_has_ending(file, ".html");
   if (what->show != FOV_DRAW_EPISODE)
     fov_print(stdout, "%s: %s of %s", file, names[what->show], trace);
   else if (what->picture)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 
 /** Where a file has been read to. */
 typedef struct Reader {
@@ -128,9 +129,7 @@ FovStatus fov_csv_read(FovCsv *csv, const char *path) {
   FOV_TRY(fov_file_read(&csv->text, &size, path, FOV_CSV_BYTES));
   if (strlen(csv->text) != size)
     return fov_fail(FOV_ERR_FORMAT, "%s: expected a CSV table, found a zero byte", path);
-  static const char byte_order_mark[] = "\xEF\xBB\xBF";
-  bool marked = strncmp(csv->text, byte_order_mark, 3) == 0;
-  Reader reader = {.path = path, .at = csv->text + (marked ? 3 : 0), .line = 1};
+  Reader reader = {.path = path, .at = csv->text + fov_text_mark(csv->text), .line = 1};
   FOV_TRY(read_header(csv, &reader));
   FOV_TRY(make_room(csv, &reader));
   while (skip_empty(&reader)) FOV_TRY(read_row(csv, &reader));

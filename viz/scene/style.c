@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
@@ -274,11 +273,6 @@ int fov_axis_ticks(double ticks[FOV_TICKS], const FovAxis *axis, int wanted) {
   for (double k = ceil(axis->lo / step - slack); k <= axis->hi / step + slack; k++)
     if (count < FOV_TICKS) ticks[count++] = k == 0 ? 0 : k * step; // k may be −0
   return count;
-}
-
-bool fov_has_ending(const char *path, const char *ending) {
-  size_t path_length = strlen(path), length = strlen(ending);
-  return path_length > length && strcasecmp(path + path_length - length, ending) == 0;
 }
 
 static cairo_status_t write_stream(void *stream, const unsigned char *data, unsigned size) {

@@ -152,9 +152,6 @@ typedef struct FovCanvas {
   bool raster;
 } FovCanvas;
 
-/** True if `path` ends in `ending`, in upper or lower case. */
-bool fov_has_ending(const char *path, const char *ending);
-
 /** Opens a picture of width × height units; .svg and .pdf by the ending of `path`, else a PNG of
  * `density` pixels per unit. */
 FovStatus fov_canvas_begin(FovCanvas *canvas, const char *path, double width, double height,
