@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 
+enum { FOV_PATH_SIZE = 4096 }; /**< bytes of a path, with the 0 at its end */
+
 typedef struct FovPending FovPending;
 
 /** A file being written beside the one it will replace. Zero-initialise before begin. */

@@ -29,7 +29,7 @@ FovStatus fov_history_begin(const char *run, int64_t update);
  * folder. Files with other names are ignored. */
 FovStatus fov_history_list(int64_t **updates, size_t *count, const char *run);
 
-/** Writes the path of one of them into path [FOV_PATH_SIZE] of run.h. */
+/** Writes the path of one of them into path [FOV_PATH_SIZE]. */
 void fov_history_path(char *path, const char *run, int64_t update);
 
 #endif

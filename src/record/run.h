@@ -6,9 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
-
-enum { FOV_PATH_SIZE = 4096 };
+#include "base/file.h"
 
 /** The files of a run. */
 #define FOV_RUN_CONFIG "config.ini"       /**< the resolved configuration */

@@ -1,7 +1,7 @@
 /** Replaces the window in a program that is built without SDL. */
+#include "base/file.h"
 #include "base/text.h"
 #include "draw.h"
-#include "record/run.h"
 
 FovStatus fov_draw_window(const char *source, const FovDrawEpisode *what) {
   (void)what;
