@@ -170,8 +170,3 @@ double fov_scores_mean_difference(const FovScores *x, const FovScores *y) {
   check_same_tasks(x, y);
   return fov_scores_mean(x) - fov_scores_mean(y);
 }
-
-double fov_scores_iqm_difference(const FovScores *x, const FovScores *y) {
-  check_same_tasks(x, y);
-  return fov_scores_iqm(x) - fov_scores_iqm(y);
-}

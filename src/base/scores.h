@@ -54,8 +54,7 @@ typedef double FovComparison(const FovScores *x, const FovScores *y);
  * tasks. */
 double fov_scores_improvement(const FovScores *x, const FovScores *y);
 
-/** Differences x − y of the aggregates. */
+/** The difference of the means x − y. */
 double fov_scores_mean_difference(const FovScores *x, const FovScores *y);
-double fov_scores_iqm_difference(const FovScores *x, const FovScores *y);
 
 #endif
