@@ -57,6 +57,7 @@ typedef struct Scene {
   bool changed; /**< the images change; else they stay as at time step 0 */
   bool leaving; /**< lanes with an odd number leave after time step 0 */
   bool trained; /**< with a gradient */
+  bool fixed;   /**< nobody chose the first place */
   int copies;
   int lanes;
   Lane *lane; /**< [lanes] */
@@ -98,6 +99,7 @@ static FovView view_of(const Scene *scene, FovTape *tape, const int *lanes, int 
   FovView view = {.images = images,
                   .changed = scene->changed,
                   .location = fov_constant(tape, n, 2),
+                  .fixed = scene->fixed && t == 0,
                   .copies = scene->copies,
                   .rng = FOV_NEW(tape->arena, FovRng, n),
                   .state = fov_constant(tape, n, WIDTH),
@@ -199,10 +201,11 @@ static void assert_alike(const Scene *scene, const Seen *a, const Seen *b, const
 }
 
 /** Calls `check` with and without a gradient, with images that stay and images that change. */
-static void in_all_ways(void (*check)(Scene *scene), const FovAttention *attention) {
+static void in_all_ways(void (*check)(Scene *scene), const FovAttention *attention,
+                        const char *more) {
   for (int way = 0; way < 4; way++) {
     Scene scene;
-    scene_create(&scene, attention, "", LANES);
+    scene_create(&scene, attention, more, LANES);
     scene.changed = way % 2;
     scene.trained = way / 2;
     check(&scene);
@@ -278,8 +281,8 @@ static void check_alone(Scene *scene) {
 }
 
 static void check_lanes(const FovAttention *attention) {
-  in_all_ways(check_neighbours, attention);
-  in_all_ways(check_alone, attention);
+  in_all_ways(check_neighbours, attention, "");
+  in_all_ways(check_alone, attention, "");
 }
 
 static void test_lanes_are_independent(void **state) {
@@ -294,8 +297,9 @@ static void check_copies_of(Scene *scene) {
   Seen apart[STEPS * LANES], together[STEPS * LANES];
   for (int b = 0; b < LANES; b++)
     memcpy(scene->lane[b].pixels[0], scene->lane[b - b % COPIES].pixels[0], PIXELS);
-  for (int leaving = 0; leaving < 2; leaving++) {
-    scene->leaving = leaving;
+  for (int way = 0; way < 4; way++) {
+    scene->leaving = way % 2;
+    scene->fixed = way / 2;
     scene->copies = 0;
     look(apart, scene);
     scene->copies = COPIES;
@@ -305,8 +309,13 @@ static void check_copies_of(Scene *scene) {
   }
 }
 
+/** Also where one tile is read and the keys need no values, which are then made when they are
+ * needed, or of three tiles for three copies. */
 static void check_copies(const FovAttention *attention) {
-  in_all_ways(check_copies_of, attention);
+  in_all_ways(check_copies_of, attention, "");
+  if (!attention->scores) return;
+  in_all_ways(check_copies_of, attention, "tiles.keys = coarse\n");
+  in_all_ways(check_copies_of, attention, "score = location\ntiles.down = 1\n");
 }
 
 static void test_copies_of_an_image_are_read_like_others(void **state) {

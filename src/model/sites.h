@@ -151,8 +151,9 @@ FovVar *fov_sites_scale(FovTape *tape, FovVar *x, real factor);
 int *fov_sites_at(FovTape *tape, const FovSites *sites, const FovView *view);
 
 /** Reads the site of each lane that the view's location is in, and moves the location to its
- * middle, for the record. Looks at this tile only, unless all values are known or are made of
- * symbols, by a recurrent layer or by blocks. weights: α [n, N], for the record. */
+ * middle, for the record. Looks at this tile only, unless all values are known, are made of
+ * symbols, by a recurrent layer or by blocks, or are those of N or more copies of an image.
+ * weights: α [n, N], for the record. */
 void fov_sites_pick(FovReadout *readout, FovSitesState *state, const FovSites *sites, FovTape *tape,
                     FovVar *weights, const FovView *view);
 

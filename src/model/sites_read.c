@@ -89,9 +89,11 @@ static void pick_value(FovReadout *readout, const FovSitesState *state, FovTape 
   readout->rho = fov_gather(tape, state->rho, rows, lanes);
 }
 
-/** Whether a value depends on other sites, or is a symbol's. */
-static bool needs_all_values(const FovSites *sites) {
-  return sites->transformer.count > 0 || sites->birnn.core || sites->symbols.count > 0;
+/** Whether all values are made, from the first read on: those that depend on other sites, symbols',
+ * and those of an image of which as many copies choose as there are sites. */
+static bool makes_all_values(const FovSites *sites, const FovView *view) {
+  bool together = sites->transformer.count > 0 || sites->birnn.core || sites->symbols.count > 0;
+  return together || (view->copies >= sites->count && !view->changed);
 }
 
 void fov_sites_pick(FovReadout *readout, FovSitesState *state, const FovSites *sites, FovTape *tape,
@@ -101,7 +103,7 @@ void fov_sites_pick(FovReadout *readout, FovSitesState *state, const FovSites *s
   for (int i = 0; i < view->lanes; i++)
     fov_tile_middle(fov_value_row(places, i), index[i], sites->grid);
   readout->columns[TILES] = weights;
-  if (needs_all_values(sites)) fov_sites_values(state, sites, tape, view);
+  if (makes_all_values(sites, view)) fov_sites_values(state, sites, tape, view);
   if (state->values)
     pick_value(readout, state, tape, index, view->lanes);
   else
@@ -142,11 +144,12 @@ static FovVar *harden(FovTape *tape, FovVar *soft, const int *index) {
 
 void fov_sites_pick_through(FovReadout *readout, FovSitesState *state, const FovSites *sites,
                             FovTape *tape, FovVar *weights, FovVar *soft, const FovView *view) {
-  // Without a gradient, or a choice, the result is that of the pick, for which one value is enough.
-  bool through = soft->wants_grad && !view->held && !view->fixed;
-  if (through) fov_sites_values(state, sites, tape, view);
+  // Without a gradient the result is that of the pick, for which one value is enough. With one, all
+  // are made at the first read, also if nobody chose it: later, copies of an image may have left.
+  bool gradient = soft->wants_grad && !view->held;
+  if (gradient) fov_sites_values(state, sites, tape, view);
   fov_sites_pick(readout, state, sites, tape, weights, view);
-  if (!through) return;
+  if (!gradient || view->fixed) return;
   FovVar *hard = harden(tape, soft, fov_sites_at(tape, sites, view));
   readout->g = fov_weigh_sites(tape, hard, state->values, 1);
 }
