@@ -1016,6 +1016,27 @@ static void test_the_windows_of_local_attention_are_recorded(void **state) {
   }
 }
 
+/** The probability of a tile that was chosen is its weight; none chose the first one. */
+static void test_the_probability_of_a_chosen_tile_is_recorded(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "attention = sampled\nfirst = centre\ntiles.side = 3\ntiles.width = 6\n");
+  FovTrace trace = record(&toy, 8, true);
+  const float *p = fov_trace_column(&trace, "policy.p", 1);
+  const float *weights = fov_trace_column(&trace, "attention.tiles", LOCAL_TILES);
+  assert_true(p && weights);
+  for (int i = 0; i < trace.episodes * trace.glimpses; i++) {
+    const float *at = trace.locations + 2 * i;
+    int tile = 4 + (int)lround(1.5 * (double)at[0]) + 3 * (int)lround(1.5 * (double)at[1]);
+    if (i % trace.glimpses == 0)
+      assert_true(isnan(p[i]));
+    else
+      assert_close(p[i], weights[i * LOCAL_TILES + tile], 1e-5);
+  }
+  fov_trace_finish(&trace);
+  toy_finish(&toy);
+}
+
 static void test_no_more_episodes_than_cases(void **state) {
   (void)state;
   Toy toy;
@@ -1299,6 +1320,7 @@ int main(void) {
       TEST(test_a_baseline_of_answers_is_recorded_with_them),
       TEST(test_the_window_of_attention_is_recorded),
       TEST(test_the_windows_of_local_attention_are_recorded),
+      TEST(test_the_probability_of_a_chosen_tile_is_recorded),
       TEST(test_no_more_episodes_than_cases),
       TEST(test_a_fresh_run_makes_its_folders),
       TEST(test_a_run_is_resumed_only_on_request),

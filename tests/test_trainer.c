@@ -410,6 +410,9 @@ static void test_copies_without_a_likelihood_are_refused(void **state) {
       "objective = vimco\nbaseline = none\ntrain.copies = 2\n"
       "train.answer = every\n",
       "objective = vimco: expected train.answer = last, found train.answer = every");
+  assert_create_refuses("objective = vimco\nbaseline = none\ntrain.copies = 2\nattention = soft\n",
+                        "objective = vimco: expected an attention that chooses, found attention = "
+                        "soft");
 }
 
 static void test_relaxed_choices_without_labels_are_refused(void **state) {

@@ -3,6 +3,7 @@
  * tile (Xu et al. 2015, section 4.1).
  */
 #include "learn/policy/grid.h"
+#include "tensor/ops.h"
 
 typedef struct Options {
   double entropy;
@@ -19,6 +20,14 @@ static int count(const void *values, int sites) {
   return sites;
 }
 
+enum { P, COLUMNS };
+
+static int columns(FovColumn list[FOV_COLUMNS], const void *values) {
+  (void)values;
+  list[P] = (FovColumn){"p", 1};
+  return COLUMNS;
+}
+
 static double entropy(const void *values) {
   return ((const Options *)values)->entropy;
 }
@@ -26,7 +35,11 @@ static double entropy(const void *values) {
 static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
                    const void *layout, const void *values) {
   (void)layout;
-  fov_grid_choose(output, tape, input, input->scores, input->grid, entropy(values) > 0);
+  FovVar *scores = input->scores;
+  const real *log_p =
+      fov_grid_choose(output, tape, input, scores, input->grid, entropy(values) > 0);
+  for (int b = 0; b < input->lanes; b++)
+    output->columns[P][b] = fov_exp(log_p[b * scores->cols + output->choices[b].index]);
 }
 
 const FovPolicy fov_policy_sites = {
@@ -36,6 +49,7 @@ const FovPolicy fov_policy_sites = {
                .options_size = sizeof(Options)},
     .sites = true,
     .count = count,
+    .columns = columns,
     .entropy = entropy,
     .choose = choose,
 };

@@ -96,6 +96,11 @@ FovStatus fov_task_check(const FovTask *task) {
     return fov_fail(FOV_ERR_USAGE,
                     "first = %s: attention = %s may read no symbol there: expected first = learned",
                     firsts[task->options.first], attention->plugin.name);
+  if (attention->scores && task->env->type->look)
+    return fov_fail(FOV_ERR_USAGE,
+                    "attention = %s chooses by what it has seen, and env = %s changes it when the "
+                    "place is chosen; set attention = gaze",
+                    attention->plugin.name, task->env->type->plugin.name);
   FOV_TRY(check_augmentation(task));
   return check_answer(task);
 }

@@ -64,7 +64,7 @@ static FovStatus check_answer(const FovTraining *training) {
                   objective->plugin.name);
 }
 
-/** Fails unless the copies of a case give their answers together, and to one question. An
+/** Fails unless the copies of a case choose, and give their answers together, to one question. An
  * environment that also ends some copies before others is not found here. */
 static FovStatus check_likelihood(const FovTraining *training) {
   const FovTask *task = &training->task;
@@ -79,6 +79,12 @@ static FovStatus check_likelihood(const FovTraining *training) {
   if (task->stop->decide)
     return fov_fail(FOV_ERR_USAGE, "objective = %s: expected stop = never, found stop = %s",
                     objective, task->stop->plugin.name);
+  if (task->agent->attention->without_policy)
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "objective = %s: expected an attention that chooses, found attention = %s, with "
+        "which all copies of a case are the same",
+        objective, task->agent->attention->plugin.name);
   if (training->options.copies < 2)
     return fov_fail(FOV_ERR_USAGE, "objective = %s needs train.copies of 2 or more, found 1",
                     objective);
