@@ -33,17 +33,21 @@ static bool chosen(const FovTrace *trace, size_t moment) {
   return false;
 }
 
-/** How many of the cells along one side lie in a tile, if there are `count` tiles. */
-static int cells_in(int tile, int count) {
-  return ((tile + 1) * SIDE + count - 1) / count - (tile * SIDE + count - 1) / count;
+/** The share of a tile that lies in a cell, along a side with `count` tiles. */
+static double overlap(int tile, int cell, int count) {
+  int first = tile * SIDE > cell * count ? tile * SIDE : cell * count;
+  int last = (tile + 1) * SIDE < (cell + 1) * count ? (tile + 1) * SIDE : (cell + 1) * count;
+  return (double)(last - first) / SIDE;
 }
 
 /** Spreads a glimpse over the cells of all tiles by their weights. */
 static void spread(double *cells, const float *weights, FovGrid grid) {
   for (int i = 0; i < CELLS; i++) {
-    int row = i / SIDE * grid.down / SIDE, column = i % SIDE * grid.across / SIDE;
-    double weight = fmin(1, fmax(0, weights[row * grid.across + column]));
-    cells[i] += weight / (cells_in(column, grid.across) * cells_in(row, grid.down));
+    int y = i / SIDE, x = i % SIDE;
+    for (int row = y * grid.down / SIDE; row * SIDE < (y + 1) * grid.down; row++)
+      for (int column = x * grid.across / SIDE; column * SIDE < (x + 1) * grid.across; column++)
+        cells[i] += fmin(1, fmax(0, (double)weights[row * grid.across + column])) *
+                    overlap(row, y, grid.down) * overlap(column, x, grid.across);
   }
 }
 
@@ -94,6 +98,13 @@ static void count_glimpse(FovHeat *heat, const FovTrace *trace, int episode, int
     cells[fov_heat_cell(trace->locations + 2 * fov_glimpse_index(trace, episode, t))]++;
 }
 
+/** Divides cells by their sum: the weights of a glimpse need not sum to 1. */
+static void make_shares(double *cells) {
+  double sum = 0;
+  for (int i = 0; i < CELLS; i++) sum += cells[i];
+  for (int i = 0; i < CELLS && sum > 0; i++) cells[i] /= sum;
+}
+
 /** Counts the glimpses that the policy chose, or all if it chose none. */
 static void count_glimpses(FovHeat *heat, const FovTrace *trace, const int *selection) {
   for (int i = 0; i < heat->episodes; i++)
@@ -105,8 +116,7 @@ static void count_glimpses(FovHeat *heat, const FovTrace *trace, const int *sele
       if (!heat->chosen || chosen(trace, moment)) count_glimpse(heat, trace, selection[i], t, 0);
       if (t + 1 < heat->maps) count_glimpse(heat, trace, selection[i], t, t + 1);
     }
-  for (int i = 0; i < heat->maps * CELLS; i++)
-    heat->cells[i] /= fmax(1, (double)heat->counts[i / CELLS]);
+  for (int map = 0; map < heat->maps; map++) make_shares(heat->cells + (size_t)map * CELLS);
 }
 
 enum { REACH = 24 };
@@ -150,22 +160,27 @@ static void smooth(FovHeat *heat, int map) {
   for (int i = 0; i < CELLS; i++) heat->most[map] = fmaxf(heat->most[map], density[i]);
 }
 
-/** Adds an image to the sums of each pixel, and counts the pixels. `around` a target: the image is
- * reduced to half its size, with the target in the middle. */
+/** Adds a pixel of the image, if it has it, to the sums of pixel i, and counts it. */
+static void add_pixel(uint32_t *sums, uint32_t *counts, const FovPixels *image, int i, double x,
+                      double y) {
+  int C = image->channels;
+  if (!(x >= 0 && x < image->width && y >= 0 && y < image->height)) return;
+  const uint8_t *pixel = image->bytes + ((int)y * image->width + (int)x) * C;
+  counts[i]++;
+  for (int c = 0; c < C; c++) sums[i * C + c] += pixel[c];
+}
+
+/** Adds an image. `around` a target: reduced to half its size, with the target in the middle. */
 static void add_image(uint32_t *sums, uint32_t *counts, const FovPixels *image,
                       const float *around) {
-  int C = image->channels;
-  for (int i = 0; i < image->height * image->width; i++) {
-    int row = i / image->width;
-    double x = i % image->width, y = row;
-    if (around) {
-      x = floor(2 * x + 1 + ((double)around[0] - 1) / 2 * image->width);
-      y = floor(2 * y + 1 + ((double)around[1] - 1) / 2 * image->height);
-    }
-    if (!(x >= 0 && x < image->width && y >= 0 && y < image->height)) continue;
-    const uint8_t *pixel = image->bytes + ((int)y * image->width + (int)x) * C;
-    counts[i]++;
-    for (int c = 0; c < C; c++) sums[i * C + c] += pixel[c];
+  int H = image->height, W = image->width;
+  for (int i = 0; i < H * W; i++) {
+    int x = i % W, y = i / W;
+    if (!around) add_pixel(sums, counts, image, i, x, y);
+    for (int k = 0; k < 4 && around; k++)
+      add_pixel(sums, counts, image, i,
+                floor(2 * x + k % 2 + 0.5 + ((double)around[0] - 1) / 2 * W),
+                floor(2 * y + k / 2 + 0.5 + ((double)around[1] - 1) / 2 * H));
   }
 }
 

@@ -131,9 +131,10 @@ static void draw_map(cairo_t *cr, const FovHeat *heat, const FovTrace *trace, Fo
   cairo_surface_destroy(density);
 }
 
-/** The density at the densest place of a map, relative to glimpses spread evenly. */
+/** The density at the densest place of a map, relative to glimpses spread evenly over an image, of
+ * which a map around a target has the area of four. */
 static double times_uniform(const FovHeat *heat, int map) {
-  return CELLS * (double)heat->most[map];
+  return CELLS * (double)heat->most[map] / (heat->around ? 4 : 1);
 }
 
 /** Writes a density with two digits or all of its whole ones. text: [16] */
