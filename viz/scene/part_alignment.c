@@ -28,9 +28,9 @@ static void draw_row(cairo_t *cr, const FovAlignmentView *a, int t, double alpha
   }
 }
 
-void fov_draw_alignment_cells(cairo_t *cr, const FovScene *scene, FovBox box) {
-  FovAlignmentView a = {.scene = scene, .image = box, .head = fov_alignment_head(scene)};
-  a.top = fov_alignment_top(scene, a.head);
+void fov_draw_alignment_cells(cairo_t *cr, const FovScene *scene, FovBox box, double top) {
+  FovAlignmentView a = {
+      .scene = scene, .image = box, .head = fov_alignment_head(scene), .top = top};
   a.f.columns = fov_alignment_columns(scene->trace, scene->episode);
   a.f.rows = fov_scene_length(scene);
   fov_fill_box(cr, box, scene->theme->panel);

@@ -11,8 +11,8 @@ void fov_draw_alignment(cairo_t *cr, const FovScene *scene, const FovLayout *lay
  * time. */
 void fov_draw_alignment_figure(cairo_t *cr, const FovScene *scene);
 
-/** Draws only the weights of the scene's episode and head into a box. */
-void fov_draw_alignment_cells(cairo_t *cr, const FovScene *scene, FovBox box);
+/** Draws only the weights of the scene's episode and head into a box; `top` is full colour. */
+void fov_draw_alignment_cells(cairo_t *cr, const FovScene *scene, FovBox box, double top);
 
 /** Describes the weight, symbol or output at (x, y); false if there is none. text: [size] */
 bool fov_describe_alignment(char *text, size_t size, const FovScene *scene, double x, double y);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "viz/scene/alignment.h"
+#include "viz/scene/alignment_view.h"
 #include "viz/scene/attention.h"
 #include "viz/scene/episode.h"
 #include "viz/scene/part_alignment.h"
@@ -15,6 +16,7 @@ typedef struct Layout {
   double em, pitch_x, pitch_y;
   FovBox title, body;
   int columns, rows;
+  double top; // of the weights of sequences
 } Layout;
 
 /** Sets the size of tiles, which have the images' shape, for a number of columns. */
@@ -40,6 +42,23 @@ static int usual_columns(Layout l, const FovTrace *trace) {
     columns = i;
   }
   return columns;
+}
+
+static FovScene scene_of(const FovPlayer *player, const FovTheme *theme, FovBox tile, int episode) {
+  FovScene scene = fov_scene(player->trace, tile.w, tile.h, theme);
+  scene.episode = episode;
+  scene.head = player->head;
+  return scene;
+}
+
+/** The largest weight of all episodes, so that their matrices have one scale. */
+static double find_top(const FovPlayer *player) {
+  double top = 0;
+  for (int i = 0; i < player->count; i++) {
+    FovScene scene = scene_of(player, fov_player_theme(player), (FovBox){0}, player->selection[i]);
+    top = fmax(top, fov_alignment_top(&scene, scene.head));
+  }
+  return top;
 }
 
 /** Tiles of the usual size, or larger ones if all of the episodes fit the page then. */
@@ -132,11 +151,9 @@ static void draw_glimpses(cairo_t *cr, const FovPlayer *player, const FovTheme *
 
 /** The alignment of a sequence, which has no image. */
 static void draw_matrix(cairo_t *cr, const FovPlayer *player, const FovTheme *theme, FovBox tile,
-                        int episode) {
-  FovScene scene = fov_scene(player->trace, tile.w, tile.h, theme);
-  scene.episode = episode;
-  scene.head = player->head;
-  fov_draw_alignment_cells(cr, &scene, fov_snap(tile));
+                        int episode, double top) {
+  FovScene scene = scene_of(player, theme, tile, episode);
+  fov_draw_alignment_cells(cr, &scene, fov_snap(tile), top);
 }
 
 /** Writes the labels or answers of an episode's turns, each after a space; returns its length, at
@@ -188,19 +205,19 @@ static void draw_caption(cairo_t *cr, const FovPlayer *player, const FovTheme *t
 }
 
 static void draw_tile(cairo_t *cr, const FovPlayer *player, const FovTheme *theme, FovBox tile,
-                      int place, double em) {
+                      int place, const Layout *l) {
   const FovTrace *trace = player->trace;
   int episode = player->selection[place];
   FovBox image = fov_fit(tile, trace->width, trace->height);
   if (trace->vocabulary > 0) {
     image = tile;
-    draw_matrix(cr, player, theme, tile, episode);
+    draw_matrix(cr, player, theme, tile, episode, l->top);
   } else {
     FovPixels pixels = fov_picture(trace, episode, fov_last_glimpse(trace, episode));
     fov_draw_pixels(cr, image, &pixels);
-    draw_glimpses(cr, player, theme, image, episode, em);
+    draw_glimpses(cr, player, theme, image, episode, l->em);
   }
-  draw_caption(cr, player, theme, tile, episode, em);
+  draw_caption(cr, player, theme, tile, episode, l->em);
   if (place == player->place)
     fov_stroke_box(cr, (FovBox){image.x - 2, image.y - 2, image.w + 4, image.h + 4}, theme->ink, 2);
 }
@@ -227,6 +244,7 @@ void fov_sheet_draw(cairo_t *cr, const FovPlayer *player, double width, double h
   Layout l = lay_out(player, width, height);
   const FovTheme *theme = fov_player_theme(player);
   fov_fill_box(cr, (FovBox){0, 0, width, height}, theme->paper);
+  if (player->trace->vocabulary > 0) l.top = find_top(player);
   draw_title(cr, player, &l, theme);
   fov_set_font(cr, 0.85 * l.em, false);
   for (int i = 0; i < l.rows * l.columns; i++) {
@@ -234,7 +252,7 @@ void fov_sheet_draw(cairo_t *cr, const FovPlayer *player, double width, double h
     FovBox tile = tile_box(&l, i);
     FovBox with_caption = {tile.x - 2, tile.y - 2, tile.w + 4, l.pitch_y};
     if (place < player->count && fov_shows(cr, with_caption))
-      draw_tile(cr, player, theme, tile, place, l.em);
+      draw_tile(cr, player, theme, tile, place, &l);
   }
 }
 
