@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 enum {
   TYPE_U8 = 0x08,
@@ -52,7 +53,7 @@ static FovStatus read_magic(gzFile file, const char *path, int ndim) {
   return fov_fail(FOV_ERR_FORMAT,
                   "%s: not an IDX file of bytes in %d dimension%s: expected the magic number "
                   "0x%08x, found 0x%08x",
-                  path, ndim, ndim == 1 ? "" : "s", expected, found);
+                  path, ndim, fov_plural(ndim), expected, found);
 }
 
 static FovStatus read_shape(FovIdx *idx, gzFile file, const char *path, int ndim) {

@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "envs/datasets/png_folder.h"
 
 #include <dirent.h>
@@ -104,7 +105,7 @@ static bool describe_others(char text[OTHERS], const char *folder) {
   if (count > 0)
     snprintf(text, OTHERS,
              "%d %s file%s: convert them to PNG, with ImageMagick: mogrify -format png *%s", same,
-             first, same == 1 ? "" : "s", first);
+             first, fov_plural(same), first);
   for (int i = 0; i < count; i++) free(entries[i]);
   free(entries);
   return count > 0;
@@ -191,7 +192,7 @@ static FovStatus list_classes(FovPngFolder *folder, const char *path) {
                   "%s: expected MNIST's files (train-images-idx3-ubyte, plain or .gz, and the "
                   "others) or 2 to %d folders of PNGs, one a class; found no such file and %d "
                   "folder%s%s%s",
-                  path, FOV_PNG_MAX_CLASSES, names.count, names.count == 1 ? "" : "s", but, others);
+                  path, FOV_PNG_MAX_CLASSES, names.count, fov_plural(names.count), but, others);
 }
 
 /** Whether a part has the classes of the first. */

@@ -70,6 +70,10 @@ char *fov_text_word(char *text, size_t size, const char *word) {
   return text;
 }
 
+const char *fov_plural(long long count) {
+  return count == 1 ? "" : "s";
+}
+
 bool fov_text_close(char **text, FILE *stream) {
   bool written = stream && !ferror(stream);
   if (stream && fclose(stream) != 0) written = false;

@@ -34,6 +34,9 @@ void fov_text_put_word(FILE *stream, const char *word);
 /** The same into text [size], cut if that is too small. Returns text. */
 char *fov_text_word(char *text, size_t size, const char *word);
 
+/** "s", or "" after the number 1. */
+const char *fov_plural(long long count);
+
 /** Closes a stream of open_memstream, or NULL. If anything that was written is missing, frees
  * *text, sets it to NULL and returns false. glibc's fclose succeeds even where it has lost all of
  * it. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "config/config.h"
 
 enum { MAX_OPTIONS = 32, NAME_SIZE = 64 };
@@ -150,7 +151,9 @@ void fov_arguments_help(const FovOption *options, FILE *stream) {
 }
 
 void fov_arguments_join(char *text, size_t size, const FovArguments *arguments) {
+  char word[1024];
   size_t length = (size_t)snprintf(text, size, "fovea");
   for (int i = 0; i < arguments->argc && length < size; i++)
-    length += (size_t)snprintf(text + length, size - length, " %s", arguments->argv[i]);
+    length += (size_t)snprintf(text + length, size - length, " %s",
+                               fov_text_word(word, sizeof word, arguments->argv[i]));
 }

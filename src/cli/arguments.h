@@ -34,7 +34,7 @@ void fov_arguments_finish(FovArguments *arguments);
 /** Whether the option `name` of the table is on the command line. */
 bool fov_arguments_has(const FovArguments *arguments, const FovOption *options, const char *name);
 
-/** Writes the command line into `text`, for a log; cut where it is too long. */
+/** Writes the command line into `text` as a shell reads it, for a log; cut where it is too long. */
 void fov_arguments_join(char *text, size_t size, const FovArguments *arguments);
 
 /** Prints the options of a table with what they accept and their defaults. */

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/gemm.h"
 #include "base/team.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "cli/cli.h"
 #include "draw.h"
@@ -232,7 +233,7 @@ static void print_header(const Bench *bench) {
   int ranks = fov_ranks_count(fov_cli_ranks());
   printf("%s, ", fov_gemm_library());
   if (ranks > 1) printf("%d ranks of ", ranks);
-  printf("up to %d threads", bench->threads);
+  printf("up to %d thread%s", bench->threads, fov_plural(bench->threads));
   if (!bench->gradient) printf("; medians of %d repeats (lowest-highest)", bench->request->repeats);
   putchar('\n');
 }

@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "base/text.h"
 #include "cli/bench.h"
 #include "cli/print.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/stats.h"
+#include "base/text.h"
 #include "cli/explain.h"
 #include "cli/print.h"
 #include "explain/curves.h"

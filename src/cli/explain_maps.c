@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/profile.h"
+#include "base/text.h"
 #include "cli/explain.h"
 #include "cli/print.h"
 #include "record/npy.h"

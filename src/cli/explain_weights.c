@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "base/text.h"
 #include "cli/explain.h"
 #include "cli/print.h"
 #include "explain/randomised.h"

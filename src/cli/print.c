@@ -48,10 +48,6 @@ void fov_print(FILE *stream, const char *format, ...) {
   free(longer);
 }
 
-const char *fov_plural(long long count) {
-  return count == 1 ? "" : "s";
-}
-
 int fov_print_columns(void) {
   struct winsize size = {0};
   if (!isatty(STDOUT_FILENO)) return INT_MAX;

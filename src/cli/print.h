@@ -17,9 +17,6 @@ void fov_print_text(FILE *stream, const char *text);
 /** Writes a duration as "2:03" or "1:02:03", "?" if it is negative; returns `text`. */
 const char *fov_duration(char text[32], double seconds);
 
-/** "s", or "" after the number 1. */
-const char *fov_plural(long long count);
-
 /** Columns of a line on stdout: those of the terminal but the last one, after which some terminals
  * wrap; INT_MAX: it is no terminal. */
 int fov_print_columns(void);

@@ -151,8 +151,9 @@ static void print_start(const FovReport *report) {
   const FovExperiment *e = report->experiment;
   fov_print(stdout, "%s: %s, ", report->dir, e->slots[FOV_SLOT_ENV].plugin->name);
   print_input(report);
-  printf(", core %s, %zu parameters, %d threads", e->slots[FOV_SLOT_CORE].plugin->name,
-         fov_params_learned(&e->agent.params), report->ranks * report->threads);
+  printf(", core %s, %zu parameters, %d thread%s", e->slots[FOV_SLOT_CORE].plugin->name,
+         fov_params_learned(&e->agent.params), report->ranks * report->threads,
+         fov_plural(report->ranks * report->threads));
   if (report->ranks > 1) printf(" on %d ranks", report->ranks);
   putchar('\n');
   print_cases(report);

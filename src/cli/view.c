@@ -84,8 +84,8 @@ static void note_other_weights(const char *source, const char *trace,
             fov_text_word(quoted, sizeof quoted, source));
 }
 
-/** Refuses options that would change nothing. */
-static FovStatus check_effects(const Request *r) {
+/** Refuses options, and a second source, that would change nothing. */
+static FovStatus check_effects(const Request *r, int sources) {
   bool web = r->export && fov_has_ending(r->export, ".html");
   bool overview = r->export && r->show != FOV_DRAW_EPISODE;
   bool pages = overview && r->show != FOV_DRAW_CONFUSION;
@@ -103,6 +103,11 @@ static FovStatus check_effects(const Request *r) {
        "--head and --show confusion: expected one of them; it shows no weights"},
       {r->wrong && overview && !pages,
        "--wrong and --show confusion: expected one of them; it counts all episodes"},
+      {sources > 1 && overview,
+       "--show: expected one run or trace, found two; an overview shows the episodes of one"},
+      {r->picture && (r->wrong || r->episode > 0 || sources > 1),
+       "--picture: expected one run, without --wrong and --episode: the picture is the only "
+       "episode"},
   };
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
     if (rules[i].refused) return fov_fail(FOV_ERR_USAGE, "%s", rules[i].why);
@@ -159,7 +164,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
                          .explain = &fov_cli_explain,
                          .method = request->method};
   FOV_TRY(parse_size(&what, request->size));
-  FOV_TRY(check_effects(request));
+  FOV_TRY(check_effects(request, arguments->count));
   FOV_TRY(check_request(&what, arguments));
   char path[FOV_PATH_SIZE], beside[FOV_PATH_SIZE];
   FovProvenance of_trace;

@@ -114,6 +114,12 @@ static FovStatus refuse_key(const FovConfig *config, const FovSetting *setting) 
     add_options(&keys, config->slots[i].key, config->slots[i].plugin->options);
   }
   const char *nearest = nearest_key(&keys, setting->key);
+  if (!nearest && config->slot_count == 0) { // few keys, which no command lists
+    char list[FOV_PHRASE_SIZE];
+    fov_name_list(list, "", keys.names, keys.count);
+    return fov_fail(FOV_ERR_USAGE, "%s: unknown key '%.80s': expected %s", setting->where,
+                    setting->key, list);
+  }
   if (!nearest)
     return fov_fail(FOV_ERR_USAGE, "%s: unknown key '%.80s'; fovea list settings shows all",
                     setting->where, setting->key);

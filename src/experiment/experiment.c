@@ -98,12 +98,20 @@ static const char *unread_of_tiles(const FovExperiment *e, const char *name) {
   return NULL;
 }
 
+/** Whether only a training reads a setting. */
+static bool is_of_training(const char *key) {
+  static const char *const of_evaluations[] = {"eval.times", "eval.cases", "eval.episodes", NULL};
+  return strncmp(key, "train.", strlen("train.")) == 0 ||
+         strncmp(key, "optimiser", strlen("optimiser")) == 0 || is_among(key, of_evaluations);
+}
+
 /** Why a setting has no effect; NULL: it has. */
 static const char *unread(const FovConfig *config, const char *key) {
   const FovExperiment *e = (const void *)((const char *)config - offsetof(FovExperiment, config));
   const FovAttention *attention = CHOSEN(e, FOV_SLOT_ATTENTION);
   const FovCore *core = CHOSEN(e, FOV_SLOT_CORE);
   size_t prefix = strlen("tiles.");
+  if (e->trained && is_of_training(key)) return "the training is over";
   if (strncmp(key, "tiles.", prefix) == 0) return unread_of_tiles(e, key + prefix);
   bool window = attention->without_policy && attention->reach == FOV_REACH_GLIMPSE;
   if (strcmp(key, "first") == 0 && attention->without_policy)
@@ -186,7 +194,21 @@ static FovStatus bring_policies(FovSettings *settings, const FovSlot slots[FOV_S
   return FOV_OK;
 }
 
+/** Fails if the settings are those of a sweep. */
+static FovStatus check_no_sweep(const FovSettings *settings) {
+  size_t count;
+  const FovSetting *list = fov_settings_list(&count, settings);
+  for (size_t i = 0; i < count; i++)
+    if (strncmp(list[i].key, "sweep.", strlen("sweep.")) == 0)
+      return fov_fail(FOV_ERR_USAGE,
+                      "%s: expected an experiment, found %s of a sweep file; start a sweep with: "
+                      "fovea sweep FILE -o DIR",
+                      list[i].where, list[i].key);
+  return FOV_OK;
+}
+
 FovStatus fov_experiment_resolve(FovExperiment *experiment) {
+  FOV_TRY(check_no_sweep(experiment->settings));
   FOV_TRY(bring_policies(experiment->settings, experiment->slots));
   return fov_config_resolve(&experiment->config, experiment->settings);
 }

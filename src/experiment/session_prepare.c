@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "learn/rollout/beam.h"
 
 void fov_session_note(void *session, const char *line) {
   const FovReporter *reporter = &((const FovSession *)session)->request->reporter;
@@ -83,8 +84,10 @@ FovRecordRequest fov_session_record(const FovSession *session, const FovTask *ta
                             .split = FOV_SPLIT_VALID};
 }
 
-static FovStatus check_record(const FovSession *session) {
+/** Checks what the evaluations record, and how `fovea eval` will search for answers. */
+static FovStatus check_evaluations(const FovSession *session) {
   FovTask task = fov_experiment_task(&session->experiment, &session->valid_env);
+  if (session->experiment.eval.beam > 1) FOV_TRY(fov_beam_check(&task));
   FovRecordRequest record = fov_session_record(session, &task);
   return fov_record_check(&record);
 }
@@ -151,7 +154,7 @@ static FovStatus prepare(FovSession *session, const FovTrainRequest *request) {
   session->training.ranks = request->ranks;
   FOV_TRY(fov_trainer_create(&session->trainer, &session->training, request->threads));
   FOV_TRY(start_weights(session));
-  return check_record(session);
+  return check_evaluations(session);
 }
 
 FovStatus fov_session_prepare(FovSession *session, const FovTrainRequest *request) {

@@ -207,7 +207,7 @@ static FovStatus record_changes(FovSession *session) {
 
 /** "4 threads", or "8 threads on 2 ranks". */
 static void print_workers(char text[64], int ranks, int threads) {
-  int length = snprintf(text, 64, "%d threads", ranks * threads);
+  int length = snprintf(text, 64, "%d thread%s", ranks * threads, fov_plural(ranks * threads));
   if (ranks > 1) snprintf(text + length, 64 - (size_t)length, " on %d ranks", ranks);
 }
 
@@ -226,7 +226,7 @@ static void note_idle(FovSession *session) {
   print_workers(workers, ranks, session->request->threads);
   snprintf(number, sizeof number, "%d", feeds);
   if (session->run.resumed)
-    snprintf(remedy, sizeof remedy, "start at most %d rank%s", fed, fed == 1 ? "" : "s");
+    snprintf(remedy, sizeof remedy, "start at most %d rank%s", fed, fov_plural(fed));
   else if (useful)
     snprintf(remedy, sizeof remedy, "set train.shard = %d to use %s", better.shard,
              feeds < threads ? number : "all");

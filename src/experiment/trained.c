@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "record/checkpoint.h"
 
 static FovStatus find_checkpoint(char *path, const char *source) {
@@ -20,6 +21,7 @@ static FovStatus resolve(FovTrained *trained, const FovSafetensors *file,
                          const char *const *changes, int count) {
   FovExperiment *experiment = &trained->experiment;
   FOV_TRY(fov_experiment_read(experiment, file));
+  experiment->trained = true;
   for (int i = 0; i < count; i++) FOV_TRY(fov_settings_add(experiment->settings, changes[i]));
   return fov_experiment_resolve(experiment);
 }
@@ -50,7 +52,7 @@ static FovStatus compare(const FovTrained *trained, const FovSafetensors *file) 
     return fov_fail(FOV_ERR_USAGE,
                     "%s: the agent sees %d channel%s where these pictures have %d; convert them "
                     "with env = images and env.colour = %s",
-                    fov_error_message(), other, other == 1 ? "" : "s", channels,
+                    fov_error_message(), other, fov_plural(other), channels,
                     other == 1 ? "grey" : "rgb");
   if (answers && answers->dims == 2 && answers->shape[0] != agent->actions)
     return fov_fail(FOV_ERR_USAGE, "%s: trained on %lld classes, but these %s have %d%s",

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/team.h"
+#include "base/text.h"
 #include "learn/workspace.h"
 
 typedef struct Each {
@@ -138,7 +139,7 @@ static FovStatus keep_wanted(int64_t *cases, int64_t *found, const FovExplainReq
   free(selection.wanted);
   if (status == FOV_OK && *found == 0)
     status = fov_fail(FOV_ERR_USAGE, "no episode of that kind in the first %lld case%s",
-                      (long long)filter->count, filter->count == 1 ? "" : "s");
+                      (long long)filter->count, fov_plural(filter->count));
   return status;
 }
 

@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "viz/plots/legend.h"
 
 #include <stdio.h>
@@ -41,7 +42,7 @@ static void count_seeds(char seeds[32], const FovCurves *curves,
   int count = experiment->seeds;
   seeds[0] = '\0';
   if (first->path[first->stem] == '-')
-    snprintf(seeds, 32, "%d seed%s", count, count == 1 ? "" : "s");
+    snprintf(seeds, 32, "%d seed%s", count, fov_plural(count));
 }
 
 double fov_plot_legend(cairo_t *cr, const FovCurves *curves, double left, double right,

@@ -16,6 +16,9 @@ int fov_heads(const FovTrace *trace) {
 FovStatus fov_check_head(const FovTrace *trace, const char *path, int head) {
   int heads = fov_heads(trace);
   if (head == 0 || (head > 0 && head <= heads)) return FOV_OK;
+  if (heads == 0)
+    return fov_fail(FOV_ERR_USAGE, "%s: --head %d: it has no weights of tiles or symbols", path,
+                    head);
   return fov_fail(FOV_ERR_USAGE,
                   "%s: --head %d: expected 0 to %d, the heads that it has weights of", path, head,
                   heads);

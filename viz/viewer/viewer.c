@@ -143,6 +143,10 @@ static FovStatus sample_gazes(FovViewer *viewer, const FovDrawEpisode *what) {
     return fov_fail(FOV_ERR_USAGE,
                     "%s: --gazes: the agent reads several tiles at once; expected one glimpse",
                     viewer->opened.path);
+  if (fov_has_window(trace))
+    return fov_fail(FOV_ERR_USAGE,
+                    "%s: --gazes: expected glimpses that are sampled, found windows, which are not",
+                    viewer->opened.path);
   if (fov_shows_alignment(trace))
     return fov_fail(FOV_ERR_USAGE, "%s: --gazes: expected glimpses of an image, found alignments",
                     viewer->opened.path);

@@ -122,7 +122,7 @@ static void note_dropped(FovRuns *runs, const Dropped *dropped) {
                   dropped->first);
   if (runs->waiting > 0)
     fov_runs_note(runs, "%lld run%s of the sweep ha%s not started, or failed",
-                  (long long)runs->waiting, runs->waiting == 1 ? "" : "s",
+                  (long long)runs->waiting, fov_plural(runs->waiting),
                   runs->waiting == 1 ? "s" : "ve");
 }
 
@@ -147,7 +147,7 @@ static FovStatus read_results(FovRuns *runs, Choice choice) {
   return fov_fail(FOV_ERR_USAGE,
                   "%s: has no %s result of %d rollout%s; write one with fovea eval RUN --split %s "
                   "--rollouts %d --save",
-                  dropped.first, split, choice.rollouts, choice.rollouts == 1 ? "" : "s", split,
+                  dropped.first, split, choice.rollouts, fov_plural(choice.rollouts), split,
                   choice.rollouts);
 }
 

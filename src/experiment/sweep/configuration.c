@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/rng.h"
 #include "experiment/sweep/key.h"
 
@@ -18,7 +19,8 @@ const char *fov_sweep_key(const FovSweepPlan *plan, int k) {
 }
 
 static FovRng draw_stream(const FovSweepPlan *plan, int k, int configuration) {
-  uint64_t index = (uint64_t)configuration << 16 | (uint64_t)k;
+  uint64_t repeat = plan->repeats ? plan->repeats[configuration] : 0;
+  uint64_t index = repeat << 48 | (uint64_t)configuration << 16 | (uint64_t)k;
   return fov_rng_stream((uint64_t)plan->options.draws, FOV_STREAM_SWEEP, index);
 }
 
@@ -47,6 +49,43 @@ void fov_sweep_value(char value[FOV_STRING_SIZE], const FovSweepPlan *plan, int 
     snprintf(value, FOV_STRING_SIZE, "%s", key->values[chosen]);
   else
     print_draw(value, key, fov_sweep_key_draw(key, &rng));
+}
+
+/** The digest of a configuration's values, not 0. */
+static uint64_t digest_of(const FovSweepPlan *plan, int configuration) {
+  FovDigest digest = FOV_DIGEST_START;
+  char value[FOV_STRING_SIZE];
+  for (int k = 0; k < plan->key_count; k++) {
+    fov_sweep_value(value, plan, k, configuration);
+    fov_digest_add(&digest, value, strlen(value) + 1);
+  }
+  return fov_digest_value(&digest) | 1;
+}
+
+/** Puts a digest into a table of `room` places, of which 0 are free; false if it is there. */
+static bool put(uint64_t *table, size_t room, uint64_t digest) {
+  size_t at = (size_t)(digest >> 1) % room;
+  for (; table[at]; at = (at + 1) % room)
+    if (table[at] == digest) return false;
+  table[at] = digest;
+  return true;
+}
+
+FovStatus fov_sweep_draw(FovSweepPlan *plan) {
+  size_t count = (size_t)plan->configurations, room = 2 * count + 1;
+  uint64_t *table = calloc(room, sizeof *table);
+  plan->repeats = calloc(count, sizeof *plan->repeats);
+  bool fitting = table && plan->repeats;
+  FovStatus status = fitting ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
+  for (int i = 0; i < plan->configurations && status == FOV_OK; i++)
+    while (status == FOV_OK && !put(table, room, digest_of(plan, i)))
+      if (plan->repeats[i]++ == UINT16_MAX)
+        status = fov_fail(FOV_ERR_USAGE,
+                          "--trials %d: expected fewer: after %d configurations, all further draws "
+                          "repeat one of them",
+                          plan->options.trials, i);
+  free(table);
+  return status;
 }
 
 void fov_sweep_describe(char *label, size_t size, const FovSweepPlan *plan, int configuration) {
