@@ -416,7 +416,9 @@ static void check_columns(const FovAttention *attention) {
     }
     if (attention->sites) assert_non_null(column_of(&scene, seen, "tiles"));
     bool placed = !attention->without_policy || column_of(&scene, seen, "window");
-    assert_int_equal(attention->reach == FOV_REACH_GLIMPSE, placed);
+    if ((attention->reach == FOV_REACH_GLIMPSE) != placed)
+      fail_msg("%s: reach: expected %s, whose glimpses have %s place", name_of(&scene),
+               placed ? "FOV_REACH_GLIMPSE" : "another one", placed ? "a" : "no");
     scene_finish(&scene);
   }
 }

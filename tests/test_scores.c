@@ -146,9 +146,12 @@ static void test_every_score_computes_its_formula(void **state) {
 
 static void test_every_score_has_worked_numbers(void **state) {
   (void)state;
-  int scores = 0;
-  while (fov_scores[scores]) scores++;
-  assert_int_equal(scores, WORKED);
+  for (int s = 0; fov_scores[s]; s++) {
+    const char *name = fov_scores[s]->plugin.name;
+    bool found = false;
+    for (int i = 0; i < WORKED; i++) found = found || strcmp(worked[i].score, name) == 0;
+    if (!found) fail_msg("%s: expected a row of numbers that were worked out, found none", name);
+  }
 }
 
 static const real some_query[D] = {0.3, -1.2, 0.8, 0.5};

@@ -129,6 +129,19 @@ static int unfinished(const FovSweepReport *report) {
   return count;
 }
 
+/** Fails if runs have failed and none has finished, so that no command after this one goes on. */
+static FovStatus check_end(const FovSweepReport *report, const char *dir) {
+  int failed = 0;
+  for (int i = 0; i < report->count; i++) {
+    if (report->runs[i].left_out) continue;
+    if (report->runs[i].state != FOV_SWEEP_FAILED) return FOV_OK;
+    failed++;
+  }
+  return failed == 0 ? FOV_OK
+                     : fov_fail(FOV_ERR_IO, "%s: all %d runs failed; %s/log.txt has the reasons",
+                                dir, failed, dir);
+}
+
 static void print_end(const FovSweepReport *report, const char *dir) {
   int left = unfinished(report);
   fov_sweep_print_summary(report);
@@ -144,8 +157,9 @@ static FovStatus run_here(FovSweep *sweep, const FovSweepRequest *what, FovSweep
   if (status == FOV_ERR_INTERRUPT && job && *what->interrupted == SIGUSR1)
     return fov_slurm_requeue(sweep, job);
   FovSweepReport report = fov_sweep_report(sweep);
-  if (status == FOV_OK) print_end(&report, what->dir);
-  return status;
+  if (status != FOV_OK) return status;
+  print_end(&report, what->dir);
+  return check_end(&report, what->dir);
 }
 
 static FovStatus run_in_slurm(FovSweep *sweep, const Request *request,

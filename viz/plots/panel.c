@@ -113,6 +113,15 @@ static void add_point(cairo_t *cr, const Panel *panel, double x, double y) {
   cairo_line_to(cr, fov_axis_at(&panel->x, x), fov_axis_at(&panel->y, panel->scale * y));
 }
 
+/** Adds point i of a line, which is stroked in pieces: the time of one stroke grows with more than
+ * its number of points. */
+static void add_line_point(cairo_t *cr, const Panel *panel, size_t i, double x, double y) {
+  add_point(cr, panel, x, y);
+  if (i % 500 != 499) return;
+  cairo_stroke(cr);
+  add_point(cr, panel, x, y);
+}
+
 static void draw_band(cairo_t *cr, const Panel *panel, const FovBand *band) {
   for (size_t i = 0; i < band->count; i++)
     add_point(cr, panel, band->points[i].x, band->points[i].hi);
@@ -123,14 +132,15 @@ static void draw_band(cairo_t *cr, const Panel *panel, const FovBand *band) {
 
 static void draw_seed(cairo_t *cr, const Panel *panel, const FovSeries *series) {
   cairo_set_line_width(cr, 0.75);
-  for (size_t i = 0; i < series->count; i++) add_point(cr, panel, series->x[i], series->y[i]);
+  for (size_t i = 0; i < series->count; i++)
+    add_line_point(cr, panel, i, series->x[i], series->y[i]);
   cairo_stroke(cr);
 }
 
 static void draw_centre(cairo_t *cr, const Panel *panel, const FovBand *band) {
   if (band->count == 0) return;
   for (size_t i = 0; i < band->count; i++)
-    add_point(cr, panel, band->points[i].x, band->points[i].centre);
+    add_line_point(cr, panel, i, band->points[i].x, band->points[i].centre);
   cairo_stroke(cr);
   // A dot ends the line; after one evaluation the line is only this dot.
   const FovBandPoint *last = &band->points[band->count - 1];
