@@ -1,4 +1,3 @@
-#include "base/text.h"
 #include "envs/datasets/png_folder.h"
 
 #include <dirent.h>
@@ -8,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+
+#include "base/text.h"
 
 typedef struct Names {
   char **list;

@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 #include "cli/bench.h"
-#include "cli/print.h"
 
 json_t *fov_bench_json_repeats(const FovRepeats *repeats) {
   FovSpread s = fov_spread_of(repeats);

@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "cli/compare_print.h"
-#include "cli/print.h"
 
 const char *fov_compare_number(char *text, const FovCompared *compared, double value) {
   if (compared->errors)

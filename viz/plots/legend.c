@@ -1,7 +1,8 @@
-#include "base/text.h"
 #include "viz/plots/legend.h"
 
 #include <stdio.h>
+
+#include "base/text.h"
 
 void fov_plot_pen(cairo_t *cr, int experiment, double alpha) {
   static const double dashes[][4] = {{0}, {7, 3}, {2, 2.5}, {9, 3, 2, 3}};
@@ -41,8 +42,7 @@ static void count_seeds(char seeds[32], const FovCurves *curves,
   const FovCurvesRun *first = &curves->runs[experiment->first];
   int count = experiment->seeds;
   seeds[0] = '\0';
-  if (first->path[first->stem] == '-')
-    snprintf(seeds, 32, "%d seed%s", count, fov_plural(count));
+  if (first->path[first->stem] == '-') snprintf(seeds, 32, "%d seed%s", count, fov_plural(count));
 }
 
 double fov_plot_legend(cairo_t *cr, const FovCurves *curves, double left, double right,

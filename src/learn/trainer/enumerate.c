@@ -52,8 +52,8 @@ static FovStatus check_lanes(const FovTraining *training) {
     return fov_fail(FOV_ERR_USAGE,
                     "objective = %s: expected at most %d sequences of choices, found %d choice%s "
                     "of one of %d tiles; lower glimpses or %s.side",
-                    objective, FOV_MAX_SHARD, choices, fov_plural(choices),
-                    fov_task_choices(task), task->policy->sites ? "tiles" : "policy");
+                    objective, FOV_MAX_SHARD, choices, fov_plural(choices), fov_task_choices(task),
+                    task->policy->sites ? "tiles" : "policy");
   int multiple = o->shard < sequences ? sequences : o->shard / sequences * sequences;
   if (o->copies != sequences || o->shard % sequences != 0 || o->batch % sequences != 0)
     return fov_fail(FOV_ERR_USAGE,
