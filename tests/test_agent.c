@@ -342,6 +342,28 @@ static void test_one_glimpse_of_a_place_that_moves_is_refused(void **state) {
   toy_finish(&toy);
 }
 
+static void look(const void *env, FovEnvLane *lane, const float place[2], FovRng *rng) {
+  (void)env, (void)lane, (void)place, (void)rng;
+}
+
+/** Its choice would be among what was shown before the look. */
+static void test_a_choice_by_what_a_look_changes_is_refused(void **state) {
+  (void)state;
+  for (int sampled = 0; sampled < 2; sampled++) {
+    Toy toy;
+    toy_create(&toy, sampled ? "attention = sampled\ntiles.side = 3\n" : "attention = gaze\n");
+    FovEnvType type = *toy.env.type;
+    FovEnv env = toy.env;
+    FovTask task = toy.task;
+    type.look = look;
+    env.type = &type;
+    task.env = &env;
+    assert_int_equal(fov_task_check(&task), sampled ? FOV_ERR_USAGE : FOV_OK);
+    if (sampled) assert_message("attention = sampled chooses by what is shown, but env = toy ");
+    toy_finish(&toy);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_images_that_do_not_fit_the_encoder_are_refused),
@@ -351,6 +373,7 @@ int main(void) {
       cmocka_unit_test(test_tiles_that_do_not_fit_are_refused),
       cmocka_unit_test(test_a_window_of_the_whole_image_is_refused),
       cmocka_unit_test(test_one_glimpse_of_a_place_that_moves_is_refused),
+      cmocka_unit_test(test_a_choice_by_what_a_look_changes_is_refused),
       cmocka_unit_test(test_patches_inside_the_image_are_refused_without_a_place_to_look),
       cmocka_unit_test(test_a_temperature_that_overflows_is_refused),
       cmocka_unit_test(test_tiles_that_cannot_attend_to_each_other_are_refused),

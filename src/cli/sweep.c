@@ -88,7 +88,7 @@ static void print_note(void *context, const char *line) {
             notes->label, *notes->label ? ")" : "");
 }
 
-/** Of the configurations that are worked on. */
+/** Prints the notes on the configurations that are worked on. */
 static FovStatus print_notes(const FovSweepReport *report) {
   char label[4 * FOV_STRING_SIZE];
   const FovSweepPlan *plan = report->plan;
@@ -129,16 +129,18 @@ static int unfinished(const FovSweepReport *report) {
   return count;
 }
 
-/** Fails if runs have failed and none has finished, so that no command after this one goes on. */
+/** Fails if every run has failed or diverged, so that no command after this one goes on. */
 static FovStatus check_end(const FovSweepReport *report, const char *dir) {
   int failed = 0;
   for (int i = 0; i < report->count; i++) {
     if (report->runs[i].left_out) continue;
-    if (report->runs[i].state != FOV_SWEEP_FAILED) return FOV_OK;
+    FovSweepState state = report->runs[i].state;
+    if (state != FOV_SWEEP_FAILED && state != FOV_SWEEP_DIVERGED) return FOV_OK;
     failed++;
   }
   return failed == 0 ? FOV_OK
-                     : fov_fail(FOV_ERR_IO, "%s: all %d runs failed; %s/log.txt has the reasons",
+                     : fov_fail(FOV_ERR_IO,
+                                "%s: no run has finished, %d failed; %s/log.txt has the reasons",
                                 dir, failed, dir);
 }
 

@@ -103,9 +103,9 @@ static FovStatus check_effects(const Request *r, int sources) {
        "--head and --show confusion: expected one of them; it shows no weights"},
       {r->wrong && overview && !pages,
        "--wrong and --show confusion: expected one of them; it counts all episodes"},
-      {sources > 1 && overview,
+      {sources == 2 && overview,
        "--show: expected one run or trace, found two; an overview shows the episodes of one"},
-      {r->picture && (r->wrong || r->episode > 0 || sources > 1),
+      {r->picture && (r->wrong || r->episode > 0 || sources == 2),
        "--picture: expected one run, without --wrong and --episode: the picture is the only "
        "episode"},
   };

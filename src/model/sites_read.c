@@ -146,7 +146,7 @@ void fov_sites_pick_through(FovReadout *readout, FovSitesState *state, const Fov
                             FovTape *tape, FovVar *weights, FovVar *soft, const FovView *view) {
   // Without a gradient the result is that of the pick, for which one value is enough. With one, all
   // are made at the first read, also if nobody chose it: later, copies of an image may have left.
-  bool gradient = soft->wants_grad && !view->held;
+  bool gradient = soft->wants_grad && !view->held && !(view->fixed && view->changed);
   if (gradient) fov_sites_values(state, sites, tape, view);
   fov_sites_pick(readout, state, sites, tape, weights, view);
   if (!gradient || view->fixed) return;

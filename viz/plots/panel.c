@@ -113,11 +113,13 @@ static void add_point(cairo_t *cr, const Panel *panel, double x, double y) {
   cairo_line_to(cr, fov_axis_at(&panel->x, x), fov_axis_at(&panel->y, panel->scale * y));
 }
 
-/** Adds point i of a line, which is stroked in pieces: the time of one stroke grows with more than
- * its number of points. */
+enum { PIECE = 5000 }; // points that cairo strokes in about 0.1 s
+
+/** Adds point i of a line. Cairo's time for a path grows faster than its number of points, so a
+ * long line is stroked in pieces. */
 static void add_line_point(cairo_t *cr, const Panel *panel, size_t i, double x, double y) {
   add_point(cr, panel, x, y);
-  if (i % 500 != 499) return;
+  if (i % PIECE != PIECE - 1) return;
   cairo_stroke(cr);
   add_point(cr, panel, x, y);
 }

@@ -22,15 +22,19 @@ const float *fov_alignment_weights(const FovScene *scene, int t, int head) {
   return fov_weights(&grid, scene->trace, scene->episode, t, head);
 }
 
-double fov_alignment_top(const FovScene *scene, int head) {
+double fov_alignment_most(const FovScene *scene, int head) {
   float most = 0;
   int count = fov_alignment_columns(scene->trace, scene->episode);
   for (int t = 0; t < fov_scene_length(scene); t++) {
     const float *weights = fov_alignment_weights(scene, t, head);
     for (int i = 0; weights && i < count; i++) most = fmaxf(most, weights[i]);
   }
+  return (double)most;
+}
+
+double fov_alignment_top(double most, int head) {
   if (most <= 0) return 1;
-  return head == FOV_ALIGNMENT_NORMS ? (double)most : fov_round_up(most);
+  return head == FOV_ALIGNMENT_NORMS ? most : fov_round_up(most);
 }
 
 void fov_alignment_shares(float *shares, const FovAlignmentView *a, int head, double top) {

@@ -32,9 +32,12 @@ const float *fov_alignment_weights(const FovScene *scene, int t, int head);
 /** A weight's share of the upper one, 0 … 1, whatever number a file has. */
 double fov_alignment_share(float weight, double top);
 
-/** The upper weight of a head: a round number that no weight of the episode exceeds; of the norms,
- * the largest. */
-double fov_alignment_top(const FovScene *scene, int head);
+/** The largest weight of the episode, or the largest of the norms. */
+double fov_alignment_most(const FovScene *scene, int head);
+
+/** The weight of the full colour, if `most` is the largest one of a head: a round number that it
+ * does not exceed; of the norms, `most`. */
+double fov_alignment_top(double most, int head);
 
 /** The shares at the scene's glimpse, or on the way to the next one; of a figure, the largest of
  * the episode. shares: [columns] */

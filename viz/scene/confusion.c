@@ -209,7 +209,8 @@ static void draw_list(cairo_t *cr, const FovConfusion *c, const FovTrace *trace,
   double most = longest_bar(c, l);
   int length = snprintf(heading, sizeof heading, "Error of each class");
   if (l->lines < c->classes)
-    length = snprintf(heading, sizeof heading, "Worst %d of %d classes", l->lines, c->classes);
+    length =
+        snprintf(heading, sizeof heading, "Error, worst %d of %d classes", l->lines, c->classes);
   snprintf(heading + length, sizeof heading - (size_t)length, ", 95 %% interval, 0 to %.3g %%",
            100 * most);
   fov_set_font(cr, l->em, true);

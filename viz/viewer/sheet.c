@@ -51,14 +51,14 @@ static FovScene scene_of(const FovPlayer *player, const FovTheme *theme, FovBox 
   return scene;
 }
 
-/** The largest weight of all episodes, so that their matrices have one scale. */
+/** The weight of the full colour, the same for the matrices of all episodes of the filter. */
 static double find_top(const FovPlayer *player) {
-  double top = 0;
+  double most = 0;
   for (int i = 0; i < player->count; i++) {
     FovScene scene = scene_of(player, fov_player_theme(player), (FovBox){0}, player->selection[i]);
-    top = fmax(top, fov_alignment_top(&scene, scene.head));
+    most = fmax(most, fov_alignment_most(&scene, player->head));
   }
-  return top;
+  return fov_alignment_top(most, player->head);
 }
 
 /** Tiles of the usual size, or larger ones if all of the episodes fit the page then. */

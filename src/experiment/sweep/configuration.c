@@ -19,8 +19,7 @@ const char *fov_sweep_key(const FovSweepPlan *plan, int k) {
 }
 
 static FovRng draw_stream(const FovSweepPlan *plan, int k, int configuration) {
-  uint64_t repeat = plan->repeats ? plan->repeats[configuration] : 0;
-  uint64_t index = repeat << 48 | (uint64_t)configuration << 16 | (uint64_t)k;
+  uint64_t index = (uint64_t)configuration << 16 | (uint64_t)k;
   return fov_rng_stream((uint64_t)plan->options.draws, FOV_STREAM_SWEEP, index);
 }
 
@@ -71,21 +70,20 @@ static bool put(uint64_t *table, size_t room, uint64_t digest) {
   return true;
 }
 
-FovStatus fov_sweep_draw(FovSweepPlan *plan) {
-  size_t count = (size_t)plan->configurations, room = 2 * count + 1;
+FovStatus fov_sweep_check_draws(const FovSweepPlan *plan) {
+  size_t room = 2 * (size_t)plan->configurations + 1;
   uint64_t *table = calloc(room, sizeof *table);
-  plan->repeats = calloc(count, sizeof *plan->repeats);
-  bool fitting = table && plan->repeats;
-  FovStatus status = fitting ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
-  for (int i = 0; i < plan->configurations && status == FOV_OK; i++)
-    while (status == FOV_OK && !put(table, room, digest_of(plan, i)))
-      if (plan->repeats[i]++ == UINT16_MAX)
-        status = fov_fail(FOV_ERR_USAGE,
-                          "--trials %d: expected fewer: after %d configurations, all further draws "
-                          "repeat one of them",
-                          plan->options.trials, i);
+  char label[4 * FOV_STRING_SIZE];
+  if (!table) return fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
+  int i = 0;
+  while (i < plan->configurations && put(table, room, digest_of(plan, i))) i++;
   free(table);
-  return status;
+  if (i == plan->configurations) return FOV_OK;
+  fov_sweep_describe(label, sizeof label, plan, i);
+  return fov_fail(FOV_ERR_USAGE,
+                  "--trials %d: expected different configurations, found %s twice; lower it, set "
+                  "another sweep.draws, or list the values: core=rnn,gru",
+                  plan->options.trials, label);
 }
 
 void fov_sweep_describe(char *label, size_t size, const FovSweepPlan *plan, int configuration) {

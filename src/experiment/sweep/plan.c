@@ -297,7 +297,6 @@ static FovStatus read_plan(FovSweepPlan *plan, FovSettings **all, const char *fi
   FOV_TRY(read_keys(plan));
   FOV_TRY(check_rows(plan));
   FOV_TRY(count_configurations(plan));
-  if (plan->options.trials > 0) FOV_TRY(fov_sweep_draw(plan));
   FOV_TRY(print_plan(plan));
   FOV_TRY(check_configurations(plan));
   return fov_sweep_row_tasks(&plan->row_tasks, plan);
@@ -321,7 +320,6 @@ void fov_sweep_plan_finish(FovSweepPlan *plan) {
   free(plan->row_tasks);
   free(plan->experiments);
   free(plan->text);
-  free(plan->repeats);
   fov_sweep_rows_finish(&plan->rows);
   fov_settings_destroy(plan->settings);
   *plan = (FovSweepPlan){.key_count = 0};

@@ -63,8 +63,6 @@ typedef struct FovSweepPlan {
   FovSweepKey *keys;                   /**< [key_count], in the order of the settings */
   int key_count;
   int configurations;
-  uint16_t *repeats; /**< [configurations] how often its draws were drawn again, because an earlier
-                         one has the same values; NULL: nothing is drawn */
   int64_t first_seed;
   int seeds; /**< first_seed … first_seed + seeds − 1 */
 } FovSweepPlan;
@@ -93,8 +91,8 @@ const char *fov_sweep_key(const FovSweepPlan *plan, int k);
 void fov_sweep_value(char value[FOV_STRING_SIZE], const FovSweepPlan *plan, int k,
                      int configuration);
 
-/** Draws values for every configuration, so that all differ. Fails if there are too few. */
-FovStatus fov_sweep_draw(FovSweepPlan *plan);
+/** Fails if two configurations have drawn the same values. */
+FovStatus fov_sweep_check_draws(const FovSweepPlan *plan);
 
 /** The row of a configuration; 0 without rows. */
 int fov_sweep_row(const FovSweepPlan *plan, int configuration);

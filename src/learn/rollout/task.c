@@ -98,8 +98,8 @@ FovStatus fov_task_check(const FovTask *task) {
                     firsts[task->options.first], attention->plugin.name);
   if (attention->scores && task->env->type->look)
     return fov_fail(FOV_ERR_USAGE,
-                    "attention = %s chooses by what it has seen, and env = %s changes it when the "
-                    "place is chosen; set attention = gaze",
+                    "attention = %s chooses by what is shown, but env = %s changes what is shown "
+                    "when a place is looked at; set attention = gaze",
                     attention->plugin.name, task->env->type->plugin.name);
   FOV_TRY(check_augmentation(task));
   return check_answer(task);
