@@ -124,7 +124,7 @@ static void every_combination_is_drawn_for(void **state) {
   fov_sweep_plan_finish(&plan);
 }
 
-/** Of five draws from four combinations one repeats another; three of these do not. */
+/** One of five draws from four combinations repeats another; two may differ. */
 static void draws_that_repeat_are_found(void **state) {
   (void)state;
   FovSweepPlan plan;

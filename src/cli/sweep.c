@@ -89,14 +89,15 @@ static void print_note(void *context, const char *line) {
 }
 
 /** Prints the notes on the configurations that are worked on. */
-static FovStatus print_notes(const FovSweepReport *report) {
+static FovStatus print_notes(const FovSweep *sweep) {
   char label[4 * FOV_STRING_SIZE];
-  const FovSweepPlan *plan = report->plan;
+  FovSweepReport report = fov_sweep_report(sweep);
+  const FovSweepPlan *plan = report.plan;
   Notes notes = {.label = label};
-  for (int run = 0; run < report->count; run += plan->seeds) {
-    if (report->runs[run].left_out) continue;
+  for (int run = 0; run < report.count; run += plan->seeds) {
+    if (report.runs[run].left_out) continue;
     FovExperiment experiment;
-    int i = report->runs[run].configuration;
+    int i = report.runs[run].configuration;
     FovStatus status = fov_sweep_resolve(&experiment, plan, i);
     fov_sweep_describe(label, sizeof label, plan, i);
     if (status == FOV_OK) fov_settings_notes(experiment.settings, print_note, &notes);
@@ -193,14 +194,11 @@ static FovStatus sweep_with(const Request *request, FovSweepRequest *what,
   what->reporter = (FovSweepReporter){fov_sweep_table_report, &table};
   FovStatus status = fov_sweep_create(&sweep, what);
   if (status == FOV_OK) status = check_rollouts(request, sweep);
-  FovSweepReport report = {.plan = NULL};
-  if (status == FOV_OK) {
-    report = fov_sweep_report(sweep);
-    status = print_notes(&report);
-  }
+  if (status == FOV_OK) status = print_notes(sweep);
   if (status == FOV_OK && request->slurm) {
     status = run_in_slurm(sweep, request, arguments);
   } else if (status == FOV_OK && request->dry_run) {
+    FovSweepReport report = fov_sweep_report(sweep);
     print_plan(&report);
   } else if (status == FOV_OK) {
     status = run_here(sweep, what, &table, job);

@@ -98,7 +98,7 @@ static const char *unread_of_tiles(const FovExperiment *e, const char *name) {
   return NULL;
 }
 
-/** Whether it is one of the settings that only a training reads; not all are. */
+/** Whether it is one of these settings, which only a training reads. */
 static bool is_of_training(const char *key) {
   static const char *const of_evaluations[] = {"eval.times", "eval.cases", "eval.episodes", NULL};
   return strncmp(key, "train.", strlen("train.")) == 0 ||

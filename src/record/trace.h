@@ -26,11 +26,11 @@ typedef struct FovTraceColumn {
  * glimpse of an episode they are 0, or NaN or −1 where noted.
  *
  * Locations are the paper's: (x, y) in [−1, 1], (−1, −1) the top left corner of the image. Columns
- * that the viewer draws: "policy.mean" and "policy.sigma" (2 each, like locations; sigma 0 =
+ * that the viewer reads: "policy.mean" and "policy.sigma" (2 each, like locations; sigma 0 =
  * deterministic), "policy.cost" (what the step to the glimpse cost: part of the reward after the
  * glimpse before; also recorded for a step that ends the episode, in the place of the glimpse that
  * is not taken), "policy.tiles" (the probability of each tile of a grid over the image), "policy.p"
- * (that of the tile or symbol that was chosen; not drawn), "attention.tiles" (the weights of such
+ * (that of the tile or symbol that was chosen), "attention.tiles" (the weights of such
  * tiles, or of the W symbols of a sequence, mean over heads), "attention.heads" (the weights of
  * each head) and "attention.window" (x, y of the middle, width and height of the finest patch, in
  * units of locations; patch s is 2^s times as wide and high). Where the answer is a place,

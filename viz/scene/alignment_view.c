@@ -32,9 +32,13 @@ double fov_alignment_most(const FovScene *scene, int head) {
   return (double)most;
 }
 
-double fov_alignment_top(double most, int head) {
+double fov_alignment_scale(double most, int head) {
   if (most <= 0) return 1;
   return head == FOV_ALIGNMENT_NORMS ? most : fov_round_up(most);
+}
+
+double fov_alignment_top(const FovScene *scene, int head) {
+  return fov_alignment_scale(fov_alignment_most(scene, head), head);
 }
 
 void fov_alignment_shares(float *shares, const FovAlignmentView *a, int head, double top) {

@@ -37,7 +37,10 @@ double fov_alignment_most(const FovScene *scene, int head);
 
 /** The weight of the full colour, if `most` is the largest one of a head: a round number that it
  * does not exceed; of the norms, `most`. */
-double fov_alignment_top(double most, int head);
+double fov_alignment_scale(double most, int head);
+
+/** That of the episode. */
+double fov_alignment_top(const FovScene *scene, int head);
 
 /** The shares at the scene's glimpse, or on the way to the next one; of a figure, the largest of
  * the episode. shares: [columns] */

@@ -130,8 +130,7 @@ static void draw_heads(cairo_t *cr, const FovAlignmentView *a) {
   int heads = fov_heads(scene->trace);
   double top = 0;
   if (a->f.heads.h == 0 || heads == 0) return;
-  for (int head = 1; head <= heads; head++)
-    top = fmax(top, fov_alignment_top(fov_alignment_most(scene, head), head));
+  for (int head = 1; head <= heads; head++) top = fmax(top, fov_alignment_top(scene, head));
   fov_set_font(cr, 0.85 * a->em, false);
   for (int head = 1; head <= heads; head++) {
     draw_head(cr, a, head, top);
@@ -220,7 +219,7 @@ static FovAlignmentView of_scene(const FovScene *scene, const FovLayout *l) {
       .image = l->image,
       .em = l->em,
       .head = head,
-      .top = fov_alignment_top(fov_alignment_most(scene, head), head)};
+      .top = fov_alignment_top(scene, head)};
 }
 
 void fov_draw_alignment(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
@@ -239,7 +238,7 @@ void fov_draw_alignment_figure(cairo_t *cr, const FovScene *scene) {
   FovAlignmentView a = {.scene = scene,
                         .em = fov_em(scene->width, scene->height),
                         .head = head,
-                        .top = fov_alignment_top(fov_alignment_most(scene, head), head),
+                        .top = fov_alignment_top(scene, head),
                         .figure = true};
   double pad = round(1.25 * a.em);
   FovBox room = {pad, pad, scene->width - 2 * pad, scene->height - 2 * pad};

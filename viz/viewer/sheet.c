@@ -44,8 +44,8 @@ static int usual_columns(Layout l, const FovTrace *trace) {
   return columns;
 }
 
-static FovScene scene_of(const FovPlayer *player, const FovTheme *theme, FovBox tile, int episode) {
-  FovScene scene = fov_scene(player->trace, tile.w, tile.h, theme);
+static FovScene scene_of(const FovPlayer *player, FovBox tile, int episode) {
+  FovScene scene = fov_scene(player->trace, tile.w, tile.h, fov_player_theme(player));
   scene.episode = episode;
   scene.head = player->head;
   return scene;
@@ -55,10 +55,10 @@ static FovScene scene_of(const FovPlayer *player, const FovTheme *theme, FovBox 
 static double find_top(const FovPlayer *player) {
   double most = 0;
   for (int i = 0; i < player->count; i++) {
-    FovScene scene = scene_of(player, fov_player_theme(player), (FovBox){0}, player->selection[i]);
+    FovScene scene = scene_of(player, (FovBox){0}, player->selection[i]);
     most = fmax(most, fov_alignment_most(&scene, player->head));
   }
-  return fov_alignment_top(most, player->head);
+  return fov_alignment_scale(most, player->head);
 }
 
 /** Tiles of the usual size, or larger ones if all of the episodes fit the page then. */
@@ -150,9 +150,9 @@ static void draw_glimpses(cairo_t *cr, const FovPlayer *player, const FovTheme *
 }
 
 /** The alignment of a sequence, which has no image. */
-static void draw_matrix(cairo_t *cr, const FovPlayer *player, const FovTheme *theme, FovBox tile,
-                        int episode, double top) {
-  FovScene scene = scene_of(player, theme, tile, episode);
+static void draw_matrix(cairo_t *cr, const FovPlayer *player, FovBox tile, int episode,
+                        double top) {
+  FovScene scene = scene_of(player, tile, episode);
   fov_draw_alignment_cells(cr, &scene, fov_snap(tile), top);
 }
 
@@ -211,7 +211,7 @@ static void draw_tile(cairo_t *cr, const FovPlayer *player, const FovTheme *them
   FovBox image = fov_fit(tile, trace->width, trace->height);
   if (trace->vocabulary > 0) {
     image = tile;
-    draw_matrix(cr, player, theme, tile, episode, l->top);
+    draw_matrix(cr, player, tile, episode, l->top);
   } else {
     FovPixels pixels = fov_picture(trace, episode, fov_last_glimpse(trace, episode));
     fov_draw_pixels(cr, image, &pixels);

@@ -50,36 +50,39 @@ void fov_sweep_value(char value[FOV_STRING_SIZE], const FovSweepPlan *plan, int 
     print_draw(value, key, fov_sweep_key_draw(key, &rng));
 }
 
-/** The digest of a configuration's values, not 0. */
-static uint64_t digest_of(const FovSweepPlan *plan, int configuration) {
+/** A configuration by the digest of its values. */
+typedef struct Drawn {
+  uint64_t digest;
+  int configuration;
+} Drawn;
+
+static Drawn drawn_of(const FovSweepPlan *plan, int configuration) {
   FovDigest digest = FOV_DIGEST_START;
   char value[FOV_STRING_SIZE];
   for (int k = 0; k < plan->key_count; k++) {
     fov_sweep_value(value, plan, k, configuration);
     fov_digest_add(&digest, value, strlen(value) + 1);
   }
-  return fov_digest_value(&digest) | 1;
+  return (Drawn){fov_digest_value(&digest), configuration};
 }
 
-/** Puts a digest into a table of `room` places, of which 0 are free; false if it is there. */
-static bool put(uint64_t *table, size_t room, uint64_t digest) {
-  size_t at = (size_t)(digest >> 1) % room;
-  for (; table[at]; at = (at + 1) % room)
-    if (table[at] == digest) return false;
-  table[at] = digest;
-  return true;
+static int by_digest(const void *a, const void *b) {
+  uint64_t x = ((const Drawn *)a)->digest, y = ((const Drawn *)b)->digest;
+  return (x > y) - (x < y);
 }
 
 FovStatus fov_sweep_check_draws(const FovSweepPlan *plan) {
-  size_t room = 2 * (size_t)plan->configurations + 1;
-  uint64_t *table = calloc(room, sizeof *table);
+  int count = plan->configurations, same = 1;
+  Drawn *drawn = malloc((size_t)count * sizeof *drawn);
   char label[4 * FOV_STRING_SIZE];
-  if (!table) return fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
-  int i = 0;
-  while (i < plan->configurations && put(table, room, digest_of(plan, i))) i++;
-  free(table);
-  if (i == plan->configurations) return FOV_OK;
-  fov_sweep_describe(label, sizeof label, plan, i);
+  if (!drawn) return fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
+  for (int i = 0; i < count; i++) drawn[i] = drawn_of(plan, i);
+  qsort(drawn, (size_t)count, sizeof *drawn, by_digest);
+  while (same < count && drawn[same].digest != drawn[same - 1].digest) same++;
+  bool repeated = same < count;
+  if (repeated) fov_sweep_describe(label, sizeof label, plan, drawn[same].configuration);
+  free(drawn);
+  if (!repeated) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
                   "--trials %d: expected different configurations, found %s twice; lower it, set "
                   "another sweep.draws, or list the values: core=rnn,gru",
