@@ -16,15 +16,16 @@
 #include "base/profile.h"
 #include "tensor/rows.h"
 
-/** A vector of numbers, and how many of them are in it. */
-typedef real Vector __attribute__((vector_size(64)));
-enum { VECTOR = sizeof(Vector) / sizeof(real) };
+/** Numbers side by side in memory, how many they are, and how many are in the two vectors that
+ * products take at a time. Vectors longer than those of the CPU would go through memory. */
+typedef real Vector __attribute__((vector_size(32), aligned(sizeof(real)), may_alias));
+enum { VECTOR = sizeof(Vector) / sizeof(real), BLOCK = 2 * VECTOR };
 
 /** Gaussians are cut off where the exponent is less than this below its maximum. */
 static const double CUT = sizeof(real) == sizeof(double) ? 40 : 18;
 
 static int pad(int count) {
-  return (count + VECTOR - 1) / VECTOR * VECTOR;
+  return (count + BLOCK - 1) / BLOCK * BLOCK;
 }
 
 /** The filters along one axis. */
@@ -63,25 +64,19 @@ FOV_INLINE void weigh_pixel(real *restrict weights, const real *restrict centres
 /** One vector of filters, from filter j on; weights outside the image are only summed. The sums
  * stay in registers. */
 FOV_INLINE void fill_filters(Axis *axis, const real *least, int j) {
-  Vector sums = {0}, means = {0}, squares = {0}, centres, w;
+  Vector sums = {0}, means = {0}, squares = {0}, centres = *(Vector *)(axis->centres + j);
   real outside[VECTOR], *weights = axis->weights + j, factor = 1 / (2 * axis->sigma * axis->sigma);
-  memcpy(&centres, axis->centres + j, sizeof centres);
   for (int p = axis->low; p < axis->high; p++) {
     bool inside = p >= axis->begin && p < axis->begin + axis->count;
     real *to = inside ? weights + (size_t)(p - axis->begin) * axis->lanes : outside;
     weigh_pixel(to, axis->centres + j, least + j, factor, p);
-    memcpy(&w, to, sizeof w);
-    Vector d = (real)p - centres, first = w * d;
+    Vector w = *(Vector *)to, d = (real)p - centres, first = w * d;
     sums += w, means += first, squares += first * d;
   }
-  sums = 1 / sums, means *= sums, squares *= sums;
-  memcpy(axis->means + j, &means, sizeof means);
-  memcpy(axis->squares + j, &squares, sizeof squares);
-  for (int k = 0; k < axis->count; k++, weights += axis->lanes) {
-    memcpy(&w, weights, sizeof w);
-    w *= sums;
-    memcpy(weights, &w, sizeof w);
-  }
+  sums = 1 / sums;
+  *(Vector *)(axis->means + j) = means * sums;
+  *(Vector *)(axis->squares + j) = squares * sums;
+  for (int k = 0; k < axis->count; k++, weights += axis->lanes) *(Vector *)weights *= sums;
 }
 
 FOV_KERNEL static void fill_gaussian(Axis *axis, const real *least) {
@@ -195,37 +190,34 @@ static void axis_back(real *location, FovWindow *patch, const Axis *axis, const 
 
 /* ---- matrix products ---- */
 
-/** c += a · b for `rows` rows and one vector of columns, which stay in registers. */
-#define DEFINE_ADD_BLOCK(name, rows)                                                               \
-  FOV_INLINE void name(real *c, int c_row, const real *a, int a_row, int a_col, const real *b,     \
-                       int b_row, int count) {                                                     \
-    Vector sums[rows], x;                                                                          \
-    for (int m = 0; m < (rows); m++) memcpy(&sums[m], c + m * c_row, sizeof x);                    \
-    for (int k = 0; k < count; k++, a += a_col, b += b_row) {                                      \
-      memcpy(&x, b, sizeof x);                                                                     \
-      for (int m = 0; m < (rows); m++) sums[m] += a[m * a_row] * x;                                \
-    }                                                                                              \
-    for (int m = 0; m < (rows); m++) memcpy(c + m * c_row, &sums[m], sizeof x);                    \
-  }
+enum { ROWS = 6 };
 
-DEFINE_ADD_BLOCK(add_eight_rows, 8)
-DEFINE_ADD_BLOCK(add_four_rows, 4)
-DEFINE_ADD_BLOCK(add_row, 1)
+/** c += a · b for `rows` rows, at most ROWS, and a block of columns, which stay in registers. */
+FOV_INLINE void add_block(int rows, real *c, int c_row, const real *a, int a_row, int a_col,
+                          const real *b, int b_row, int count) {
+  Vector sums[ROWS][2];
+  for (int m = 0; m < rows; m++)
+    for (int i = 0; i < 2; i++) sums[m][i] = ((Vector *)(c + m * c_row))[i];
+  for (int k = 0; k < count; k++, a += a_col, b += b_row)
+    for (int m = 0; m < rows; m++)
+      for (int i = 0; i < 2; i++) sums[m][i] += a[m * a_row] * ((const Vector *)b)[i];
+  for (int m = 0; m < rows; m++)
+    for (int i = 0; i < 2; i++) ((Vector *)(c + m * c_row))[i] = sums[m][i];
+}
 
 /** c += a · b, small matrices with c_row, a_row and b_row numbers from a row to the next one. c:
- * [M, N], its rows padded to whole vectors; a: [M, K], a_col numbers from a column to the next one;
+ * [M, N], its rows padded to whole blocks; a: [M, K], a_col numbers from a column to the next one;
  * b: [K, N], padded likewise. */
 FOV_KERNEL static void add_small_product(real *c, int c_row, const real *a, int a_row, int a_col,
                                          const real *b, int b_row, int M, int N, int K) {
   fov_profile_flops(2.0 * M * N * K);
-  for (int n = 0; n < N; n += VECTOR) {
+  for (int n = 0; n < N; n += BLOCK) {
     int m = 0;
-    for (; m + 8 <= M; m += 8)
-      add_eight_rows(c + m * c_row + n, c_row, a + m * a_row, a_row, a_col, b + n, b_row, K);
-    for (; m + 4 <= M; m += 4)
-      add_four_rows(c + m * c_row + n, c_row, a + m * a_row, a_row, a_col, b + n, b_row, K);
-    for (; m < M; m++)
-      add_row(c + m * c_row + n, c_row, a + m * a_row, a_row, a_col, b + n, b_row, K);
+    for (; m + ROWS <= M; m += ROWS)
+      add_block(ROWS, c + m * c_row + n, c_row, a + m * a_row, a_row, a_col, b + n, b_row, K);
+    for (; m + 2 <= M; m += 2)
+      add_block(2, c + m * c_row + n, c_row, a + m * a_row, a_row, a_col, b + n, b_row, K);
+    if (m < M) add_block(1, c + m * c_row + n, c_row, a + m * a_row, a_row, a_col, b + n, b_row, K);
   }
 }
 
@@ -355,7 +347,7 @@ static void pixels_back(const FovImage *image, const Patch *p, real unit) {
 size_t fov_window_scratch(const FovSensor *sensor, int height, int width, int channels) {
   size_t H = (size_t)height, W = (size_t)width, C = (size_t)channels, padded = (size_t)pad(width);
   size_t G = (size_t)sensor->side, lanes = (size_t)pad(sensor->side);
-  return (H + G) * C * padded + VECTOR + 2 * G * C * lanes + W * C * lanes + 2 * (W + H) * lanes;
+  return (H + G) * C * padded + BLOCK + 2 * G * C * lanes + W * C * lanes + 2 * (W + H) * lanes;
 }
 
 static real *take(real **scratch, size_t count) {
@@ -369,7 +361,7 @@ static Patch divide_scratch(const FovSensor *sensor, const FovImage *image, real
   size_t H = (size_t)image->height, W = (size_t)image->width, C = (size_t)image->channels;
   size_t G = (size_t)sensor->side, lanes = (size_t)pad(sensor->side), padded = (size_t)pad((int)W);
   Patch p = {.channels = image->channels};
-  p.crop = take(&scratch, H * C * padded + VECTOR);
+  p.crop = take(&scratch, H * C * padded + BLOCK);
   p.lines = take(&scratch, G * C * padded);
   p.samples = take(&scratch, G * C * lanes);
   p.turned = take(&scratch, G * C * lanes);
