@@ -274,8 +274,10 @@ const FovCommand fov_command_bench = {
              "          signal-to-noise ratio of one episode; cosine, relative bias and its\n"
              "          p-value, against the exact gradient if choices can be enumerated\n"
              "\n"
-             "Without a name: all phases. Without EXPERIMENT: three tasks, two cores each.\n"
-             "key=value changes a setting, as in fovea train.\n",
+             "Without a name: all phases. Without EXPERIMENT: three tasks, each with core=rnn and\n"
+             "core=lstm.\n"
+             "key=value changes a setting, as in fovea train; of gradient, one of the agent or of\n"
+             "the environment only, because estimators differ in the others.\n",
     .examples = "  fovea bench\n"
                 "  fovea bench train experiments/cluttered-60 core=gru\n"
                 "  mpirun -n 2 fovea bench train experiments/cluttered-60 --threads 1\n"

@@ -160,12 +160,13 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
 
 const FovCommand fov_command_explain = {
     .name = "explain",
-    .help = "explain what a trained agent computes by the pixels that it saw",
+    .help = "show which pixels an answer depends on",
     .synopsis = "RUN|CHECKPOINT ... [key=value ...]",
-    .about = "Plays episodes with the most likely choices, and holds these: where it looked, and\n"
-             "the weights of soft attention. What is left is a function of the pixels. Its maps\n"
-             "are written as arrays and pictures. key=value changes a setting that the agent was\n"
-             "trained with, METHOD.OPTION=value an option of a method, such as occlusion.side=8.\n"
+    .about = "Plays episodes with the most likely choices and keeps these as they are: places,\n"
+             "stops, and the weights of soft attention. What is left is a function of the pixels.\n"
+             "Its maps are written as arrays and pictures. key=value changes a setting that the\n"
+             "agent was trained with, METHOD.OPTION=value an option of a method, such as\n"
+             "occlusion.side=8.\n"
              "--check curves takes several runs.\n",
     .examples =
         "  fovea explain runs/cluttered-60-s0 -o maps\n"

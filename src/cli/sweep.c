@@ -22,9 +22,9 @@ static const FovOption options[] = {
     FOV_TEXT(Request, rows, "work on these rows only: soft,gaze; default: all"),
     FOV_INT(Request, trials, NULL, 1, FOV_SWEEP_RUNS, "configurations, if a setting is drawn"),
     FOV_INT(Request, jobs, NULL, 1, FOV_MAX_THREADS,
-            "runs at a time; default: as many as cores and memory allow"),
+            "runs at a time; default: as many as processors and memory allow"),
     FOV_INT(Request, threads, NULL, 1, FOV_MAX_THREADS,
-            "threads of a run; default: the cores divided by the jobs"),
+            "threads of a run; default: the processors divided by the jobs"),
     FOV_BOOL(Request, halving, "no",
              "stop runs early whose validation error is not among the best third (ASHA)"),
     FOV_BOOL(Request, test, "no",
@@ -235,7 +235,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
                           .change_count = changes.count,
                           .dir = request->output,
                           .rows = request->rows,
-                          // A task's cores are those that it asks for.
+                          // A task's processors are those that it asks for.
                           .jobs = request->jobs || !request->slurm ? request->jobs : 1,
                           .threads = request->threads || !request->slurm ? request->threads : 1,
                           .command = command,

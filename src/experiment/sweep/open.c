@@ -21,16 +21,16 @@ static double shared_bytes(void) {
   return 1024.0 * (double)usage.ru_maxrss;
 }
 
-/** Jobs and threads: the request's, or as many runs at a time as cores and memory allow. bytes: of
- * one run. */
+/** Jobs and threads: the request's, or as many runs at a time as processors and memory allow.
+ * bytes: of one run. */
 static void choose_jobs(FovSweep *sweep, double bytes) {
-  int cores = fov_team_default_threads(), most = cores, wanted = 0;
+  int processors = fov_team_default_threads(), most = processors, wanted = 0;
   double fitting = fov_memory_available() / bytes;
   for (int i = 0; i < sweep->count; i++) wanted += !sweep->runs[i].left_out;
   if (most > wanted) most = wanted;
   if (fitting < most) most = fitting < 1 ? 1 : (int)fitting;
   sweep->most = sweep->request->jobs > 0 ? sweep->request->jobs : most;
-  int share = cores / sweep->most;
+  int share = processors / sweep->most;
   sweep->threads = sweep->request->threads > 0 ? sweep->request->threads : share > 0 ? share : 1;
   sweep->bytes = shared_bytes() + sweep->most * bytes;
 }

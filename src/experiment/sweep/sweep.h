@@ -81,8 +81,8 @@ typedef struct FovSweepRequest {
   int change_count;
   const char *dir;
   const char *rows;    /**< names of the rows to work on, with commas between them; NULL: all */
-  int jobs;            /**< runs at a time; 0: as many as cores and memory allow */
-  int threads;         /**< of a run; 0: the cores, divided among the jobs */
+  int jobs;            /**< runs at a time; 0: as many as processors and memory allow */
+  int threads;         /**< of a run; 0: the processors, divided among the jobs */
   const char *command; /**< as typed, for the log */
   const volatile sig_atomic_t *interrupted; /**< not 0: save all runs and stop; NULL: never */
   FovSweepReporter reporter;

@@ -15,9 +15,9 @@ typedef struct FovNormalOptions {
 
 /** After the policy's own `sigma`. */
 #define FOV_NORMAL_OPTIONS                                                                         \
-  FOV_REAL(FovNormalOptions, sigma_end, "0", 0, 1000,                                              \
-           "at the end, in the unit of sigma, reached linearly; less than 0.001 counts as that; "  \
-           "0: the same"),                                                                         \
+  FOV_REAL(                                                                                        \
+      FovNormalOptions, sigma_end, "0", 0, 1000,                                                   \
+      "sigma at the end, reached linearly; below 0.001 it is 0.001; 0: sigma does not change"),    \
       FOV_REAL(FovNormalOptions, sigma_fall, "1", 0.001, 1,                                        \
                "share of the training in which it is reached"),                                    \
       FOV_BOOL(FovNormalOptions, adaptive, "no",                                                   \
