@@ -32,6 +32,7 @@ static FovStatus compare_as(const FovCompareRequest *changes, const char *const 
   FovCompareRequest request = {.sources = sources,
                                .split = changes->split,
                                .rollouts = changes->rollouts > 0 ? changes->rollouts : 1,
+                               .rows = changes->rows,
                                .against = changes->against,
                                .draws = changes->draws > 0 ? changes->draws : 2000,
                                .threads = changes->threads > 0 ? changes->threads : 1,
@@ -93,13 +94,13 @@ static void write_in(const char *run, const char *name, const char *text) {
   assert_int_equal(fov_file_write(file, text, strlen(text)), FOV_OK);
 }
 
-/** Makes a run directory; returns its path, which a later call overwrites. */
-static const char *make_run(char dir[600], Made made) {
+/** Makes a run directory that was tested on so many cases; returns its path. */
+static const char *make_run_of(int cases, char dir[600], Made made) {
   char file[900], name[FOV_OUTCOMES_NAME];
   uint8_t wrong[CASES];
   for (int i = 0; i < CASES; i++) wrong[i] = i < made.wrong || (made.also > 0 && i == made.also);
   FovOutcomes outcomes = {.wrong = wrong,
-                          .cases = CASES,
+                          .cases = cases,
                           .seed = made.seed,
                           .rollouts = 1,
                           .split = made.split,
@@ -110,6 +111,10 @@ static const char *make_run(char dir[600], Made made) {
            fov_outcomes_name(name, made.split, 1));
   assert_int_equal(fov_outcomes_write(&outcomes, file), FOV_OK);
   return dir;
+}
+
+static const char *make_run(char dir[600], Made made) {
+  return make_run_of(CASES, dir, made);
 }
 
 /* ---- statistics ---- */
@@ -383,6 +388,27 @@ static void two_runs_need_the_exact_test_too(void **state) {
   assert_int_equal(compared.pairs[0].verdict, FOV_VERDICT_FEW_RUNS);
 }
 
+/** Tasks weigh the same in the mean, cases in the exact test: it is no support if it speaks for the
+ * other run. */
+static void an_exact_test_for_the_other_run_decides_nothing(void **state) {
+  (void)state;
+  char runs[4][600];
+  static const char *const configs[] = {
+      "core = rnn\nenv = cluttered\n", "core = gru\nenv = cluttered\n",
+      "core = rnn\nenv = translated\n", "core = gru\nenv = translated\n"};
+  static const int wrong[] = {24, 0, 0, 9}, cases[] = {40, 40, 10, 10};
+  for (int i = 0; i < 4; i++) {
+    char name[12];
+    snprintf(name, sizeof name, "%d", i);
+    make_run_of(cases[i], runs[i], (Made){name, configs[i], wrong[i], 0, 7, FOV_SPLIT_TEST});
+  }
+  assert_int_equal(compare(SOURCES(runs[0], runs[1], runs[2], runs[3])), FOV_OK);
+  assert_string_equal(compared.recipes[0].name, "core=rnn");
+  assert_true(compared.pairs[0].cases && compared.pairs[0].single);
+  assert_close(compared.pairs[0].p, 1, 0);
+  assert_int_equal(compared.pairs[0].verdict, FOV_VERDICT_FEW_RUNS);
+}
+
 static void runs_of_equal_seeds_are_tested_in_pairs(void **state) {
   (void)state;
   char runs[5][600];
@@ -622,6 +648,21 @@ static void a_sweep_is_named_by_what_varies(void **state) {
   recipe("core=rnn policy.sigma=2");
   recipe("core=gru policy.sigma=4");
   assert_noted("6 runs of the sweep have not started");
+  // Of rows: those that are chosen.
+  write_in("rows", "experiment.ini", experiment);
+  write_in("rows", "sweep.ini",
+           "[sweep]\nexperiment = experiment.ini\nseeds = 0:2\n[row one]\ncore = rnn\n[row two]\n"
+           "core = gru\n");
+  make_run(run, (Made){"rows/c0-s1", "core = rnn\n", 8, 0, 7, FOV_SPLIT_VALID});
+  FovCompareRequest request = {.rollouts = 1, .rows = "one"};
+  assert_int_equal(compare_as(&request, SOURCES(in_folder(dir, "rows"))), FOV_OK);
+  assert_noted("2 runs of the sweep have not started");
+  request.rows = "two";
+  assert_int_equal(compare_as(&request, SOURCES(dir)), FOV_ERR_USAGE);
+  assert_message("no run of the sweep has started");
+  request.rows = "three";
+  assert_int_equal(compare_as(&request, SOURCES(dir)), FOV_ERR_USAGE);
+  assert_message("'three': expected one of one, two");
   char empty[600];
   write_in("empty", "experiment.ini", experiment);
   write_in("empty", "sweep.ini", "core = rnn,gru\nsweep.experiment = experiment.ini\n");
@@ -630,6 +671,14 @@ static void a_sweep_is_named_by_what_varies(void **state) {
 }
 
 /* ---- CSV files ---- */
+
+/** Only the states of a sweep say that a run has no result. */
+static void a_column_of_other_states_is_a_setting(void **state) {
+  (void)state;
+  assert_int_equal(compare_csv("model,state,seed,score\na,idle,0,1\na,idle,1,2\nb,busy,0,3\n"),
+                   FOV_OK);
+  assert_int_equal(compared.recipe_count, 2);
+}
 
 /** The columns of a sweep's results.csv. */
 static void measurements_of_a_sweep_are_not_the_recipe(void **state) {
@@ -729,7 +778,8 @@ static void bad_tables_are_refused(void **state) {
   assert_refused("text follows a closing quote", "recipe,error\n\"a\"b,0.5\n");
   assert_refused("text follows a closing quote", "recipe,error\n\"a\"\r\"b\"\r\"c\"\r");
   assert_refused("expected a name that no other column has, found 'error'", "error,error\n1,1\n");
-  assert_refused("has no", "recipe,error\na,\n");
+  assert_refused("table.csv:2: has no test result of 1 rollout: the cell is empty",
+                 "recipe,error\na,\n");
   assert_refused("table.csv:2: the same recipe and task, both with seed 0",
                  "recipe,seed,error\na,0,0.1\na,0,0.2\n");
 }
@@ -784,6 +834,7 @@ int main(void) {
       TEST(corrected_intervals_agree_with_the_decisions),
       TEST(two_runs_are_compared_case_by_case),
       TEST(two_runs_need_the_exact_test_too),
+      TEST(an_exact_test_for_the_other_run_decides_nothing),
       TEST(runs_of_equal_seeds_are_tested_in_pairs),
       TEST(other_cases_are_not_paired),
       TEST(tasks_are_resampled_independently),
@@ -798,6 +849,7 @@ int main(void) {
       TEST(outcomes_of_other_weights_are_refused),
       TEST(a_sweep_is_named_by_what_varies),
       TEST(costs_are_medians_of_the_runs),
+      TEST(a_column_of_other_states_is_a_setting),
       TEST(measurements_of_a_sweep_are_not_the_recipe),
       TEST(errors_are_chosen_by_their_rollouts),
       TEST(columns_that_are_no_results_are_the_recipe),

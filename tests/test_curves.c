@@ -250,6 +250,24 @@ static void test_a_sweep_is_its_configurations(void **state) {
   fov_curves_finish(&curves);
 }
 
+/** Labels that would be cut off are not told from each other. */
+static void test_a_configuration_whose_label_is_long_has_its_runs_name(void **state) {
+  (void)state;
+  const Row rows[] = {{100, 1, 0.5}};
+  mkdir("long", 0700);
+  write_text("long/experiment.ini", "env = centred\n");
+  write_text("long/sweep.ini", "encoder.width = 16,32\nglimpse.width = 16,32\ncore.width = 32,64\n"
+                               "policy.sigma = 2,4\ntrain.rate = 0.001,0.002\n"
+                               "[sweep]\nexperiment = experiment.ini\n");
+  write_run("long/c00-s0", rows, 1);
+  write_run("long/c01-s0", rows, 1);
+  FovCurves curves = read_curves((const char *[]){"long"}, 1, NULL, NULL, FOV_CENTRE_MEAN);
+  assert_int_equal(curves.experiment_count, 2);
+  assert_string_equal(curves.experiments[0].name, "c00");
+  assert_string_equal(curves.experiments[1].name, "c01");
+  fov_curves_finish(&curves);
+}
+
 static void test_a_sweep_of_one_configuration_has_its_folders_name(void **state) {
   (void)state;
   mkdir("seeds", 0700);
@@ -350,6 +368,7 @@ int main(void) {
       cmocka_unit_test(test_runs_and_files_that_differ_in_the_seed_are_one_experiment),
       cmocka_unit_test(test_experiments_of_one_name_have_their_folders_name_too),
       cmocka_unit_test(test_a_sweep_is_its_configurations),
+      cmocka_unit_test(test_a_configuration_whose_label_is_long_has_its_runs_name),
       cmocka_unit_test(test_a_sweep_of_one_configuration_has_its_folders_name),
       cmocka_unit_test(test_columns_of_any_table_are_read),
       cmocka_unit_test(test_an_unknown_column_is_refused_with_the_nearest_and_all),

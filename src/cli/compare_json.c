@@ -111,8 +111,13 @@ static void add_lists(json_t *root, const FovCompared *c) {
 
 /** Whether every element was made: jansson refuses texts that are no UTF-8. */
 static bool is_complete(const json_t *root, const FovCompared *c) {
+  const json_t *recipes = json_object_get(root, "recipes");
+  for (int i = 0; i < c->recipe_count; i++) {
+    const json_t *runs = json_object_get(json_array_get(recipes, (size_t)i), "runs");
+    if (json_array_size(runs) != (size_t)c->recipes[i].runs) return false;
+  }
   return json_array_size(json_object_get(root, "tasks")) == (size_t)c->runs.tasks.count &&
-         json_array_size(json_object_get(root, "recipes")) == (size_t)c->recipe_count &&
+         json_array_size(recipes) == (size_t)c->recipe_count &&
          json_array_size(json_object_get(root, "pairs")) == (size_t)c->pair_count &&
          json_array_size(json_object_get(root, "mcnemar")) == (size_t)c->test_count &&
          json_array_size(json_object_get(root, "notes")) == (size_t)c->runs.note_count;

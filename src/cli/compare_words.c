@@ -236,8 +236,8 @@ static void conclude(FILE *stream, const FovCompared *c, const FovComparedPair *
                 first->name, second->name);
   else
     print_words(stream, print, "one run of %s cannot decide between it and %s: train more seeds",
-                first->runs < second->runs ? first->name : second->name,
-                first->runs < second->runs ? second->name : first->name);
+                isnan(first->half_width) ? first->name : second->name,
+                isnan(first->half_width) ? second->name : first->name);
 }
 
 void fov_compare_conclusions(FILE *stream, const FovCompared *compared, FovCompareLine *print) {

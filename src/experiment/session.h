@@ -51,8 +51,8 @@ typedef struct FovSession {
 FovStatus fov_session_prepare(FovSession *session, const FovTrainRequest *request);
 
 /** Opens the run directory: begins, or continues from its last checkpoint. A run that is resumed
- * without an experiment file may have another train.rate and train.clip than its checkpoint; any
- * other difference is an error that names the first. */
+ * without an experiment file may have another train.rate, .clip, .episodes and .patience than its
+ * checkpoint; any other difference is an error that names the first. */
 FovStatus fov_session_open(FovSession *session);
 
 /** Trains to the end, or until interrupted; run.json and log.txt record how it ended. */

@@ -27,10 +27,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-typedef enum Kind { NONE, ALLOC, ALLOCS, WRITE, FSYNC, RENAME, OPEN, MMAP, KILL } Kind;
+typedef enum Kind { NONE, ALLOC, ALLOCS, WRITE, FSYNC, RENAME, OPEN, MMAP, FORK, KILL } Kind;
 
 static const char *const kinds[] = {"none",   "alloc", "allocs", "write", "fsync",
-                                    "rename", "open",  "mmap",   "kill"};
+                                    "rename", "open",  "mmap",   "fork",  "kill"};
 
 static Kind kind;
 static uint64_t fails_at;
@@ -212,4 +212,18 @@ int flock(int fd, int operation) {
 void *mmap64(void *at, size_t size, int protection, int flags, int fd, off_t offset) {
   if (FAILS(MMAP)) return MAP_FAILED;
   return (void *)syscall(SYS_mmap, at, size, protection, flags, fd, offset);
+}
+
+/* ---- processes ---- */
+
+pid_t fork(void) {
+  REAL(pid_t, "fork", void);
+  if (FAILS(FORK)) return -1;
+  return real();
+}
+
+/** A signal to each process of the user would also end the test. */
+int kill(pid_t process, int signal) {
+  if (process <= 0) abort();
+  return (int)syscall(SYS_kill, process, signal);
 }

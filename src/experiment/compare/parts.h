@@ -49,8 +49,8 @@ FovStatus fov_compare_pairs(const FovComparing *comparing);
  * cases. */
 const char *fov_compare_cases(const FovComparedRecipe *x, const FovComparedRecipe *y);
 
-/** Adds McNemar's tests of a pair; p: of all its tests together if either recipe has one run per
- * task, else 0. */
+/** Adds McNemar's tests of a pair. p: of all its tests together if both recipes have one run per
+ * task, else 0; 1 if they speak for the recipe with the worse mean. */
 FovStatus fov_compare_runs(double *p, FovCompared *result, int pair);
 
 /** Corrects all tests for their number. */

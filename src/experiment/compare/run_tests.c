@@ -48,6 +48,7 @@ FovStatus fov_compare_runs(double *p, FovCompared *result, int pair) {
   const FovComparedPair *the = &result->pairs[pair];
   const FovComparedRecipe *x = &result->recipes[the->first], *y = &result->recipes[the->second];
   int64_t first = 0, second = 0;
+  *p = 0;
   for (int i = 0; i < x->runs; i++)
     for (int j = 0; j < y->runs; j++) {
       const FovComparedRun *a = &x->list[i], *b = &y->list[j];
@@ -58,7 +59,7 @@ FovStatus fov_compare_runs(double *p, FovCompared *result, int pair) {
       first += test.first;
       second += test.second;
     }
-  *p = the->single ? fov_stats_mcnemar(first, second) : 0;
+  if (the->single) *p = first > second ? fov_stats_mcnemar(first, second) : 1;
   return FOV_OK;
 }
 

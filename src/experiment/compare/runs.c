@@ -25,6 +25,7 @@ void fov_runs_finish(FovRuns *runs) {
   finish_variants(&runs->tasks);
   for (int i = 0; i < runs->varying_count; i++) free(runs->varying[i]);
   free(runs->varying);
+  free(runs->waiting);
   free(runs->list);
   *runs = (FovRuns){.list = NULL};
 }

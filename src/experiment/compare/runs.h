@@ -8,6 +8,7 @@
 #ifndef FOV_EXPERIMENT_COMPARE_RUNS_H
 #define FOV_EXPERIMENT_COMPARE_RUNS_H
 
+#include "experiment/sweep/rows.h"
 #include "record/outcomes.h"
 
 enum {
@@ -53,6 +54,12 @@ typedef struct FovComparedRun {
   FovOutcomes outcomes;    /**< after fov_runs_select; `wrong` is NULL without any */
 } FovComparedRun;
 
+/** Runs of a row of a sweep that have no directory yet. */
+typedef struct FovWaiting {
+  char row[FOV_SWEEP_ROW_NAME]; /**< "": the sweep has no rows */
+  int64_t runs;
+} FovWaiting;
+
 /** All zero at first, except for the rollouts. */
 typedef struct FovRuns {
   int rollouts;         /**< of the results to compare */
@@ -61,8 +68,9 @@ typedef struct FovRuns {
   FovVariants recipes, tasks;
   char **varying; /**< [varying_count] of fov_runs_vary, some twice */
   int varying_count;
-  int errors, scores;                              /**< runs of either measure */
-  int64_t waiting;                                 /**< runs of sweeps that have no directory yet */
+  int errors, scores;  /**< runs of either measure */
+  FovWaiting *waiting; /**< [waiting_count] of each row of a sweep */
+  int waiting_count;
   char notes[FOV_COMPARE_NOTES][FOV_COMPARE_NOTE]; /**< [note_count] a line for the user each */
   int note_count;
 } FovRuns;

@@ -106,12 +106,15 @@ static FovStatus read_result(FovComparedRun *run, Choice choice, bool scores) {
 /** Runs that were left out. */
 typedef struct Dropped {
   char first[FOV_COMPARE_NOTE / 2]; // by name
+  bool folder;                      // the first is a directory, not a line of a CSV file
   int count;
 } Dropped;
 
 static void drop(Dropped *dropped, FovComparedRun *run) {
-  if (dropped->count++ == 0 || strcmp(run->source, dropped->first) < 0)
+  if (dropped->count++ == 0 || strcmp(run->source, dropped->first) < 0) {
     snprintf(dropped->first, sizeof dropped->first, "%s", run->source);
+    dropped->folder = run->folder;
+  }
   free_run(run);
 }
 
@@ -120,10 +123,11 @@ static void note_dropped(FovRuns *runs, const Dropped *dropped) {
   if (dropped->count > 1)
     fov_runs_note(runs, "left out, without a result: %d runs, such as %s", dropped->count,
                   dropped->first);
-  if (runs->waiting > 0)
-    fov_runs_note(runs, "%lld run%s of the sweep ha%s not started, or failed",
-                  (long long)runs->waiting, fov_plural(runs->waiting),
-                  runs->waiting == 1 ? "s" : "ve");
+  int64_t waiting = 0;
+  for (int i = 0; i < runs->waiting_count; i++) waiting += runs->waiting[i].runs;
+  if (waiting > 0)
+    fov_runs_note(runs, "%lld run%s of the sweep ha%s not started, or failed", (long long)waiting,
+                  fov_plural(waiting), waiting == 1 ? "s" : "ve");
 }
 
 /** Reads runs with a result and drops the others. */
@@ -144,6 +148,11 @@ static FovStatus read_results(FovRuns *runs, Choice choice) {
   if (status == FOV_OK) note_dropped(runs, &dropped);
   if (status != FOV_OK || kept > 0) return status;
   const char *split = fov_split_names[choice.split];
+  if (!dropped.folder)
+    return fov_fail(FOV_ERR_USAGE,
+                    "%s: has no %s result of %d rollout%s: the cell is empty, or the run has not "
+                    "finished",
+                    dropped.first, split, choice.rollouts, fov_plural(choice.rollouts));
   return fov_fail(FOV_ERR_USAGE,
                   "%s: has no %s result of %d rollout%s; write one with fovea eval RUN --split %s "
                   "--rollouts %d --save",
@@ -165,18 +174,10 @@ static void read_row(char name[FOV_SWEEP_ROW_NAME], const FovVariant *recipe) {
   snprintf(name, FOV_SWEEP_ROW_NAME, "%.*s", (int)strcspn(line, "\n"), line);
 }
 
-FovStatus fov_runs_choose_rows(FovRuns *runs, const char *list) {
-  char rows[FOV_COMPARE_VARIANTS][FOV_SWEEP_ROW_NAME];
-  const char *names[FOV_COMPARE_VARIANTS];
-  bool chosen[FOV_COMPARE_VARIANTS];
-  int kept = 0, count = runs->recipes.count, rows_found = 0;
-  if (!list) return FOV_OK;
-  for (int i = 0; i < count; i++) {
-    read_row(rows[i], &runs->recipes.list[i]);
-    names[i] = rows[i];
-    rows_found += *rows[i] != '\0';
-  }
-  FOV_TRY(fov_sweep_rows_choose(chosen, names, rows_found > 0 ? count : 0, list));
+/** Drops the runs of recipes, and the waiting runs of rows, that are not chosen: [recipes] and then
+ * [rows]. */
+static void keep_rows(FovRuns *runs, const bool *chosen) {
+  int kept = 0;
   for (int i = 0; i < runs->count; i++) {
     if (chosen[runs->list[i].recipe])
       runs->list[kept++] = runs->list[i];
@@ -184,7 +185,29 @@ FovStatus fov_runs_choose_rows(FovRuns *runs, const char *list) {
       free_run(&runs->list[i]);
   }
   runs->count = kept;
-  return FOV_OK;
+  for (int i = 0; i < runs->waiting_count; i++)
+    if (!chosen[runs->recipes.count + i]) runs->waiting[i].runs = 0;
+}
+
+FovStatus fov_runs_choose_rows(FovRuns *runs, const char *list) {
+  char rows[FOV_COMPARE_VARIANTS][FOV_SWEEP_ROW_NAME];
+  int recipes = runs->recipes.count, count = recipes + runs->waiting_count;
+  bool found = false;
+  if (!list) return FOV_OK;
+  const char **names = calloc((size_t)count + 1, sizeof *names);
+  bool *chosen = calloc((size_t)count + 1, sizeof *chosen);
+  FovStatus status =
+      names && chosen ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory for %d rows", count);
+  for (int i = 0; i < count && status == FOV_OK; i++) {
+    if (i < recipes) read_row(rows[i], &runs->recipes.list[i]);
+    names[i] = i < recipes ? rows[i] : runs->waiting[i - recipes].row;
+    found = found || *names[i];
+  }
+  if (status == FOV_OK) status = fov_sweep_rows_choose(chosen, names, found ? count : 0, list);
+  if (status == FOV_OK) keep_rows(runs, chosen);
+  free(names);
+  free(chosen);
+  return status;
 }
 
 /* ---- order ---- */

@@ -90,6 +90,28 @@ static bool has(const char *dir, const char *name) {
   return fov_file_exists(fov_sweep_path(path, dir, name, NULL));
 }
 
+/** Adds the rows of a plan, with their runs that have no directory yet. */
+static FovStatus add_waiting(FovRuns *runs, const char *dir, const FovSweepPlan *plan) {
+  char path[FOV_PATH_SIZE], name[FOV_SWEEP_NAME];
+  int rows = plan->rows.count > 0 ? plan->rows.count : 1;
+  FovWaiting *list =
+      realloc(runs->waiting, (size_t)(runs->waiting_count + rows) * sizeof *runs->waiting);
+  if (!list) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %d rows", dir, rows);
+  runs->waiting = list;
+  list += runs->waiting_count;
+  runs->waiting_count += rows;
+  memset(list, 0, (size_t)rows * sizeof *list);
+  for (int r = 0; r < plan->rows.count; r++)
+    snprintf(list[r].row, sizeof list[r].row, "%s", plan->rows.list[r].name);
+  for (int c = 0; c < plan->configurations; c++)
+    for (int s = 0; s < plan->seeds; s++) {
+      fov_sweep_run_name(name, plan, c, plan->first_seed + s);
+      list[fov_sweep_row(plan, c)].runs +=
+          !has(fov_sweep_path(path, dir, name, NULL), FOV_RUN_CONFIG);
+    }
+  return FOV_OK;
+}
+
 /** Adds each run directory in a folder; counts them. plan: of the folder; NULL: none. */
 static FovStatus add_entries(FovRuns *runs, int *count, DIR *folder, const char *dir,
                              const FovSweepPlan *plan) {
@@ -117,13 +139,13 @@ static FovStatus add_folder(FovRuns *runs, int *count, const char *dir, const Fo
 static FovStatus add_sweep(FovRuns *runs, const char *dir) {
   char path[FOV_PATH_SIZE];
   FovSweepPlan plan;
-  int count = 0;
+  int count;
   FovStatus status =
       fov_sweep_plan_read(&plan, fov_sweep_path(path, dir, FOV_SWEEP_PLAN, NULL), NULL, 0);
   for (int k = 0; status == FOV_OK && k < plan.key_count; k++)
     status = fov_runs_vary(runs, fov_sweep_key(&plan, k));
   if (status == FOV_OK) status = add_folder(runs, &count, dir, &plan);
-  if (status == FOV_OK) runs->waiting += (int64_t)plan.configurations * plan.seeds - count;
+  if (status == FOV_OK) status = add_waiting(runs, dir, &plan);
   fov_sweep_plan_finish(&plan);
   return status;
 }

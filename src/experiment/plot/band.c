@@ -32,18 +32,13 @@ static void finish_scratch(Scratch *scratch) {
   free(scratch->draws);
 }
 
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /** Fills the grid with each x of any seed, ascending; returns how many. */
 static size_t fill_grid(Scratch *scratch, const FovSeries *const *seeds, int count) {
   double *grid = scratch->grid;
   size_t filled = 0, kept = 0;
   for (int s = 0; s < count; s++)
     for (size_t i = 0; i < seeds[s]->count; i++) grid[filled++] = seeds[s]->x[i];
-  qsort(grid, filled, sizeof *grid, compare);
+  fov_stats_sort(grid, filled);
   for (size_t i = 0; i < filled; i++)
     if (i == 0 || grid[i] != grid[i - 1]) grid[kept++] = grid[i];
   return kept;

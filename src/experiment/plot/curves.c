@@ -94,14 +94,17 @@ static bool is_shared(const FovCurves *curves, int e) {
   return shared;
 }
 
-/** Puts the folder before names that several experiments share: "old/x", "new/x". */
+/** Puts the folder, or what fits of it, before names that several experiments share: "old/x",
+ * "new/x". */
 static void distinguish(FovCurves *curves) {
   bool shared[FOV_CURVES_EXPERIMENTS];
   for (int e = 0; e < curves->experiment_count; e++) shared[e] = is_shared(curves, e);
   for (int e = 0; e < curves->experiment_count; e++) {
     FovCurvesExperiment *experiment = &curves->experiments[e];
     char name[2 * FOV_CURVES_NAME];
-    snprintf(name, sizeof name, "%s/%s", experiment->folder, experiment->name);
+    int room = FOV_CURVES_NAME - 2 - (int)strlen(experiment->name);
+    snprintf(name, sizeof name, "%.*s/%s", room > 0 ? room : 0, experiment->folder,
+             experiment->name);
     if (shared[e]) write_name(experiment->name, name, strlen(name));
   }
 }

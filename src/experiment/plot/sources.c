@@ -24,12 +24,23 @@ static FovStatus add(FovSources *sources, const char *path, const char *name, bo
   return FOV_OK;
 }
 
+/** Writes what a configuration varies; if that is too long, the start of its runs' names: "c06". */
+static void name_configuration(char name[FOV_SOURCE_NAME], const FovSweepPlan *plan, int c) {
+  char label[4 * FOV_STRING_SIZE];
+  fov_sweep_describe(label, sizeof label, plan, c);
+  if (strlen(label) >= FOV_SOURCE_NAME) {
+    fov_sweep_run_name(label, plan, c, plan->first_seed);
+    label[strcspn(label, "-")] = '\0';
+  }
+  snprintf(name, FOV_SOURCE_NAME, "%s", label);
+}
+
 /** Adds the runs of a plan that have begun. */
 static FovStatus add_plan(FovSources *sources, const FovSweepPlan *plan, const char *dir) {
   char path[FOV_PATH_SIZE], name[FOV_SOURCE_NAME], run[FOV_SWEEP_NAME];
   int before = sources->count;
   for (int c = 0; c < plan->configurations; c++) {
-    fov_sweep_describe(name, sizeof name, plan, c);
+    name_configuration(name, plan, c);
     for (int s = 0; s < plan->seeds; s++) {
       fov_sweep_run_name(run, plan, c, plan->first_seed + s);
       fov_sweep_path(path, dir, run, FOV_RUN_PROGRESS);

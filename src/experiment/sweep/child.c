@@ -38,15 +38,16 @@ FovStatus fov_sweep_check_rollouts(const FovSweepPlan *plan, const FovEnv *env) 
 
 /* ---- training ---- */
 
-/** Passes on how far the training is, and pauses it after the evaluation at `until`, which a killed
- * process may have made already. */
+/** Passes on how far the training is, and pauses it after the first evaluation at `until` or later,
+ * which an earlier process may have made. */
 static void take_report(void *context, const FovReport *report) {
   const FovSweepChild *child = context;
   if (report->kind == FOV_REPORT_NOTE) return;
   double progress = (double)report->update / (double)report->updates;
   child->slot->progress = progress;
   if (report->row) child->slot->valid_error = report->row->valid_error;
-  bool evaluated = report->row || report->kind == FOV_REPORT_RESUMED;
+  bool made = report->kind == FOV_REPORT_RESUMED && child->run->progress >= child->until;
+  bool evaluated = report->row || made;
   if (evaluated && progress >= child->until && child->until < 1) interrupted = 1;
 }
 
@@ -216,8 +217,9 @@ FovStatus fov_sweep_child_start(pid_t *process, const FovSweepChild *child) {
   pid_t parent = getpid();
   *child->slot = (FovSweepSlot){.status = FOV_ERR_INTERRUPT, .valid_error = NAN};
   fflush(NULL);
-  *process = fork();
-  if (*process == 0) run(child, parent);
-  if (*process < 0) return fov_fail(FOV_ERR_MEMORY, "cannot start a process: %s", strerror(errno));
+  pid_t started = fork();
+  if (started == 0) run(child, parent);
+  if (started < 0) return fov_fail(FOV_ERR_MEMORY, "cannot start a process: %s", strerror(errno));
+  *process = started;
   return FOV_OK;
 }

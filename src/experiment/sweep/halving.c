@@ -122,6 +122,7 @@ static FovStatus append(FovHalving *h, const char *event, int run, int rung, dou
   if (isfinite(error))
     length += snprintf(line + length, sizeof line - (size_t)length, "%.9g", error);
   line[length++] = '\n';
+  line[length] = '\0';
   if (!fov_write_all(h->journal, line, (size_t)length) || fsync(h->journal) != 0)
     return fov_fail(FOV_ERR_IO, "%s/%s: cannot write: %s", h->dir, JOURNAL, strerror(errno));
   return take_line(h, line) ? FOV_OK : fov_fail(FOV_ERR_FORMAT, "%s: a line that is none", line);

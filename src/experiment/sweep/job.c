@@ -14,7 +14,9 @@ FovStatus fov_sweep_job_start(FovSweepJob *job, const FovSweepChild *child) {
   if (errors < 0) return fov_fail(FOV_ERR_MEMORY, "no memory for messages: %s", strerror(errno));
   job->child = *child;
   job->child.errors = errors;
-  return fov_sweep_child_start(&job->process, &job->child);
+  FovStatus status = fov_sweep_child_start(&job->process, &job->child);
+  if (status != FOV_OK) fov_sweep_job_release(job);
+  return status;
 }
 
 /** How a child ended: the status that it left, or that it crashed, with the reason in its slot. */
@@ -32,13 +34,15 @@ static FovStatus outcome(const FovSweepChild *child, int status) {
   return FOV_ERR_IO;
 }
 
-bool fov_sweep_job_has_ended(FovStatus *ended, const FovSweepJob *job, bool wait) {
+bool fov_sweep_job_has_ended(FovStatus *ended, FovSweepJob *job, bool wait) {
   int status;
   pid_t found;
   while ((found = waitpid(job->process, &status, wait ? 0 : WNOHANG)) < 0 && errno == EINTR)
     continue;
-  if (found > 0) *ended = outcome(&job->child, status);
-  return found > 0;
+  if (found <= 0) return false;
+  *ended = outcome(&job->child, status);
+  job->process = 0; // the number may soon be that of another process
+  return true;
 }
 
 void fov_sweep_job_release(FovSweepJob *job) {

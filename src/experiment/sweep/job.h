@@ -17,7 +17,7 @@ FovStatus fov_sweep_job_start(FovSweepJob *job, const FovSweepChild *child);
  * Whether the child has ended; if `wait`, it is waited for. ended: its status, or FOV_ERR_IO if it
  * crashed; the message is in its slot. Then fov_sweep_job_release frees the job.
  */
-bool fov_sweep_job_has_ended(FovStatus *ended, const FovSweepJob *job, bool wait);
+bool fov_sweep_job_has_ended(FovStatus *ended, FovSweepJob *job, bool wait);
 
 /** Releases the claim. The job has no process afterwards. */
 void fov_sweep_job_release(FovSweepJob *job);

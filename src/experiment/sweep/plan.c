@@ -93,7 +93,7 @@ static FovStatus resolve_options(FovSweepPlan *plan, const FovSettings *all) {
 /** Reads an experiment's text, unless it has been read; its path is relative to the sweep file. */
 static FovStatus read_experiment(int *index, FovSweepPlan *plan, const char *name,
                                  const char *file) {
-  char path[2 * FOV_STRING_SIZE + 1];
+  char path[FOV_PATH_SIZE];
   const char *slash = strrchr(file, '/');
   for (*index = 0; *index < plan->experiment_count; (*index)++)
     if (strcmp(plan->experiments[*index].name, name) == 0) return FOV_OK;

@@ -19,12 +19,13 @@ void fov_sweep_refresh(const FovSweep *sweep, FovSweepRun *run) {
 }
 
 /** With halving, a run that has not ended stands where the journal has it, whichever process wrote
- * that. */
+ * that: also one that this process has seen paused, and another one continues. */
 static void take_standing(FovSweep *sweep, int i) {
   FovSweepRun *run = &sweep->runs[i];
   if (run->state == FOV_SWEEP_FINISHED || run->state == FOV_SWEEP_DIVERGED) return;
-  if (fov_halving_is_paused(sweep->halving, i)) run->state = FOV_SWEEP_PAUSED;
-  if (fov_halving_has_failed(sweep->halving, i)) run->state = FOV_SWEEP_FAILED;
+  run->state = fov_halving_is_paused(sweep->halving, i)    ? FOV_SWEEP_PAUSED
+               : fov_halving_has_failed(sweep->halving, i) ? FOV_SWEEP_FAILED
+                                                           : FOV_SWEEP_WAITING;
 }
 
 /** Reads the files of the runs that no child of this process works on; `all`: also of finished
@@ -38,14 +39,16 @@ static void take_stock(FovSweep *sweep, bool all) {
   }
 }
 
-/** Replaces results.csv. The lock lasts from reading to writing, so that the newest table has all
- * that older ones had. all: see take_stock. */
+/** Replaces results.csv, unless the folder has got more seeds or rollouts since this process began:
+ * then those with the newer plan write it. The lock lasts from reading to writing, so that the
+ * newest table has all that older ones had. all: see take_stock. */
 static FovStatus write_results(FovSweep *sweep, bool all) {
   int lock;
   FOV_TRY(fov_sweep_lock(&lock, sweep->request->dir));
   take_stock(sweep, all);
-  FovStatus status =
-      fov_sweep_write_results(sweep->request->dir, &sweep->plan, sweep->runs, sweep->count);
+  FovStatus status = FOV_OK;
+  if (fov_sweep_folder_check(sweep->request->dir, &sweep->plan) == FOV_OK)
+    status = fov_sweep_write_results(sweep->request->dir, &sweep->plan, sweep->runs, sweep->count);
   close(lock);
   return status;
 }
@@ -168,8 +171,11 @@ static int active(const FovSweep *sweep) {
 /** The next run to train or test, claimed, and how far. */
 static FovStatus choose_next(int *next, int *claim, double *until, FovSweep *sweep) {
   *until = 1;
-  if (sweep->halving && !sweep->testing)
-    return fov_halving_next(next, claim, until, sweep->halving);
+  if (sweep->halving && !sweep->testing) {
+    FOV_TRY(fov_halving_next(next, claim, until, sweep->halving));
+    if (*next >= 0) fov_sweep_refresh(sweep, &sweep->runs[*next]);
+    return FOV_OK;
+  }
   FOV_TRY(claim_next(next, claim, sweep));
   if (*next >= 0) sweep->tried[*next] = true;
   return FOV_OK;
@@ -221,11 +227,20 @@ static FovStatus work(FovSweep *sweep) {
   }
 }
 
-/** Whether every run has ended: nothing is open, here or in another process. */
-static bool is_complete(const FovSweep *sweep) {
-  for (int i = 0; i < sweep->count; i++)
-    if (sweep->runs[i].state == FOV_SWEEP_WAITING && !sweep->runs[i].left_out) return false;
-  return true;
+/** Whether every run has ended, here or in another process, and none that failed is being tried
+ * again. */
+static FovStatus find_complete(bool *complete, const FovSweep *sweep) {
+  *complete = true;
+  for (int i = 0; i < sweep->count && *complete; i++) {
+    const FovSweepRun *run = &sweep->runs[i];
+    int claim = -1;
+    if (run->left_out) continue;
+    if (run->state == FOV_SWEEP_FAILED)
+      FOV_TRY(fov_sweep_claim(&claim, sweep->request->dir, run->name));
+    *complete = run->state != FOV_SWEEP_WAITING && (run->state != FOV_SWEEP_FAILED || claim >= 0);
+    if (claim >= 0) close(claim);
+  }
+  return FOV_OK;
 }
 
 /** Begins the tests of what validation has chosen of each row. */
@@ -237,9 +252,11 @@ static void choose_tests(FovSweep *sweep) {
 }
 
 static FovStatus run_all(FovSweep *sweep) {
+  bool complete;
   FOV_TRY(work(sweep));
   take_stock(sweep, true);
-  if (sweep->plan.options.test && is_complete(sweep)) {
+  FOV_TRY(find_complete(&complete, sweep));
+  if (sweep->plan.options.test && complete) {
     choose_tests(sweep);
     FOV_TRY(work(sweep));
   }

@@ -26,7 +26,7 @@ typedef enum FovSweepState {
   FOV_SWEEP_PAUSED,   /**< with halving: it may be continued, or is stopped for good */
   FOV_SWEEP_FINISHED, /**< trained and validated */
   FOV_SWEEP_DIVERGED, /**< `reason`; it is not tried again */
-  FOV_SWEEP_FAILED,   /**< `reason`; the next start of the sweep tries it again */
+  FOV_SWEEP_FAILED,   /**< `reason`; other processes, and the next start, try it again */
 } FovSweepState;
 
 /** One configuration with one seed. */
