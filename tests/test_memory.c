@@ -299,11 +299,10 @@ static void test_memory_of_shards_of_any_size_is_measured_in_advance(void **stat
   }
 }
 
-/** Their shards are larger than those of the training. */
-static void test_evaluations_between_updates_allocate_no_arena(void **state) {
-  (void)state;
+/** Their shards are larger than those of the training, or more at a time. */
+static void check_evaluations(const char *settings) {
   Toy toy;
-  toy_create(&toy, "train.batch = 16\ntrain.shard = 4\n");
+  toy_create(&toy, settings);
   toy.env.spec.cases = 6 * FOV_SHARD;
   toy.env.spec.observation = fov_byte_image(500, 500, 1);
   FovTrainer *trainer = toy_trainer(&toy, 6);
@@ -319,6 +318,12 @@ static void test_evaluations_between_updates_allocate_no_arena(void **state) {
   for (int i = 0; i < 6; i++) assert_int_equal(workspace->arenas[i].blocks, 1);
   fov_trainer_destroy(trainer);
   toy_finish(&toy);
+}
+
+static void test_evaluations_between_updates_allocate_no_arena(void **state) {
+  (void)state;
+  check_evaluations("train.batch = 16\ntrain.shard = 4\n");
+  check_evaluations("train.batch = 64\ntrain.shard = 64\n");
 }
 
 static void test_memory_of_large_images_is_measured_in_advance(void **state) {

@@ -318,6 +318,31 @@ static void test_a_beam_finds_what_a_greedy_search_misses(void **state) {
   toy_finish(&toy);
 }
 
+/** A beam as wide as there are sequences finds the best: places that its first answers leave free
+ * crowd nothing out. */
+static void test_a_wider_beam_finds_no_worse(void **state) {
+  (void)state;
+  Toy toy;
+  FovBeamed narrow[CASES], wide[CASES];
+  toy_create(&toy, TOY_SEQUENCE TOY_RNN "attention = soft\npolicy = centre\ncore = gru\n");
+  real *values = toy_lively_values(&toy);
+  for (int width = 2; width <= 8; width++) {
+    ToyPlay first, second;
+    search(narrow, &first, &toy, values, width);
+    search(wide, &second, &toy, values, 64);
+    for (int b = 0; b < CASES; b++) {
+      const FovBeamed *n = &narrow[b], *w = &wide[b];
+      if (n->answers[n->length - 1] != TOY_ACTIONS - 1) continue; // it has no end
+      assert_int_equal(w->answers[w->length - 1], TOY_ACTIONS - 1);
+      assert_true(w->log_p / w->length >= n->log_p / n->length - 1e-9);
+    }
+    toy_play_finish(&first);
+    toy_play_finish(&second);
+  }
+  free(values);
+  toy_finish(&toy);
+}
+
 /** Cases with as many answers as there are: of `toy_letters` and of `toy_turns`. */
 static const int64_t *longest_cases(FovArena *arena, const Toy *toy) {
   int64_t count = toy->env.spec.cases / (TOY_LETTERS * TOY_TURNS);
@@ -454,6 +479,7 @@ int main(void) {
       cmocka_unit_test(test_one_vector_of_everything_is_not_aligned),
       cmocka_unit_test(test_a_beam_of_one_is_greedy),
       cmocka_unit_test(test_a_beam_finds_what_a_greedy_search_misses),
+      cmocka_unit_test(test_a_wider_beam_finds_no_worse),
       cmocka_unit_test(test_a_hypothesis_has_the_probability_of_its_answers),
       cmocka_unit_test(test_a_search_counts_its_glimpses),
       cmocka_unit_test(test_sequences_are_learned),

@@ -13,11 +13,6 @@ typedef struct Row {
   FovEstimate estimate;
 } Row;
 
-static void print_number(FILE *stream, double number) {
-  putc(',', stream);
-  if (isfinite(number)) fprintf(stream, "%.9g", number);
-}
-
 static void print_row(FILE *stream, const Row *row) {
   const char *const texts[] = {row->statistic, row->recipe, row->against, row->task};
   for (int i = 0; i < 4; i++) {
@@ -25,10 +20,10 @@ static void print_row(FILE *stream, const Row *row) {
     putc(',', stream);
   }
   if (row->seed >= 0) fprintf(stream, "%" PRId64, row->seed);
-  print_number(stream, row->threshold);
-  print_number(stream, row->estimate.value);
-  print_number(stream, row->estimate.low);
-  print_number(stream, row->estimate.high);
+  fov_csv_number(stream, "%.9g", row->threshold);
+  fov_csv_number(stream, "%.9g", row->estimate.value);
+  fov_csv_number(stream, "%.9g", row->estimate.low);
+  fov_csv_number(stream, "%.9g", row->estimate.high);
   putc('\n', stream);
 }
 

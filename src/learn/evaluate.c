@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/team.h"
@@ -19,7 +20,8 @@ typedef struct Evaluation {
   const FovEvalRequest *request;
   FovWorkspace *workspace;
   Sums *shards;
-  real *log_p;  /**< [cases, N, A]: summed over rollouts; NULL unless answers are classes */
+  real *log_p;  /**< [threads, FOV_SHARD, N, A]: of a worker's shard, summed over rollouts; NULL
+                     unless answers are classes */
   size_t first; /**< of the shards that this rank plays */
 } Evaluation;
 
@@ -148,12 +150,14 @@ static void evaluate_shard(void *context, int number, int worker) {
   FovArena *arena = &evaluation->workspace->arenas[worker];
   int64_t first = (int64_t)(shard * FOV_SHARD), left = request->cases - first;
   int lanes = left < FOV_SHARD ? (int)left : FOV_SHARD;
-  real *log_p = evaluation->log_p ? evaluation->log_p + first * answer_size(task) : NULL;
   Sums *sums = &evaluation->shards[shard];
   if (request->beam > 1) {
     search_shard(&sums->result, evaluation, arena, first, lanes);
     return;
   }
+  size_t answers = FOV_SHARD * answer_size(task);
+  real *log_p = evaluation->log_p ? evaluation->log_p + (size_t)worker * answers : NULL;
+  if (log_p) memset(log_p, 0, answers * sizeof *log_p);
   FovRollout rollout = {0};
   for (int m = 0; m < request->rollouts; m++) {
     FovTape tape;
@@ -175,15 +179,15 @@ static void evaluate_shard(void *context, int number, int worker) {
 static FovStatus allocate(Evaluation *evaluation, int shards) {
   const FovEvalRequest *request = evaluation->request;
   const FovTask *task = request->task;
-  bool classes = task->env->spec.answer == FOV_ANSWER_CLASS;
-  size_t answers = classes ? (size_t)request->cases * answer_size(task) : 0;
+  bool classes = task->env->spec.answer == FOV_ANSWER_CLASS && request->beam <= 1;
+  size_t answers = classes ? (size_t)request->threads * FOV_SHARD * answer_size(task) : 0;
   double shard = 0, kept = (double)answers * sizeof(real);
   // A training evaluates again and again in memory that it has already.
   if (!fov_workspace_is_used(evaluation->workspace, request->threads))
     FOV_TRY(fov_shard_bytes(&shard, task, request->values));
   FOV_TRY(fov_memory_check(request->threads * shard + kept, "this evaluation", "--threads"));
   evaluation->shards = calloc((size_t)shards, sizeof *evaluation->shards);
-  if (classes) evaluation->log_p = calloc(answers, sizeof *evaluation->log_p);
+  if (classes) evaluation->log_p = malloc(answers * sizeof *evaluation->log_p);
   return evaluation->shards && (!classes || evaluation->log_p)
              ? FOV_OK
              : fov_fail(FOV_ERR_MEMORY, "no memory for %zu answers", answers);

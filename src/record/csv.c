@@ -1,5 +1,6 @@
 #include "record/csv.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +142,11 @@ void fov_csv_finish(FovCsv *csv) {
   free(csv->cells);
   free(csv->lines);
   *csv = (FovCsv){.text = NULL};
+}
+
+void fov_csv_number(FILE *stream, const char *format, double number) {
+  putc(',', stream);
+  if (isfinite(number)) fprintf(stream, format, number);
 }
 
 int fov_csv_find(const FovCsv *csv, const char *name) {

@@ -30,6 +30,9 @@ void fov_csv_finish(FovCsv *csv);
 /** Prints a cell, in quotes where its text requires them. */
 void fov_csv_print(FILE *stream, const char *text);
 
+/** Prints a comma, and the number unless it is not known: not finite. */
+void fov_csv_number(FILE *stream, const char *format, double number);
+
 /** The number of a column; −1 if there is none of that name. */
 int fov_csv_find(const FovCsv *csv, const char *name);
 

@@ -16,10 +16,18 @@
 #include "base/profile.h"
 #include "tensor/rows.h"
 
-/** Numbers side by side in memory, how many they are, and how many are in the two vectors that
- * products take at a time. Vectors longer than those of the CPU would go through memory. */
-typedef real Vector __attribute__((vector_size(32), aligned(sizeof(real)), may_alias));
-enum { VECTOR = sizeof(Vector) / sizeof(real), BLOCK = 2 * VECTOR };
+/** Bytes of a vector. Vectors longer than those of the CPU go through memory: with clones that is
+ * accepted of the one for CPUs without AVX. */
+#if defined(FOV_CLONES) || defined(__AVX__)
+enum { BYTES = 32 };
+#else
+enum { BYTES = 16 };
+#endif
+
+/** Numbers side by side in memory, how many they are, and the block of vectors that products take
+ * at a time. */
+typedef real Vector __attribute__((vector_size(BYTES), aligned(sizeof(real)), may_alias));
+enum { VECTOR = BYTES / sizeof(real), BLOCK = 64 / sizeof(real), VECTORS = 64 / BYTES };
 
 /** Gaussians are cut off where the exponent is less than this below its maximum. */
 static const double CUT = sizeof(real) == sizeof(double) ? 40 : 18;
@@ -195,14 +203,14 @@ enum { ROWS = 6 };
 /** c += a · b for `rows` rows, at most ROWS, and a block of columns, which stay in registers. */
 FOV_INLINE void add_block(int rows, real *c, int c_row, const real *a, int a_row, int a_col,
                           const real *b, int b_row, int count) {
-  Vector sums[ROWS][2];
+  Vector sums[ROWS][VECTORS];
   for (int m = 0; m < rows; m++)
-    for (int i = 0; i < 2; i++) sums[m][i] = ((Vector *)(c + m * c_row))[i];
+    for (int i = 0; i < VECTORS; i++) sums[m][i] = ((Vector *)(c + m * c_row))[i];
   for (int k = 0; k < count; k++, a += a_col, b += b_row)
     for (int m = 0; m < rows; m++)
-      for (int i = 0; i < 2; i++) sums[m][i] += a[m * a_row] * ((const Vector *)b)[i];
+      for (int i = 0; i < VECTORS; i++) sums[m][i] += a[m * a_row] * ((const Vector *)b)[i];
   for (int m = 0; m < rows; m++)
-    for (int i = 0; i < 2; i++) ((Vector *)(c + m * c_row))[i] = sums[m][i];
+    for (int i = 0; i < VECTORS; i++) ((Vector *)(c + m * c_row))[i] = sums[m][i];
 }
 
 /** c += a · b, small matrices with c_row, a_row and b_row numbers from a row to the next one. c:

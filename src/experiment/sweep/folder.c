@@ -270,12 +270,6 @@ void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes, int rol
 
 /* ---- results.csv ---- */
 
-/** A comma, and the number unless it is not known. */
-static void print_number(FILE *stream, const char *format, double number) {
-  putc(',', stream);
-  if (isfinite(number)) fprintf(stream, format, number);
-}
-
 static void print_run(FILE *stream, const FovSweepPlan *plan, const FovSweepRun *run) {
   static const char *const states[] = {
       [FOV_SWEEP_WAITING] = "waiting",   [FOV_SWEEP_RUNNING] = "waiting",
@@ -293,16 +287,16 @@ static void print_run(FILE *stream, const FovSweepPlan *plan, const FovSweepRun 
     fov_csv_print(stream, plan->row_tasks[fov_sweep_row(plan, run->configuration)]);
   }
   fprintf(stream, ",%lld,%s", (long long)run->seed, states[run->state]);
-  print_number(stream, "%.9g", run->valid_error);
-  print_number(stream, "%.9g", run->test_error);
-  if (plan->options.rollouts > 1) print_number(stream, "%.9g", run->rollouts_error);
+  fov_csv_number(stream, "%.9g", run->valid_error);
+  fov_csv_number(stream, "%.9g", run->test_error);
+  if (plan->options.rollouts > 1) fov_csv_number(stream, "%.9g", run->rollouts_error);
   fprintf(stream, ",%lld,%.1f,%lld", (long long)run->episodes, run->seconds,
           (long long)run->parameters);
-  print_number(stream, "%.6g", run->mflop);
-  print_number(stream, "%.9g", run->input_numbers);
-  print_number(stream, "%.9g", run->input_pixels);
-  print_number(stream, "%.9g", run->answer_error);
-  print_number(stream, "%.9g", run->alignment_error);
+  fov_csv_number(stream, "%.6g", run->mflop);
+  fov_csv_number(stream, "%.9g", run->input_numbers);
+  fov_csv_number(stream, "%.9g", run->input_pixels);
+  fov_csv_number(stream, "%.9g", run->answer_error);
+  fov_csv_number(stream, "%.9g", run->alignment_error);
   putc(',', stream);
   fov_csv_print(stream, run->reason);
   putc('\n', stream);

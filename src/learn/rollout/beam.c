@@ -48,12 +48,20 @@ static int keep_best(Extension *best, int held, int count, Extension extension) 
   return held < count ? held + 1 : count;
 }
 
-/** The best extensions of a case's hypotheses. Before the first answer these are all alike. */
+/** Whether an earlier hypothesis of the case has the same answers: before the first one all have,
+ * and later those that filled a place. */
+static bool is_repeated(const Hypothesis *of, int k) {
+  for (int i = 0; i < k; i++)
+    if (of[i].before == of[k].before && of[i].answer == of[k].answer) return true;
+  return false;
+}
+
+/** The best extensions of a case's hypotheses. */
 static void choose(Extension *best, const Search *search, const real *log_p, int first) {
   int A = search->end + 1, held = 0;
   for (int k = 0; k < search->width; k++) {
     const Hypothesis *h = &search->of[first + k];
-    if (k > 0 && h->length == 0) break;
+    if (is_repeated(&search->of[first], k)) continue;
     if (h->ended) {
       Extension none = {first + k, -1, h->log_p, h->log_p / h->length};
       held = keep_best(best, held, search->width, none);

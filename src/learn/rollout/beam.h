@@ -21,7 +21,7 @@ typedef struct FovBeamed {
  * Answers cases with the best of `width` sequences: of those that have ended, the one with the
  * highest mean log-probability of a symbol. All arrays are in the tape's arena.
  *
- * found: [lanes]; plan: its lanes, cases and generators, which are advanced; choices are
+ * found: [lanes]; plan: its lanes, cases and generators, which stay as they are; choices are
  * deterministic.
  */
 void fov_beam_search(FovBeamed *found, FovTape *tape, const FovTask *task, const FovPlan *plan,

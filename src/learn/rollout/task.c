@@ -19,8 +19,9 @@ static FovStatus check_shown(const FovObservation *shown, const char *env, const
   if (image && (shown->channels == 1 || shown->channels == 3)) return FOV_OK;
   fov_observation_describe(found, shown);
   return fov_fail(FOV_ERR_USAGE,
-                  "env = %s: %s: expected an image of 1 or 3 channels or a vector, found %s", env,
-                  what, found);
+                  "env = %s: %s: expected an image of 1 or 3 channels, a vector or a sequence, "
+                  "found %s",
+                  env, what, found);
 }
 
 FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env) {

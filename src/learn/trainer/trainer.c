@@ -58,12 +58,13 @@ static FovStatus allocate(FovTrainer *trainer, double shard, double kept, double
                         (shards * kept + bytes_of_arenas(trainer, shard, evaluation)) / 0x1p30);
 }
 
-/** Bytes of an arena in which evaluations between the updates are played: 0 if those of a shard are
- * enough, since it has as many lanes and gradients as well. */
-static FovStatus measure_evaluation(double *bytes, const FovTraining *training) {
+/** Bytes of an arena in which evaluations between the updates are played: 0 if every worker has one
+ * of a shard, and that is enough, since it has as many lanes and gradients as well. */
+static FovStatus measure_evaluation(double *bytes, const FovTrainer *trainer) {
+  const FovTraining *training = &trainer->training;
+  bool enough = training->options.shard >= FOV_SHARD && trainer->threads <= arenas_of(trainer);
   *bytes = 0;
-  return training->options.shard < FOV_SHARD ? fov_shard_bytes(bytes, &training->task, NULL)
-                                             : FOV_OK;
+  return enough ? FOV_OK : fov_shard_bytes(bytes, &training->task, NULL);
 }
 
 /** The part of each update that this rank does. */
@@ -80,7 +81,6 @@ FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, 
   double blocks, shards, evaluation;
   *trainer = NULL;
   FOV_TRY(fov_training_memory(&blocks, &shards, training));
-  FOV_TRY(measure_evaluation(&evaluation, training));
   double kept = fov_train_kept_bytes(training);
   FovTrainer *t = calloc(1, sizeof *t);
   if (!t) return fov_fail(FOV_ERR_MEMORY, "no memory for a trainer");
@@ -92,9 +92,10 @@ FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, 
   t->passes = fov_train_passes(&t->parts, training);
   take_part(t);
   double shard = shards / arenas_of(t) - kept;
-  FovStatus status =
-      fov_memory_check(blocks + arenas_of(t) * kept + bytes_of_arenas(t, shard, evaluation),
-                       "this training", "train.batch");
+  FovStatus status = measure_evaluation(&evaluation, t);
+  if (status == FOV_OK)
+    status = fov_memory_check(blocks + arenas_of(t) * kept + bytes_of_arenas(t, shard, evaluation),
+                              "this training", "train.batch");
   if (status == FOV_OK) status = allocate(t, shard, kept, evaluation);
   if (status != FOV_OK) {
     fov_trainer_destroy(t);
