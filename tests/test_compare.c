@@ -659,7 +659,7 @@ static void a_sweep_is_named_by_what_varies(void **state) {
   assert_noted("2 runs of the sweep have not started");
   request.rows = "two";
   assert_int_equal(compare_as(&request, SOURCES(dir)), FOV_ERR_USAGE);
-  assert_message("no run of the sweep has started");
+  assert_message("--rows two: no run of these rows has started");
   request.rows = "three";
   assert_int_equal(compare_as(&request, SOURCES(dir)), FOV_ERR_USAGE);
   assert_message("'three': expected one of one, two");
@@ -672,8 +672,8 @@ static void a_sweep_is_named_by_what_varies(void **state) {
 
 /* ---- CSV files ---- */
 
-/** Only the states of a sweep say that a run has no result. */
-static void a_column_of_other_states_is_a_setting(void **state) {
+/** Only some states of a sweep say that a run has no result. */
+static void a_run_in_another_state_has_a_result(void **state) {
   (void)state;
   assert_int_equal(compare_csv("model,state,seed,score\na,idle,0,1\na,idle,1,2\nb,busy,0,3\n"),
                    FOV_OK);
@@ -849,7 +849,7 @@ int main(void) {
       TEST(outcomes_of_other_weights_are_refused),
       TEST(a_sweep_is_named_by_what_varies),
       TEST(costs_are_medians_of_the_runs),
-      TEST(a_column_of_other_states_is_a_setting),
+      TEST(a_run_in_another_state_has_a_result),
       TEST(measurements_of_a_sweep_are_not_the_recipe),
       TEST(errors_are_chosen_by_their_rollouts),
       TEST(columns_that_are_no_results_are_the_recipe),

@@ -689,20 +689,20 @@ static void the_table_finds_environments_by_name(void **state) {
 /** Observations and cues alike; NULL: supported. */
 static void refuses_observations_that_no_agent_supports(void **state) {
   (void)state;
-  static const char *const messages[] = {
-      "expected an image of 1 or 3 channels or a vector, found an image of 6 x 6 x 5 floats", NULL,
-      "expected an image of 1 or 3 channels or a vector, found 3 tokens of a vocabulary of 7",
-      NULL};
+  static const char *const found[] = {"an image of 6 x 6 x 5 floats", NULL,
+                                      "3 tokens of a vocabulary of 7", NULL};
   for (int i = 0; kind_envs[i]; i++) {
     FovEnv env;
     const char *name = kind_envs[i]->plugin.name;
     assert_int_equal(fov_env_create(&env, kind_envs[i], NULL, FOV_SPLIT_TRAIN), FOV_OK);
     for (int cue = 0; cue < 2; cue++) {
       char message[256];
-      snprintf(message, sizeof message, "env = %s: %s: %s", name, cue ? "cue" : "observation",
-               messages[i] ? messages[i] : "");
+      snprintf(message, sizeof message,
+               "env = %s: %s: expected an image of 1 or 3 channels%s, found %s", name,
+               cue ? "cue" : "observation", cue ? " or a vector" : ", a vector or a sequence",
+               found[i] ? found[i] : "");
       // An agent may read a sequence, but not as a cue.
-      bool refused = messages[i] && (cue || env.spec.observation.kind != FOV_OBSERVATION_TOKENS);
+      bool refused = found[i] && (cue || env.spec.observation.kind != FOV_OBSERVATION_TOKENS);
       assert_int_equal(fov_spec_check(&env.spec, name), refused ? FOV_ERR_USAGE : FOV_OK);
       if (refused) assert_string_equal(fov_error_message(), message);
       env.spec.cue = env.spec.observation;

@@ -276,8 +276,8 @@ const FovCommand fov_command_bench = {
              "\n"
              "Without a name: all phases. Without EXPERIMENT: three tasks, each with core=rnn and\n"
              "core=lstm.\n"
-             "key=value changes a setting, as in fovea train; of gradient, one of the agent or of\n"
-             "the environment only, because estimators differ in the others.\n",
+             "key=value changes a setting, as in fovea train. gradient refuses those that its\n"
+             "estimators set: attention, objective, baseline, reward and train.*\n",
     .examples = "  fovea bench\n"
                 "  fovea bench train experiments/cluttered-60 core=gru\n"
                 "  mpirun -n 2 fovea bench train experiments/cluttered-60 --threads 1\n"

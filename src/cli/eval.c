@@ -144,8 +144,8 @@ static void print_text(const FovTrained *trained, const FovTested *tested, const
   if (trained->env.spec.answer == FOV_ANSWER_VECTOR)
     printf("distance     %.4f of the last answers, %.4f of all, root mean squared\n",
            result->last_distance, result->distance);
-  printf("reward       %.4f, mean of a rollout%s\n", result->reward,
-         trained->experiment.eval.beam > 1 ? ": right answers" : "");
+  printf("reward       %.4f%s, mean of a rollout\n", result->reward,
+         trained->experiment.eval.beam > 1 ? " right answers" : "");
   printf("glimpses     %.2f, mean of a rollout\n", result->glimpses);
   printf("cost         %.3f MFLOP, mean of a rollout's matrix products; %lld parameters\n",
          tested->outcomes.mflop, (long long)tested->outcomes.parameters);

@@ -29,9 +29,8 @@ static const FovOption eval_options[] = {
     FOV_INT(FovEvalOptions, episodes, "32", 1, 100000,
             "episodes recorded at each evaluation, for the viewer"),
     FOV_INT(FovEvalOptions, beam, "1", 1, FOV_SHARD,
-            "sequences of answers that fovea eval follows at a time, a beam search, whose reward "
-            "is the "
-            "number of right answers; 1: none"),
+            "width of the beam search of fovea eval, whose reward is the number of right answers; "
+            "1: no beam"),
     FOV_OPTIONS_END,
 };
 

@@ -16,16 +16,16 @@
 #include "base/profile.h"
 #include "tensor/rows.h"
 
-/** Bytes of a vector. Vectors longer than those of the CPU go through memory: with clones that is
- * accepted of the one for CPUs without AVX. */
+/** Bytes of a vector. Vectors longer than those of the CPU go through memory, which slows down only
+ * the clone for CPUs without AVX. */
 #if defined(FOV_CLONES) || defined(__AVX__)
 enum { BYTES = 32 };
 #else
 enum { BYTES = 16 };
 #endif
 
-/** Numbers side by side in memory, how many they are, and the block of vectors that products take
- * at a time. */
+/** Numbers side by side in memory, how many they are; and the numbers, and the vectors, that a
+ * product takes at a time. */
 typedef real Vector __attribute__((vector_size(BYTES), aligned(sizeof(real)), may_alias));
 enum { VECTOR = BYTES / sizeof(real), BLOCK = 64 / sizeof(real), VECTORS = 64 / BYTES };
 

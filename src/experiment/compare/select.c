@@ -205,6 +205,8 @@ FovStatus fov_runs_choose_rows(FovRuns *runs, const char *list) {
   }
   if (status == FOV_OK) status = fov_sweep_rows_choose(chosen, names, found ? count : 0, list);
   if (status == FOV_OK) keep_rows(runs, chosen);
+  if (status == FOV_OK && runs->count == 0)
+    status = fov_fail(FOV_ERR_USAGE, "--rows %.80s: no run of these rows has started", list);
   free(names);
   free(chosen);
   return status;

@@ -48,7 +48,8 @@ static void take_report(void *context, const FovReport *report) {
   if (report->row) child->slot->valid_error = report->row->valid_error;
   bool made = report->kind == FOV_REPORT_RESUMED && child->run->progress >= child->until;
   bool evaluated = report->row || made;
-  if (evaluated && progress >= child->until && child->until < 1) interrupted = 1;
+  if (evaluated && progress >= child->until && child->until < 1)
+    child->slot->paused = true, interrupted = 1;
 }
 
 typedef struct Changes {

@@ -9,6 +9,7 @@
 /** What a child reports to its parent, in memory that both share. */
 typedef struct FovSweepSlot {
   double progress, valid_error; /**< as they change */
+  bool paused;                  /**< after the evaluation at `until` */
   double bytes;                 /**< of a probe: memory that a run needs */
   FovStatus status;             /**< how it ended */
   char message[FOV_SWEEP_REASON];

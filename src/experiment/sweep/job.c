@@ -10,11 +10,11 @@
 #include "base/file.h"
 
 FovStatus fov_sweep_job_start(FovSweepJob *job, const FovSweepChild *child) {
-  int errors = memfd_create("errors", MFD_CLOEXEC);
-  if (errors < 0) return fov_fail(FOV_ERR_MEMORY, "no memory for messages: %s", strerror(errno));
   job->child = *child;
-  job->child.errors = errors;
-  FovStatus status = fov_sweep_child_start(&job->process, &job->child);
+  job->child.errors = memfd_create("errors", MFD_CLOEXEC);
+  FovStatus status = job->child.errors >= 0
+                         ? fov_sweep_child_start(&job->process, &job->child)
+                         : fov_fail(FOV_ERR_MEMORY, "no memory for messages: %s", strerror(errno));
   if (status != FOV_OK) fov_sweep_job_release(job);
   return status;
 }
@@ -47,6 +47,6 @@ bool fov_sweep_job_has_ended(FovStatus *ended, FovSweepJob *job, bool wait) {
 
 void fov_sweep_job_release(FovSweepJob *job) {
   if (job->child.claim >= 0) close(job->child.claim);
-  close(job->child.errors);
+  if (job->child.errors >= 0) close(job->child.errors);
   job->process = 0;
 }

@@ -15,7 +15,7 @@ FovStatus fov_sweep_job_start(FovSweepJob *job, const FovSweepChild *child);
 
 /**
  * Whether the child has ended; if `wait`, it is waited for. ended: its status, or FOV_ERR_IO if it
- * crashed; the message is in its slot. Then fov_sweep_job_release frees the job.
+ * crashed; the message is in its slot. The job has no process then; fov_sweep_job_release frees it.
  */
 bool fov_sweep_job_has_ended(FovStatus *ended, FovSweepJob *job, bool wait);
 

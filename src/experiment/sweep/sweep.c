@@ -39,16 +39,18 @@ static void take_stock(FovSweep *sweep, bool all) {
   }
 }
 
-/** Replaces results.csv, unless the folder has got more seeds or rollouts since this process began:
- * then those with the newer plan write it. The lock lasts from reading to writing, so that the
- * newest table has all that older ones had. all: see take_stock. */
+/** Replaces results.csv. If the folder has got more seeds or rollouts since this process began, a
+ * start with these completes it. The lock lasts from reading to writing, so that the newest table
+ * has all that older ones had. all: see take_stock. */
 static FovStatus write_results(FovSweep *sweep, bool all) {
   int lock;
   FOV_TRY(fov_sweep_lock(&lock, sweep->request->dir));
   take_stock(sweep, all);
-  FovStatus status = FOV_OK;
-  if (fov_sweep_folder_check(sweep->request->dir, &sweep->plan) == FOV_OK)
+  FovStatus status = fov_sweep_folder_check(sweep->request->dir, &sweep->plan);
+  if (status == FOV_OK)
     status = fov_sweep_write_results(sweep->request->dir, &sweep->plan, sweep->runs, sweep->count);
+  else if (status == FOV_ERR_USAGE)
+    status = fov_run_log(&sweep->log, "results.csv is not written: %s", fov_error_message());
   close(lock);
   return status;
 }
@@ -88,10 +90,9 @@ static void log_end(const FovSweep *sweep, const FovSweepRun *run) {
 static FovStatus end_job(FovSweep *sweep, FovSweepJob *job, FovStatus ended) {
   FovSweepRun *run = &sweep->runs[job->child.run - sweep->runs];
   const FovSweepSlot *slot = job->child.slot;
-  bool paused = job->child.until < 1 && slot->progress >= job->child.until;
   bool tested = job->child.work == FOV_SWEEP_TEST; // a run without its test is finished, too
   run->state = ended != FOV_ERR_INTERRUPT ? (tested ? FOV_SWEEP_FINISHED : FOV_SWEEP_FAILED)
-               : paused                   ? FOV_SWEEP_PAUSED
+               : slot->paused             ? FOV_SWEEP_PAUSED
                                           : FOV_SWEEP_WAITING;
   snprintf(run->reason, sizeof run->reason, "%s", ended != FOV_ERR_INTERRUPT ? slot->message : "");
   if (ended == FOV_ERR_NUMBER) FOV_TRY(fov_sweep_note_divergence(run, sweep->request->dir));
@@ -229,16 +230,19 @@ static FovStatus work(FovSweep *sweep) {
 
 /** Whether every run has ended, here or in another process, and none that failed is being tried
  * again. */
-static FovStatus find_complete(bool *complete, const FovSweep *sweep) {
+static FovStatus find_complete(bool *complete, FovSweep *sweep) {
   *complete = true;
   for (int i = 0; i < sweep->count && *complete; i++) {
-    const FovSweepRun *run = &sweep->runs[i];
-    int claim = -1;
+    FovSweepRun *run = &sweep->runs[i];
+    int claim;
     if (run->left_out) continue;
-    if (run->state == FOV_SWEEP_FAILED)
-      FOV_TRY(fov_sweep_claim(&claim, sweep->request->dir, run->name));
-    *complete = run->state != FOV_SWEEP_WAITING && (run->state != FOV_SWEEP_FAILED || claim >= 0);
-    if (claim >= 0) close(claim);
+    *complete = run->state != FOV_SWEEP_WAITING;
+    if (run->state != FOV_SWEEP_FAILED) continue;
+    FOV_TRY(fov_sweep_claim(&claim, sweep->request->dir, run->name));
+    *complete = claim >= 0;
+    if (claim < 0) continue;
+    fov_sweep_refresh(sweep, run); // another process may have finished it
+    close(claim);
   }
   return FOV_OK;
 }
@@ -252,11 +256,11 @@ static void choose_tests(FovSweep *sweep) {
 }
 
 static FovStatus run_all(FovSweep *sweep) {
-  bool complete;
+  bool complete = false;
   FOV_TRY(work(sweep));
   take_stock(sweep, true);
-  FOV_TRY(find_complete(&complete, sweep));
-  if (sweep->plan.options.test && complete) {
+  if (sweep->plan.options.test) FOV_TRY(find_complete(&complete, sweep));
+  if (complete) {
     choose_tests(sweep);
     FOV_TRY(work(sweep));
   }

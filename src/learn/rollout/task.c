@@ -15,13 +15,12 @@ static FovStatus check_shown(const FovObservation *shown, const char *env, const
   char found[FOV_DESCRIPTION];
   bool image = shown->kind == FOV_OBSERVATION_IMAGE;
   if (shown->kind == FOV_OBSERVATION_VECTOR) return FOV_OK;
-  if (shown->kind == FOV_OBSERVATION_TOKENS && strcmp(what, "observation") == 0) return FOV_OK;
+  bool first = strcmp(what, "observation") == 0; // only it may be a sequence
+  if (shown->kind == FOV_OBSERVATION_TOKENS && first) return FOV_OK;
   if (image && (shown->channels == 1 || shown->channels == 3)) return FOV_OK;
   fov_observation_describe(found, shown);
-  return fov_fail(FOV_ERR_USAGE,
-                  "env = %s: %s: expected an image of 1 or 3 channels, a vector or a sequence, "
-                  "found %s",
-                  env, what, found);
+  return fov_fail(FOV_ERR_USAGE, "env = %s: %s: expected an image of 1 or 3 channels%s, found %s",
+                  env, what, first ? ", a vector or a sequence" : " or a vector", found);
 }
 
 FovStatus fov_spec_check(const FovEnvSpec *spec, const char *env) {
