@@ -117,6 +117,18 @@ static const char *make_run(char dir[600], Made made) {
   return make_run_of(CASES, dir, made);
 }
 
+/** Makes runs of two recipes on one task and on another, with so many wrong cases of so many. */
+static void make_tasks(char runs[4][600], const int wrong[4], const int cases[4]) {
+  static const char *const configs[] = {
+      "core = rnn\nenv = cluttered\n", "core = gru\nenv = cluttered\n",
+      "core = rnn\nenv = translated\n", "core = gru\nenv = translated\n"};
+  for (int i = 0; i < 4; i++) {
+    char name[12];
+    snprintf(name, sizeof name, "%d", i);
+    make_run_of(cases[i], runs[i], (Made){name, configs[i], wrong[i], 0, 7, FOV_SPLIT_TEST});
+  }
+}
+
 /* ---- statistics ---- */
 
 static void statistics_are_those_of_the_definitions(void **state) {
@@ -393,15 +405,7 @@ static void two_runs_need_the_exact_test_too(void **state) {
 static void an_exact_test_for_the_other_run_decides_nothing(void **state) {
   (void)state;
   char runs[4][600];
-  static const char *const configs[] = {
-      "core = rnn\nenv = cluttered\n", "core = gru\nenv = cluttered\n",
-      "core = rnn\nenv = translated\n", "core = gru\nenv = translated\n"};
-  static const int wrong[] = {24, 0, 0, 9}, cases[] = {40, 40, 10, 10};
-  for (int i = 0; i < 4; i++) {
-    char name[12];
-    snprintf(name, sizeof name, "%d", i);
-    make_run_of(cases[i], runs[i], (Made){name, configs[i], wrong[i], 0, 7, FOV_SPLIT_TEST});
-  }
+  make_tasks(runs, (const int[]){24, 0, 0, 9}, (const int[]){40, 40, 10, 10});
   assert_int_equal(compare(SOURCES(runs[0], runs[1], runs[2], runs[3])), FOV_OK);
   assert_string_equal(compared.recipes[0].name, "core=rnn");
   assert_true(compared.pairs[0].cases && compared.pairs[0].single);
@@ -450,14 +454,7 @@ static void other_cases_are_not_paired(void **state) {
 static void tasks_are_resampled_independently(void **state) {
   (void)state;
   char runs[4][600];
-  static const char *const configs[] = {
-      "core = rnn\nenv = cluttered\n", "core = gru\nenv = cluttered\n",
-      "core = rnn\nenv = translated\n", "core = gru\nenv = translated\n"};
-  for (int i = 0; i < 4; i++) {
-    char name[12];
-    snprintf(name, sizeof name, "%d", i);
-    make_run(runs[i], (Made){name, configs[i], i % 2 ? 10 : 24, 0, 7, FOV_SPLIT_TEST});
-  }
+  make_tasks(runs, (const int[]){24, 10, 24, 10}, (const int[]){CASES, CASES, CASES, CASES});
   assert_int_equal(compare(SOURCES(runs[0], runs[1])), FOV_OK);
   const FovEstimate *d = &compared.pairs[0].difference;
   double one = d->high - d->low;

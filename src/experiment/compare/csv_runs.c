@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "experiment/compare/runs.h"
+#include "experiment/sweep/folder.h"
 #include "record/csv.h"
 #include "record/run.h"
 
@@ -180,9 +181,9 @@ static void read_cost(FovComparedRun *run, const Table *table, int column, const
 /** A run of a sweep that has not finished has no result, whatever its last error. */
 static void drop_unfinished(FovComparedRun *run, const Table *table, const char *const *row) {
   int c = fov_csv_find(&table->csv, "state");
-  static const char *const states[] = {"waiting", "stopped", "diverged", "failed"};
-  for (size_t i = 0; c >= 0 && i < sizeof states / sizeof *states; i++)
-    if (strcmp(row[c], states[i]) == 0) run->valid = run->test = run->plain = NAN;
+  for (int state = FOV_SWEEP_WAITING; c >= 0 && state <= FOV_SWEEP_FAILED; state++)
+    if (state != FOV_SWEEP_FINISHED && strcmp(row[c], fov_sweep_states[state]) == 0)
+      run->valid = run->test = run->plain = NAN;
 }
 
 static FovStatus read_numbers(FovComparedRun *run, const Table *table, int r) {

@@ -270,11 +270,12 @@ void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes, int rol
 
 /* ---- results.csv ---- */
 
+const char *const fov_sweep_states[] = {
+    [FOV_SWEEP_WAITING] = "waiting",   [FOV_SWEEP_RUNNING] = "waiting",
+    [FOV_SWEEP_PAUSED] = "stopped",    [FOV_SWEEP_FINISHED] = "finished",
+    [FOV_SWEEP_DIVERGED] = "diverged", [FOV_SWEEP_FAILED] = "failed"};
+
 static void print_run(FILE *stream, const FovSweepPlan *plan, const FovSweepRun *run) {
-  static const char *const states[] = {
-      [FOV_SWEEP_WAITING] = "waiting",   [FOV_SWEEP_RUNNING] = "waiting",
-      [FOV_SWEEP_PAUSED] = "stopped",    [FOV_SWEEP_FINISHED] = "finished",
-      [FOV_SWEEP_DIVERGED] = "diverged", [FOV_SWEEP_FAILED] = "failed"};
   char value[FOV_STRING_SIZE];
   fprintf(stream, "%s,%d", run->name, run->configuration);
   for (int k = 0; k < plan->key_count; k++) {
@@ -286,7 +287,7 @@ static void print_run(FILE *stream, const FovSweepPlan *plan, const FovSweepRun 
     putc(',', stream);
     fov_csv_print(stream, plan->row_tasks[fov_sweep_row(plan, run->configuration)]);
   }
-  fprintf(stream, ",%lld,%s", (long long)run->seed, states[run->state]);
+  fprintf(stream, ",%lld,%s", (long long)run->seed, fov_sweep_states[run->state]);
   fov_csv_number(stream, "%.9g", run->valid_error);
   fov_csv_number(stream, "%.9g", run->test_error);
   if (plan->options.rollouts > 1) fov_csv_number(stream, "%.9g", run->rollouts_error);

@@ -34,6 +34,9 @@ void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes, int rol
 /** Notes in the run's directory why it diverged, for fov_sweep_scan. */
 FovStatus fov_sweep_note_divergence(const FovSweepRun *run, const char *dir);
 
+/** What results.csv says of a FovSweepState. */
+extern const char *const fov_sweep_states[];
+
 /** Replaces results.csv: a line for every run. */
 FovStatus fov_sweep_write_results(const char *dir, const FovSweepPlan *plan,
                                   const FovSweepRun *runs, int count);
