@@ -90,8 +90,8 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-void fov_stats_sort(double *x, int n) {
-  qsort(x, (size_t)n, sizeof *x, compare);
+void fov_stats_sort(double *x, size_t n) {
+  qsort(x, n, sizeof *x, compare);
 }
 
 static void check_sorted(const double *x, int n) {

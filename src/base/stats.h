@@ -3,6 +3,7 @@
 #ifndef FOV_BASE_STATS_H
 #define FOV_BASE_STATS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /** Wilson's 95 % interval for a share of `hits` in `trials` (Wilson 1927), in [0, 1]; trials > 0
@@ -23,7 +24,7 @@ double fov_stats_mean(const double *x, int n);
 double fov_stats_half_width(const double *x, int n);
 
 /** Sorts a sample. */
-void fov_stats_sort(double *x, int n);
+void fov_stats_sort(double *x, size_t n);
 
 /** The quantile q, 0 <= q <= 1, of a sorted sample: its value at place q(n−1), interpolated
  * (definition 7 of Hyndman and Fan 1996; numpy's "linear"). */
