@@ -142,6 +142,35 @@ static void test_a_sequence_keeps_its_symbols(void **state) {
   fov_trace_finish(&trace);
 }
 
+/** The longest names fit a header, even if each byte is escaped; longer ones are left out. */
+static void test_too_many_names_are_left_out(void **state) {
+  (void)state;
+  static char name[FOV_TRACE_NAMES];
+  const char *const names[] = {name};
+  memset(name, '"', FOV_TRACE_NAMES - 2);
+  for (int longer = 0; longer < 2; longer++) {
+    FovTrace read, trace = {.episodes = 1,
+                            .glimpses = 1,
+                            .frames = 1,
+                            .height = 1,
+                            .width = 1,
+                            .channels = 1,
+                            .actions = 1,
+                            .vocabulary = 1,
+                            .side = 1,
+                            .scales = 1};
+    if (longer) name[FOV_TRACE_NAMES - 2] = '"';
+    assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
+    assert_int_equal(fov_trace_set_names(&trace, names, names), FOV_OK);
+    assert_int_equal(fov_trace_write(&trace, path), FOV_OK);
+    assert_int_equal(fov_trace_read(&read, path), FOV_OK);
+    assert_int_equal(!read.names, longer);
+    assert_int_equal(!read.symbol_names, longer);
+    fov_trace_finish(&read);
+    fov_trace_finish(&trace);
+  }
+}
+
 static void test_round_trip(void **state) {
   (void)state;
   FovTrace trace = make_trace(), read;
@@ -586,6 +615,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_arrays_start_empty),
       TEST(test_a_sequence_keeps_its_symbols),
+      TEST(test_too_many_names_are_left_out),
       TEST(test_round_trip),
       TEST(test_the_file_describes_itself),
       TEST(test_numbers_out_of_range_are_refused),

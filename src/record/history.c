@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "record/run.h"
+#include "record/trace_parts.h"
 
 bool fov_history_keeps(int64_t index, int64_t count) {
   if (index == 1 || count <= FOV_HISTORY_SNAPSHOTS) return true;
@@ -23,14 +24,9 @@ void fov_history_path(char *path, const char *run, int64_t update) {
 
 FovStatus fov_history_add(const char *run, const FovTrace *trace) {
   char path[FOV_PATH_SIZE];
-  double patches = (double)trace->glimpses * trace->scales * trace->side * trace->side;
-  double pixels = (double)trace->height * trace->width * trace->frames + patches;
-  double numbers = 0; // per glimpse; a policy's columns may be thousands of numbers wide
-  for (int i = 0; i < trace->columns; i++) numbers += trace->column[i].width;
-  double fit =
-      FOV_HISTORY_BYTES / (pixels * trace->channels + numbers * trace->glimpses * sizeof(float));
+  size_t fit = FOV_HISTORY_BYTES / fov_trace_episode_bytes(trace);
   FovTrace part = *trace; // the first dimension of each array is the episode: a prefix is a trace
-  if (fit < part.episodes) part.episodes = fit < 1 ? 1 : (int)fit;
+  if (fit < (size_t)part.episodes) part.episodes = fit < 1 ? 1 : (int)fit;
   fov_history_path(path, run, trace->update);
   return fov_trace_write(&part, path);
 }

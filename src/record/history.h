@@ -18,7 +18,8 @@ enum { FOV_HISTORY_SNAPSHOTS = 32, FOV_HISTORY_BYTES = 1 << 20 };
  * interrupted run keeps the same ones. */
 bool fov_history_keeps(int64_t index, int64_t count);
 
-/** Writes the first episodes of a trace: as many as fit FOV_HISTORY_BYTES, at least one. */
+/** Writes the first episodes of a trace: as many as have arrays of at most FOV_HISTORY_BYTES, at
+ * least one. */
 FovStatus fov_history_add(const char *run, const FovTrace *trace);
 
 /** Makes the folder, and removes from it the traces of updates after `update` and the partial files

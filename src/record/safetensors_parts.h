@@ -6,7 +6,8 @@
 
 enum {
   FOV_HEADER_PREFIX = 8,      /**< bytes of the header's length, which stands before it */
-  FOV_HEADER_LIMIT = 1 << 20, /**< fovea's are 2 to 10 KiB; the format allows 100 MB */
+  FOV_HEADER_LIMIT = 1 << 20, /**< fovea's are 2 to 10 KiB, or more with the names of symbols; the
+                                 format allows 100 MB */
   FOV_DTYPES = FOV_DTYPE_F64 + 1,
 };
 

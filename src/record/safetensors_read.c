@@ -54,7 +54,8 @@ static FovStatus map_file(FovSafetensors *file) {
   return status;
 }
 
-/** Whether bytes are printed characters: the length of a header within the limit has zeros. */
+/** Whether all bytes are those of printed text: the length of a header within the limit has zeros.
+ */
 static bool is_text(const uint8_t *bytes, size_t count) {
   for (size_t i = 0; i < count; i++)
     if (!isprint(bytes[i]) && !isspace(bytes[i])) return false;

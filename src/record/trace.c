@@ -53,13 +53,13 @@ void fov_trace_add_column(FovTrace *trace, const char *name, int width) {
   snprintf(column->name, sizeof column->name, "%s", name);
 }
 
-/** The names one per line, malloc'd; NULL if there are none or one cannot be a line. */
+/** The names one per line, malloc'd; NULL if there are none, too many, or one cannot be a line. */
 static FovStatus join_names(char **joined, const char *const *names, int count) {
   size_t size = 1;
   *joined = NULL;
   for (int a = 0; names && a < count; a++) {
     size += strlen(names[a]) + 1;
-    if (!fov_text_is_printable(names[a])) return FOV_OK;
+    if (!fov_text_is_printable(names[a]) || size > FOV_TRACE_NAMES) return FOV_OK;
   }
   if (!names) return FOV_OK;
   char *end = *joined = malloc(size);

@@ -11,7 +11,12 @@
 #include "base/figure.h"
 #include "base/grid.h"
 
-enum { FOV_TRACE_COLUMNS = 2 * FOV_COLUMNS + 2, FOV_TRACE_NAME = 48, FOV_TRACE_TEXT = 32 };
+enum {
+  FOV_TRACE_COLUMNS = 2 * FOV_COLUMNS + 2,
+  FOV_TRACE_NAME = 48,
+  FOV_TRACE_TEXT = 32,
+  FOV_TRACE_NAMES = 240 << 10 /**< both fit a header, even if each byte is escaped */
+};
 
 /** What the policy recorded of the choice of each glimpse, the attention of the glimpse, or the
  * answer after it. */
@@ -100,7 +105,7 @@ FovStatus fov_trace_write(const FovTrace *trace, const char *path);
 
 /** Sets the names of the actions, [A] or NULL, and of the symbols, [V] or NULL, on a trace whose
  * sizes are set. Actions or symbols stay without names if one of these is not UTF-8 or has control
- * characters. */
+ * characters, or if all have more than FOV_TRACE_NAMES bytes. */
 FovStatus fov_trace_set_names(FovTrace *trace, const char *const *names,
                               const char *const *symbols);
 

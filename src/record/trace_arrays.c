@@ -84,6 +84,21 @@ static FovBlob describe_column(const FovTrace *trace, const FovTraceColumn *colu
   return blob;
 }
 
+size_t fov_trace_episode_bytes(const FovTrace *trace) {
+  FovTrace one = *trace;
+  size_t bytes = 0;
+  one.episodes = 1;
+  for (int i = 0; i < FIELDS; i++) {
+    FovBlob blob = describe(&one, &fields[i]);
+    if (has(&one, &fields[i])) bytes += fov_blob_size(&blob);
+  }
+  for (int i = 0; i < one.columns; i++) {
+    FovBlob blob = describe_column(&one, &one.column[i]);
+    bytes += fov_blob_size(&blob);
+  }
+  return bytes;
+}
+
 /** Fills an array with its empty value. */
 static void fill(const FovBlob *blob, const Field *field) {
   size_t count = fov_blob_size(blob) / fov_dtype_size(blob->dtype);

@@ -18,6 +18,9 @@ bool fov_trace_is_column_name(const char *name);
 FovStatus fov_trace_describe(FovBlob *blobs, size_t *count, const FovTrace *trace,
                              const char *path);
 
+/** Bytes of its arrays per episode. */
+size_t fov_trace_episode_bytes(const FovTrace *trace);
+
 /** Every array must have the shape that the sizes give, so the size of the file bounds what is
  * allocated. means: columns have the names of version 2. arrays: [FOV_TRACE_ARRAYS], NULL; what the
  * trace does not have stays so */
