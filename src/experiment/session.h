@@ -41,7 +41,7 @@ typedef struct FovSession {
   int64_t first_update;   /**< where this part started */
   double started;         /**< this part, on the monotonic clock */
   double earlier;         /**< seconds of earlier parts, from progress.csv */
-  int64_t timed_glimpses; /**< since the last report, but from before busy_seconds */
+  int64_t timed_glimpses; /**< glimpses since the last evaluation that an earlier part made */
   double busy_seconds;    /**< of updates since the last evaluation */
 } FovSession;
 

@@ -146,11 +146,30 @@ static FovStatus load_state(FovSession *session, const FovSafetensors *file) {
   // Versions that did not standardise images wrote the same settings.
   FOV_TRY(fov_checkpoint_standard(&session->experiment.standard, file));
   note_unchecked(session, file);
-  if (state->update > fov_trainer_updates_planned(session->trainer))
-    return fov_fail(
-        FOV_ERR_USAGE, "%s: has trained on %lld episodes, more than train.episodes = %lld",
-        fov_safetensors_path(file), (long long)(state->update * session->experiment.train.batch),
-        (long long)session->experiment.train.episodes);
+  int64_t planned = fov_trainer_updates_planned(session->trainer);
+  if (state->update > planned)
+    return fov_fail(FOV_ERR_USAGE,
+                    "%s: has made %lld updates, more than the %lld of train.episodes = %lld",
+                    fov_safetensors_path(file), (long long)state->update, (long long)planned,
+                    (long long)session->experiment.train.episodes);
+  return FOV_OK;
+}
+
+/** A process that was killed may have written better weights after the checkpoint. With other
+ * settings these updates are not repeated, and the best weights of the rest replace them. */
+static FovStatus check_best(FovSession *session) {
+  char path[FOV_PATH_SIZE];
+  int64_t update;
+  FovSafetensors *file;
+  fov_session_path(path, session, FOV_RUN_BEST);
+  if (session->change_count == 0 || !fov_file_exists(path)) return FOV_OK;
+  FOV_TRY(fov_safetensors_open(&file, path));
+  FovStatus status = fov_checkpoint_update(&update, file);
+  fov_safetensors_close(file);
+  if (status != FOV_OK || update <= fov_session_update(session)) return status;
+  session->best.loss = FOV_NO_LOSS;
+  fov_session_note(session, "the best weights are newer than the last checkpoint: they are chosen "
+                            "again, from the next evaluation on");
   return FOV_OK;
 }
 
@@ -162,6 +181,7 @@ static FovStatus load(FovSession *session) {
   FovStatus status = load_state(session, file);
   fov_safetensors_close(file);
   FOV_TRY(status);
+  FOV_TRY(check_best(session));
   fov_session_path(path, session, FOV_RUN_PROGRESS);
   if (!fov_file_exists(path)) return FOV_OK;
   FOV_TRY(fov_progress_truncate(path, fov_session_update(session)));

@@ -153,8 +153,8 @@ static FovStatus write_row(const FovSession *session, const FovProgress *row) {
                      (long long)row->update, 100 * row->valid_error, 100 * row->train_error);
 }
 
-/** What the best weights have least of: errors or, where glimpses cost something, earlier answers
- * than the last earn something or answers are vectors, the reward's negative. */
+/** The loss by which the best weights are chosen: the error or, where glimpses cost something,
+ * earlier answers are rewarded, or answers are vectors, the negative reward. */
 static double loss_of(const FovSession *session, const FovProgress *row) {
   const FovTask *task = &session->training.task;
   bool vectors = task->env->spec.answer == FOV_ANSWER_VECTOR;

@@ -254,6 +254,11 @@ FovStatus fov_checkpoint_load(FovTrainerState *state, FovBest *best, const FovPa
   return FOV_OK;
 }
 
+FovStatus fov_checkpoint_update(int64_t *update, const FovSafetensors *file) {
+  const Scalar scalar = {"state.update", FOV_DTYPE_I64, update};
+  return load_scalar(&scalar, file);
+}
+
 static FovStatus load_weights(real **values, int64_t *update, const FovParams *params,
                               const char *prefix, const FovSafetensors *file) {
   for (int i = 0; i < params->count; i++) {
@@ -262,8 +267,7 @@ static FovStatus load_weights(real **values, int64_t *update, const FovParams *p
     FOV_TRY(fov_safetensors_require(&blob, file, expected.name, expected.dtype, expected.dims,
                                     expected.shape));
   }
-  const Scalar scalar = {"state.update", FOV_DTYPE_I64, update};
-  FOV_TRY(load_scalar(&scalar, file));
+  FOV_TRY(fov_checkpoint_update(update, file));
   *values = fov_params_block(params);
   if (!*values)
     return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its weights", fov_safetensors_path(file));

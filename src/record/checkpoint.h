@@ -61,6 +61,9 @@ FovStatus fov_checkpoint_standard(FovStandard *standard, const FovSafetensors *f
 FovStatus fov_checkpoint_load(FovTrainerState *state, FovBest *best, const FovParams *params,
                               const FovSafetensors *file);
 
+/** Reads after how many updates it was saved. */
+FovStatus fov_checkpoint_update(int64_t *update, const FovSafetensors *file);
+
 /** Loads only the weights to evaluate (the averaged ones of a whole checkpoint, if `averaged`) into
  * a new block that the caller frees; nothing is allocated before every shape has been compared. */
 FovStatus fov_checkpoint_load_weights(real **values, int64_t *update, const FovParams *params,
