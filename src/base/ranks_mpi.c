@@ -26,7 +26,8 @@ static MPI_Request *next_request(void) {
     requests.list = realloc(requests.list, (size_t)requests.room * sizeof *requests.list);
     requests.statuses =
         realloc(requests.statuses, (size_t)requests.room * sizeof *requests.statuses);
-    FOV_CHECK(requests.list && requests.statuses, "no memory for %d requests", requests.room);
+    if (!requests.list || !requests.statuses)
+      fov_no_memory((size_t)requests.room * sizeof *requests.statuses);
   }
   return &requests.list[requests.count++];
 }

@@ -58,6 +58,12 @@ const char *fov_explain_path(char path[FOV_PATH_SIZE], const FovExplainCommand *
   return path;
 }
 
+const char *fov_explain_source(char text[FOV_PATH_SIZE], const FovExplainSubject *subject) {
+  snprintf(text, FOV_PATH_SIZE, "%s", subject->trained.path);
+  fov_text_clean(text);
+  return text;
+}
+
 const char *fov_explain_picture(char path[FOV_PATH_SIZE], const FovExplainCommand *command,
                                 const char *name) {
   snprintf(path, FOV_PATH_SIZE, "%s/%s.%s", command->output, name, command->svg ? "svg" : "png");

@@ -86,6 +86,9 @@ FovStatus fov_explain_methods(const FovMethod *list[FOV_MOST_METHODS], int *coun
 const char *fov_explain_path(char path[FOV_PATH_SIZE], const FovExplainCommand *command,
                              const char *name);
 
+/** The path of the explained checkpoint in UTF-8: '?' for other bytes. Returns text. */
+const char *fov_explain_source(char text[FOV_PATH_SIZE], const FovExplainSubject *subject);
+
 /** The path of a picture there. */
 const char *fov_explain_picture(char path[FOV_PATH_SIZE], const FovExplainCommand *command,
                                 const char *name);

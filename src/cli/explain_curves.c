@@ -188,7 +188,7 @@ static void print_table(const Table *table, int runs) {
   if (first)
     printf("largest gain of the faithful methods: %s\n", first->method->plugin.name);
   else
-    puts("no method is known to be more faithful than a random map");
+    puts("no method is significantly more faithful than a random map");
 }
 
 /* ---- the check ---- */

@@ -17,7 +17,7 @@ static const char axes[] =
 
 static FovStatus write_norms(const FovJacobian *j, const FovExplainSubject *subject,
                              const FovExplainCommand *command) {
-  char path[FOV_PATH_SIZE];
+  char path[FOV_PATH_SIZE], source[FOV_PATH_SIZE];
   int64_t E = j->episodes;
   const FovBlob blobs[] = {
       {.name = "jacobian",
@@ -37,7 +37,7 @@ static FovStatus write_norms(const FovJacobian *j, const FovExplainSubject *subj
        .dims = 2,
        .shape = {E, j->S},
        .data = j->symbols}};
-  const FovText texts[] = {{"axes", axes}, {"checkpoint", subject->trained.path}};
+  const FovText texts[] = {{"axes", axes}, {"checkpoint", fov_explain_source(source, subject)}};
   size_t count = sizeof blobs / sizeof *blobs - (j->symbols ? 0 : 1);
   FOV_TRY(fov_safetensors_write(fov_explain_path(path, command, "jacobian.safetensors"), blobs,
                                 count, texts, 2));
@@ -65,7 +65,7 @@ static FovStatus make_table(Table *table, const FovJacobian *j, const FovEnvSpec
   *table = (Table){.values = NULL};
   crop(table, j);
   size_t rows = (size_t)table->rows, columns = (size_t)table->columns;
-  bool named = j->symbols && j->episodes == 1;
+  bool named = j->symbols && spec->symbols && spec->names && j->episodes == 1;
   table->values = calloc(rows * columns, sizeof *table->values);
   if (named) table->row_names = calloc(rows, sizeof *table->row_names);
   if (named) table->column_names = calloc(columns, sizeof *table->column_names);

@@ -42,7 +42,7 @@ static FovBlob list_blob(const char *name, FovDtype dtype, int64_t count, const 
 
 static FovStatus write_maps(const FovMaps *maps, const FovExplainSubject *subject,
                             const FovExplainCommand *command, const FovMethod *method) {
-  char path[FOV_PATH_SIZE];
+  char path[FOV_PATH_SIZE], source[FOV_PATH_SIZE];
   int64_t E = maps->episodes;
   FovBlob map = map_blob("map", maps, maps->map);
   const FovBlob blobs[] = {
@@ -63,7 +63,7 @@ static FovStatus write_maps(const FovMaps *maps, const FovExplainSubject *subjec
   const FovText texts[] = {{"axes", axes},
                            {"method", method->plugin.name},
                            {"target", command->target ? command->target : "logit"},
-                           {"checkpoint", subject->trained.path},
+                           {"checkpoint", fov_explain_source(source, subject)},
                            {"split", fov_split_names[subject->trained.split]}};
   FOV_TRY(fov_safetensors_write(fov_explain_path(path, command, "maps.safetensors"), blobs,
                                 sizeof blobs / sizeof *blobs, texts, sizeof texts / sizeof *texts));

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 
 #include "base/text.h"
@@ -5,16 +6,30 @@
 #include "cli/print.h"
 #include "explain/randomised.h"
 
+/** A row of the table and of the file; NaN: no correlation. */
+static void print_row(FILE *csv, const FovMethod *method, const char *layer, double cascade,
+                      double alone) {
+  const double numbers[] = {cascade, alone};
+  printf("  %-26s", *layer ? layer : "(where it looked)");
+  fprintf(csv, "%s,%s", method->plugin.name, layer);
+  for (int i = 0; i < 2; i++)
+    if (isnan(numbers[i])) {
+      printf(" %9s", "-");
+      fputc(',', csv);
+    } else {
+      printf(" %9.3f", numbers[i]);
+      fprintf(csv, ",%.6g", numbers[i]);
+    }
+  putchar('\n');
+  fputc('\n', csv);
+}
+
 static void print_layers(FILE *csv, const FovRandomised *result, const FovMethod *method) {
   printf("\n%-28s %9s %9s\n", method->plugin.name, "cascade", "alone");
-  printf("  %-26s %9.3f\n", "(where it looked)", result->looked);
-  fprintf(csv, "%s,,%.6g,\n", method->plugin.name, result->looked);
-  for (int l = 0; l < result->count; l++) {
-    const FovRandomisedLayer *layer = &result->layers[l];
-    printf("  %-26s %9.3f %9.3f\n", layer->name, layer->cascade, layer->alone);
-    fprintf(csv, "%s,%s,%.6g,%.6g\n", method->plugin.name, layer->name, layer->cascade,
-            layer->alone);
-  }
+  print_row(csv, method, "", result->looked, NAN);
+  for (int l = 0; l < result->count; l++)
+    print_row(csv, method, result->layers[l].name, result->layers[l].cascade,
+              result->layers[l].alone);
 }
 
 static FovStatus check_weights(FILE *csv, const FovExplainSubject *subject,

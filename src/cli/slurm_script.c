@@ -131,7 +131,7 @@ FovStatus fov_slurm_script_make(FovSlurmScript *script, const FovSlurmArray *arr
   FOV_TRY(make_command(script, array));
   FILE *stream = open_memstream(&script->text, &size);
   if (stream) write_script(stream, script, array, program);
-  if (stream && fclose(stream) == 0) return FOV_OK;
+  if (fov_text_close(&script->text, stream)) return FOV_OK;
   return fov_fail(FOV_ERR_MEMORY, "no memory for a batch script");
 }
 

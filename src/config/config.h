@@ -110,7 +110,7 @@ struct FovConfig {
  *
  * Fails on an unknown key (and suggests the nearest, or the plug-in that the option belongs to), an
  * unknown plug-in (likewise), a key that a file sets twice, and a value that does not parse or lies
- * outside its range (with the range). The message says where the setting is.
+ * outside its range (with the range). The message names the place of the setting.
  */
 FovStatus fov_config_resolve(FovConfig *config, FovSettings *settings);
 

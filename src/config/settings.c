@@ -7,6 +7,7 @@
 #include <ini.h>
 
 #include "base/file.h"
+#include "base/text.h"
 
 enum { MAX_TEXT = 1 << 20 }; // bytes of a file
 
@@ -55,8 +56,9 @@ static char *copy_trimmed(const char *text) {
   return strndup(text, length);
 }
 
+/** Whether a text has printable characters and tabs only. */
 static bool is_plain(const char *text) {
-  while (*text == '\t' || (*text && !iscntrl((unsigned char)*text))) text++;
+  while (*text == '\t' || (*text && fov_text_printable(text) > 0)) text += fov_text_character(text);
   return *text == '\0';
 }
 
@@ -77,7 +79,7 @@ static FovStatus check_setting(const FovSettings *settings, const FovSetting *se
                     FOV_MAX_SETTINGS);
   if (!is_plain(setting->key) || !is_plain(setting->value))
     return fov_fail(FOV_ERR_FORMAT,
-                    "%s: '%.80s': expected one line of text, found a control character",
+                    "%s: '%.80s': expected one line of UTF-8 without control characters",
                     setting->where, setting->key);
   return check_once(settings->list, settings->count, setting);
 }
@@ -181,8 +183,7 @@ static FovStatus parse(FovSettings *settings, const char *text, const char *path
   if (strlen(text) > MAX_TEXT)
     return fov_fail(FOV_ERR_FORMAT, "%s: expected at most %d bytes of settings, found %zu", path,
                     MAX_TEXT, strlen(text));
-  static const char byte_order_mark[] = "\xEF\xBB\xBF";
-  if (strncmp(text, byte_order_mark, 3) == 0) text += 3;
+  text += fov_text_mark(text);
   char *copy = strdup(text);
   if (!copy) return no_memory();
   settings->source++;

@@ -16,7 +16,7 @@ typedef struct Measuring {
   const void *options;
   double blank;
   double *areas[FOV_CURVE_KINDS];
-  double *curves; // [shards' episodes, kinds, points], so that means have one order
+  double *curves; // [E, kinds, points]: means have one order
 } Measuring;
 
 /** The largest first. */
@@ -118,6 +118,18 @@ static void average(FovFaithfulness *f, const double *curves, int64_t episodes) 
           curves[(size_t)e * ALL + (size_t)i] / (double)episodes;
 }
 
+/** Huge weights can have no probabilities. */
+static FovStatus check_areas(const FovFaithfulness *f, int64_t episodes) {
+  for (int kind = 0; kind < FOV_CURVE_KINDS; kind++)
+    for (int64_t e = 0; e < episodes; e++)
+      if (!isfinite(f->areas[kind][e]))
+        return fov_fail(FOV_ERR_NUMBER,
+                        "deletion and insertion: a probability of episode %lld is not finite: the "
+                        "agent's weights are too large",
+                        (long long)e);
+  return FOV_OK;
+}
+
 FovStatus fov_faithfulness_measure(FovFaithfulness *f, const FovExplainRequest *request,
                                    const FovMethod *method, const void *options, double blank) {
   Measuring m = {.method = method, .options = options, .blank = blank};
@@ -133,6 +145,7 @@ FovStatus fov_faithfulness_measure(FovFaithfulness *f, const FovExplainRequest *
   FOV_TRY(fov_method_check(method, request->task, request->through));
   FovStatus status = allocate(f, &m, request);
   if (status == FOV_OK) status = fov_explain_each(request, measure_shard, &m, 0);
+  if (status == FOV_OK) status = check_areas(f, request->count);
   if (status == FOV_OK) average(f, m.curves, request->count);
   free(m.curves);
   return status;

@@ -20,7 +20,7 @@ typedef struct FovJacobian {
   int S;            /**< inputs: T read-outs, or symbols of the longest sequence */
   /** [E, T, S]: ‖∂y_t/∂g_s‖ or ‖∂h_t/∂g_s‖, the Frobenius norm, t = 1 … T, s = 1 … S. g_s is the
    * read-out of time step s: the norm is 0 where s > t, and NaN where an episode had no glimpse t
-   * or s. Of a sequence, g_s is the vector of symbol s; NaN after its end. */
+   * or s. For a sequence, g_s is the vector of symbol s; NaN after its end. */
   float *norms;
   double *mean;     /**< [T, S]: of the norms that are not NaN; NaN where all are */
   float *places;    /**< [E, T, 2]: x, y of each glimpse; NaN: none */

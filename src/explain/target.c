@@ -61,10 +61,11 @@ static bool has_mean(const FovTask *task) {
 FovStatus fov_target_check(const FovTarget *target, const FovTask *task) {
   const char *name = fov_target_names[target->kind], *env = task->env->type->plugin.name;
   FovAnswerKind answer = task->env->spec.answer;
-  int glimpses = fov_task_glimpses(task);
-  if (target->time > glimpses)
-    return fov_fail(FOV_ERR_USAGE, "--time %d: expected at most %d, the glimpses of an episode",
-                    target->time, glimpses);
+  int glimpses = fov_task_glimpses(task), next = is_location(target->kind);
+  if (target->time > glimpses - next)
+    return fov_fail(
+        FOV_ERR_USAGE, "--time %d: expected at most %d, %s", target->time, glimpses - next,
+        next ? "since no place is chosen after the last glimpse" : "the glimpses of an episode");
   bool probable = target->kind == FOV_TARGET_LOG_P || target->kind == FOV_TARGET_ENTROPY;
   if (probable && answer == FOV_ANSWER_VECTOR)
     return fov_fail(FOV_ERR_USAGE,
@@ -93,9 +94,9 @@ FovReader fov_target_reader(const FovTarget *target) {
 }
 
 int fov_target_step(const FovTarget *target, const FovHeld *held, int b) {
-  int last = held->last[b], taken = held->rollout.glimpses[b];
-  if (target->time > 0) return target->time < taken ? target->time : taken;
-  return is_location(target->kind) ? last - 1 : last;
+  int next = is_location(target->kind), latest = held->rollout.glimpses[b] - next;
+  if (target->time > 0) return target->time < latest ? target->time : latest;
+  return held->last[b] - next;
 }
 
 /** The answer that the target belongs to, in arrays [B, N]. */

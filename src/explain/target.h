@@ -9,7 +9,7 @@ typedef enum FovTargetKind {
   FOV_TARGET_LOG_P,      /**< its log-probability */
   FOV_TARGET_ENTROPY,    /**< −Σ p log p of the answer */
   FOV_TARGET_BASELINE,   /**< the predicted return */
-  FOV_TARGET_LOCATION_X, /**< of the mean of the next place */
+  FOV_TARGET_LOCATION_X, /**< of the mean of the next place, or of the step to it */
   FOV_TARGET_LOCATION_Y,
 } FovTargetKind;
 
@@ -23,7 +23,8 @@ typedef struct FovTarget {
   FovTargetKind kind;
   int output; /**< of a logit or log p: 0 … A−1, or FOV_CLASS_ANSWER, FOV_CLASS_LABEL */
   int time;   /**< the glimpse that it is read after, or the last one of a shorter episode; 0: the
-                   one before the last answer. A location is read before the last glimpse. */
+                   one before the last answer. A location, chosen for the next glimpse, is read
+                   before the last one. */
 } FovTarget;
 
 /** Reads "logit", "logit:answer", "log_p:label", "logit:3", "entropy" and so on. */

@@ -78,7 +78,8 @@ char *fov_run_path(char *path, const FovRun *run, const char *name);
 FovStatus fov_run_log(const FovRun *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Replaces run.json. Its object "changed" keeps the changes of earlier parts of a resumed run. */
+/** Replaces run.json. Its object "changed" has the last change of each setting, also those of
+ * earlier parts of a resumed run. */
 FovStatus fov_run_describe(const FovRun *run, const FovRunFacts *facts);
 
 #endif

@@ -24,8 +24,8 @@ extern const char *const fov_scanpath_statistic_names[FOV_SCANPATH_STATISTICS];
 int fov_scanpath_revisits(const FovScanpath *path, double radius);
 
 /** Fills the statistics of an episode; NaN where there is none: SACCADE of one glimpse, DECISION of
- * a game. A revisit is within half the width of the finest patch. path: of the episode; mask: [H,
- * W], scratch */
+ * a game. A revisit is within half the width of the finest patch of the first glimpse. path: of the
+ * episode; mask: [H, W], scratch */
 void fov_scanpath_statistics(double statistics[FOV_SCANPATH_STATISTICS], const FovTrace *trace,
                              int episode, const FovScanpath *path, uint8_t *mask);
 

@@ -161,7 +161,7 @@ static FovStatus check_parts(const FovTraining *training) {
                   parts, shards);
 }
 
-/** Fails if the agent would be told the answer: that before, where it is the same. */
+/** Fails if the previous label, an input of the agent, would be the answer. */
 static FovStatus check_previous(const FovTask *task) {
   const FovEnvSpec *spec = &task->env->spec;
   if (task->agent->previous.count == 0 || !spec->last || spec->steps < 2) return FOV_OK;
