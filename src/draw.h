@@ -80,7 +80,8 @@ typedef struct FovDrawMaps {
 } FovDrawMaps;
 
 /** Draws maps over their pictures: positive numbers in one colour, negative ones in another, each
- * map on its own scale. Of several pictures, the one with the largest numbers. path: as above. */
+ * map on its own scale. If there are several pictures, the one with the largest numbers is drawn.
+ * path: as above. */
 FovStatus fov_draw_maps(const char *path, const FovDrawMaps *drawing);
 
 /** A matrix with its numbers. */
@@ -94,7 +95,7 @@ typedef struct FovDrawMatrix {
 /** Draws a matrix as coloured cells, with their numbers where these fit. path: as above. */
 FovStatus fov_draw_matrix(const char *path, const FovDrawMatrix *matrix);
 
-/** An agent and its world: learn/rollout/task.h. */
+/** An agent and its environment: learn/rollout/task.h. */
 typedef struct FovTask FovTask;
 
 /** An episode to explain, which the agent plays again with the most likely choices. */

@@ -284,10 +284,10 @@ static void test_filters_of_sequences_and_games(void **state) {
   FovTrace sequence = make_up_sequence(9), game = make_up_game(9);
   fov_player_set_trace(player, &sequence);
   for (int i = 0; i < 3; i++) fov_player_do(player, FOV_ACTION_CLASS);
-  assert_filter(player, "all, class 2", 3); // the first label counts
+  assert_filter(player, "all, class 2", 3);
   fov_player_do(player, FOV_ACTION_CLASS);
-  assert_filter(player, "all, class end", 0);
-  fov_player_set_trace(player, &game); // which has no classes
+  assert_filter(player, "all, class end", 5); // the label after the first ones
+  fov_player_set_trace(player, &game);        // which has no classes
   assert_filter(player, "all", 9);
   fov_player_do(player, FOV_ACTION_CLASS);
   assert_filter(player, "all", 9);

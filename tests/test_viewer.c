@@ -671,6 +671,12 @@ static void test_maps_and_sheets_are_drawn_without_a_window(void **state) {
   what.page = 99;
   assert_int_equal(fov_draw_overview("no.png", "a.trace", &what), FOV_ERR_USAGE);
   assert_int_equal(fov_draw_overview("no.gif", "a.trace", &what), FOV_ERR_USAGE);
+  // A run without a trace yet.
+  assert_int_equal(mkdir("begun", 0777), 0);
+  assert_int_equal(fov_file_write("begun/log.txt", "began", 5), FOV_OK);
+  what = (FovDrawEpisode){.gazes = 3, .page = 1};
+  assert_int_equal(fov_draw_overview("no.png", "begun", &what), FOV_ERR_USAGE);
+  assert_string_equal(fov_error_message(), "begun: no episodes to draw");
   assert_false(fov_file_exists("no.png"));
 }
 

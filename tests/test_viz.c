@@ -92,6 +92,33 @@ static void test_ticks_are_round(void **state) {
   assert_in_range(count, 4, FOV_TICKS);
   assert_true(ticks[0] < 1e-240 && ticks[count - 1] > 1e240);
   assert_ticks((FovAxis){.lo = 0.5, .hi = 5000, .log = true}, 6, (double[]){1, 10, 100, 1000}, 4);
+  FovAxis narrow = {.lo = 0.3, .hi = nextafter(0.3, 1)}; // numbers of steps have no units
+  assert_in_range(fov_axis_ticks(ticks, &narrow, 6), 1, FOV_TICKS);
+}
+
+/** Cut texts are UTF-8, without which cairo draws nothing more. */
+static void test_texts_are_cut_between_characters(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *cut;
+  } cases[] = {{"Caf\xC3\xA9s", "Caf..."},
+               {"\xE6\x97\xA5\xE6\x9C\xAC", "\xE6\x97\xA5..."},
+               {"abcdefgh", "abcd..."}};
+  cairo_surface_t *picture = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 64, 64);
+  cairo_t *cr = cairo_create(picture);
+  fov_set_font(cr, 12, false);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[32];
+    snprintf(text, sizeof text, "%s", cases[i].text);
+    fov_fit_text(cr, text, sizeof text, 1);
+    assert_string_equal(text, cases[i].cut);
+  }
+  char path[400] = "a";
+  for (size_t i = 1; i < 300; i += 2) strcpy(path + i, "\xC3\xA9"); // cut in the middle
+  fov_text(cr, 0, 32, FOV_ALIGN_LEFT, "%s", path);
+  assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
+  cairo_destroy(cr);
+  cairo_surface_destroy(picture);
 }
 
 static void test_axis_maps_its_ends_and_middle(void **state) {
@@ -1284,6 +1311,7 @@ static void test_a_legend_is_as_high_as_measured(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_ticks_are_round),
+      cmocka_unit_test(test_texts_are_cut_between_characters),
       cmocka_unit_test(test_axis_maps_its_ends_and_middle),
       cmocka_unit_test(test_one_seed_is_a_line_without_a_band),
       cmocka_unit_test(test_seeds_become_a_mean_and_student_band),

@@ -52,18 +52,13 @@ static const FovOption options[] = {
     FOV_OPTIONS_END,
 };
 
-static bool ends_in(const char *path, const char *ending) {
-  size_t length = strlen(path), end = strlen(ending);
-  return length > end && strcmp(path + length - end, ending) == 0;
-}
-
 /** The format of a file by its ending, a table's or a figure's. */
 static FovStatus format_of(int *format, const char *path) {
   static const char *const figures[] = {".png", ".svg", ".pdf"};
   for (*format = 0; *format < FIGURE; (*format)++)
-    if (ends_in(path, formats[*format].ending)) return FOV_OK;
+    if (fov_has_ending(path, formats[*format].ending)) return FOV_OK;
   for (int i = 0; i < 3; i++)
-    if (ends_in(path, figures[i])) return fov_draw_check(path);
+    if (fov_has_ending(path, figures[i])) return fov_draw_check(path);
   return fov_fail(FOV_ERR_USAGE,
                   "-o %s: expected a name that ends in .txt, .md, .csv, .json, .tex, .png, .svg or "
                   ".pdf",

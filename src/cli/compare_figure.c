@@ -10,7 +10,8 @@ static FovDrawEstimate scaled(const FovEstimate *e, double unit) {
   return (FovDrawEstimate){unit * e->value, unit * e->low, unit * e->high};
 }
 
-/** Copies what is drawn of a recipe; `numbers` has room for its results and its profile. */
+/** Copies what is drawn of a recipe. results: room for those of its runs; profile:
+ * [FOV_COMPARE_THRESHOLDS] */
 static void copy_recipe(FovDrawRecipe *to, const FovComparedRecipe *recipe, double unit,
                         double *results, FovDrawEstimate *profile) {
   for (int i = 0; i < recipe->runs; i++) results[i] = unit * recipe->results[i];

@@ -195,7 +195,7 @@ static void print_table(const Table *table, int runs) {
 
 static FovStatus check(Table *table, const FovExplainCommand *command,
                        const FovArguments *arguments, const FovMethodOptions *options) {
-  int runs = 0;
+  int runs = 1; // whose name may have a '='
   while (runs < arguments->count && !strchr(arguments->words[runs], '=')) runs++;
   if (runs > 1)
     FOV_TRY(fov_explain_check_runs(arguments->words, runs, command, arguments->words + runs,

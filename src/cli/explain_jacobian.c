@@ -102,13 +102,13 @@ static FovStatus draw(const Table *table, const FovJacobian *j, const FovExplain
 
 /** A name or a number from 1 on, in as many columns as a norm. */
 static void print_head(const char *const *names, int i) {
-  char text[12];
-  if (names)
-    snprintf(text, sizeof text, "%.8s", names[i]);
-  else
-    snprintf(text, sizeof text, "%d", i + 1);
-  fov_text_clean(text); // of half a character
-  printf(" %8s", text);
+  char number[12];
+  snprintf(number, sizeof number, "%d", i + 1);
+  const char *text = names ? names[i] : number;
+  size_t length = 0;
+  int columns = 0;
+  for (; text[length] && columns < 8; columns++) length += fov_text_character(text + length);
+  fov_print(stdout, "%*s%.*s", 9 - columns, "", (int)length, text);
 }
 
 /** A norm, or a dash where no episode has one. */

@@ -10,7 +10,8 @@
 #include "record/npy.h"
 
 static const char axes[] =
-    "map, pixels: episode, picture, row, column, channel; a world that changes has a picture for "
+    "map, pixels: episode, picture, row, column, channel; an environment that changes has a "
+    "picture for "
     "each glimpse, others one. place: episode, glimpse, x and y; NaN: not taken. y: what is "
     "explained. label, answer: -1: none. pixels, and what the maps are a derivative of, are "
     "brightness: black is 0 and white 1";

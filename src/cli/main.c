@@ -89,8 +89,8 @@ void fov_cli_note_file(const char *path, bool checked) {
 
 FovStatus fov_cli_check_output(const char *output, const char *source) {
   if (!fov_file_same(output, source)) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE, "-o %s: would replace %s, which is read; choose another name",
-                  output, source);
+  return fov_fail(FOV_ERR_USAGE, "%s: would replace %s, which is read; choose another name", output,
+                  source);
 }
 
 /* ---- help ---- */

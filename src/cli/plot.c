@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/print.h"
 #include "draw.h"
@@ -35,8 +36,8 @@ static FovStatus plot(FovCurves *curves, const Request *request, const FovArgume
                                  .centre = (FovCentre)request->centre};
   FOV_TRY(fov_curves_read(curves, &what));
   FOV_TRY(fov_draw_curves(request->output, curves, request->seeds));
-  fov_print(stdout, "%s: %d %s\n", request->output, curves->run_count,
-            curves->run_count == 1 ? "run" : "runs");
+  fov_print(stdout, "%s: %d run%s\n", request->output, curves->run_count,
+            fov_plural(curves->run_count));
   return FOV_OK;
 }
 

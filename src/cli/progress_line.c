@@ -73,7 +73,7 @@ static const char *short_count(char text[32], double count) {
   return text;
 }
 
-/** [####------] in what the parts leave of the columns; without it where that is too little. */
+/** "[####------]" of so many cells. */
 static void print_bar(double share, int cells) {
   int filled = (int)(cells * share);
   putchar('[');

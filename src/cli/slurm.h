@@ -17,8 +17,8 @@ enum { FOV_SLURM_NAME = 128 };
  * outside of a job. */
 FovStatus fov_slurm_name(char name[FOV_SLURM_NAME]);
 
-/** Puts the job back into the queue after its sweep was saved, whereupon Slurm ends the process.
- * Logs whether that succeeded. Returns FOV_ERR_INTERRUPT or, if not requeued, another error. */
+/** Puts the job back into the queue after its sweep was saved; then Slurm ends the process. Logs
+ * whether that succeeded. Returns FOV_ERR_INTERRUPT or, if not requeued, another error. */
 FovStatus fov_slurm_requeue(const FovSweep *sweep, const char *job);
 
 #endif

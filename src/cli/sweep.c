@@ -122,7 +122,7 @@ static void print_plan(const FovSweepReport *report) {
          report->threads, fov_plural(report->threads));
 }
 
-/** Runs of which neither this process nor the files know the end. */
+/** Runs that have not ended, as far as this process and the files tell. */
 static int unfinished(const FovSweepReport *report) {
   int count = 0;
   for (int i = 0; i < report->count; i++)

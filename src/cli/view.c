@@ -61,7 +61,7 @@ static const FovOption options[] = {
 static FovStatus parse_size(FovDrawEpisode *what, const char *text) {
   char end;
   if (!text) return FOV_OK;
-  if (sscanf(text, "%dx%d%c", &what->width, &what->height, &end) != 2 || what->width < 320 ||
+  if (sscanf(text, "%5dx%5d%c", &what->width, &what->height, &end) != 2 || what->width < 320 ||
       what->height < 180 || what->width > 7680 || what->height > 4320)
     return fov_fail(FOV_ERR_USAGE, "--size %.80s: expected WxH from 320x180 to 7680x4320", text);
   return FOV_OK;
@@ -96,6 +96,8 @@ static FovStatus check_effects(const Request *r, int sources) {
       {r->page > 1 && !pages,
        "--page: expected --export and --show heat, target or sheet, too; PgUp and PgDn turn the "
        "pages of a window"},
+      {r->size && web,
+       "--size and --export FILE.html: expected one of them; a page fits its window"},
       {r->count > 0 && !web, "--count: expected --export FILE.html, too"},
       {r->episode > 0 && overview,
        "--episode and --show: expected one of them; an overview shows all episodes"},
@@ -181,6 +183,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     fov_cli_release_interrupts();
     return fov_draw_window(arguments->words[0], &what);
   }
+  if (what.picture) FOV_TRY(fov_cli_check_output(request->export, what.picture));
   if (what.show != FOV_DRAW_EPISODE || what.picture || what.gazes || what.method) {
     FOV_TRY(fov_draw_overview(request->export, arguments->words[0], &what));
   } else {

@@ -12,7 +12,6 @@
 #include "viz/scene/attention.h"
 #include "viz/scene/drawing.h"
 #include "viz/scene/part_alignment.h"
-#include "viz/scene/sides.h"
 
 #define TRACE_FILE "trace.safetensors" // of a run
 enum { MAX_SIDE = 8192 };              // pixels per side of a picture: bounds its memory

@@ -62,14 +62,16 @@ static FovStatus start(Film *film, const char *path, const char *output, const F
   int error = spawn(film, output, ends[0], (int)scene->width, (int)scene->height);
   close(ends[0]);
   film->frames = fdopen(ends[1], "w");
+  if (!film->frames) {
+    if (error == 0) error = errno;
+    close(ends[1]); // so that ffmpeg ends
+  }
   if (error == ENOENT)
     return fov_fail(FOV_ERR_USAGE,
                     "%s: ffmpeg, which encodes an MP4, is not on the PATH: install it or export a "
                     ".gif",
                     path);
-  if (error != 0 || !film->frames)
-    return fov_fail(FOV_ERR_IO, "%s: cannot start ffmpeg: %s", path,
-                    strerror(error ? error : errno));
+  if (error != 0) return fov_fail(FOV_ERR_IO, "%s: cannot start ffmpeg: %s", path, strerror(error));
   return FOV_OK;
 }
 

@@ -8,7 +8,6 @@
 #include "viz/scene/attention.h"
 #include "viz/scene/episode.h"
 #include "viz/scene/part_answer.h"
-#include "viz/scene/reconstruction.h"
 
 extern const char fov_page_before[], fov_page_after[]; // the parts of page.html around the data
 

@@ -164,7 +164,7 @@ static void draw_outputs(cairo_t *cr, const FovAlignmentView *a) {
     fov_set_font(cr, letters.size, now);
     draw_output(cr, a, a->f.answers, t, letters.size, trace->answers[first + t],
                 wrong ? theme->wrong : theme->ink, wrong);
-    if (wrong && trace->labels[first + t] >= 0)
+    if (wrong)
       draw_output(cr, a, a->f.labels, t, letters.size, trace->labels[first + t], theme->right,
                   false);
   }

@@ -36,7 +36,7 @@ void fov_action_name(char text[FOV_ACTION_NAME], const FovTrace *trace, int acti
 /** The name of a symbol, likewise; −1 is "". */
 void fov_symbol_name(char text[FOV_ACTION_NAME], const FovTrace *trace, int symbol);
 
-/** Whether the world told where what is looked for is. */
+/** Whether the trace has the places of targets. */
 bool fov_has_targets(const FovTrace *trace);
 
 /** The place of what is looked for at a glimpse, [2], a location: that of the next answer, or after

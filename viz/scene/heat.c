@@ -6,7 +6,6 @@
 
 #include "viz/scene/attention.h"
 #include "viz/scene/episode.h"
-#include "viz/scene/scene.h"
 
 enum { SIDE = FOV_HEAT_SIDE, CELLS = SIDE * SIDE };
 _Static_assert((int)CELLS >= (int)FOV_COLUMN_WIDTH, "a cell or more for each tile");
@@ -24,11 +23,11 @@ int fov_heat_cell(const float *location) {
 }
 
 /** Whether the policy chose this location; not so for a fixed first or a random location. */
-static bool chosen(const FovTrace *trace, size_t moment) {
+static bool chosen(const FovTrace *trace, size_t m) {
   for (int i = 0; i < trace->columns; i++) {
     const FovTraceColumn *column = &trace->column[i];
     bool of_policy = strncmp(column->name, "policy.", 7) == 0;
-    if (of_policy && isfinite(column->values[moment * column->width])) return true;
+    if (of_policy && isfinite(column->values[m * column->width])) return true;
   }
   return false;
 }
@@ -112,8 +111,8 @@ static void count_glimpses(FovHeat *heat, const FovTrace *trace, const int *sele
       heat->chosen |= chosen(trace, fov_glimpse_index(trace, selection[i], t));
   for (int i = 0; i < heat->episodes; i++)
     for (int t = 0; t <= fov_last_glimpse(trace, selection[i]); t++) {
-      size_t moment = fov_glimpse_index(trace, selection[i], t);
-      if (!heat->chosen || chosen(trace, moment)) count_glimpse(heat, trace, selection[i], t, 0);
+      size_t m = fov_glimpse_index(trace, selection[i], t);
+      if (!heat->chosen || chosen(trace, m)) count_glimpse(heat, trace, selection[i], t, 0);
       if (t + 1 < heat->maps) count_glimpse(heat, trace, selection[i], t, t + 1);
     }
   for (int map = 0; map < heat->maps; map++) make_shares(heat->cells + (size_t)map * CELLS);

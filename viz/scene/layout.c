@@ -4,7 +4,6 @@
 
 #include "viz/scene/alignment.h"
 #include "viz/scene/attention.h"
-#include "viz/scene/reconstruction.h"
 
 enum { MAX_ZOOM = 64 }; // cairo's coordinates have 24 bits
 
@@ -23,14 +22,19 @@ int fov_retina_tiles(const FovTrace *trace) {
   return trace->scales + !fov_reads_several(trace);
 }
 
-/** The plots over time, side by side if both are there and have room; on their right the Jacobian,
- * if it is shown and leaves room; that of symbols is in the cells of their alignment. */
+/** The Jacobian on the right of a box, if it is shown and leaves room; that of symbols is in the
+ * cells of their alignment. */
+static void cut_jacobian(FovLayout *l, const FovScene *scene, FovBox *box) {
+  double pad = round(1.25 * l->em), side = fmin(box->h - 1.5 * l->em, 0.4 * box->w);
+  if (!scene->explanation.method || scene->trace->vocabulary > 0 || side <= 6 * l->em) return;
+  box->w -= side + pad;
+  l->jacobian = (FovBox){box->x + box->w + pad, box->y, side, box->h};
+}
+
+/** The plots over time, side by side if both are there and have room, and the Jacobian. */
 static void lay_out_series(FovLayout *l, const FovScene *scene, FovBox box) {
-  double pad = round(1.25 * l->em), side = fmin(box.h - 1.5 * l->em, 0.4 * box.w);
-  if (scene->explanation.method && scene->trace->vocabulary == 0 && side > 6 * l->em) {
-    box.w -= side + pad;
-    l->jacobian = (FovBox){box.x + box.w + pad, box.y, side, box.h};
-  }
+  double pad = round(1.25 * l->em);
+  cut_jacobian(l, scene, &box);
   l->last = box;
   bool both = fov_has_baseline(scene) || scene->trace->control;
   if (!both || box.w < 24 * l->em) return;
@@ -79,7 +83,8 @@ static FovBox cut_left(FovBox *rest, double width, double gap) {
   return left;
 }
 
-/** The row below a long source from its left: the retina, the bars, and the plots over time. */
+/** The row below a long source from its left: the retina, the bars, the plots over time, and the
+ * Jacobian. */
 static void lay_out_row(FovLayout *l, const FovScene *scene, FovBox row) {
   double em = l->em, pad = round(1.25 * em);
   int tiles = fov_retina_tiles(scene->trace);
@@ -88,6 +93,7 @@ static void lay_out_row(FovLayout *l, const FovScene *scene, FovBox row) {
     l->retina = cut_left(&row, floor(tiles * side + (tiles - 1) * em), pad);
     l->retina.h = floor(side) + 3.2 * em;
   }
+  cut_jacobian(l, scene, &row);
   bool returns = fov_has_baseline(scene) || scene->trace->control;
   double part = floor((row.w - (returns ? 2 : 1) * pad) / (returns ? 4 : 3));
   l->bars = cut_left(&row, row.w - (part + pad) * (returns ? 2 : 1), pad);

@@ -17,7 +17,8 @@ bool fov_answers_places(const FovTrace *trace) {
 double fov_answer_distance(const FovScene *scene, int t) {
   const float *answer = place_in(scene, "answer.place", t);
   const float *target = place_in(scene, "answer.target", t);
-  return answer && target ? hypot(answer[0] - target[0], answer[1] - target[1]) : NAN;
+  if (!answer || !target) return NAN;
+  return hypot((double)answer[0] - (double)target[0], (double)answer[1] - (double)target[1]);
 }
 
 /** A diagonal cross; the policy's is upright. */

@@ -7,7 +7,6 @@
 
 #include "viz/scene/episode.h"
 #include "viz/scene/part_answer.h"
-#include "viz/scene/reconstruction.h"
 
 /** The box inside a plot's axes: right of the numbers on the left, above those at the foot. */
 static FovBox plot_box(FovBox box, double em, double foot) {

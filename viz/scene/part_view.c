@@ -12,7 +12,6 @@
 #include "viz/scene/part_map.h"
 #include "viz/scene/part_policy.h"
 #include "viz/scene/pixels.h"
-#include "viz/scene/reconstruction.h"
 
 /** The canvas coordinates of where glimpse t was. */
 static FovPoint place(const FovScene *scene, FovBox image, int t) {

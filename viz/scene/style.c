@@ -9,6 +9,8 @@
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 
+#include "base/text.h"
+
 #define RGB(hex)                                                                                   \
   { ((hex) >> 16) / 255.0, ((hex) >> 8 & 255) / 255.0, ((hex)&255) / 255.0 }
 
@@ -196,8 +198,8 @@ double fov_text_width(cairo_t *cr, const char *text) {
 void fov_fit_text(cairo_t *cr, char *text, size_t size, double room) {
   size_t length = strlen(text);
   while (length > 4 && fov_text_width(cr, text) > room) {
-    while (length > 4 && (text[--length] & 0xc0) == 0x80) {
-    }
+    do length--;
+    while (length > 0 && (text[length] & 0xc0) == 0x80); // of a character of several bytes
     snprintf(text + length, size - length, "...");
     length = strlen(text) - 3;
   }
@@ -209,6 +211,7 @@ double fov_text(cairo_t *cr, double x, double y, FovAlign align, const char *for
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
+  fov_text_clean(text); // the end may be half a character
   double width = fov_text_width(cr, text);
   static const double shift[] = {0, 0.5, 1};
   cairo_move_to(cr, x - shift[align] * width, y);
@@ -269,9 +272,12 @@ int fov_axis_ticks(double ticks[FOV_TICKS], const FovAxis *axis, int wanted) {
   FOV_CHECK(wanted > 0 && wanted < FOV_TICKS - 1, "%d ticks wanted", wanted);
   if (axis->log) return log_ticks(ticks, axis);
   double step = round_step(axis->hi - axis->lo, wanted), slack = 1e-9;
+  double first = ceil(axis->lo / step - slack), last = axis->hi / step + slack;
   int count = 0;
-  for (double k = ceil(axis->lo / step - slack); k <= axis->hi / step + slack; k++)
-    if (count < FOV_TICKS) ticks[count++] = k == 0 ? 0 : k * step; // k may be −0
+  for (; count < FOV_TICKS && first + count <= last; count++) {
+    double k = first + count;
+    ticks[count] = k == 0 ? 0 : k * step; // k may be −0
+  }
   return count;
 }
 

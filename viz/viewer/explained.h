@@ -9,7 +9,7 @@
 /** An episode as its trace has it: a copy, so that the trace may change meanwhile. */
 typedef struct FovRecorded {
   char *run;             /**< path of the directory */
-  char *picture;         /**< the PNG that the agent looked at; NULL: a case of its world */
+  char *picture;         /**< the PNG that the agent looked at; NULL: a case of its environment */
   FovProvenance weights; /**< of the trace */
   FovSplit split;
   char seed[FOV_TRACE_TEXT];

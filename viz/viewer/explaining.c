@@ -34,7 +34,7 @@ struct FovExplaining {
   pthread_t thread;
   bool busy;              // there is a thread, which may be done
   atomic_bool stop, done; // for the thread; by the thread
-  int episode;            // whose results these are; −1: nobody's
+  int episode;            // of these results; −1: none
   int64_t index;          // of its case; −1: not known yet
   Result *last;           // of those that are kept
   bool failed[RESULTS];   // the Jacobian, and maps of each method

@@ -17,7 +17,7 @@ static void drag(FovViewer *viewer) {
     fov_player_seek(player, fov_axis_value(&layout.time, viewer->x));
   } else if (viewer->grip == FOV_GRIP_TRAINING) {
     fov_viewer_show_snapshot(viewer, fov_window_snapshot(viewer, &layout, viewer->x));
-  } else {
+  } else if (player->count > 0) {
     FovBox box;
     FovScene scene = fov_window_side(&box, viewer, viewer->grip_x);
     FovBox image = fov_scene_image(&scene);

@@ -16,7 +16,7 @@ FovSplit fov_origin_split(const FovTrace *trace) {
 
 int fov_origin_first(const FovTrace *trace) {
   int first;
-  bool some = sscanf(trace->subset, "first %d,", &first) == 1;
+  bool some = sscanf(trace->subset, "first %9d,", &first) == 1;
   return some && first > 0 && first < trace->episodes ? first : trace->episodes;
 }
 

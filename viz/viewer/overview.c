@@ -1,5 +1,6 @@
 /** The heat map, the contact sheet and the confusion matrix as files, and the exports of episodes
  * that need the agent of the run. */
+#include "base/text.h"
 #include "draw.h"
 #include "viz/export/export.h"
 #include "viz/scene/confusion.h"
@@ -10,7 +11,8 @@
 #include "viz/viewer/viewer.h"
 
 static FovStatus no_page(const char *path, int page, int pages) {
-  return fov_fail(FOV_ERR_USAGE, "%s: --page %d: it has %d", path, page, pages);
+  return fov_fail(FOV_ERR_USAGE, "%s: --page %d: it has %d page%s", path, page, pages,
+                  fov_plural(pages));
 }
 
 /** Turns to page 1 … of the sheet or of the small maps. */
@@ -40,8 +42,6 @@ static FovStatus draw(const char *path, FovViewer *viewer, const FovDrawEpisode 
   double width = what->width ? what->width : FOV_SCENE_WIDTH;
   double height = what->height ? what->height : FOV_SCENE_HEIGHT;
   FovCanvas canvas = {0};
-  if (viewer->player.count == 0)
-    return fov_fail(FOV_ERR_USAGE, "%s: no episodes to draw", viewer->opened.path);
   FOV_TRY(turn(viewer, what->page, width, height));
   FOV_TRY(fov_canvas_begin(&canvas, path, width, height, 1));
   fov_viewer_draw_mode(canvas.cr, viewer, width, height);
@@ -106,7 +106,10 @@ FovStatus fov_draw_overview(const char *path, const char *source, const FovDrawE
   bool episode = played && what->show == FOV_DRAW_EPISODE;
   FOV_TRY(episode ? check_ending(path, what) : fov_draw_check(path));
   FOV_TRY(fov_viewer_open_at(&viewer, source, what));
-  FovStatus status = episode ? export_scene(path, &viewer, what) : draw(path, &viewer, what);
+  FovStatus status = viewer.player.count == 0
+                         ? fov_fail(FOV_ERR_USAGE, "%s: no episodes to draw", source)
+                     : episode ? export_scene(path, &viewer, what)
+                               : draw(path, &viewer, what);
   fov_viewer_finish(&viewer);
   return status;
 }

@@ -105,22 +105,22 @@ FovStatus fov_picture_read(uint8_t *pixels, int height, int width, int channels,
   return status;
 }
 
-/* ---- the world ---- */
+/* ---- the environment ---- */
 
-typedef struct World {
+typedef struct PictureEnv {
   const uint8_t *pixels;
   size_t size;
-} World;
+} PictureEnv;
 
 static void destroy(void *env) {
   free(env);
 }
 
 static void reset(const void *env, FovEnvLane *lane, int64_t index, FovRng *rng) {
-  const World *world = env;
+  const PictureEnv *impl = env;
   (void)index, (void)rng;
-  memcpy(lane->observation, world->pixels, world->size);
-  lane->label = 0; // a world of classes needs one; nobody knows it
+  memcpy(lane->observation, impl->pixels, impl->size);
+  lane->label = 0; // classes need one; it is not known
 }
 
 static void step(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng) {
@@ -137,10 +137,10 @@ FovStatus fov_picture_env(FovEnv *env, const FovEnvSpec *spec, const uint8_t *pi
       spec->cue.kind != FOV_OBSERVATION_NONE || spec->answer != FOV_ANSWER_CLASS)
     return fov_fail(FOV_ERR_USAGE,
                     "this agent does not look at single pictures and name their class");
-  World *world = malloc(sizeof *world);
-  if (!world) return fov_fail(FOV_ERR_MEMORY, "no memory for a picture");
-  *world = (World){pixels, fov_observation_bytes(seen)};
-  *env = (FovEnv){.type = &picture_type, .impl = world, .spec = *spec};
+  PictureEnv *impl = malloc(sizeof *impl);
+  if (!impl) return fov_fail(FOV_ERR_MEMORY, "no memory for a picture");
+  *impl = (PictureEnv){pixels, fov_observation_bytes(seen)};
+  *env = (FovEnv){.type = &picture_type, .impl = impl, .spec = *spec};
   env->spec.steps = 1;
   env->spec.cases = 1;
   env->spec.digest = 0;

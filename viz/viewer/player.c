@@ -11,23 +11,20 @@
 static const double slowest = 0.25, fastest = 16;
 static const double step_seconds = 0.2; // the duration of a step by key
 
-/** Whether an episode answers the label of the cell that was chosen with the answer of it. */
-static bool is_in_cell(const FovPlayer *player, int episode) {
+/** Whether an episode has the label that was chosen and, if a cell was, its answer to it. */
+static bool has_label(const FovPlayer *player, int episode) {
   const FovTrace *trace = player->trace;
   for (int t = 0; t < trace->lengths[episode]; t++) {
     size_t m = fov_glimpse_index(trace, episode, t);
-    if (trace->labels[m] == player->label && trace->answers[m] == player->answer) return true;
+    bool answered = player->answer < 0 || trace->answers[m] == player->answer;
+    if (trace->labels[m] == player->label && answered) return true;
   }
   return false;
 }
 
 static bool passes(const FovPlayer *player, int episode) {
   bool right = !player->trace->wrong[episode];
-  if (player->answer >= 0) {
-    if (!is_in_cell(player, episode)) return false;
-  } else if (player->label >= 0 && player->label != fov_first_label(player->trace, episode)) {
-    return false;
-  }
+  if (player->label >= 0 && !has_label(player, episode)) return false;
   if (player->filter == FOV_FILTER_DISAGREE) // without another agent, until there is one again
     return !player->other || fov_disagree(player->trace, player->other, episode);
   return player->filter == FOV_FILTER_ALL || right == (player->filter == FOV_FILTER_RIGHT);

@@ -84,7 +84,7 @@ typedef struct FovPlayer {
   bool playing;
   double speed;
   FovFilter filter;
-  int label;  /**< the first label of the episodes that are shown; −1: any */
+  int label;  /**< that all episodes that are shown have, after some glimpse; −1: any */
   int answer; /**< −1, or episodes are shown that answer `label` so in any turn */
   FovOrder order;
   bool reversed;

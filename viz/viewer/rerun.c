@@ -106,7 +106,7 @@ static int fewer(int episodes, const FovOpenedRun *opened) {
 }
 
 static FovStatus no_agent(const FovOpenedRun *opened) {
-  return fov_fail(FOV_ERR_USAGE, "%s: a trace has no agent: open its run", opened->path);
+  return fov_fail(FOV_ERR_USAGE, "%s: a trace has no agent: open its run", opened->name);
 }
 
 FovStatus fov_rerun(FovOpenedRun *made, const FovOpenedRun *opened, int episodes,

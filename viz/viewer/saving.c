@@ -12,15 +12,16 @@
 static void name_file(char *path, const FovViewer *viewer, const char *ending) {
   const FovPlayer *player = &viewer->player;
   const char *name = viewer->opened.name;
+  bool gif = strcmp(ending, ".gif") == 0; // which plays the episode, whatever is over it
   char what[64] = "heat";
   if (player->mode == FOV_MODE_SHEET) snprintf(what, sizeof what, "sheet");
   if (player->mode == FOV_MODE_CONFUSION) snprintf(what, sizeof what, "confusion");
-  if (player->mode == FOV_MODE_SCENE)
+  if (player->mode == FOV_MODE_SCENE || gif)
     snprintf(what, sizeof what, "episode-%d", fov_player_episode(player));
   const char *ending_of_trace = viewer->opened.is_run ? NULL : strrchr(name, '.');
   size_t stem = ending_of_trace ? (size_t)(ending_of_trace - name) : strlen(name);
   size_t length = strlen(what);
-  if (player->mode == FOV_MODE_SCENE && strcmp(ending, ".png") == 0)
+  if (player->mode == FOV_MODE_SCENE && !gif)
     snprintf(what + length, sizeof what - length, "-glimpse-%d", fov_player_glimpse(player) + 1);
   snprintf(path, FOV_VIEWER_PATH, "%.*s-%s%s", (int)stem, name, what, ending);
   for (int number = 2; fov_file_exists(path); number++)

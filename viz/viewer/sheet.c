@@ -10,7 +10,6 @@
 #include "viz/scene/episode.h"
 #include "viz/scene/part_alignment.h"
 #include "viz/scene/part_policy.h"
-#include "viz/scene/reconstruction.h"
 
 typedef struct Layout {
   double em, pitch_x, pitch_y;

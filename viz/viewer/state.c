@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/text.h"
 #include "viz/scene/episode.h"
 
 static const double message_seconds = 4;
@@ -27,6 +28,7 @@ void fov_viewer_forget_heat(FovViewer *viewer) {
 
 void fov_viewer_show_message(FovViewer *viewer, bool alarm, const char *text) {
   snprintf(viewer->message, sizeof viewer->message, "%s", text);
+  fov_text_clean(viewer->message); // the end may be half a character
   viewer->message_left = message_seconds * (alarm ? 2 : 1);
   viewer->alarm = alarm;
   fov_viewer_damage_all(viewer);

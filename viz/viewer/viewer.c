@@ -8,6 +8,7 @@
 #include "viz/scene/alignment.h"
 #include "viz/scene/attention.h"
 #include "viz/scene/cache.h"
+#include "viz/scene/confusion.h"
 #include "viz/scene/episode.h"
 #include "viz/scene/layout.h"
 #include "viz/scene/sides.h"
@@ -153,6 +154,13 @@ static FovStatus sample_gazes(FovViewer *viewer, const FovDrawEpisode *what) {
   return fov_rerun_gazes(&viewer->gazes, &viewer->opened, most, what->gazes);
 }
 
+/** Why there is no heat map; NULL: there is one. */
+static const char *no_heat(const FovTrace *trace) {
+  if (trace->vocabulary > 0) return "a sequence has no places to map";
+  bool places = !fov_reads_several(trace) || fov_heads(trace) > 0;
+  return places ? NULL : "the agent has neither places nor weights to map";
+}
+
 static FovStatus show(FovViewer *viewer, const FovDrawEpisode *what) {
   static const FovMode modes[] = {[FOV_DRAW_EPISODE] = FOV_MODE_SCENE,
                                   [FOV_DRAW_HEAT] = FOV_MODE_HEAT,
@@ -168,12 +176,8 @@ static FovStatus show(FovViewer *viewer, const FovDrawEpisode *what) {
   FOV_TRY(start(viewer, what->episode));
   FOV_TRY(sample_gazes(viewer, what));
   FOV_TRY(fov_check_head(&viewer->opened.trace, viewer->opened.path, what->head));
-  if (modes[what->show] == FOV_MODE_HEAT && player->trace->vocabulary > 0)
-    return fov_fail(FOV_ERR_USAGE, "%s: a sequence has no places to map", viewer->opened.path);
-  if (modes[what->show] == FOV_MODE_HEAT && fov_reads_several(player->trace) &&
-      fov_heads(player->trace) == 0)
-    return fov_fail(FOV_ERR_USAGE, "%s: the agent has neither places nor weights to map",
-                    viewer->opened.path);
+  if (modes[what->show] == FOV_MODE_HEAT && no_heat(player->trace))
+    return fov_fail(FOV_ERR_USAGE, "%s: %s", viewer->opened.path, no_heat(player->trace));
   if (what->show == FOV_DRAW_TARGET && !fov_has_targets(player->trace))
     return fov_fail(
         FOV_ERR_USAGE,
@@ -199,8 +203,11 @@ static void close_picture(FovViewer *viewer) {
   fov_viewer_end_gif(viewer);
   close_other(viewer);
   viewer->picture[0] = '\0';
-  if (fov_viewer_check(viewer, fov_opened_run_show(&viewer->opened, viewer->opened.snapshot)))
-    fov_viewer_check(viewer, take_trace(viewer));
+  if (viewer->opened.snapshots == 0)
+    fov_trace_finish(&viewer->opened.trace); // it has no episodes yet
+  else if (!fov_viewer_check(viewer, fov_opened_run_show(&viewer->opened, viewer->opened.snapshot)))
+    return;
+  fov_viewer_check(viewer, take_trace(viewer));
 }
 
 void fov_viewer_drop(FovViewer *viewer, const char *path) {
@@ -275,6 +282,10 @@ static void rerun(FovViewer *viewer, const char *settings) {
     fov_viewer_check(viewer, take_trace(viewer));
     return;
   }
+  if (most == 0) {
+    fov_viewer_show_message(viewer, true, "no episodes to play again yet");
+    return;
+  }
   if (!fov_viewer_check(viewer, fov_rerun(&made, &viewer->opened, episodes, settings,
                                           viewer->picture[0] ? viewer->picture : NULL)))
     return;
@@ -312,6 +323,20 @@ static void show_order(FovViewer *viewer) {
   fov_viewer_show_message(viewer, false, text);
 }
 
+/** Shows why an overview would be empty; false if it is not. */
+static bool refuses(FovViewer *viewer, FovAction action) {
+  const FovTrace *trace = viewer->player.trace;
+  FovConfusion confusion;
+  if (action == FOV_ACTION_HEAT && no_heat(trace)) {
+    fov_viewer_show_message(viewer, false, no_heat(trace));
+    return true;
+  }
+  if (action != FOV_ACTION_CONFUSION || trace->control) return false;
+  if (!fov_viewer_check(viewer, fov_confusion_count(&confusion, trace, 0))) return true;
+  fov_confusion_finish(&confusion);
+  return false;
+}
+
 /** A new filter or class changes the selection, so the heat map has to be counted again. */
 static void do_in_player(FovViewer *viewer, FovAction action) {
   FovPlayer *player = &viewer->player;
@@ -323,10 +348,7 @@ static void do_in_player(FovViewer *viewer, FovAction action) {
                   action == FOV_ACTION_CONFUSION;
   if (by_class && player->trace->control)
     fov_viewer_show_message(viewer, false, "moves and vectors have no classes");
-  if (action == FOV_ACTION_HEAT && player->trace->vocabulary > 0) {
-    fov_viewer_show_message(viewer, false, "a sequence has no places to map");
-    return;
-  }
+  if (refuses(viewer, action)) return;
   if (player->mode == FOV_MODE_HEAT && turn_heat(viewer, action)) return;
   FovFilter filter = player->filter;
   int label = player->label, answer = player->answer;
