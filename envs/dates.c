@@ -1,7 +1,7 @@
 /**
  * dates: a date as people write it, to be answered as in ISO 8601, 2017-09-27, character by
  * character. No text is two dates: years are from 1800 to 2199, or from 1950 to 2049 if they have
- * two digits, and day and month are told apart by the separator.
+ * two digits, and day and month are distinguished by the separator.
  */
 #include "envs/dates.h"
 
@@ -95,7 +95,7 @@ static void put_field(FovDateText *to, FovDate date, char code) {
   }
 }
 
-/** Which field a code writes; FOV_DATE_FIELDS: none, but a weekday. */
+/** Which field a code writes; FOV_DATE_FIELDS: a weekday, which is no field. */
 static FovDateField field_of(char code) {
   if (strchr("dDo", code)) return FOV_DATE_DAY;
   if (strchr("mMbB", code)) return FOV_DATE_MONTH;

@@ -25,7 +25,7 @@ typedef struct FovDateText {
   int digits[FOV_DATE_FIELDS][4];
 } FovDateText;
 
-/** The years that a format can tell apart: first … first + count − 1. */
+/** The years that a format distinguishes: first … first + count − 1. */
 typedef struct FovDateYears {
   int first, count;
 } FovDateYears;

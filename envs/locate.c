@@ -3,10 +3,11 @@
  * every glimpse (Schneider et al. 2026; localisation in ap_gym, where MNIST is called MNISTSearch).
  *
  * The patch has `patch` × `patch` pixels around a place that is uniform in [−1, 1]², drawn with
- * every reset: x, then y, after the clutter. At ±1 the patch's edge is on the picture's, as for the
- * sensor with sensor.inside; between pixels it is bilinear. If every channel's brightness has a
- * standard deviation below `detail`, the patch is drawn again, MOST_DRAWS times in all. The answer
- * is the place. An answer y earns −3/2 ‖y − target‖²; the policy charges for the steps.
+ * every reset: x, then y, after the clutter and the distortion. At ±1 the patch's edge is on the
+ * picture's, as for the sensor with sensor.inside; between pixels it is bilinear. If every
+ * channel's brightness has a standard deviation below `detail`, the patch is drawn again,
+ * MOST_DRAWS times in all. The answer is the place. An answer y earns −3/2 ‖y − target‖²; the
+ * policy charges for the steps.
  */
 #include <math.h>
 

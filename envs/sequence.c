@@ -3,7 +3,7 @@
  * (Ba et al. 2015, section 3.2). An episode is right if all its answers are right.
  *
  * A reset draws how many digits there are; their columns, by cutting the free columns at uniform
- * places; then, for each digit from left to right, which it is (the first is the case's own digit)
+ * places; then, for each digit from left to right, which it is (the first is the case's own digit),
  * its row and, if there is any, its distortion. Digits never share a column.
  */
 #include <math.h>

@@ -150,7 +150,7 @@ FovEnvLane fov_env_lane(FovArena *arena, const FovEnvSpec *spec) {
                       .label = -1};
 }
 
-/* ---- what an environment has to keep to ---- */
+/* ---- the contract of a lane ---- */
 
 static FovStatus check_floats(const float *values, size_t count, const char *name,
                               const char *what) {

@@ -157,9 +157,9 @@ typedef struct FovEnvType {
   /** Judges `answer`, which is in range, and moves on: writes reward, terminated and the next label
    * or target. */
   void (*step)(const void *env, FovEnvLane *lane, const FovAnswer *answer, FovRng *rng);
-  /** Writes what is to be seen at `place`, (x, y) in [−1, 1], where the next glimpse of an episode
-   * that goes on is taken: observation and target; may end the episode there, if it has been
-   * stepped. NULL: what is shown does not depend on the place. */
+  /** Writes what is seen at `place`, (x, y) in [−1, 1], at which the next glimpse is taken:
+   * observation and target. The episode has not ended; after its first step it may end here. NULL:
+   * what is shown does not depend on the place. */
   void (*look)(const void *env, FovEnvLane *lane, const float place[2], FovRng *rng);
 } FovEnvType;
 

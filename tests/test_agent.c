@@ -93,8 +93,9 @@ static void test_tiles_that_do_not_fit_are_refused(void **state) {
   assert_agent_refuses("attention = soft\ntiles.side = 2\ntiles.down = 22\n", 21, 20,
                        "2 x 22 tiles on images of 20 x 21; lower tiles.down");
   assert_agent_refuses(TOY_SOFT "sensor.whole = yes\n", 20, 20, "set sensor.whole = no");
-  assert_agent_refuses(TOY_SOFT "sensor.side = 21\n", 20, 20,
-                       "sensor.side = 21: every tile would see the whole image of 20 x 20 pixels");
+  assert_agent_refuses(
+      TOY_SOFT "sensor.side = 21\n", 20, 20,
+      "sensor.side = 21: expected patches no larger than the image of 20 x 20 pixels");
   assert_agent_refuses(TOY_SOFT "tiles.heads = 4\n", 20, 20,
                        "tiles.heads = 4: expected a number that divides tiles.width = 6");
   assert_agent_refuses(TOY_SOFT "tiles.heads = 3\nglimpse.width = 16\n", 20, 20,

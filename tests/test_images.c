@@ -567,6 +567,38 @@ static void checks_the_test_digits_before_a_training(void **state) {
   fov_env_finish(&env);
 }
 
+/** Writes black pictures of class 0 and their labels. part: "train" or "t10k" */
+static void write_digits(const char *part, unsigned char count, unsigned char side) {
+  static const char zeros[70 * 32 * 32];
+  const unsigned char head[] = {0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, side, 0, 0, 0, side};
+  const unsigned char label_head[] = {0, 0, 8, 1, 0, 0, 0, count};
+  size_t size = (size_t)count * side * side;
+  assert_true(size <= sizeof zeros);
+  FILE *images = fopen(below("%s-images-idx3-ubyte", part), "wb");
+  FILE *labels = fopen(below("%s-labels-idx1-ubyte", part), "wb");
+  assert_true(images && labels);
+  assert_int_equal(fwrite(head, sizeof head, 1, images), 1);
+  assert_int_equal(fwrite(zeros, size, 1, images), 1);
+  assert_int_equal(fwrite(label_head, sizeof label_head, 1, labels), 1);
+  assert_int_equal(fwrite(zeros, count, 1, labels), 1);
+  assert_int_equal(fclose(images) | fclose(labels), 0);
+}
+
+/** The limit is of all pictures, also where a split holds a sixth of them. */
+static void checks_the_sizes_of_idx_files(void **state) {
+  (void)state;
+  write_digits("train", 66, 4);
+  write_digits("t10k", 3, 5);
+  Options options = options_for(folder);
+  FovEnv env;
+  assert_int_equal(fov_env_create(&env, find("images"), &options, FOV_SPLIT_TRAIN), FOV_ERR_FORMAT);
+  assert_non_null(strstr(fov_error_message(), "t10k-images-idx3-ubyte: expected pictures of 4 x 4 "
+                                              "pixels, as those of the training, found 5 x 5"));
+  options.canvas.pictures.picture = 4096;
+  assert_int_equal(fov_env_create(&env, find("images"), &options, FOV_SPLIT_VALID), FOV_ERR_FORMAT);
+  assert_non_null(strstr(fov_error_message(), "found 66 pictures, each 4096 x 4096 x 1 bytes"));
+}
+
 /** Without env.data, variables name the folder. */
 static void refuses_variables_that_name_no_folder(void **state) {
   (void)state;
@@ -699,6 +731,7 @@ int main(void) {
       TEST(shows_the_same_as_the_digit_environments),
       TEST(scales_and_colours_idx_too),
       TEST(checks_the_test_digits_before_a_training),
+      TEST(checks_the_sizes_of_idx_files),
       TEST(refuses_variables_that_name_no_folder),
       TEST(clutters_in_colour),
       TEST(locates_no_patch_of_one_colour),

@@ -171,6 +171,15 @@ static void test_too_many_names_are_left_out(void **state) {
   }
 }
 
+static void test_names_are_printable(void **state) {
+  (void)state;
+  static const char *const names[] = {"a\tb", "\xC3\xA9\xC3", "c\nd"};
+  FovTrace trace = {.actions = 3};
+  assert_int_equal(fov_trace_set_names(&trace, names, NULL), FOV_OK);
+  assert_string_equal(trace.names, "a?b\n\xC3\xA9?\nc?d");
+  fov_trace_finish(&trace);
+}
+
 static void test_round_trip(void **state) {
   (void)state;
   FovTrace trace = make_trace(), read;
@@ -616,6 +625,7 @@ int main(void) {
       TEST(test_arrays_start_empty),
       TEST(test_a_sequence_keeps_its_symbols),
       TEST(test_too_many_names_are_left_out),
+      TEST(test_names_are_printable),
       TEST(test_round_trip),
       TEST(test_the_file_describes_itself),
       TEST(test_numbers_out_of_range_are_refused),

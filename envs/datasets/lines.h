@@ -27,8 +27,8 @@ typedef struct FovLines {
 /**
  * Reads a UTF-8 text whose lines may end with \r\n. Fails if it is larger than 64 MiB, empty or not
  * UTF-8, or has control characters other than tabs, a line of more than `longest` symbols, or more
- * than FOV_LINES_VOCABULARY different symbols. Takes, besides the text and 2 MiB, 4 bytes for a
- * symbol and 8 for a line; fails if the process may not use as much.
+ * than FOV_LINES_VOCABULARY different symbols. Takes, besides the text, its different symbols
+ * and 2 MiB, 4 bytes for a symbol and 8 for a line; fails if the process may not use as much.
  *
  * known: another text, whose symbols and numbers are used; fails at a symbol that it lacks. NULL:
  * the text has its own.

@@ -97,13 +97,14 @@ static FovStatus keep_part(Pair *pair, const int64_t division[3], const char *pa
   return FOV_OK;
 }
 
-/** Converts the pair to the size and colour that the options ask for. */
-static FovStatus convert(FovPictures *pictures, const Pair *pair, const FovPicturesOptions *options,
-                         const char *path) {
+/** Converts the pair, of `total` pictures before it was divided, to the size and colour that the
+ * options ask for. */
+static FovStatus convert(FovPictures *pictures, const Pair *pair, size_t total,
+                         const FovPicturesOptions *options, const char *path) {
   const int *dims = pair->images.dims;
   FovResize resize =
       make_resize(options, dims[1], dims[2], options->colour == FOV_COLOUR_RGB ? 3 : 1);
-  FOV_TRY(allocate(pictures, &resize, (size_t)dims[0], (size_t)dims[0], path));
+  FOV_TRY(allocate(pictures, &resize, (size_t)dims[0], total, path));
   size_t size = (size_t)dims[1] * (size_t)dims[2];
   for (size_t i = 0; i < (size_t)dims[0]; i++) {
     FovPicture picture = {pair->images.data + i * size, dims[1], dims[2], 1};
@@ -120,13 +121,14 @@ static FovStatus load_pair(FovPictures *pictures, const FovPicturesOptions *opti
                            const char *images, const char *labels, FovSplit split, int held) {
   Pair pair = {0};
   FovStatus status = read_pair(&pair, images, labels, options->classes);
+  size_t total = (size_t)pair.images.dims[0];
   if (status == FOV_OK) {
     uint64_t high = crc32_z(0, pair.images.data, pair.images.size);
     pictures->digest = high << 32 | crc32_z(0, pair.labels.data, pair.labels.size);
     divide(pictures->division, pair.images.dims[0], held);
     if (held) status = keep_part(&pair, pictures->division, images, split);
   }
-  if (status == FOV_OK) status = convert(pictures, &pair, options, images);
+  if (status == FOV_OK) status = convert(pictures, &pair, total, options, images);
   finish_pair(&pair);
   return status;
 }
@@ -170,15 +172,23 @@ static int64_t count_others(const char *folder, const char *name) {
   return count;
 }
 
-/** Fails if the test files are damaged; a training can do without them. */
-static FovStatus check_test(const char *folder, int classes) {
+/** Fails if the test files are damaged, or their pictures are of another size than those of the
+ * training and not resized; a training can do without these files. */
+static FovStatus check_test(const FovPictures *trained, const FovPicturesOptions *options,
+                            const char *folder) {
   char images[PATH_MAX], labels[PATH_MAX];
   if (find_file(images, folder, test_images) != FOV_OK) return FOV_OK;
   FOV_TRY(find_file(labels, folder, test_labels));
   Pair pair = {0};
-  FovStatus status = read_pair(&pair, images, labels, classes);
+  FovStatus status = read_pair(&pair, images, labels, options->classes);
+  int height = pair.images.dims[1], width = pair.images.dims[2];
   finish_pair(&pair);
-  return status;
+  FOV_TRY(status);
+  if (options->picture || (height == trained->height && width == trained->width)) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT,
+                  "%s: expected pictures of %d x %d pixels, as those of the training, found %d x "
+                  "%d: set env.picture",
+                  images, trained->width, trained->height, width, height);
 }
 
 static FovStatus load_mnist(FovPictures *pictures, const FovPicturesOptions *options,
@@ -191,7 +201,7 @@ static FovStatus load_mnist(FovPictures *pictures, const FovPicturesOptions *opt
   if (test) divide(pictures->division, count_others(folder, train_images), 1);
   pictures->division[FOV_SPLIT_TEST] = test ? pictures->count : count_others(folder, test_images);
   // A training must not end with a test that is impossible.
-  return split == FOV_SPLIT_TRAIN ? check_test(folder, options->classes) : FOV_OK;
+  return split == FOV_SPLIT_TRAIN ? check_test(pictures, options, folder) : FOV_OK;
 }
 
 /* ---- PNGs ---- */

@@ -10,7 +10,10 @@
 
 #include "base/file.h"
 
-enum { MAX_CHUNK = 8 << 20, MAX_KEPT_CHUNKS = 16 }; // bytes, of skipped chunks too; chunks
+enum {
+  MAX_CHUNK = 8 << 20, // bytes, of a skipped chunk, too
+  MAX_KEPT_CHUNKS = 16
+};
 
 typedef struct Reader {
   const char *path;

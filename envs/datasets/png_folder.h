@@ -39,7 +39,7 @@ typedef struct FovPngFolder {
  *
  * Fails, naming the folder or file, if there are not 2 to 65,536 classes, if a class has no PNG (a
  * message names pictures of another format) or, where it is divided, fewer than six, if parts have
- * other classes, or if a header is damaged.
+ * other classes, if a header is damaged, or if an entry that is not hidden cannot be read.
  */
 FovStatus fov_png_folder_read(FovPngFolder *folder, const char *path);
 

@@ -127,8 +127,8 @@ static FovStatus add_heads(FovAgent *agent, const FovAgentParts *parts) {
     bool answer = r == FOV_READER_ANSWER;
     const FovHead *head = answer ? &answer_head : parts->heads[r];
     if (!head || !head->build) {
-      // The heads after it start with the same values whether or not it is there, if it has two
-      // parameters; a policy that learns its noise has four.
+      // A head that is left out counts as two parameters, so that the heads after it start with
+      // the same values. (A policy that learns its noise has four.)
       fov_params_skip(&agent->params, 2);
       continue;
     }
@@ -347,7 +347,6 @@ static void judge_relaxed(FovReadout *readout, const FovAgentState *state, const
   const FovAttention *attention = agent->attention;
   FovVar *params = tape->params, **g = readout->relaxed;
   FovView known = *view;
-  int steps = tape->steps;
   if (!g[0]) return;
   if (attention->control) {
     known.state = fov_stop_gradient(tape, view->state);
@@ -355,7 +354,6 @@ static void judge_relaxed(FovReadout *readout, const FovAgentState *state, const
     readout->fitted = attention->control(tape, read, &known, agent->attention_layout);
   }
   tape->params = freeze(tape);
-  tape->steps = 1; // frozen parameters are used once
   for (int i = 0; i < 2; i++)
     if (attention->control) {
       g[i] = attention->control(tape, g[i], &known, agent->attention_layout);
@@ -364,7 +362,6 @@ static void judge_relaxed(FovReadout *readout, const FovAgentState *state, const
       g[i] = fov_categorical_log_prob(tape, logits, view->labels);
     }
   tape->params = params;
-  tape->steps = steps;
 }
 
 void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *agent, FovTape *tape,
@@ -392,7 +389,7 @@ void fov_agent_keep(FovAgentState *state, const FovAgent *agent, FovTape *tape, 
     if (*gaze) *gaze = fov_gather_lanes(tape, *gaze, state->lanes, lanes, count);
   }
   if (state->cue) state->cue = fov_gather_lanes(tape, state->cue, state->lanes, lanes, count);
-  if (state->attention && agent->attention->keep)
+  if (agent->attention->keep)
     agent->attention->keep(state->attention, tape, state->lanes, lanes, count);
   state->lanes = count;
 }

@@ -88,7 +88,8 @@ typedef struct FovAttention {
   bool symbols;   /**< it can read a sequence of symbols, too */
   FovReach reach; /**< of a glimpse, for traces and maps of the gaze */
   int least_glimpses; /**< of an episode, so that where it reads can move */
-  /** Adds the attention's parameters. Writes the layout, const afterwards, and the width of g. */
+  /** Adds the attention's parameters. Writes the layout, const after `connect`, and the width of
+   * g. */
   FovStatus (*build)(void *layout, int *width, FovParams *params, const void *options,
                      const FovAttentionParts *parts);
   /** Adds the parameters with which it reads states [B, inputs]; NULL: it reads none. */

@@ -2,8 +2,8 @@
  * Sites: what attention chooses among. They are the tiles of a grid over the image; the retina
  * looks at the middle of each and the glimpse network makes its value v_i, as of a gaze. Or they
  * are the symbols of a sequence, whose vectors are their values. With tiles.rnn, a recurrent layer
- * then reads the sites in both directions, and with tiles.blocks they attend to each other; what
- * these make of a site is its value, or with tiles.values = own, what its key is made of.
+ * then reads the sites in both directions, and with tiles.blocks they attend to each other; their
+ * output is the site's value or, with tiles.values = own, the input of its key only.
  *
  * A query of the state is matched with the keys k_i by a score (score.h); a softmax makes weights:
  *
@@ -97,7 +97,7 @@ int fov_sites_columns(FovColumn columns[FOV_COLUMNS], const void *sites);
   .finish = fov_sites_finish, .sites = fov_sites_grid, .begin = fov_sites_begin,                   \
   .columns = fov_sites_columns, .keep = fov_sites_keep
 
-/** The sites of n lanes in an episode; zero-initialised before it. Rows are lane-major. */
+/** The sites of n lanes in an episode. Rows are lane-major. */
 typedef struct FovSitesState {
   FovVar *values; /**< [n·N, width]; NULL until they are needed */
   FovVar *places; /**< [n·N, 2]: the middles of the tiles, if the values are known */

@@ -65,10 +65,11 @@ static FovStatus check_tiles(const FovSites *sites, const FovAttentionParts *par
     return fov_fail(FOV_ERR_USAGE, "sensor.whole: every tile would see the whole image; set "
                                    "sensor.whole = no");
   if (sensor->side > parts->height && sensor->side > parts->width)
-    return fov_fail(FOV_ERR_USAGE,
-                    "sensor.side = %d: every tile would see the whole image of %d x %d pixels; "
-                    "lower sensor.side",
-                    sensor->side, parts->width, parts->height);
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "sensor.side = %d: expected patches no larger than the image of %d x %d pixels; "
+        "lower sensor.side",
+        sensor->side, parts->width, parts->height);
   return FOV_OK;
 }
 

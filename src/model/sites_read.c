@@ -66,7 +66,7 @@ void fov_sites_read(FovReadout *readout, FovSitesState *state, const FovSites *s
   FovVar *values = fov_sites_values(state, sites, tape, view);
   if (view->held) weights = view->held[HEADS];
   FovVar *mean = readout->columns[TILES] = mean_weights(tape, weights, sites);
-  readout->columns[HEADS] = weights;
+  readout->columns[HEADS] = weights; // also of one head, which is not declared: view->held has it
   readout->g = fov_weigh_sites(tape, weights, values, sites->heads);
   record(readout, state, sites, tape, mean, view);
 }

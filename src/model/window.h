@@ -5,8 +5,8 @@
  *     x = W h_{t−1} + b     (l, δ, σ, γ) = fov_window_numbers(x)     rho = window(image)
  *     g_t = g(rho, l), the glimpse network's, with a gradient into l too
  *
- * b starts at 0, and so do the states: the first window of all is in the centre. With context.side
- * the context starts the states and so chooses it.
+ * b starts at 0, and so do the states: the first window of an untrained agent is in the centre.
+ * With context.side the context starts the states, and so decides where it is.
  *
  * Only a share of the gradient flows on from x into h_{t−1}; W and b get all of it. h_{t−1} depends
  * on the window before, which depends on h_{t−2}, and so on: a small step of a window changes many

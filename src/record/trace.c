@@ -53,18 +53,22 @@ void fov_trace_add_column(FovTrace *trace, const char *name, int width) {
   snprintf(column->name, sizeof column->name, "%s", name);
 }
 
-/** The names one per line, malloc'd; NULL if there are none, too many, or one cannot be a line. */
+/** The names one per line, with '?' for what is not printable, malloc'd; NULL: none, or too many.
+ */
 static FovStatus join_names(char **joined, const char *const *names, int count) {
   size_t size = 1;
   *joined = NULL;
-  for (int a = 0; names && a < count; a++) {
-    size += strlen(names[a]) + 1;
-    if (!fov_text_is_printable(names[a]) || size > FOV_TRACE_NAMES) return FOV_OK;
-  }
   if (!names) return FOV_OK;
+  for (int a = 0; a < count; a++) size += strlen(names[a]) + 1;
+  if (size > FOV_TRACE_NAMES) return FOV_OK;
   char *end = *joined = malloc(size);
   if (!end) return fov_fail(FOV_ERR_MEMORY, "no memory for %d names", count);
-  for (int a = 0; a < count; a++) end += sprintf(end, "%s%s", a ? "\n" : "", names[a]);
+  for (int a = 0; a < count; a++) {
+    if (a > 0) *end++ = '\n';
+    strcpy(end, names[a]);
+    fov_text_clean(end);
+    end += strlen(end);
+  }
   return FOV_OK;
 }
 

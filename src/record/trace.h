@@ -104,8 +104,8 @@ void fov_trace_finish(FovTrace *trace);
 FovStatus fov_trace_write(const FovTrace *trace, const char *path);
 
 /** Sets the names of the actions, [A] or NULL, and of the symbols, [V] or NULL, on a trace whose
- * sizes are set. Actions or symbols stay without names if one of these is not UTF-8 or has control
- * characters, or if all have more than FOV_TRACE_NAMES bytes. */
+ * sizes are set. Bytes that are not printable become '?'. Actions or symbols stay without names
+ * if these have more than FOV_TRACE_NAMES bytes. */
 FovStatus fov_trace_set_names(FovTrace *trace, const char *const *names,
                               const char *const *symbols);
 

@@ -21,8 +21,8 @@ typedef enum FovActivation {
 /** act(x Wᵀ + b). x: [B, D]; w: [E, D]; bias: [1, E] or NULL. Result: [B, E]. */
 FovVar *fov_linear(FovTape *tape, FovVar *x, FovVar *w, FovVar *bias, FovActivation activation);
 
-/** act(x Wᵀ + h Uᵀ + b). x: [B, D]; w: [E, D]; h: [B, F]; u: [E, F]; bias: [1, E]. Result: [B, E].
- * An h of NULL stands for zeros. */
+/** act(x Wᵀ + h Uᵀ + b). x: [B, D]; w: [E, D]; h: [B, F]; u: [E, F]; bias: [1, E] or NULL.
+ * Result: [B, E]. An h of NULL stands for zeros. */
 FovVar *fov_linear2(FovTape *tape, FovVar *x, FovVar *w, FovVar *h, FovVar *u, FovVar *bias,
                     FovActivation activation);
 

@@ -113,7 +113,7 @@ FOV_KERNEL static void activate_to(FovMatrix dx, FovMatrix dy, FovMatrix y,
 static void activate_backward(FovTape *tape, void *saved) {
   Activate *op = saved;
   fov_grad(tape, op->x);
-  // Every use of y is behind, so its gradient may be overwritten.
+  // The backward pass of every use of y has run, so its gradient may be overwritten.
   activate_to(fov_grads(op->x), fov_grads(op->y), fov_values(op->y), op->activation);
 }
 

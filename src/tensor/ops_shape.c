@@ -106,7 +106,7 @@ static void columns_backward(FovTape *tape, void *saved) {
 FovVar *fov_columns(FovTape *tape, FovVar *x, int first, int count) {
   FOV_CHECK(first >= 0 && count > 0 && count <= x->cols - first, "columns %d to %d of [%d, %d]",
             first, first + count - 1, x->rows, x->cols);
-  // Of plain fov_result: several slices of one x would share a series and break it up.
+  // fov_result, not fov_result_of: several slices of one x would share a series and break it up.
   FovVar *y = fov_result(tape, x->rows, count, x->wants_grad);
   copy_block(y->value, y->stride, x->value + first, x->stride, x->rows, count);
   Columns *op = FOV_NEW(tape->arena, Columns, 1);

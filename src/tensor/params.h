@@ -28,7 +28,7 @@ typedef struct FovParam {
 } FovParam;
 
 /** The layout of a block. Zero-initialise; written while a model is built, const afterwards;
- * released by fov_params_finish. Not to be copied, since the list is owned.
+ * released by fov_params_finish. A copy must not be finished, since the list is owned.
  * Values, gradients, moments and averages are blocks of `size` numbers in this layout. */
 typedef struct FovParams {
   FovParam *list; /**< [count], on the heap */
@@ -38,8 +38,8 @@ typedef struct FovParams {
   const char *prefix; /**< before the names of what is added; NULL: nothing */
 } FovParams;
 
-/** Adds a parameter and returns its index; `name` must be new. Aborts if memory is short. Pointers
- * into the list are invalid afterwards. */
+/** Adds a parameter and returns its index; `name` must be new. Ends in fov_no_memory if memory is
+ * short. Pointers into the list are invalid afterwards. */
 int fov_params_add(FovParams *params, const char *name, int rows, int cols, FovInit init,
                    real scale);
 

@@ -58,8 +58,8 @@ typedef struct FovTape {
 /**
  * Starts a tape over a block of parameter values.
  *
- * gradient: a block that backward adds to. NULL: no parameter wants a gradient; if there is no
- * fov_input either, this is inference and no backward pass is noted.
+ * gradient: a block that backward adds to. NULL: no parameter wants a gradient; unless an input, an
+ * image or a watched result wants one, this is inference and no backward pass is noted.
  */
 void fov_tape_begin(FovTape *tape, FovArena *arena, const FovParams *params, const real *values,
                     real *gradient);

@@ -18,9 +18,9 @@
  * does not adjoin (lanes left the batch, another use of W came between, the series was full), the
  * pending product is computed first and a new one begins: slower, with the same gradient.
  *
- * The rule for operations: one that allocates its result with fov_result_of is joined. The source
- * is an operand whose own results form a series, or the weight itself; each series keeps the series
- * of the operations on it.
+ * The rule for operations: products of fov_grad_weight over results of fov_result_of are joined.
+ * The source is an operand whose own results form a series, or the weight itself; each series keeps
+ * the series of the operations on it.
  */
 #include "tensor/tape_join.h"
 

@@ -87,9 +87,11 @@ FovStatus fov_player_set_trace(FovPlayer *player, const FovTrace *trace) {
   if (selection) player->selection = selection;
   double *values = realloc(player->values, room * sizeof *values);
   if (values) player->values = values;
-  if (!selection || !values)
-    return fov_fail(FOV_ERR_MEMORY, "no memory for %d episodes", trace->episodes);
   player->trace = trace;
+  if (!selection || !values) {
+    player->count = 0;
+    return fov_fail(FOV_ERR_MEMORY, "no memory for %d episodes", trace->episodes);
+  }
   if (player->label >= trace->actions || trace->control) player->label = -1;
   if (player->answer >= trace->actions || player->label < 0) player->answer = -1;
   if (trace->control && player->mode == FOV_MODE_CONFUSION) player->mode = FOV_MODE_SCENE;

@@ -39,6 +39,7 @@ typedef struct Layout {
 
 /** The state: the output, then keys and values of every block. */
 enum { H, MEMORIES };
+_Static_assert(MEMORIES + 2 * FOV_MAX_BLOCKS <= FOV_STATE_VARS, "a state without room for blocks");
 
 static FovVar **keys_of(FovCoreState *state, int block) {
   return &state->vars[MEMORIES + 2 * block];
