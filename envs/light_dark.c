@@ -5,9 +5,8 @@
  * At place p the brightness is b(p) = h² / (‖p − light‖² + h²) with light = (0, −0.7) and h = 0.2.
  * What is seen is p plus Gaussian noise of deviation 0.3 (1 − b), clipped to [−2, 2]²; looking
  * draws its x, then its y. The answer is p. An answer y earns 1 − 3/2 ‖y − p‖², so that an agent
- * does not gain by leaving; a place on the edge of [−1, 1]² ends the episode after the
- * first answer. The policy
- * charges for the steps. Cases differ in their draws only.
+ * does not gain by leaving; once an answer has been given, a place on the edge of [−1, 1]² ends the
+ * episode. The policy charges for the steps. Cases differ in their draws only.
  *
  * The agent must not choose its place: with policy = relative and first = random it does not know
  * where it is. With policy = centre or gaussian its places, and so the answers, are nearly

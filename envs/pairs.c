@@ -8,8 +8,8 @@
  * Mnih et al. 2014 there (see fov_canvas_clutter). Clutter may lie on the digits.
  *
  * A reset draws the second digit; then x and y of the first and of the second, both uniformly from
- * all places that keep them inside, again until they are apart; then the clutter,
- * and the distortions of the digits.
+ * all places that keep them inside, again until they are apart; then the clutter, and the
+ * distortions of the digits.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -187,7 +187,7 @@ static void test_refuses_what_is_not_ini(void **state) {
   assert_unparsed(f, "\n[core] # cell\n", FOV_ERR_FORMAT, expected);
   assert_unparsed(f, "\nna ;me = 3\n", FOV_ERR_FORMAT, expected);
   assert_unparsed(f, "\nname = \x1b[2J\n", FOV_ERR_FORMAT,
-                  "x.ini:2: 'name': expected one line of UTF-8 without control characters");
+                  "x.ini:2: 'name': expected one line of text, found a control character");
   // The first of two mistakes is reported.
   assert_unparsed(f, "\nquiet\n[core] # cell\n", FOV_ERR_FORMAT, expected);
   assert_unparsed(f, "\nquiet\nname = \x1b[2J\n", FOV_ERR_FORMAT, expected);
@@ -233,8 +233,6 @@ static void test_later_sources_override(void **state) {
   add(f, " core.width = 4 ");
   add(f, "core.width=5");
   resolve(f);
-  assert_unparsed(f, "name = \xFF\n", FOV_ERR_FORMAT,
-                  "x.ini:1: 'name': expected one line of UTF-8 without control characters");
   assert_int_equal(f->task.glimpses, 3);
   assert_int_equal(core_of(f)->width, 5);
 }
@@ -244,7 +242,7 @@ static void test_bad_argument(void **state) {
   assert_refused(fov_settings_add(f->settings, "glimpses"), FOV_ERR_USAGE,
                  "command line: 'glimpses': expected key=value");
   assert_refused(fov_settings_add(f->settings, "name=a\nb"), FOV_ERR_FORMAT,
-                 "command line: 'name': expected one line of UTF-8 without control characters");
+                 "command line: 'name': expected one line of text, found a control character");
   resolve(f); // neither was added
   assert_string_equal(f->task.name, "a b");
 }

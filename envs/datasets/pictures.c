@@ -9,7 +9,7 @@
 #include "envs/datasets/png_folder.h"
 #include "envs/datasets/resize.h"
 
-enum { MAX_PIXELS = 1 << 30 }; // bytes, of all splits together
+enum { MAX_PIXELS = 1 << 30 }; // bytes, of all splits of a folder, or all of an IDX file
 
 /* ---- what all sources share ---- */
 
@@ -28,16 +28,19 @@ static size_t resized_bytes(const FovResize *resize) {
   return (size_t)resize->height * (size_t)resize->width * (size_t)resize->channels;
 }
 
+static FovStatus check_bytes(const FovResize *resize, size_t total, const char *source) {
+  if (total <= MAX_PIXELS / resized_bytes(resize)) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT,
+                  "%s: expected at most %d bytes of pixels, found %zu pictures, each %d x %d x %d "
+                  "bytes: set env.picture, or take fewer",
+                  source, MAX_PIXELS, total, resize->width, resize->height, resize->channels);
+}
+
 /** Allocates `count` of the `total` pictures of `source`; bounds the total first. */
 static FovStatus allocate(FovPictures *pictures, const FovResize *resize, size_t count,
                           size_t total, const char *source) {
   size_t size = resized_bytes(resize);
-  if (total > MAX_PIXELS / size)
-    return fov_fail(
-        FOV_ERR_FORMAT,
-        "%s: expected at most %d bytes of pixels, found %zu pictures, each %d x %d x %d "
-        "bytes: set env.picture, or take fewer",
-        source, MAX_PIXELS, total, resize->width, resize->height, resize->channels);
+  FOV_TRY(check_bytes(resize, total, source));
   pictures->pixels = fov_memory_calloc(count, size);
   pictures->labels = calloc(count, sizeof *pictures->labels);
   if (!pictures->pixels || !pictures->labels)
@@ -97,13 +100,17 @@ static FovStatus keep_part(Pair *pair, const int64_t division[3], const char *pa
   return FOV_OK;
 }
 
+static FovResize resize_of(const Pair *pair, const FovPicturesOptions *options) {
+  const int *dims = pair->images.dims;
+  return make_resize(options, dims[1], dims[2], options->colour == FOV_COLOUR_RGB ? 3 : 1);
+}
+
 /** Converts the pair, of `total` pictures before it was divided, to the size and colour that the
  * options ask for. */
 static FovStatus convert(FovPictures *pictures, const Pair *pair, size_t total,
                          const FovPicturesOptions *options, const char *path) {
   const int *dims = pair->images.dims;
-  FovResize resize =
-      make_resize(options, dims[1], dims[2], options->colour == FOV_COLOUR_RGB ? 3 : 1);
+  FovResize resize = resize_of(pair, options);
   FOV_TRY(allocate(pictures, &resize, (size_t)dims[0], total, path));
   size_t size = (size_t)dims[1] * (size_t)dims[2];
   for (size_t i = 0; i < (size_t)dims[0]; i++) {
@@ -172,23 +179,17 @@ static int64_t count_others(const char *folder, const char *name) {
   return count;
 }
 
-/** Fails if the test files are damaged, or their pictures are of another size than those of the
- * training and not resized; a training can do without these files. */
-static FovStatus check_test(const FovPictures *trained, const FovPicturesOptions *options,
-                            const char *folder) {
+/** Fails if the test files are damaged or too large; a training can do without them. */
+static FovStatus check_test(const FovPicturesOptions *options, const char *folder) {
   char images[PATH_MAX], labels[PATH_MAX];
   if (find_file(images, folder, test_images) != FOV_OK) return FOV_OK;
   FOV_TRY(find_file(labels, folder, test_labels));
   Pair pair = {0};
   FovStatus status = read_pair(&pair, images, labels, options->classes);
-  int height = pair.images.dims[1], width = pair.images.dims[2];
+  FovResize resize = resize_of(&pair, options);
+  if (status == FOV_OK) status = check_bytes(&resize, (size_t)pair.images.dims[0], images);
   finish_pair(&pair);
-  FOV_TRY(status);
-  if (options->picture || (height == trained->height && width == trained->width)) return FOV_OK;
-  return fov_fail(FOV_ERR_FORMAT,
-                  "%s: expected pictures of %d x %d pixels, as those of the training, found %d x "
-                  "%d: set env.picture",
-                  images, trained->width, trained->height, width, height);
+  return status;
 }
 
 static FovStatus load_mnist(FovPictures *pictures, const FovPicturesOptions *options,
@@ -201,7 +202,7 @@ static FovStatus load_mnist(FovPictures *pictures, const FovPicturesOptions *opt
   if (test) divide(pictures->division, count_others(folder, train_images), 1);
   pictures->division[FOV_SPLIT_TEST] = test ? pictures->count : count_others(folder, test_images);
   // A training must not end with a test that is impossible.
-  return split == FOV_SPLIT_TRAIN ? check_test(pictures, options, folder) : FOV_OK;
+  return split == FOV_SPLIT_TRAIN ? check_test(options, folder) : FOV_OK;
 }
 
 /* ---- PNGs ---- */

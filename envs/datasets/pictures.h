@@ -51,8 +51,8 @@ typedef struct FovPictures {
  * When the training part is loaded, the test part is checked too: its PNGs by fov_png_check,
  * MNIST's test files, if they are there, by reading them.
  *
- * Fails if files are missing or damaged, do not match, have a label that is no class, or if all
- * pictures together have more than 1 GiB.
+ * Fails if files are missing or damaged, do not match, have a label that is no class, or if the
+ * pictures of a folder, of all splits, or of one of MNIST's files have more than 1 GiB.
  */
 FovStatus fov_pictures_load(FovPictures *pictures, const FovPicturesOptions *options,
                             FovSplit split);

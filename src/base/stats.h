@@ -43,8 +43,9 @@ double fov_stats_iqm(const double *sorted, int n);
 double fov_stats_mcnemar(int64_t first, int64_t second);
 
 /** Adjusts n p-values for n tests (Holm 1979): with p_(1) <= … <= p_(n), the adjusted value of
- * p_(k) is the largest of min(1, (n − j + 1) p_(j)) over j <= k. The order is kept. Rejecting where
- * the adjusted value is at most α wrongly rejects at least one with probability at most α. */
+ * p_(k) is the largest of min(1, (n − j + 1) p_(j)) over j <= k. The order is kept. If all
+ * hypotheses with an adjusted value of at most α are rejected, the probability of a false rejection
+ * is at most α. */
 void fov_stats_holm(double *adjusted, const double *p, int n);
 
 /** The level of each test's interval that agrees with Holm's decisions at α: with p the p-value at

@@ -8,6 +8,7 @@
 #include "cli/arguments.h"
 #include "config/config.h"
 #include "env.h"
+#include "experiment/trained.h"
 
 typedef struct FovCommand {
   const char *name;
@@ -34,6 +35,9 @@ void fov_cli_note_file(const char *path, bool checked);
 
 /** Fails if the output would replace a file that the command reads. */
 FovStatus fov_cli_check_output(const char *output, const char *source);
+
+/** The same for the checkpoint of an agent and the files that its settings name. */
+FovStatus fov_cli_check_trained(const char *output, const FovTrained *trained);
 
 /** Catches SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE. Returns a flag that gets the number of
  * the newest of them; a signal that comes twice ends the program. */

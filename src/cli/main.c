@@ -93,6 +93,13 @@ FovStatus fov_cli_check_output(const char *output, const char *source) {
                   source);
 }
 
+FovStatus fov_cli_check_trained(const char *output, const FovTrained *trained) {
+  size_t count;
+  const FovSetting *list = fov_settings_list(&count, trained->experiment.settings);
+  for (size_t i = 0; i < count; i++) FOV_TRY(fov_cli_check_output(output, list[i].value));
+  return fov_cli_check_output(output, trained->path);
+}
+
 /* ---- help ---- */
 
 static FovStatus print_commands(void) {

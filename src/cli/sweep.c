@@ -122,7 +122,7 @@ static void print_plan(const FovSweepReport *report) {
          report->threads, fov_plural(report->threads));
 }
 
-/** Runs that have not ended, as far as this process and the files tell. */
+/** Runs that no process is known to have ended. */
 static int unfinished(const FovSweepReport *report) {
   int count = 0;
   for (int i = 0; i < report->count; i++)

@@ -183,7 +183,9 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     fov_cli_release_interrupts();
     return fov_draw_window(arguments->words[0], &what);
   }
-  if (what.picture) FOV_TRY(fov_cli_check_output(request->export, what.picture));
+  const char *const read[] = {path, what.beside ? beside : path,
+                              what.picture ? what.picture : path};
+  for (int i = 0; i < 3; i++) FOV_TRY(fov_cli_check_output(request->export, read[i]));
   if (what.show != FOV_DRAW_EPISODE || what.picture || what.gazes || what.method) {
     FOV_TRY(fov_draw_overview(request->export, arguments->words[0], &what));
   } else {

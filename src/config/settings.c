@@ -56,9 +56,8 @@ static char *copy_trimmed(const char *text) {
   return strndup(text, length);
 }
 
-/** Whether a text has printable characters and tabs only. */
 static bool is_plain(const char *text) {
-  while (*text == '\t' || (*text && fov_text_printable(text) > 0)) text += fov_text_character(text);
+  while (*text == '\t' || (*text && !iscntrl((unsigned char)*text))) text++;
   return *text == '\0';
 }
 
@@ -79,7 +78,7 @@ static FovStatus check_setting(const FovSettings *settings, const FovSetting *se
                     FOV_MAX_SETTINGS);
   if (!is_plain(setting->key) || !is_plain(setting->value))
     return fov_fail(FOV_ERR_FORMAT,
-                    "%s: '%.80s': expected one line of UTF-8 without control characters",
+                    "%s: '%.80s': expected one line of text, found a control character",
                     setting->where, setting->key);
   return check_once(settings->list, settings->count, setting);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "learn/rollout/beam.h"
 
 void fov_session_note(void *session, const char *line) {
@@ -140,12 +141,23 @@ static FovStatus start_weights(FovSession *session) {
   return status;
 }
 
+/** The files of a run hold UTF-8. */
+static FovStatus check_text(const char *config) {
+  const char *line = config, *at = config;
+  for (; *at == '\n' || *at == '\t' || (*at && fov_text_printable(at) > 0);
+       at += fov_text_character(at))
+    if (*at == '\n') line = at + 1;
+  if (!*at) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "'%.*s': expected UTF-8", (int)strcspn(line, "\n"), line);
+}
+
 static FovStatus prepare(FovSession *session, const FovTrainRequest *request) {
   FovExperiment *experiment = &session->experiment;
   FOV_TRY(fov_experiment_init(experiment));
   FOV_TRY(read_settings(session));
   FOV_TRY(choose_dir(session));
   FOV_TRY(fov_config_dump(&session->config, &experiment->config));
+  FOV_TRY(check_text(session->config));
   FOV_TRY(fov_experiment_env(&session->train_env, experiment, FOV_SPLIT_TRAIN));
   FOV_TRY(fov_experiment_env(&session->valid_env, experiment, FOV_SPLIT_VALID));
   FOV_TRY(fov_experiment_build(experiment, &session->train_env.spec));

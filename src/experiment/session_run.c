@@ -155,21 +155,31 @@ static FovStatus load_state(FovSession *session, const FovSafetensors *file) {
   return FOV_OK;
 }
 
+/** Whether best.safetensors is of the updates until the checkpoint. */
+static bool is_of_checkpoint(const FovSession *session, const char *path) {
+  int64_t update;
+  FovSafetensors *file;
+  if (fov_safetensors_open(&file, path) != FOV_OK) return false;
+  FovStatus status = fov_checkpoint_update(&update, file);
+  fov_safetensors_close(file);
+  return status == FOV_OK && update <= fov_session_update(session);
+}
+
 /** A process that was killed may have written better weights after the checkpoint. With other
  * settings these updates are not repeated, and the best weights of the rest replace them. */
 static FovStatus check_best(FovSession *session) {
   char path[FOV_PATH_SIZE];
-  int64_t update;
-  FovSafetensors *file;
   fov_session_path(path, session, FOV_RUN_BEST);
-  if (session->change_count == 0 || !fov_file_exists(path)) return FOV_OK;
-  FOV_TRY(fov_safetensors_open(&file, path));
-  FovStatus status = fov_checkpoint_update(&update, file);
-  fov_safetensors_close(file);
-  if (status != FOV_OK || update <= fov_session_update(session)) return status;
-  session->best.loss = FOV_NO_LOSS;
-  fov_session_note(session, "the best weights are newer than the last checkpoint: they are chosen "
-                            "again, from the next evaluation on");
+  if (session->change_count == 0 || !fov_file_exists(path) || is_of_checkpoint(session, path))
+    return FOV_OK;
+  if (fov_session_update(session) == fov_trainer_updates_planned(session->trainer))
+    return fov_fail(FOV_ERR_USAGE,
+                    "%s: damaged, or newer than the last checkpoint, after which no update is left "
+                    "to choose other weights by; set more train.episodes",
+                    path);
+  session->best = (FovBest){.loss = FOV_NO_LOSS, .update = fov_session_update(session)};
+  fov_session_note(session, "the best weights are damaged, or newer than the last checkpoint: they "
+                            "are chosen again, from the next evaluation on");
   return FOV_OK;
 }
 

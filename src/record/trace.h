@@ -15,7 +15,8 @@ enum {
   FOV_TRACE_COLUMNS = 2 * FOV_COLUMNS + 2,
   FOV_TRACE_NAME = 48,
   FOV_TRACE_TEXT = 32,
-  FOV_TRACE_NAMES = 240 << 10 /**< both fit a header, even if each byte is escaped */
+  FOV_TRACE_NAMES = 240 << 10 /**< bytes of the names of all actions, or of all symbols; both fit a
+                                 header, even if each byte is escaped */
 };
 
 /** What the policy recorded of the choice of each glimpse, the attention of the glimpse, or the

@@ -197,6 +197,7 @@ double fov_text_width(cairo_t *cr, const char *text) {
 
 void fov_fit_text(cairo_t *cr, char *text, size_t size, double room) {
   size_t length = strlen(text);
+  fov_text_clean(text); // the end may be half a character
   while (length > 4 && fov_text_width(cr, text) > room) {
     do length--;
     while (length > 0 && (text[length] & 0xc0) == 0x80); // of a character of several bytes

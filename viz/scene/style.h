@@ -96,8 +96,8 @@ void fov_set_font(cairo_t *cr, double size, bool bold);
 
 double fov_text_width(cairo_t *cr, const char *text);
 
-/** Cuts a text of more than 4 bytes until it is no wider than `room` or has 4 bytes at most, and
- * appends "...". text: [size] */
+/** If a text of more than 4 bytes is wider than `room`, replaces its end by "..." until it fits or
+ * 4 bytes are left. text: [size] */
 void fov_fit_text(cairo_t *cr, char *text, size_t size, double room);
 
 /** Draws a formatted line of at most 255 bytes on the baseline `y`; returns its width. */

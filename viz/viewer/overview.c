@@ -106,10 +106,11 @@ FovStatus fov_draw_overview(const char *path, const char *source, const FovDrawE
   bool episode = played && what->show == FOV_DRAW_EPISODE;
   FOV_TRY(episode ? check_ending(path, what) : fov_draw_check(path));
   FOV_TRY(fov_viewer_open_at(&viewer, source, what));
-  FovStatus status = viewer.player.count == 0
-                         ? fov_fail(FOV_ERR_USAGE, "%s: no episodes to draw", source)
-                     : episode ? export_scene(path, &viewer, what)
-                               : draw(path, &viewer, what);
+  FovStatus status;
+  if (viewer.player.count == 0)
+    status = fov_fail(FOV_ERR_USAGE, "%s: no episodes to draw", source);
+  else
+    status = episode ? export_scene(path, &viewer, what) : draw(path, &viewer, what);
   fov_viewer_finish(&viewer);
   return status;
 }

@@ -11,7 +11,7 @@
 static const double slowest = 0.25, fastest = 16;
 static const double step_seconds = 0.2; // the duration of a step by key
 
-/** Whether an episode has the label that was chosen and, if a cell was, its answer to it. */
+/** Whether an episode has the chosen label and, if a cell was chosen, gives its answer there. */
 static bool has_label(const FovPlayer *player, int episode) {
   const FovTrace *trace = player->trace;
   for (int t = 0; t < trace->lengths[episode]; t++) {

@@ -84,7 +84,7 @@ typedef struct FovPlayer {
   bool playing;
   double speed;
   FovFilter filter;
-  int label;  /**< that all episodes that are shown have, after some glimpse; −1: any */
+  int label;  /**< of a turn that every shown episode has; −1: any */
   int answer; /**< −1, or episodes are shown that answer `label` so in any turn */
   FovOrder order;
   bool reversed;
