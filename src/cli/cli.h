@@ -33,11 +33,11 @@ void fov_cli_notes(const FovSettings *settings);
 /** Prints on stderr that a checkpoint or a trace has no digest, unless it has been checked. */
 void fov_cli_note_file(const char *path, bool checked);
 
-/** Fails if the output would replace a file that the command reads. */
-FovStatus fov_cli_check_output(const char *output, const char *source);
+/** Fails if the output of an option ("-o") would replace a file that the command reads. */
+FovStatus fov_cli_check_output(const char *option, const char *output, const char *source);
 
 /** The same for the checkpoint of an agent and the files that its settings name. */
-FovStatus fov_cli_check_trained(const char *output, const FovTrained *trained);
+FovStatus fov_cli_check_trained(const char *option, const char *output, const FovTrained *trained);
 
 /** Catches SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE. Returns a flag that gets the number of
  * the newest of them; a signal that comes twice ends the program. */

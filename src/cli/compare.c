@@ -111,7 +111,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     return fov_fail(FOV_ERR_USAGE, "-o %s and --%s%s: expected one of them, or the same format",
                     request->output, request->json ? "" : "format ", format_names[asked]);
   for (int i = 0; i < arguments->count && request->output; i++)
-    FOV_TRY(fov_cli_check_output(request->output, arguments->words[i]));
+    FOV_TRY(fov_cli_check_output("-o", request->output, arguments->words[i]));
   FovCompareRequest what = {.sources = arguments->words,
                             .source_count = arguments->count,
                             .rows = request->rows,

@@ -212,7 +212,7 @@ static FovStatus evaluate(const Request *request, const FovTrained *trained) {
 
 static FovStatus check_lengths(const Request *request, const FovTrained *trained) {
   if (!request->lengths) return FOV_OK;
-  FOV_TRY(fov_cli_check_trained(request->lengths, trained));
+  FOV_TRY(fov_cli_check_trained("--lengths", request->lengths, trained));
   if (trained->env.spec.observation.kind == FOV_OBSERVATION_TOKENS)
     return fov_replace_check(request->lengths);
   return fov_fail(FOV_ERR_USAGE,

@@ -87,17 +87,17 @@ void fov_cli_note_file(const char *path, bool checked) {
   if (!checked) fov_print(stderr, "fovea: %s: %s\n", path, fov_provenance_note);
 }
 
-FovStatus fov_cli_check_output(const char *output, const char *source) {
+FovStatus fov_cli_check_output(const char *option, const char *output, const char *source) {
   if (!fov_file_same(output, source)) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE, "%s: would replace %s, which is read; choose another name", output,
-                  source);
+  return fov_fail(FOV_ERR_USAGE, "%s %s: would replace %s, which is read; choose another name",
+                  option, output, source);
 }
 
-FovStatus fov_cli_check_trained(const char *output, const FovTrained *trained) {
+FovStatus fov_cli_check_trained(const char *option, const char *output, const FovTrained *trained) {
   size_t count;
   const FovSetting *list = fov_settings_list(&count, trained->experiment.settings);
-  for (size_t i = 0; i < count; i++) FOV_TRY(fov_cli_check_output(output, list[i].value));
-  return fov_cli_check_output(output, trained->path);
+  for (size_t i = 0; i < count; i++) FOV_TRY(fov_cli_check_output(option, output, list[i].value));
+  return fov_cli_check_output(option, output, trained->path);
 }
 
 /* ---- help ---- */

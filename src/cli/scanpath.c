@@ -154,9 +154,10 @@ static FovStatus check_output(const Request *request, const FovArguments *argume
   if (!request->output) return FOV_OK;
   for (int i = 0; i < arguments->count; i++) {
     FOV_TRY(fov_run_find(trace, arguments->words[i], FOV_RUN_TRACE));
-    FOV_TRY(fov_cli_check_output(request->output, trace));
+    FOV_TRY(fov_cli_check_output("-o", request->output, trace));
   }
-  return request->fixations ? fov_cli_check_output(request->output, request->fixations) : FOV_OK;
+  return request->fixations ? fov_cli_check_output("-o", request->output, request->fixations)
+                            : FOV_OK;
 }
 
 static FovStatus run(const void *values, const FovArguments *arguments) {

@@ -95,7 +95,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
                                       arguments->count - 1, (FovSplit)request->split);
   fov_cli_notes(trained.experiment.settings);
   if (status == FOV_OK) fov_cli_note_file(trained.path, trained.checked);
-  if (status == FOV_OK) status = fov_cli_check_trained(path, &trained);
+  if (status == FOV_OK) status = fov_cli_check_trained("-o", path, &trained);
   if (status == FOV_OK) status = record(request, path, &trained);
   fov_trained_finish(&trained);
   return status;

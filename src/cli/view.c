@@ -185,7 +185,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   }
   const char *const read[] = {path, what.beside ? beside : path,
                               what.picture ? what.picture : path};
-  for (int i = 0; i < 3; i++) FOV_TRY(fov_cli_check_output(request->export, read[i]));
+  for (int i = 0; i < 3; i++) FOV_TRY(fov_cli_check_output("--export", request->export, read[i]));
   if (what.show != FOV_DRAW_EPISODE || what.picture || what.gazes || what.method) {
     FOV_TRY(fov_draw_overview(request->export, arguments->words[0], &what));
   } else {
