@@ -134,7 +134,10 @@ static void test_abort_leaves_nothing(void **state) {
 static void test_a_stale_file_or_planted_link_is_not_followed(void **state) {
   (void)state;
   char stale[600], victim[512];
-  snprintf(stale, sizeof stale, "%s/.x.txt.%ld.tmp", folder, (long)getpid());
+  FovReplace replace;
+  assert_int_equal(fov_replace_begin(&replace, path), FOV_OK);
+  snprintf(stale, sizeof stale, "%s", replace.beside);
+  fov_replace_abort(&replace);
   snprintf(victim, sizeof victim, "%s/victim", folder);
   assert_int_equal(symlink(victim, stale), 0);
   assert_int_equal(fov_file_write(path, "x", 1), FOV_OK);
@@ -289,15 +292,20 @@ static void touch(const char *name) {
   close(fd);
 }
 
-static void test_a_sweep_removes_files_of_dead_processes(void **state) {
+static void test_a_sweep_removes_files_of_dead_processes_of_this_host(void **state) {
   (void)state;
   pid_t dead = fork(); // Its process id stays unused for a while.
   if (dead == 0) _exit(0);
   assert_int_equal(waitpid(dead, NULL, 0), dead);
-  char left[64], alive[64];
-  snprintf(left, sizeof left, ".x.txt.%ld.tmp", (long)dead);
-  snprintf(alive, sizeof alive, ".x.txt.%ld.tmp", (long)getpid());
-  const char *const stay[] = {alive, "x.txt", ".x.txt", "x.1.tmp", ".x.tmp", ".tmp", ".x.1a.tmp"};
+  char host[65] = "", left[128], alive[128], elsewhere[128], longer[128], wrong[128];
+  assert_int_equal(gethostname(host, sizeof host - 1), 0);
+  snprintf(left, sizeof left, ".x.txt.%s.%ld.tmp", host, (long)dead);
+  snprintf(alive, sizeof alive, ".x.txt.%s.%ld.tmp", host, (long)getpid());
+  snprintf(elsewhere, sizeof elsewhere, ".x.txt.not-%s.%ld.tmp", host, (long)dead);
+  snprintf(longer, sizeof longer, ".x.txt.%s.not.%ld.tmp", host, (long)dead);
+  snprintf(wrong, sizeof wrong, ".x.txt.%s.%lda.tmp", host, (long)dead);
+  const char *const stay[] = {alive,    elsewhere, longer,   wrong,  "x.txt",
+                              ".x.txt", "x.1.tmp", ".x.tmp", ".tmp", ".9999999.tmp"};
   touch(left);
   for (size_t i = 0; i < sizeof stay / sizeof *stay; i++) touch(stay[i]);
   assert_int_equal(fov_replace_sweep(folder), FOV_OK);
@@ -428,7 +436,7 @@ int main(void) {
       TEST(test_a_missing_folder_is_named),
       TEST(test_a_folder_is_not_replaced),
       TEST(test_a_device_is_not_replaced),
-      TEST(test_a_sweep_removes_files_of_dead_processes),
+      TEST(test_a_sweep_removes_files_of_dead_processes_of_this_host),
       TEST(test_read_stops_at_its_limit),
       TEST(test_read_refuses_what_is_not_a_file),
       TEST(test_a_file_that_shrinks_is_refused),

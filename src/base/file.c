@@ -17,12 +17,23 @@ static size_t folder_length(const char *path) {
   return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/** The process id in the name keeps two processes that replace the same path apart. */
+enum { HOST_SIZE = 65, ENDING_SIZE = HOST_SIZE + 32 };
+
+/** ".HOST.": what the names of this host's new files have before the process id and ".tmp". */
+static void name_host(char host[ENDING_SIZE]) {
+  char name[HOST_SIZE] = "localhost";
+  gethostname(name, sizeof name - 1);
+  snprintf(host, ENDING_SIZE, ".%s.", name);
+}
+
+/** Host and process id in the name keep apart the processes that replace the same path. */
 static char *name_beside(const char *path) {
-  size_t folder = folder_length(path), size = strlen(path) + 32;
-  char *beside = malloc(size);
+  size_t folder = folder_length(path), size = strlen(path) + ENDING_SIZE;
+  char *beside = malloc(size), host[ENDING_SIZE];
+  name_host(host);
   if (beside)
-    snprintf(beside, size, "%.*s.%s.%ld.tmp", (int)folder, path, path + folder, (long)getpid());
+    snprintf(beside, size, "%.*s.%s%s%ld.tmp", (int)folder, path, path + folder, host,
+             (long)getpid());
   return beside;
 }
 
@@ -193,11 +204,13 @@ void fov_replace_abort(FovReplace *replace) {
   forget(replace);
 }
 
-/** Whether a name is one of name_beside's, whose process has ended. */
-static bool is_left_over(const char *name) {
+/** Whether a name is one of name_beside's, on this host, whose process has ended. */
+static bool is_left_over(const char *name, const char host[ENDING_SIZE]) {
   const char *end = strrchr(name, '.'), *id = end;
   if (*name != '.' || strcmp(end, ".tmp") != 0) return false;
   while (id > name && id[-1] != '.') id--;
+  ptrdiff_t length = (ptrdiff_t)strlen(host);
+  if (id - name < length || memcmp(id - length, host, (size_t)length) != 0) return false;
   char *stop;
   long process = strtol(id, &stop, 10);
   return process > 0 && stop == end && kill((pid_t)process, 0) != 0 && errno == ESRCH;
@@ -206,9 +219,11 @@ static bool is_left_over(const char *name) {
 FovStatus fov_replace_sweep(const char *folder) {
   DIR *stream = opendir(folder);
   if (!stream) return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", folder, strerror(errno));
+  char host[ENDING_SIZE];
+  name_host(host);
   // A file that cannot be removed does no harm.
   for (const struct dirent *entry; (entry = readdir(stream));)
-    if (is_left_over(entry->d_name)) unlinkat(dirfd(stream), entry->d_name, 0);
+    if (is_left_over(entry->d_name, host)) unlinkat(dirfd(stream), entry->d_name, 0);
   closedir(stream);
   return FOV_OK;
 }

@@ -39,7 +39,8 @@ FovStatus fov_replace_check(const char *path);
  * can then only be aborted. Async-signal-safe: for a handler that ends the process. */
 void fov_replace_abort_all(void);
 
-/** Removes from a folder the new files of processes that were killed before their commit. */
+/** Removes from a folder the new files of this host's processes that were killed before their
+ * commit. */
 FovStatus fov_replace_sweep(const char *folder);
 
 /** Writes all `size` bytes, whatever signals arrive; false with errno set. */
