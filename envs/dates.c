@@ -133,7 +133,7 @@ void fov_date_write(FovDateText *text, FovDate date, int format) {
   text->text[text->length] = 0;
 }
 
-/* ---- the world ---- */
+/* ---- the environment ---- */
 
 enum { CASES = 10000, ANSWERS = 10 }; // characters of an ISO date
 

@@ -1,4 +1,4 @@
-/** Dates as people write them, for the world `dates` and its tests. */
+/** Dates as people write them, for the environment `dates` and its tests. */
 #ifndef FOV_ENVS_DATES_H
 #define FOV_ENVS_DATES_H
 

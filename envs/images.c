@@ -3,7 +3,7 @@
  * presets centred, translated and cluttered (Mnih et al. 2014, section 4.1).
  *
  * With `steps` above 1 its class is asked for that often, and an episode is right if the last
- * answer is, as in the worlds of active perception (Schneider et al. 2026).
+ * answer is, as in the environments of active perception (Schneider et al. 2026).
  *
  * A reset draws the clutter and then, if the picture may be anywhere, its x and y, uniformly from
  * all places that keep it inside; and its distortion, if there is any. Nothing else is random.

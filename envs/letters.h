@@ -16,7 +16,7 @@ typedef struct FovLetters FovLetters;
 /** Writes which symbol of the source each answer is: order [length]. */
 typedef void FovLettersOrder(int *order, const int32_t *source, int length);
 
-/** `create` of such a world. */
+/** `create` of such an environment. */
 FovStatus fov_letters_create(void **env, FovEnvSpec *spec, const void *options, FovSplit split);
 
 /** Draws a source of the split into the lane, to be answered in some order. */

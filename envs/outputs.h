@@ -1,5 +1,5 @@
-/** What worlds of sequences share: symbols that are answered in turn, up to an end, and the split
- * that a source belongs to. */
+/** What environments of sequences share: symbols that are answered in turn, up to an end, and the
+ * split that a source belongs to. */
 #ifndef FOV_ENVS_OUTPUTS_H
 #define FOV_ENVS_OUTPUTS_H
 

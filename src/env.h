@@ -78,8 +78,9 @@ typedef struct FovAnswer {
 enum { FOV_VECTOR_LOSS = 3 };
 
 /** The loss of an answered vector y, 3/A · ‖y − target‖², three times the mean squared error: what
- * an agent learns from, and what a world may subtract from the reward. Answering 0 to targets that
- * are uniform in [−1, 1]^A costs 1 on average (as in ap_gym, Schneider et al. 2026). y, target: [A]
+ * an agent learns from, and what an environment may subtract from the reward. Answering 0 to
+ * targets that are uniform in [−1, 1]^A costs 1 on average (as in ap_gym, Schneider et al. 2026).
+ * y, target: [A]
  */
 float fov_vector_loss(const float *y, const float *target, int A);
 
@@ -133,7 +134,7 @@ typedef struct FovEnvLane {
   void *state;       /**< spec.state_size bytes, aligned for any type */
   float *target;     /**< [A], finite: the right answer of the next step, if it is a vector */
   int label; /**< 0 … A−1: the right answer of the next step, if it is a class; else −1 */
-  FovAlignment from; /**< of the right answer of the next step; all −1 unless the world sets it */
+  FovAlignment from; /**< of the right answer of the next step; all −1 unless the env sets it */
   float where[2]; /**< (x, y) in [−1, 1]: the middle of what is asked for, such as a digit, if the
                        spec is `located`; NaN: not known, as after a reset. Tools map gazes
                        relative to it; agents do not see it */

@@ -11,8 +11,8 @@ int count_allocations(void);
 /** Memory blocks of a trainer's arenas. */
 size_t trainer_blocks(FovTrainer *trainer);
 
-/** Fails the test if a training with two threads on a toy world allocates memory after the first
- * update. */
+/** Fails the test if a training with two threads on a toy environment allocates memory after the
+ * first update. */
 void assert_allocates_once(const char *settings);
 
 #endif

@@ -17,7 +17,7 @@ enum { SIDE = 8, CASES = 40, ANSWERS = 2, STEPS = 3 };
 static FovStatus create(void **env, FovEnvSpec *spec, const void *options, FovSplit split) {
   (void)options, (void)split;
   *env = malloc(32);
-  if (!*env) return fov_fail(FOV_ERR_MEMORY, "no memory for a world");
+  if (!*env) return fov_fail(FOV_ERR_MEMORY, "no memory for an environment");
   *spec = (FovEnvSpec){.observation = fov_byte_image(SIDE, SIDE, 1),
                        .actions = ANSWERS,
                        .steps = STEPS,

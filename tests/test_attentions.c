@@ -1,4 +1,4 @@
-/** The contract of every attention, with its own defaults, on toy worlds of nine tiles: its
+/** The contract of every attention, with its own defaults, on toy environments of nine tiles: its
  * gradient, lanes, columns, what it looks at, copies of an image, threads and memory. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -616,7 +616,7 @@ static void test_images_that_change_are_read_again(void **state) {
 
 /* ---- gradients ---- */
 
-/** Worlds whose lanes leave one by one; in the second, images change. */
+/** Environments whose lanes leave one by one; in the second, images change. */
 static const char *const worlds[] = {"env = toy_turns\nglimpses = 2\n",
                                      "env = toy_game\nglimpses = 2\n"};
 
@@ -842,7 +842,7 @@ static void check_threads_of(const char *settings) {
 /** Three shards, the last of them short, and more numbers than one task steps. */
 #define SHARDS "train.batch = 40\ntrain.shard = 16\ncore.width = 70\n"
 
-/** In the first world, and in the second, a game, unless labels are needed. */
+/** In the first environment, and in the second, a game, unless labels are needed. */
 static void check_trainings(void (*check)(const char *settings), const FovAttention *attention) {
   for (int world = 0; world < (attention->relaxes && !attention->control ? 1 : 2); world++) {
     char settings[SETTINGS], more[SETTINGS / 2];

@@ -155,7 +155,7 @@ static void assert_explained(int64_t index, const char *name) {
   fov_jacobian_finish(&jacobian);
 }
 
-/** The map at the picture that is shown, of a world that changes pictures, and at no other. */
+/** The map at the picture that is shown, where pictures change, and at no other. */
 static void assert_picture_explained(int64_t index) {
   int glimpse = fov_window_scene(&viewer).glimpse;
   FovMaps maps = make_maps(index, "saliency", glimpse);

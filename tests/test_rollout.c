@@ -592,7 +592,7 @@ static void test_vectors_are_answered_and_judged(void **state) {
   toy_finish(&toy);
 }
 
-/** A glimpse is what the world shows at its place, and a place beyond the edge is the last. */
+/** A glimpse is what the environment shows at its place, and a place past the edge is the last. */
 static void test_a_world_is_asked_what_is_at_a_place(void **state) {
   (void)state;
   enum { LANES = 24 };

@@ -277,9 +277,9 @@ static void test_a_beam_of_one_is_greedy(void **state) {
   toy_finish(&toy);
 }
 
-/** A world where the first answer decides: 0 is the likeliest, but what follows it is uncertain,
- * and 1 leads to a certain end. The state is the read-out, which is 0 here, and the vector of the
- * answer before. */
+/** An environment where the first answer decides: 0 is the likeliest, but what follows it is
+ * uncertain, and 1 leads to a certain end. The state is the read-out, which is 0 here, and the
+ * vector of the answer before. */
 static void set_trap(const Toy *toy, real *values) {
   memset(values, 0, toy_block_bytes(toy));
   const FovParam *w = toy_param(toy, "class.w"), *bias = toy_param(toy, "class.bias");

@@ -1,5 +1,5 @@
-/** Worlds of sequences: what is to be answered and where it comes from, which split a source is of,
- * dates in all formats, text files, and digits on a strip. */
+/** Environments of sequences: what is to be answered and where it comes from, which split a source
+ * is of, dates in all formats, text files, and digits on a strip. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #include "envs/dates.h"
 #include "folder.h"
 
-/* ---- a world and a lane of it ---- */
+/* ---- an environment and a lane of it ---- */
 
 typedef struct World {
   FovEnv env;

@@ -814,7 +814,7 @@ static void test_the_history_is_bounded(void **state) {
   fov_trace_finish(&large);
 }
 
-/** So are the frames of a world that changes. */
+/** So are the frames of an environment that changes. */
 static void test_frames_shorten_a_snapshot(void **state) {
   (void)state;
   struct stat info;

@@ -65,8 +65,8 @@ typedef struct Toy {
   FovTraining training;
 } Toy;
 
-/** Builds a small agent for the toy world; `settings` are lines of key = value that change it.
- * Fails the test if they are wrong. */
+/** Builds a small agent for the toy environment; `settings` are lines of key = value that change
+ * it. Fails the test if they are wrong. */
 void toy_create(Toy *toy, const char *settings);
 void toy_finish(Toy *toy);
 
@@ -104,7 +104,7 @@ int toy_letters_length(int64_t index);
 int toy_turns_count(int64_t index);
 int toy_turns_label(int64_t index, int turn);
 
-/** One reset of the toy world. */
+/** One reset of the toy environment. */
 typedef struct ToyReset {
   int64_t index;
   uint32_t draw; /**< the first number that its generator gave */

@@ -11,7 +11,7 @@ import os
 import sys
 import tempfile
 
-import ap_gym  # its import registers the worlds
+import ap_gym  # its import registers the environments
 import gymnasium
 import numpy as np
 from ap_gym.envs.image import ImageClassificationDataset, ImagePerceptionConfig
