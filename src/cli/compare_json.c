@@ -137,7 +137,8 @@ FovStatus fov_compare_json(FILE *stream, const FovCompared *compared) {
           : NULL;
   json_decref(root);
   if (!text)
-    return fov_fail(FOV_ERR_FORMAT, "cannot be written as JSON; are the names of runs UTF-8?");
+    return fov_fail(FOV_ERR_FORMAT,
+                    "--json: expected names of runs and rows in UTF-8, found other bytes");
   fprintf(stream, "%s\n", text);
   free(text);
   return FOV_OK;

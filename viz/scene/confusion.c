@@ -13,9 +13,11 @@
 FovStatus fov_confusion_count(FovConfusion *confusion, const FovTrace *trace, int episodes) {
   int A = trace->actions;
   if (trace->control)
-    return fov_fail(FOV_ERR_USAGE, "answers that are moves or vectors have no classes");
+    return fov_fail(FOV_ERR_USAGE,
+                    "confusion matrix: answers must be classes, found moves or vectors");
   if (A > FOV_CONFUSION_CLASSES)
-    return fov_fail(FOV_ERR_USAGE, "%d classes: a matrix shows up to %d", A, FOV_CONFUSION_CLASSES);
+    return fov_fail(FOV_ERR_USAGE, "confusion matrix: expected at most %d classes, found %d",
+                    FOV_CONFUSION_CLASSES, A);
   *confusion = (FovConfusion){.classes = A, .episodes = episodes};
   confusion->counts = calloc((size_t)A * A + A, sizeof *confusion->counts);
   if (!confusion->counts) return fov_fail(FOV_ERR_MEMORY, "no memory for a matrix");

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 int fov_last_glimpse(const FovTrace *trace, int episode) {
   return trace->lengths[episode] - 1;
 }
@@ -93,8 +95,7 @@ static void cut_character(char *text) {
 /** Makes a name that a buffer may have cut, or from any file, one that can be drawn. */
 static void clean_name(char *text) {
   cut_character(text);
-  for (char *c = text; *c; c++)
-    if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
+  fov_text_clean(text);
 }
 
 void fov_action_name(char text[FOV_ACTION_NAME], const FovTrace *trace, int action) {
