@@ -152,6 +152,22 @@ static void print_written(const char *file, const char *source, const char *trac
   fov_print(stdout, "\n");
 }
 
+/** Writes `file`. path: the trace of `source`; beside: that of the second agent, if any. */
+static FovStatus write_export(const char *file, const char *source, const char *path,
+                              const char *beside, FovDrawEpisode *what) {
+  const char *const read[] = {path, what->beside ? beside : path,
+                              what->picture ? what->picture : path};
+  for (int i = 0; i < 3; i++) FOV_TRY(fov_cli_check_output("--export", file, read[i]));
+  if (what->show != FOV_DRAW_EPISODE || what->picture || what->gazes || what->method) {
+    FOV_TRY(fov_draw_overview(file, source, what));
+  } else {
+    if (what->beside) what->beside = beside;
+    FOV_TRY(fov_draw_episode(file, path, what));
+  }
+  print_written(file, source, path, what);
+  return FOV_OK;
+}
+
 static FovStatus run(const void *values, const FovArguments *arguments) {
   const Request *request = values;
   FovDrawEpisode what = {.show = (FovDrawShow)request->show,
@@ -179,21 +195,10 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     fov_cli_note_file(path, of_trace.checked);
     note_other_weights(arguments->words[0], path, &of_trace);
   }
-  if (!request->export) {
-    fov_cli_release_interrupts();
-    return fov_draw_window(arguments->words[0], &what);
-  }
-  const char *const read[] = {path, what.beside ? beside : path,
-                              what.picture ? what.picture : path};
-  for (int i = 0; i < 3; i++) FOV_TRY(fov_cli_check_output("--export", request->export, read[i]));
-  if (what.show != FOV_DRAW_EPISODE || what.picture || what.gazes || what.method) {
-    FOV_TRY(fov_draw_overview(request->export, arguments->words[0], &what));
-  } else {
-    if (what.beside) what.beside = beside;
-    FOV_TRY(fov_draw_episode(request->export, path, &what));
-  }
-  print_written(request->export, arguments->words[0], path, &what);
-  return FOV_OK;
+  if (request->export)
+    return write_export(request->export, arguments->words[0], path, beside, &what);
+  fov_cli_release_interrupts();
+  return fov_draw_window(arguments->words[0], &what);
 }
 
 const FovCommand fov_command_view = {

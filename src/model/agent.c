@@ -15,7 +15,7 @@ const FovOption fov_agent_options[] = {
     FOV_CHOICE(FovAgentOptions, stop_gradient, "none", stops,
                "heads whose gradient does not reach the core (layers = 2: its first layer)"),
     FOV_BOOL(FovAgentOptions, time, "no",
-             "give the core the time, too: 2t / T - 1 at glimpse t = 0 to T - 1"),
+             "give the core the time, too: 2(t - 1) / T - 1 at glimpse t = 1 to T"),
     FOV_INT(
         FovAgentOptions, previous, "0", 0, 8192,
         "units of a learned vector for the answer before, which the core reads: in training the "

@@ -33,7 +33,7 @@ static int write_digits(void **state) {
     memset(bytes + 16 + n * H * W, 10 + 11 * n, H * W);
     names[8 + n] = (uint8_t)n;
   }
-  snprintf(folder, sizeof folder, "%s/fovea-worlds-XXXXXX", tmp ? tmp : "/tmp");
+  snprintf(folder, sizeof folder, "%s/fovea-environments-XXXXXX", tmp ? tmp : "/tmp");
   if (!mkdtemp(folder)) return -1;
   snprintf(images, sizeof images, "%s/images", folder);
   snprintf(labels, sizeof labels, "%s/labels", folder);
