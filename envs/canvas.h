@@ -17,10 +17,9 @@ typedef struct FovCanvasOptions {
 
 /** Rows of an option table that all these environments have; each adds its own. */
 #define FOV_CANVAS_OPTIONS                                                                         \
-  FOV_STRING(                                                                                      \
-      FovPicturesOptions, data, "",                                                                \
-      "folder with MNIST's files, or with one folder of PNGs for each class; default: MNIST in "   \
-      "$FOVEA_DATA, then ~/.cache/fovea"),                                                         \
+  FOV_STRING(FovPicturesOptions, data, "",                                                         \
+             "folder with MNIST's files, or with one folder of PNGs per class; default: MNIST in " \
+             "$FOVEA_DATA or, if that is not set, in fovea of $XDG_CACHE_HOME or ~/.cache"),       \
       FOV_STRING(FovPicturesOptions, images, "", "IDX file of images, instead of data"),           \
       FOV_STRING(FovPicturesOptions, labels, "", "IDX file of the labels of env.images"),          \
       FOV_BOOL(FovPicturesOptions, divide, "yes",                                                  \

@@ -775,7 +775,7 @@ static void bad_tables_are_refused(void **state) {
   assert_refused("text follows a closing quote", "recipe,error\n\"a\"b,0.5\n");
   assert_refused("text follows a closing quote", "recipe,error\n\"a\"\r\"b\"\r\"c\"\r");
   assert_refused("expected a name that no other column has, found 'error'", "error,error\n1,1\n");
-  assert_refused("table.csv:2: has no test result of 1 rollout: the cell is empty",
+  assert_refused("table.csv:2: has no test result of 1 rollout: no such column, an empty cell",
                  "recipe,error\na,\n");
   assert_refused("table.csv:2: the same recipe and task, both with seed 0",
                  "recipe,seed,error\na,0,0.1\na,0,0.2\n");

@@ -256,6 +256,7 @@ static void test_unknown_keys(void **state) {
       {"episodes=3", "unknown key 'episodes'; did you mean 'train.episodes'?"},
       {"cores=rnn", "unknown key 'cores'; did you mean 'core'?"},
       {"temperature=3", "unknown key 'temperature'; fovea list settings shows all"},
+      {"core.temperature=3", "unknown key 'core.temperature': expected core.width"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     Fixture *f;

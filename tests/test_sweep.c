@@ -441,7 +441,7 @@ static void mistakes_in_rows_name_row_and_line(void **state) {
   REFUSED("--halving: expected a sweep without rows", "[row a]\ncore=rnn\n[sweep]\nhalving=yes\n");
 #undef REFUSED
   assert_int_equal(read_rows(&plan, "[row a]\ncore=rnn\n", NULL), FOV_ERR_USAGE);
-  assert_message("has rows, but no experiment: add a section [sweep]");
+  assert_message("a sweep file: expected experiment = FILE in its section [sweep], found none");
   fov_sweep_plan_finish(&plan);
 }
 

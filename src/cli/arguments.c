@@ -50,8 +50,8 @@ static FovStatus refuse(const Typed *typed, const char *argument, const FovOptio
 }
 
 static FovStatus refuse_no_value(const char *argument, const FovOption *option) {
-  char allowed[FOV_PHRASE_SIZE];
-  fov_value_describe(allowed, option);
+  char allowed[FOV_PHRASE_SIZE] = "one after it";
+  if (option->type != FOV_OPTION_TEXT) fov_value_describe(allowed, option);
   return fov_fail(FOV_ERR_USAGE, "%s: missing value; expected %s", argument, allowed);
 }
 
@@ -59,8 +59,7 @@ static FovStatus set(void *values, const Typed *typed, const char *value) {
   const FovOption *option = typed->option;
   char subject[NAME_SIZE + 100];
   snprintf(subject, sizeof subject, "--%s %.80s", option->name, value);
-  if (option->type == FOV_OPTION_TEXT && !*value)
-    return fov_fail(FOV_ERR_USAGE, "--%s: the value is empty", option->name);
+  if (!*value) return fov_fail(FOV_ERR_USAGE, "--%s: the value is empty", option->name);
   return fov_value_set(values, option, value, subject);
 }
 

@@ -27,7 +27,7 @@ static const FovOption options[] = {
     FOV_INT(Request, largest, "2048", FOV_BENCH_SMALLEST, FOV_BENCH_LARGEST,
             "bench size: side of the largest image, pixels"),
     FOV_LONG(Request, samples, "1000", 2, 1e9, "bench gradient: samples of each estimator"),
-    FOV_LONG(Request, seed, "0", 0, 1e15, "bench gradient: of its images and choices"),
+    FOV_LONG(Request, seed, "0", 0, 1e15, "bench gradient: random seed of its images and choices"),
     FOV_INT(Request, cases, "16", 1, 64, "bench gradient: images, the same in every sample"),
     {"own-reward", FOV_OPTION_BOOL, offsetof(Request, own_reward), 0, 0, NULL, "no",
      "bench gradient: use the training's reward and answers, not the last answer's "
@@ -276,8 +276,10 @@ const FovCommand fov_command_bench = {
              "\n"
              "Without a name: all phases. Without EXPERIMENT: three tasks, each with core=rnn and\n"
              "core=lstm.\n"
-             "key=value changes a setting, as in fovea train. gradient refuses those that its\n"
-             "estimators set: attention, objective, baseline, reward and train.*\n",
+             "key=value changes a setting, as in fovea train. size refuses those that it sets:\n"
+             "env, env.size, glimpses, sensor.scales, sensor.whole, encoder and core. gradient\n"
+             "refuses those that its estimators set: attention, objective, baseline, reward and\n"
+             "train.*\n",
     .examples = "  fovea bench\n"
                 "  fovea bench train experiments/cluttered-60 core=gru\n"
                 "  mpirun -n 2 fovea bench train experiments/cluttered-60 --threads 1\n"

@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/bench.h"
 #include "draw.h"
@@ -51,6 +52,24 @@ static FovStatus measure(Costs *costs, int agent, int i, const char *const *sett
   return status;
 }
 
+/** Refuses a setting that is measured here; own: another `key=value`. */
+static FovStatus refuse(const char *setting, const char *own) {
+  size_t key = strcspn(own, "=");
+  if (strncmp(setting, own, key) != 0 || !strchr("= ", setting[key])) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "%s: bench size sets %.*s itself", setting, (int)key, own);
+}
+
+static FovStatus check_settings(const char *const *settings, int count) {
+  for (int i = 0; i < count; i++) {
+    FOV_TRY(refuse(settings[i], "env="));
+    FOV_TRY(refuse(settings[i], "env.size="));
+    for (int agent = 0; agent < AGENTS; agent++)
+      for (int s = 0; s < 4 && agents[agent].settings[s]; s++)
+        FOV_TRY(refuse(settings[i], agents[agent].settings[s]));
+  }
+  return FOV_OK;
+}
+
 static FovStatus collect(Costs *costs, const char *const *settings, int count, int largest,
                          int repeats) {
   while (costs->sizes < SIZES && sizes[costs->sizes] <= largest) costs->sizes++;
@@ -96,6 +115,7 @@ static FovStatus draw(const char *path, const Costs *costs) {
 
 FovStatus fov_bench_size(json_t *json, const char *plot, const char *const *settings, int count,
                          int largest, int repeats) {
+  FOV_TRY(check_settings(settings, count));
   Costs *costs = calloc(1, sizeof *costs);
   if (!costs) return fov_fail(FOV_ERR_MEMORY, "no memory for the figures");
   FovStatus status = collect(costs, settings, count, largest, repeats);

@@ -19,8 +19,8 @@ typedef struct Request {
 static const FovOption options[] = {
     FOV_INT(Request, rollouts, "1", 1, 1000,
             "1: one deterministic rollout; N > 1: N sampled rollouts with averaged "
-            "log-probabilities; of moves or vectors, each rollout counts as a case, and the "
-            "interval is over cases"),
+            "log-probabilities; of moves or vectors, N rollouts of each case count one by one, and "
+            "the interval is over cases"),
     FOV_CHOICE(Request, split, "test", fov_split_names, "which cases"),
     FOV_TEXT(
         Request, images,
@@ -34,7 +34,8 @@ static const FovOption options[] = {
         "of sequences: also write the error by the number of symbols of the source, a CSV file "
         "that fovea plot --x length --y error draws"),
     FOV_BOOL(Request, save, "no",
-             "write each case's outcome into the run, for fovea compare: SPLIT.safetensors"),
+             "write each case's outcome into the run, for fovea compare: SPLIT.safetensors, or "
+             "SPLIT-N.safetensors with --rollouts N"),
     FOV_OPTIONS_END,
 };
 
@@ -229,10 +230,11 @@ static FovStatus check_save(const Request *request, const FovTrained *trained) {
   bool best = strcmp(fov_file_name(trained->path), FOV_RUN_BEST) == 0;
   if (!request->save || !(changed || many || !best)) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE, "--save: expected %s",
-                  changed ? "no key=value: it keeps the outcomes of the agent as it was trained"
-                  : many  ? "--rollouts 1: several rollouts of moves or vectors have no common "
-                            "outcome"
-                          : "a run that has a " FOV_RUN_BEST ", whose outcomes it keeps");
+                  request->images ? "no --images: it keeps outcomes of the agent's own environment"
+                  : changed ? "no key=value: it keeps the outcomes of the agent as it was trained"
+                  : many    ? "--rollouts 1: several rollouts of moves or vectors have no common "
+                              "outcome"
+                            : "a run that has a " FOV_RUN_BEST ", whose outcomes it keeps");
 }
 
 /** Gathers the settings: what the options stand for, then the user's. */

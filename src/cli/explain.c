@@ -20,13 +20,13 @@ static const char *const checks[] = {[FOV_EXPLAIN_NO_CHECK] = "none",
 
 static const FovOption options[] = {
     FOV_TEXT(FovExplainCommand, method,
-             "how pixels are explained; fovea list methods describes them; default: saliency, and "
-             "with --check all"),
+             "how pixels are explained; fovea list methods describes them; default: saliency; with "
+             "--check: every method"),
     FOV_TEXT(
         FovExplainCommand, target,
         "what is explained: logit, log_p, entropy, baseline, location_x or location_y; "
-        "logit:label and logit:3 name a class, logit alone the one answered at --time or next; "
-        "default: logit"),
+        "logit and log_p are of a class: answer (the one answered at --time or next), label or a "
+        "number, as in logit:label and logit:3; default: logit:answer"),
     FOV_INT(
         FovExplainCommand, time, "0", 0, 1000000,
         "the glimpse after which the target is read; 0: that of the last answer, or for a location "
@@ -38,7 +38,7 @@ static const FovOption options[] = {
             "only those of this class; -1: all"),
     FOV_CHOICE(FovExplainCommand, split, "test", fov_split_names, "which cases"),
     FOV_BOOL(FovExplainCommand, through, "no",
-             "let the gradient flow through where it looks, too: soft weights and windows"),
+             "differentiate through soft weights and windows, too, instead of holding them fixed"),
     FOV_CHOICE(FovExplainCommand, jacobian, "none", jacobians,
                "instead of maps, the sequential Jacobian of the logits or of the state"),
     FOV_CHOICE(FovExplainCommand, check, "none", checks,
@@ -168,8 +168,8 @@ const FovCommand fov_command_explain = {
     .name = "explain",
     .help = "show which pixels an answer depends on",
     .synopsis = "RUN|CHECKPOINT ... [key=value ...]",
-    .about = "Plays episodes with the most likely choices and keeps these as they are: places,\n"
-             "stops, and the weights of soft attention. What is left is a function of the pixels.\n"
+    .about = "Plays episodes with the most likely choices and holds these fixed: places, stops,\n"
+             "and the weights of soft attention, so that an answer is a function of the pixels.\n"
              "Its maps are written as arrays and pictures. key=value changes a setting that the\n"
              "agent was trained with, METHOD.OPTION=value an option of a method, such as\n"
              "occlusion.side=8.\n"

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "config/names.h"
 #include "experiment/experiment.h"
 #include "explain/method.h"
 
@@ -49,10 +50,9 @@ static FovStatus list(const FovExperiment *experiment, const char *word) {
     if (strcmp(word, names[i]) == 0 || strcmp(word, slot->key) == 0)
       return fov_plugin_help(slot->table, stdout), FOV_OK;
   }
-  const char *nearest = fov_nearest(word, names, KINDS + 2);
-  if (nearest)
-    return fov_fail(FOV_ERR_USAGE, "nothing to list as '%s'; did you mean '%s'?", word, nearest);
-  return fov_fail(FOV_ERR_USAGE, "nothing to list as '%s'; see fovea list --help", word);
+  char subject[128];
+  snprintf(subject, sizeof subject, "'%.100s'", word);
+  return fov_name_refuse(subject, word, names, KINDS + 2);
 }
 
 static void list_plugins(const FovExperiment *experiment) {
@@ -77,8 +77,11 @@ const FovCommand fov_command_list = {
     .name = "list",
     .help = "list plug-ins and settings",
     .synopsis = "[KIND ...]",
-    .about = "Lists plug-ins with their options: all of them, or those of a KIND (core or cores).\n"
-             "settings lists every key of an experiment file, methods those of fovea explain.\n",
+    .about =
+        "Lists plug-ins with their options: all of them, or those of each KIND: envs,\n"
+        "attentions, scores, encoders, cores, policies, stops, rewards, baselines, objectives\n"
+        "or optimisers (or env, attention, ...). settings lists every key of an experiment\n"
+        "file, methods those of fovea explain.\n",
     .examples = "  fovea list\n"
                 "  fovea list cores\n"
                 "  fovea list settings\n",

@@ -108,7 +108,9 @@ static FovStatus print_commands(void) {
   for (int i = 0; i < COMMANDS; i++) printf("  %-8s %s\n", commands[i]->name, commands[i]->help);
   puts("  help     print this list, or what a command does\n"
        "  version  print the version\n"
-       "\nfovea help COMMAND prints its options and examples.");
+       "\nfovea help COMMAND prints its options and examples. A command ends with 0 after success, "
+       "2\n"
+       "after wrong usage, 130 after an interrupt, and 1 after any other error.");
   return FOV_OK;
 }
 
@@ -136,6 +138,7 @@ static FovStatus help(int argc, char **argv) {
   const FovCommand *command;
   if (argc == 0) return print_commands();
   if (argc > 1) return fov_fail(FOV_ERR_USAGE, "help: expected one command, found %d", argc);
+  if (strcmp(argv[0], "help") == 0 || strcmp(argv[0], "version") == 0) return print_commands();
   FOV_TRY(find_command(&command, argv[0]));
   return print_command(command);
 }

@@ -28,13 +28,22 @@ static FovStatus read_number(char job[FOV_PROGRAM_LINE]) {
   return FOV_OK;
 }
 
+/** Adds to the error how to go on with a sweep whose folder has been written. */
+static FovStatus name_continuation(const FovSweep *sweep, FovStatus status, const char *what) {
+  char reason[FOV_PROGRAM_LINE + 128], command[FOV_PATH_SIZE];
+  snprintf(reason, sizeof reason, "%s", fov_error_message());
+  fov_sweep_continuation(command, sizeof command, sweep);
+  return fov_fail(status, "%s: %s; continue with: %s --slurm", what, reason, command);
+}
+
 static FovStatus submit(FovSweep *sweep, const FovSlurmArray *array, const FovSlurmScript *script) {
   char job[FOV_PROGRAM_LINE], line[FOV_PROGRAM_LINE + 64];
   FOV_TRY(fov_sweep_write(sweep));
   FOV_TRY(fov_make_folders(script->folder)); // Slurm does not create it
   FOV_TRY(fov_file_write(script->path, script->text, strlen(script->text)));
-  FOV_TRY(fov_program_run(job, script->command));
-  FOV_TRY(read_number(job));
+  FovStatus status = fov_program_run(job, script->command);
+  if (status == FOV_OK) status = read_number(job);
+  if (status != FOV_OK) return name_continuation(sweep, status, "not submitted");
   snprintf(line, sizeof line, "submitted job %s of Slurm", job);
   FOV_TRY(fov_sweep_log(sweep, line));
   fov_print(stdout, "%s: %d task%s\n", line, array->tasks, fov_plural(array->tasks));
@@ -74,12 +83,10 @@ FovStatus fov_slurm_name(char name[FOV_SLURM_NAME]) {
 }
 
 static FovStatus requeue(const FovSweep *sweep, const char *job) {
-  char line[FOV_PROGRAM_LINE], reason[FOV_PROGRAM_LINE + 128], command[FOV_PATH_SIZE];
+  char line[FOV_PROGRAM_LINE];
   FovStatus status = fov_program_run(line, (const char *const[]){"scontrol", "requeue", job, NULL});
   if (status == FOV_OK) return fov_fail(FOV_ERR_INTERRUPT, "saved; requeued as job %s", job);
-  snprintf(reason, sizeof reason, "%s", fov_error_message());
-  fov_sweep_continuation(command, sizeof command, sweep);
-  return fov_fail(status, "saved, not requeued: %s; continue with: %s --slurm", reason, command);
+  return name_continuation(sweep, status, "saved, not requeued");
 }
 
 FovStatus fov_slurm_requeue(const FovSweep *sweep, const char *job) {

@@ -20,7 +20,8 @@ static const FovOption options[] = {
     FOV_TEXT(Request, output, "the folder of the sweep"),
     FOV_TEXT(Request, seeds, "a seed, or the first and the last: 0:4; default: 0"),
     FOV_TEXT(Request, rows, "work on these rows only: soft,gaze; default: all"),
-    FOV_INT(Request, trials, NULL, 1, FOV_SWEEP_RUNS, "configurations, if a setting is drawn"),
+    FOV_INT(Request, trials, NULL, 1, FOV_SWEEP_RUNS,
+            "configurations; expected if a setting is drawn, and only then"),
     FOV_INT(Request, jobs, NULL, 1, FOV_MAX_THREADS,
             "runs at a time; default: as many as processors and memory allow"),
     FOV_INT(Request, threads, NULL, 1, FOV_MAX_THREADS,
@@ -28,7 +29,9 @@ static const FovOption options[] = {
     FOV_BOOL(Request, halving, "no",
              "stop runs early whose validation error is not among the best third (ASHA)"),
     FOV_BOOL(Request, test, "no",
-             "then test the configuration that validation has chosen, of each row"),
+             "afterwards test the configuration with the lowest mean validation error; with rows, "
+             "that of "
+             "each row"),
     FOV_INT(Request, rollouts, NULL, 1, 1000,
             "with --test, also test with N sampled rollouts with averaged log-probabilities; "
             "default: 1, the deterministic test only"),
@@ -253,9 +256,10 @@ const FovCommand fov_command_sweep = {
     .about =
         "Trains every configuration of an experiment with every seed, several runs at a time,\n"
         "and writes DIR/results.csv. key=a,b,c tries each value; key=log:1e-4:1e-2, lin:2.0:8.0\n"
-        "and any:a:b:c draw one for each of --trials configurations. A configuration is chosen\n"
-        "by its mean validation error; --test then tests it with one deterministic rollout, and\n"
-        "with --rollouts 10 also with ten sampled ones, the column test_error_10 of results.csv.\n"
+        "and any:a:b:c draw one for each of --trials configurations; lin:2:8, whose ends have no\n"
+        "point and no exponent, draws whole numbers. A configuration is chosen by its mean\n"
+        "validation error; --test then tests it with one deterministic rollout, and with\n"
+        "--rollouts 10 also with ten sampled ones, the column test_error_10 of results.csv.\n"
         "\n"
         "A sweep file may have rows, [row NAME] with settings that belong together. Each is tried\n"
         "with all lists outside of the rows, and --test tests the best of each row. experiment =\n"
@@ -263,8 +267,9 @@ const FovCommand fov_command_sweep = {
         "\n"
         "Ctrl-C saves all runs, and the same command continues; so does fovea sweep -o DIR. Any\n"
         "number of processes may work on one folder. A sweep file is INI like an experiment: the\n"
-        "settings, and a section [sweep] with experiment, seeds, trials, halving, test and\n"
-        "rollouts.\n"
+        "settings, and a section [sweep] with experiment and, if wanted, seeds, trials, draws "
+        "(the\n"
+        "random seed of what is drawn), halving, test and rollouts.\n"
         "\n"
         "--slurm checks the plan, writes DIR/slurm.sh and submits it as an array job. Each task\n"
         "trains --jobs runs at a time (default: 1) with --threads each (default: 1), and is\n"

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/progress_line.h"
 #include "experiment/session.h"
+#include "record/run.h"
 
 typedef struct Request {
   const char *run, *seed, *init;
@@ -33,16 +34,24 @@ static bool is_folder(const char *path) {
   return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+static FovStatus refuse_folder(const char *word) {
+  char last[FOV_PATH_SIZE], quoted[FOV_PATH_SIZE];
+  if (fov_run_find(last, word, FOV_RUN_LAST) != FOV_OK || !fov_file_exists(last))
+    return fov_fail(FOV_ERR_USAGE, "%s: expected an experiment file, found a folder", word);
+  return fov_fail(FOV_ERR_USAGE,
+                  "%s: a folder; to resume a run: fovea train %s --resume; to begin one, name an "
+                  "experiment file",
+                  word, fov_text_word(quoted, sizeof quoted, word));
+}
+
 /** The first word: an experiment or, with --resume, a run. */
 static FovStatus choose_source(FovTrainRequest *train, const Request *request, const char *word) {
   if (!word || (!is_folder(word) && !(request->resume && !fov_file_exists(word)))) {
     train->file = word;
   } else if (!request->resume) {
-    char quoted[FOV_PATH_SIZE];
-    return fov_fail(FOV_ERR_USAGE,
-                    "%s: a folder; to resume a run: fovea train %s --resume; to begin one, name an "
-                    "experiment file",
-                    word, fov_text_word(quoted, sizeof quoted, word));
+    return refuse_folder(word);
+  } else if (request->run && !fov_file_exists(word)) {
+    return fov_fail(FOV_ERR_IO, "%s: no such experiment or run", word);
   } else if (request->run) {
     return fov_fail(FOV_ERR_USAGE, "%s and --run %s: expected one run directory", word,
                     request->run);

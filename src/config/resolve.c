@@ -97,8 +97,25 @@ static const char *last_part(const char *key) {
   return dot ? dot + 1 : key;
 }
 
-/** A key that looks alike, or else one with the same name after its dot. */
-static const char *nearest_key(const Keys *keys, const char *key) {
+/** Takes the keys of the section of `key` to the front, and counts them. */
+static size_t sort_section(Keys *keys, const char *key) {
+  size_t length = (size_t)(last_part(key) - key), count = 0;
+  for (size_t i = 0; i < keys->count && length > 0; i++)
+    if (strncmp(key, keys->names[i], length) == 0) {
+      const char *name = keys->names[i];
+      memmove(keys->names + count + 1, keys->names + count, (i - count) * sizeof name);
+      keys->names[count++] = name;
+    }
+  return count;
+}
+
+/** A key without a section that is the last part of `key`; or else, of the `section` keys that are
+ * first, one that looks alike; or else, without a section, one of all, or with the same last part.
+ */
+static const char *nearest_key(const Keys *keys, size_t section, const char *key) {
+  for (size_t i = section; i < keys->count; i++)
+    if (strcmp(last_part(key), keys->names[i]) == 0) return keys->names[i];
+  if (section > 0) return fov_nearest(key, keys->names, section);
   const char *nearest = fov_nearest(key, keys->names, keys->count);
   for (size_t i = 0; i < keys->count && !nearest; i++)
     if (strcmp(last_part(key), last_part(keys->names[i])) == 0) nearest = keys->names[i];
@@ -113,10 +130,11 @@ static FovStatus refuse_key(const FovConfig *config, const FovSetting *setting) 
     add_key(&keys, "", config->slots[i].key);
     add_options(&keys, config->slots[i].key, config->slots[i].plugin->options);
   }
-  const char *nearest = nearest_key(&keys, setting->key);
-  if (!nearest && config->slot_count == 0) { // few keys, which no command lists
+  size_t section = sort_section(&keys, setting->key);
+  const char *nearest = nearest_key(&keys, section, setting->key);
+  if (!nearest && (section > 0 || config->slot_count == 0)) { // few keys
     char list[FOV_PHRASE_SIZE];
-    fov_name_list(list, "", keys.names, keys.count);
+    fov_name_list(list, "", keys.names, section > 0 ? section : keys.count);
     return fov_fail(FOV_ERR_USAGE, "%s: unknown key '%.80s': expected %s", setting->where,
                     setting->key, list);
   }

@@ -14,7 +14,7 @@ FovStatus fov_confusion_count(FovConfusion *confusion, const FovTrace *trace, in
   int A = trace->actions;
   if (trace->control)
     return fov_fail(FOV_ERR_USAGE,
-                    "confusion matrix: answers must be classes, found moves or vectors");
+                    "confusion matrix: expected answers that are classes, found moves or vectors");
   if (A > FOV_CONFUSION_CLASSES)
     return fov_fail(FOV_ERR_USAGE, "confusion matrix: expected at most %d classes, found %d",
                     FOV_CONFUSION_CLASSES, A);

@@ -150,8 +150,8 @@ static FovStatus read_results(FovRuns *runs, Choice choice) {
   const char *split = fov_split_names[choice.split];
   if (!dropped.folder)
     return fov_fail(FOV_ERR_USAGE,
-                    "%s: has no %s result of %d rollout%s: the cell is empty, or the run has not "
-                    "finished",
+                    "%s: has no %s result of %d rollout%s: no such column, an empty cell, or a run "
+                    "that has not finished",
                     dropped.first, split, choice.rollouts, fov_plural(choice.rollouts));
   return fov_fail(FOV_ERR_USAGE,
                   "%s: has no %s result of %d rollout%s; write one with fovea eval RUN --split %s "

@@ -50,11 +50,13 @@ static bool names_experiment(const FovSettings *settings) {
   return false;
 }
 
-static bool has_rows(const FovSettings *settings) {
+/** Whether a file has a section [sweep] or rows. */
+static bool is_sweep_file(const FovSettings *settings) {
   size_t count;
   const FovSetting *list = fov_settings_list(&count, settings);
   for (size_t i = 0; i < count; i++)
-    if (fov_sweep_is_of_row(list[i].key)) return true;
+    if (fov_sweep_is_of_row(list[i].key) || strncmp(list[i].key, prefix, strlen(prefix)) == 0)
+      return true;
   return false;
 }
 
@@ -63,10 +65,10 @@ static FovStatus read_file(FovSettings **settings, FovSweepPlan *plan, const cha
   FOV_TRY(fov_settings_create(settings));
   FOV_TRY(fov_settings_read(*settings, file));
   if (names_experiment(*settings)) return FOV_OK;
-  if (has_rows(*settings))
-    return fov_fail(FOV_ERR_USAGE,
-                    "%s: has rows, but no experiment: add a section [sweep] with experiment = FILE",
-                    file);
+  if (is_sweep_file(*settings))
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "%s: a sweep file: expected experiment = FILE in its section [sweep], found none", file);
   fov_settings_destroy(*settings);
   FOV_TRY(fov_settings_create(settings));
   if (snprintf(plan->options.experiment, FOV_STRING_SIZE, "%s", file) < FOV_STRING_SIZE)
