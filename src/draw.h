@@ -110,8 +110,8 @@ typedef struct FovDrawCase {
   const atomic_bool *stop; /**< set by another thread: the result is no longer wanted */
 } FovDrawCase;
 
-/** How the viewer explains an answer: what an agent computes by the pixels that it saw, and after
- * one glimpse by those before or by the symbols of a sequence. F: pictures of an episode; T: its
+/** How the viewer explains an answer: by maps of the pixels, and by the sequential Jacobian with
+ * respect to earlier glimpses or to the symbols of a sequence. F: pictures of an episode; T: its
  * glimpses, at most. */
 typedef struct FovDrawExplain {
   /** The name of method 0, 1 …; NULL after the last. */

@@ -136,8 +136,8 @@ typedef struct FovEnvLane {
   int label; /**< 0 … A−1: the right answer of the next step, if it is a class; else −1 */
   FovAlignment from; /**< of the right answer of the next step; all −1 unless the env sets it */
   float where[2]; /**< (x, y) in [−1, 1]: the middle of what is asked for, such as a digit, if the
-                       spec is `located`; NaN: not known, as after a reset. Tools map gazes
-                       relative to it; agents do not see it */
+                       spec is `located`; NaN, as it is before a reset: not known. Tools map
+                       gazes relative to it; agents do not see it */
   float reward;   /**< of the last step; 0 after a reset */
   bool terminated; /**< the task ended the episode; observation and state stay as they ended */
   bool truncated;  /**< N steps were made without an end */
@@ -214,8 +214,9 @@ void fov_env_step(const FovEnv *env, FovEnvLane *lane, const FovAnswer *answer, 
 void fov_env_look(const FovEnv *env, FovEnvLane *lane, const float place[2], FovRng *rng);
 
 /** The same, but an environment that breaks its contract is a status, FOV_ERR_NUMBER, whose message
- * names the environment: a label out of range, or a reward, target or observation that is not
- * finite, or a token out of range, or an episode that a look ends before its first step. */
+ * names the environment: a label, token or alignment out of range, a reward, target or observation
+ * that is not finite, a `where` out of range or not `located`, or an episode that a look ends
+ * before its first step. */
 FovStatus fov_env_try_reset(const FovEnv *env, FovEnvLane *lane, int64_t index, FovRng *rng);
 FovStatus fov_env_try_step(const FovEnv *env, FovEnvLane *lane, const FovAnswer *answer,
                            FovRng *rng);

@@ -34,7 +34,7 @@ static FovOptimiserStep step_of(Descent *d, real rate, int64_t update) {
                             .cols = NUMBERS,
                             .scale = 1,
                             .rate = rate,
-                            .update = update};
+                            .number = update};
 }
 
 /** f(x) = Σ a_i (x_i − c_i)² / 2 with curvatures from 0.5 to 2, at a rate that falls to 0. */

@@ -354,7 +354,7 @@ static void test_sources_without_scanpaths_are_refused(void **state) {
   write_trace(make_up_trace(2, 1), "a.trace");
   write_trace(make_up_trace(2, 3), "colour.trace");
   write_trace(make_up_heads(2, 4, 2), "soft.trace");
-  assert_refused("soft.trace", NULL, "soft.trace: its attention weighs all tiles");
+  assert_refused("soft.trace", NULL, "soft.trace: its attention has weights over all tiles");
   assert_refused("a.trace", "colour.trace", "not the same episodes");
   assert_refused("a.trace", "absent.trace", "absent.trace");
 }

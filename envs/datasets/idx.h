@@ -22,7 +22,7 @@ typedef struct FovIdx {
  *
  * Fails, naming the file, what was expected and what was found, if it is no regular file, if the
  * header is not that of such an array, a dimension or the size is out of bounds, the data are
- * shorter or longer than the header says, or the compression is damaged. Nothing is allocated
+ * shorter or longer than in the header, or the compression is damaged. Nothing is allocated
  * before the size is known to be in bounds, and no more than that size is unpacked. On failure
  * `idx` is empty.
  */

@@ -12,8 +12,8 @@ typedef struct FovArena {
   FovArenaBlock *first, *current;
   size_t used;   /**< bytes of the current block */
   size_t blocks; /**< allocated so far: constant once the work repeats itself */
-  size_t total;  /**< bytes handed out since it was rewound, at most: what was asked for, without
-                      rounding, and a unit of alignment for each request */
+  size_t total;  /**< at least the bytes in use since it was rewound: the sizes requested, and 64
+                      for each request */
   double most;   /**< of `total`: a request beyond it ends in fov_no_memory; 0: no limit */
 } FovArena;
 

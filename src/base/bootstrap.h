@@ -37,9 +37,9 @@ typedef struct FovCaseScores {
 
 /** The distribution of mean(x) − mean(y), of recipes that were tested on the same cases: a draw
  * resamples the seeds of each recipe, and the cases once for both, so that what is common to both
- * recipes in a case cancels. Where the seeds of a recipe differ by chance only, in each case for
- * itself, the variance is up to three times too large and the interval safe (Owen 2007). Fails if
- * there is no memory for a copy of both. */
+ * recipes in a case cancels. If the seeds of a recipe differ by independent noise in each case
+ * only, the variance is overestimated up to three times, so the interval is conservative (Owen
+ * 2007). Fails if there is no memory for a copy of both. */
 FovStatus fov_bootstrap_paired(const FovDraws *draws, const FovCaseScores *x,
                                const FovCaseScores *y);
 

@@ -10,7 +10,7 @@ enum { FOV_DIGEST_SIZE = 16 }; /**< hexadecimal digits of a digest */
 
 /** A digest in progress: bytes may arrive in pieces of any size. Starts as FOV_DIGEST_START. */
 typedef struct FovDigest {
-  uint64_t lanes[4]; /**< sums of every fourth word of 8 bytes */
+  uint64_t lanes[4]; /**< accumulators, each of every fourth word of 8 bytes */
   uint8_t block[32]; /**< bytes that do not fill a block yet: size % 32 of them */
   uint64_t size;     /**< bytes so far */
 } FovDigest;

@@ -25,7 +25,8 @@ typedef struct FovReplace {
 FovStatus fov_replace_begin(FovReplace *replace, const char *path);
 
 /** Flushes, fsyncs, renames over `path`, fsyncs the folder. On failure `path` is untouched and
- * the new file is removed; the message gives the reason of the first write that failed. Either way
+ * the new file is removed; the message gives the reason of the first write that failed. Only if the
+ * folder cannot be synced is `path` replaced already, which a power cut may undo. Either way
  * `replace` is finished. */
 FovStatus fov_replace_commit(FovReplace *replace);
 
@@ -75,7 +76,7 @@ bool fov_has_ending(const char *path, const char *ending);
 /** Whether two paths lead to the same file, which exists. */
 bool fov_file_same(const char *a, const char *b);
 
-/** Creates a folder and its parents where they are missing. */
+/** Creates a folder and its parents where they are missing. A file of that name is not noticed. */
 FovStatus fov_make_folders(const char *path);
 
 /** Fails if the folder could not be created, or no file could be created in it. Creates nothing. */

@@ -43,7 +43,7 @@ FOV_INLINE real fov_exp(real x) {
   p = p * r + 1.66666672e-1f;
   p = p * r + 0.5f;
   p = p * r * r + r + 1.0f;
-  // n stands in the low bits of `shifted`, where the exponent of 2^n is made of it.
+  // The low bits of `shifted` hold n; shifted into the exponent they give 2^n.
   uint32_t bits;
   float power;
   memcpy(&bits, &shifted, sizeof bits);
@@ -58,7 +58,7 @@ FOV_INLINE real fov_sigmoid(real x) {
   return 1 / (1 + fov_exp(-x));
 }
 
-/** log(1 + e^x), relative error under 3e-7; not vectorised. */
+/** log(1 + e^x), relative error under 3e-7 down to the least x of fov_exp; not vectorised. */
 FOV_INLINE real fov_softplus(real x) {
   return (x > 0 ? x : 0) + (real)log1p((double)fov_exp(x > 0 ? -x : x));
 }

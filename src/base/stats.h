@@ -51,9 +51,9 @@ void fov_stats_holm(double *adjusted, const double *p, int n);
 /** The level of each test's interval that agrees with Holm's decisions at α: with p the p-value at
  * which an interval's end meets 0, the interval excludes 0 if and only if the adjusted p <= α.
  *
- * It is 1 − α/(n − k + 1) for the k-th smallest p if that is rejected, and the level of the first
- * one that is not for it and all after it. That all n intervals cover the truth at once is
- * guaranteed only for levels of 1 − α/n. `adjusted` is fov_stats_holm's; 0 < α < 1. */
+ * A rejected test with the k-th smallest p has the level 1 − α/(n − k + 1); those that are not
+ * rejected share one level, that of the smallest p among them. That all n intervals cover the truth
+ * at once is guaranteed only for levels of 1 − α/n. `adjusted` is fov_stats_holm's; 0 < α < 1. */
 void fov_stats_holm_levels(double *levels, const double *p, const double *adjusted, int n,
                            double alpha);
 

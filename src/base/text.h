@@ -18,7 +18,8 @@ bool fov_text_is_printable(const char *text);
  * which is printed as '?'. */
 size_t fov_text_character(const char *text);
 
-/** Columns of a terminal that the first `length` bytes of a text take; SIZE_MAX: the whole text. */
+/** Characters in the first `length` bytes of a text, each printed as one column; SIZE_MAX: in the
+ * whole text. */
 int fov_text_columns(const char *text, size_t length);
 
 /** Bytes of the byte order mark that a UTF-8 text begins with; 0: none. */

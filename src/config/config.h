@@ -60,8 +60,8 @@ FovStatus fov_settings_insert(FovSettings *settings, const FovSetting *behind, c
 const FovSetting *fov_settings_list(size_t *count, const FovSettings *settings);
 
 /** Calls `note` with one line for each setting that a person has written under an old name, and for
- * each of the command line that nothing reads. Those of files go without: the command line may have
- * chosen another plug-in. */
+ * each of the command line that nothing reads. A setting of a file that nothing reads gets no note,
+ * since the command line may have chosen another plug-in. */
 void fov_settings_notes(const FovSettings *settings, void (*note)(void *context, const char *line),
                         void *context);
 

@@ -69,9 +69,9 @@ void fov_experiment_finish(FovExperiment *experiment);
 /** Adds the settings of a checkpoint to `experiment->settings`. */
 FovStatus fov_experiment_read(FovExperiment *experiment, const FovSafetensors *file);
 
-/** Resolves the settings gathered in `experiment->settings`. An attention that a later source has
- * chosen than the policy, and that does not fit it, first gets a policy that does, so that its
- * source can set options of that policy. */
+/** Resolves the settings gathered in `experiment->settings`. If the source that chooses the
+ * attention comes after the one that chooses the policy, and the two do not fit, the policy is
+ * first replaced by one that fits, so that the later source can set its options. */
 FovStatus fov_experiment_resolve(FovExperiment *experiment);
 
 /** Builds the agent for an environment of this experiment; fails if its parts do not fit. */

@@ -4,9 +4,9 @@
  *
  * Pixels are ranked by their numbers, channels added, ties at random. Deletion blanks them in this
  * order, the largest first; insertion shows them in blank pictures. After each hundredth of the
- * pixels the probability p of the explained class is noted, and the area under the curve is the
- * mean of p: small for the deletion by a faithful map, large for its insertion. Choices are held,
- * so a pixel that was never seen changes nothing.
+ * pixels the probability p of the explained class is noted. The area under the curve, by the
+ * trapezoidal rule over shares of 0 … 1, is small for the deletion by a faithful map, large for its
+ * insertion. Choices are held, so a pixel that was never seen changes nothing.
  */
 #ifndef FOV_EXPLAIN_CURVES_H
 #define FOV_EXPLAIN_CURVES_H

@@ -42,7 +42,8 @@ typedef struct FovExplainFilter {
   int label;  /**< only those with this label at the target's time or next; −1: all */
 } FovExplainFilter;
 
-/** Writes the numbers of these cases to *cases, which the caller frees. Fails if there are none. */
+/** Writes the numbers of these cases to *cases, which the caller frees; NULL after a failure. Fails
+ * if there are none. request: its own cases are not read. */
 FovStatus fov_explain_select(int64_t **cases, int64_t *found, const FovExplainRequest *request,
                              const FovExplainFilter *filter);
 

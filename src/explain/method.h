@@ -16,10 +16,11 @@
 typedef struct FovExplained {
   const FovHeld *held;
   FovTarget target;
-  FovArena *arena;         /**< for the method's own arrays */
-  FovArena *scratch;       /**< rewound by each evaluation */
-  uint64_t seed;           /**< of noise */
-  const atomic_bool *stop; /**< set: evaluations are skipped, and give zeros; NULL: never */
+  FovArena *arena;   /**< for the method's own arrays */
+  FovArena *scratch; /**< rewound by each evaluation */
+  uint64_t seed;     /**< of noise */
+  const atomic_bool
+      *stop;            /**< set: evaluations are skipped: maps are 0, y undefined; NULL: never */
   double *completeness; /**< [B]: Σ map − (y(x) − y(x₀)), of a method that promises 0; else NaN */
 } FovExplained;
 

@@ -29,22 +29,23 @@ typedef struct FovEvalRequest {
   const FovTask *task;
   const real *values; /**< parameters */
   int64_t cases;      /**< number of them, from the split's first on; at most all */
-  int beam;           /**< width of a beam search for sequences; 0, 1: none */
+  int beam;           /**< width of a beam search for sequences, at most FOV_SHARD, with one
+                           rollout; 0, 1: none */
   int rollouts;       /**< M: 1 is one deterministic rollout; more are sampled, and their
                            log-probabilities averaged (Ba et al. 2015) */
   double progress;    /**< share of the training that is done, for the policy's schedules */
   uint64_t seed;      /**< of the cases' clutter: the same seed is the same test set */
   FovSplit split;     /**< which the environment was made for */
-  int threads;
-  uint8_t *wrong;   /**< [cases], filled with 1 for a case with a wrong answer, else 0; NULL: not
-                         wanted; of moves and vectors only with one rollout */
-  int32_t *lengths; /**< [cases], filled with the number of symbols that a case shows; NULL: not
-                        wanted, as of images */
-  FovRanks *ranks;  /**< which divide the cases, and all get the result; NULL: one */
+  int threads;        /**< at most the arenas of the workspace */
+  uint8_t *wrong;     /**< [cases], filled with 1 for a case with a wrong answer, else 0; NULL: not
+                           wanted; of moves and vectors only with one rollout */
+  int32_t *lengths;   /**< [cases], filled with the number of symbols that a case shows; NULL: not
+                          wanted, as of images */
+  FovRanks *ranks;    /**< which divide the cases, and all get the result; NULL: one */
 } FovEvalRequest;
 
 /** Plays every case; the result depends neither on the number of threads nor of ranks. Collective
- * if there are several of these. */
+ * if there are several of these. Fails if memory would not suffice. */
 FovStatus fov_evaluate(FovEvalResult *result, const FovEvalRequest *request,
                        FovWorkspace *workspace);
 

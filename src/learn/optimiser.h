@@ -18,7 +18,7 @@ typedef struct FovOptimiserStep {
   real *scratch;  /**< as much as was asked for */
   real scale;     /**< the gradient's factor: clipping */
   real rate;      /**< learning rate of this update */
-  int64_t update; /**< 1 for the first */
+  int64_t number; /**< of this step, from 1 */
 } FovOptimiserStep;
 
 typedef struct FovOptimiser {

@@ -21,11 +21,11 @@ void fov_workspace_finish(FovWorkspace *workspace);
 typedef void FovShardWork(void *context, FovArena *arena, int lanes);
 
 /**
- * Measures what the arena of a work on a shard of `lanes` lanes holds, by doing it on fewer; what
- * it takes must grow linearly with the lanes, or less where scratch memory has a limit: the result
- * is then too large rather than too small. least: lanes come in multiples of it, which divides
- * `lanes`. If few lanes might not fit into memory, the least are measured and multiplied; if these
- * do not fit, it ends in fov_no_memory.
+ * Bytes that the arena of `work` on a shard of `lanes` lanes will hold, extrapolated linearly from
+ * fewer lanes. Where memory grows more slowly, as with scratch of a bounded size, the estimate is
+ * too high. least: divides `lanes`; numbers of lanes that are tried are multiples of it. If few
+ * lanes might not fit into memory, `least` are measured; if these do not fit, it ends in
+ * fov_no_memory.
  */
 double fov_shard_measure(const FovTask *task, int least, int lanes, FovShardWork *work,
                          void *context);

@@ -21,8 +21,8 @@
 
 /** Which heads' gradients do not reach the core.
  *
- * The gaze of an agent of two layers serves the policy, so the policy's gradient stops between the
- * layers, and with it all that comes through the gaze; the baseline's stops before both. */
+ * With two layers, stopping the policy's gradient cuts between core and gaze, and so every gradient
+ * that passes through the gaze; stopping the baseline's cuts before the gaze's state. */
 typedef enum FovStopGradient {
   FOV_STOP_GRADIENT_NONE,     /**< none: Mnih et al. 2014, eq. 2, over all parameters */
   FOV_STOP_GRADIENT_BASELINE, /**< the baseline's */
@@ -74,7 +74,7 @@ typedef struct FovAgentParts {
   int height, width, channels;           /**< H, W, C of the images */
   int vocabulary;                        /**< V of sequences, 1 × W symbols; 0: of images */
   FovGlimpseShape cue;                   /**< of what is shown besides; all 0: nothing */
-  int actions;                           /**< A: classes of the answer, or moves */
+  int actions;                           /**< A: classes, moves or numbers of a vector */
 } FovAgentParts;
 
 typedef struct FovAgent {
@@ -150,7 +150,7 @@ void fov_agent_keep(FovAgentState *state, const FovAgent *agent, FovTape *tape, 
 FovVar *fov_agent_read(const FovAgent *agent, FovTape *tape, const FovAgentState *state,
                        FovReader reader);
 
-/** Logits of the answer or action: [B, A]. */
+/** Logits of the answer or move, or the vector that is answered: [B, A]. */
 FovVar *fov_agent_logits(const FovAgent *agent, FovTape *tape, const FovAgentState *state);
 
 #endif

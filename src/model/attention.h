@@ -39,7 +39,7 @@ typedef struct FovAttentionParts {
   FovGlimpseParts glimpse;
   int height, width; /**< H, W of the images; 1 and the length of sequences */
   int vocabulary;    /**< V of the symbols of sequences; 0: images are shown */
-  int actions;       /**< A: classes of the answer, or moves */
+  int actions;       /**< A: classes, moves or numbers of a vector */
   FovTilesOptions tiles;
   const FovScore *score;
   const void *score_options; /**< the score's struct */
@@ -59,7 +59,7 @@ typedef struct FovView {
   /** [FOV_COLUMNS]: what an earlier reading recorded, which is repeated with its weights or its
    * window as constants; NULL: read by the state. */
   FovVar *const *held;
-  real time; /**< 2t / T − 1, t = 0 … T−1: of glimpse t of an episode of at most T */
+  real time; /**< 2(t − 1) / T − 1 at glimpse t = 1 … T of an episode of at most T */
   const int *previous; /**< [n]: the answer before, −1: none; for an agent that reads it */
   const int *labels;   /**< [n]: due now, −1: none; NULL where `deterministic` */
   FovVar *state;       /**< [n, D]: h_{t−1}, which may ask what to read; zeros before the first */
@@ -102,6 +102,8 @@ typedef struct FovAttention {
   void (*finish)(void *layout);
   /** Starts an episode of at most `glimpses` glimpses of each of B lanes. */
   void (*begin)(void *state, const void *layout, FovTape *tape, int lanes, int glimpses);
+  /** Reads what the view shows: writes g, rho and the columns that it declares; without a policy
+   * also `view->location`. With `view->held`, recorded weights or windows are constants. */
   void (*read)(FovReadout *readout, void *state, const void *layout, FovTape *tape,
                const FovView *view);
   /** Scores e [n, N] of the sites that the next read-out may choose from, for the view's states;

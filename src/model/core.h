@@ -14,8 +14,8 @@ enum { FOV_STATE_VARS = 10 };
  * The state of B lanes: what the core needs of the past. All vars are NULL before the first step,
  * except those that the episode starts from; a core takes NULL for zeros, or for an empty memory.
  *
- * vars[0] is the output h_t [B, D]. What the others are is the core's own affair, if row b, or the
- * equally many rows from b·t on, belong to lane b: [B, D], or a memory [B·t, D] that grows.
+ * vars[0] is the output h_t [B, D]. The others are the core's own, in the order of the lanes: [B,
+ * D], or a memory [B·t, D] that grows, whose rows b·t … b·t + t − 1 are those of lane b.
  */
 typedef struct FovCoreState {
   FovVar *vars[FOV_STATE_VARS];

@@ -61,7 +61,8 @@ typedef struct FovTransformer {
   FovLayer last;
 } FovTransformer;
 
-/** Adds blocks "<owner>.1.…" and the last norm, "<owner>.norm.…". heads divides width. */
+/** Adds the `count` blocks "<owner>.1.…" and the last norm, "<owner>.norm.…"; nothing if `count` is
+ * 0. `count` and `heads`, which divides width, are set before. */
 void fov_transformer_add(FovTransformer *transformer, FovParams *params, const char *owner,
                          int width, int hidden);
 /** x: [lanes·N, D]. lengths: [lanes], 1 … N: rows of a lane that are read, from its first on; NULL:

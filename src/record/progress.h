@@ -15,7 +15,7 @@ enum { FOV_PROGRESS_EXTRAS = 16 };
  * only some runs have, such as "policy_sigma". Training
  * figures are means since the last row; NaN is an empty cell. */
 typedef struct FovProgress {
-  int64_t update;             /**< optimiser steps so far */
+  int64_t update;             /**< updates so far */
   int64_t episodes;           /**< episodes trained on so far */
   double epoch;               /**< images seen / images of the training split */
   double seconds;             /**< of training, evaluations included, over all resumed parts; of

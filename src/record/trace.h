@@ -33,16 +33,16 @@ typedef struct FovTraceColumn {
  *
  * Locations are the paper's: (x, y) in [−1, 1], (−1, −1) the top left corner of the image. Columns
  * that the viewer reads: "policy.mean" and "policy.sigma" (2 each, like locations; sigma 0 =
- * deterministic), "policy.cost" (what the step to the glimpse cost: part of the reward after the
- * glimpse before; also recorded for a step that ends the episode, in the place of the glimpse that
- * is not taken), "policy.tiles" (the probability of each tile of a grid over the image), "policy.p"
- * (that of the tile or symbol that was chosen), "attention.tiles" (the weights of such
- * tiles, or of the W symbols of a sequence, mean over heads), "attention.heads" (the weights of
- * each head) and "attention.window" (x, y of the middle, width and height of the finest patch, in
- * units of locations; patch s is 2^s times as wide and high). Where the answer is a place,
- * "answer.place" is the one that was answered after the glimpse, and "answer.target" the true one;
- * in other environments that are `located`, "answer.target" is the place of what is asked for, such
- * as a digit (2 each, like locations).
+ * deterministic), "policy.cost" (of the step to the glimpse, which the reward after the glimpse
+ * before contains; that of a step that ends the episode stands where the next glimpse would),
+ * "policy.tiles" (the probability of each tile of a grid over the image), "policy.p" (that of the
+ * tile or symbol that was chosen), "attention.tiles" (the weights of such tiles, or of the W
+ * symbols of a sequence, mean over heads), "attention.heads" (the weights of each head) and
+ * "attention.window" (x, y of the middle, width and height of the finest patch, in units of
+ * locations; patch s is 2^s times as wide and high). Where the answer is a place, "answer.place" is
+ * the one that was answered after the glimpse, and "answer.target" the true one; in other
+ * environments that are `located`, "answer.target" is the place of what is asked for, such as a
+ * digit (2 each, like locations).
  */
 typedef struct FovTrace {
   int episodes, glimpses;      /**< E, T */

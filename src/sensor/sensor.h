@@ -21,19 +21,19 @@ enum { FOV_MAX_SIDE = 64, FOV_MAX_SCALES = 8, FOV_MAX_WHOLE = 8192 };
  * Or the whole image, with which the paper compares glimpses: one patch, as wide as the image's
  * longer side, with the image in its middle. */
 typedef struct FovSensor {
-  int side;      /**< G: 1 … FOV_MAX_SIDE */
-  int scales;    /**< S: 1 … FOV_MAX_SCALES */
-  double gain;   /**< patch s is multiplied by gain^s: 1 gives means of areas, 4 sums */
-  bool bilinear; /**< patches are centred between pixels, too, by bilinear interpolation */
-  bool inside;   /**< glimpses are taken where the patch of the finest scale is inside the image */
-  bool whole;    /**< the whole image, wherever it looks; side, scales and gain are not used */
-  int standardise;             /**< FovStandardise */
+  int side;        /**< G: 1 … FOV_MAX_SIDE */
+  int scales;      /**< S: 1 … FOV_MAX_SCALES */
+  double gain;     /**< patch s is multiplied by gain^s: 1 gives means of areas, 4 sums */
+  bool bilinear;   /**< patches are centred between pixels, too, by bilinear interpolation */
+  bool inside;     /**< places are bounded so that the finest patch is inside (fov_task_bounds) */
+  bool whole;      /**< the whole image, wherever it looks; side, scales and gain are not used */
+  int standardise; /**< FovStandardise */
   double contrast, brightness; /**< most that training changes of an image (augment.h): 0 … 1 */
 } FovSensor;
 
 /** Whether an agent is shown standardised images (standard.h). */
 typedef enum FovStandardise {
-  FOV_STANDARDISE_AUTO, /**< as the environment's type says */
+  FOV_STANDARDISE_AUTO, /**< FovEnvType.standardise */
   FOV_STANDARDISE_NO,
   FOV_STANDARDISE_YES,
 } FovStandardise;
@@ -49,7 +49,7 @@ typedef struct FovImage {
    * looks at these. */
   const int32_t *tokens;
   real *gradient; /**< [H, W, C]: dL/d(brightness), which the backward passes of all that looks
-                       at the image add to; NULL: not wanted */
+                       at the image add to; NULL: not wanted, of all images of a call */
 } FovImage;
 
 /** Aborts unless an image has either bytes or floats. */
@@ -71,8 +71,8 @@ int fov_glimpse_features(FovGlimpseShape glimpse);
  * Takes one glimpse of an image of 1 or 3 channels, or of any number if it is seen whole.
  *
  * glimpse: [S, G, G, C], overwritten; bytes give 0 … gain^(S−1). x, y: any numbers; infinities and
- * NaN lie outside. Patches are centred on the pixel nearest to the location: patch s starts at
- * round((x + 1) / 2 · W) − side·2^s / 2, halves rounded up (an odd width has its extra pixel on the
+ * NaN lie outside. Patch s starts at round((x + 1) / 2 · W) − side·2^s / 2, halves rounded up: it
+ * is centred on the pixel edge nearest to the location (an odd width has its extra pixel on the
  * right and below). A bilinear sensor does not round: a pixel that a cell covers in part counts in
  * part. A whole image has (G − W) / 2 black columns on its left and (G − H) / 2 black
  * rows above, rounded down, for any x and y.
@@ -97,10 +97,10 @@ void fov_sensor_look_back(real *image, const real *glimpse, const FovSensor *sen
 /**
  * A coarse view of the whole image: the context of Ba et al. 2015.
  *
- * coarse: [side, side, C], overwritten; side: 1 … FOV_MAX_SIDE. Each cell is the mean of the pixels
- * that it covers; a pixel that it covers in part counts in part. Width and height are divided
- * separately: cell (i, j) covers the locations from (2j / side − 1, 2i / side − 1) on, 2 / side
- * wide and high, whatever the image's shape. Neither side of the image may be longer than
+ * coarse: [side, side, C], overwritten; side: 1 … FOV_MAX_SIDE, C: 1 … 3. Each cell is the mean of
+ * the pixels that it covers; a pixel that it covers in part counts in part. Width and height are
+ * divided separately: cell (i, j) covers the locations from (2j / side − 1, 2i / side − 1) on, 2 /
+ * side wide and high, whatever the image's shape. Neither side of the image may be longer than
  * FOV_MAX_WHOLE.
  */
 void fov_sensor_shrink(real *coarse, const FovImage *image, int side);

@@ -27,7 +27,8 @@ typedef struct FovWindow {
 } FovWindow;
 
 /**
- * Takes a glimpse [S, G, G, C], overwritten, with the side, the scales and the gain of a sensor.
+ * Takes a glimpse [S, G, G, C], overwritten, with the side, the scales and the gain of a sensor
+ * that does not see the image whole. C: 1 or 3.
  *
  * Sample j is at pixel μ_j = (x + 1) / 2 · W − 1/2 + (j − (G − 1) / 2) δ, counted from 0 (Gregor et
  * al. 2015, eq. 19–20 and 22); numbers out of range stand for the nearest in it, NaN for the least.

@@ -129,16 +129,16 @@ FovVar *fov_additive_sites(FovTape *tape, FovVar *query, FovVar *keys, FovVar *v
  */
 FovVar *fov_normalise(FovTape *tape, FovVar *x, FovVar *length, int groups);
 
-/** A score that a softmax gives no probability, whatever the others are; finite, so that gradients
- * are. */
+/** A score that a softmax gives at most e^−87 (in double precision 0) beside any other; finite, so
+ * that gradients are. */
 static const real FOV_NEVER = (real)-1e9;
 
 /** Softmax of each of `groups` equal groups of columns, of any numbers that are finite. x: [B,
  * groups·N]. Result: the same shape; each group of a row sums to 1. */
 FovVar *fov_softmax(FovTape *tape, FovVar *x, int groups);
 
-/** The same over part of the columns, the others being 0. inside: [B, N], a constant, for every
- * group: not 0 where a column takes part, which one of each row does at least. */
+/** The same over some of the columns; the others are 0. inside: [B, N], a constant for every group,
+ * not 0 where a column takes part; at least one in each row. */
 FovVar *fov_softmax_within(FovTape *tape, FovVar *x, const FovVar *inside, int groups);
 
 /**
@@ -199,7 +199,7 @@ FovVar *fov_gru_cell(FovTape *tape, FovVar *x, FovVar *h, FovVar *h_prev);
 /* Losses and log-probabilities. */
 
 /**
- * Cross-entropy of a softmax, in nats. logits: [B, A]; labels: [B], each 0 … A−1.
+ * Cross-entropy of a softmax, in nats. logits: [B, A]; labels: [B], each 0 … A−1, copied.
  * Result: [B, 1]. log_probabilities: [B, A], written unless NULL.
  */
 FovVar *fov_cross_entropy(FovTape *tape, real *log_probabilities, FovVar *logits,
@@ -217,18 +217,18 @@ FovVar *fov_log_probabilities(FovTape *tape, FovVar *x);
 FovVar *fov_softmax_entropy(FovTape *tape, FovVar *logits);
 
 /**
- * log Normal(sample; mean, diag(sigma²)), summed over columns. mean: [B, D]; sample: [B, D], a
- * constant; sigma: [D], each > 0. Result: [B, 1].
+ * log Normal(sample; mean, diag(sigma²)), summed over columns. mean: [B, D]; sample: [B, D], dense;
+ * sigma: [D], each > 0; both are copied. Result: [B, 1].
  */
 FovVar *fov_gaussian_log_prob(FovTape *tape, FovVar *mean, const real *sample, const real *sigma);
 
 /**
  * The same with a σ of each row: log Normal(sample; mean, diag(exp(2 log_sigma))).
- * mean, log_sigma: [B, D]; sample: [B, D], a constant. Result: [B, 1].
+ * mean, log_sigma: [B, D]; sample: [B, D], dense, copied. Result: [B, 1].
  */
 FovVar *fov_normal_log_prob(FovTape *tape, FovVar *mean, FovVar *log_sigma, const real *sample);
 
-/** ‖x − target‖² / 2, of each row. x: [B, D]; target: [B, D], a constant. Result: [B, 1]. */
+/** ‖x − target‖² / 2, of each row. x: [B, D]; target: [B, D], dense, copied. Result: [B, 1]. */
 FovVar *fov_squared_error(FovTape *tape, FovVar *x, const real *target);
 
 /** Row-wise log-softmax without a gradient. log_probabilities: [B, A], dense; logits: [B, A]. */

@@ -16,21 +16,21 @@
 #include "tensor/params.h"
 
 typedef struct FovNode FovNode;
-typedef struct FovSeries FovSeries;
+typedef struct FovVarSeries FovVarSeries;
 typedef struct FovJoin FovJoin;
 
 /** A matrix on the tape. */
 typedef struct FovVar {
   int rows, cols;
-  int stride;        /**< numbers from one row to the next: fov_gemm_stride(cols); of parameters and
-                          their gradients, cols */
-  bool wants_grad;   /**< a gradient may flow here */
-  bool has_grad;     /**< one has, so that `grad` is valid */
-  real *value;       /**< [rows, cols] */
-  real *transposed;  /**< [cols, rows]: a copy of a parameter's value; NULL: there is none */
-  real *grad;        /**< [rows, cols]; NULL until the first gradient flows here */
-  int param;         /**< its number, if it is a parameter; otherwise −1 */
-  FovSeries *series; /**< the same result at all time steps, see tape_join.c; NULL: none */
+  int stride;       /**< numbers from one row to the next: fov_gemm_stride(cols); of parameters and
+                         their gradients, cols */
+  bool wants_grad;  /**< a gradient may flow here */
+  bool has_grad;    /**< one has, so that `grad` is valid */
+  real *value;      /**< [rows, cols] */
+  real *transposed; /**< [cols, rows]: a copy of a parameter's value; NULL: there is none */
+  real *grad;       /**< [rows, cols]; NULL until the first gradient flows here */
+  int param;        /**< its number, if it is a parameter; otherwise −1 */
+  FovVarSeries *series; /**< the same result at all time steps, see tape_join.c; NULL: none */
 } FovVar;
 
 /** A watched result, in a list. */
@@ -75,7 +75,7 @@ void fov_tape_add_grad(FovTape *tape, FovVar *y, const real *grad);
  * Runs the backward pass of every operation that a gradient reaches.
  *
  * Afterwards the gradients of parameters and inputs are complete; those of results may have been
- * overwritten. A second pass is only for cleared gradients.
+ * overwritten. A second pass aborts unless fov_tape_clear_grads comes before it.
  */
 void fov_tape_backward(FovTape *tape);
 
@@ -105,8 +105,8 @@ FovVar *fov_stop_gradient(FovTape *tape, const FovVar *x);
 FovVar *fov_share_gradient(FovTape *tape, FovVar *x, real share);
 
 /**
- * x, or if results of this kind are watched the same value as a var that is put on the tape's list.
- * It wants a gradient even if x does not, and has it after the backward pass.
+ * If results of this kind are watched: a var with the value of x on the tape's list, which wants a
+ * gradient even if x does not, and keeps it after the backward pass. Otherwise x.
  */
 FovVar *fov_watch(FovTape *tape, FovVar *x, unsigned kind, FovVar *from, const void *about);
 

@@ -27,16 +27,16 @@
 #include <string.h>
 
 /** One result of an operation, time step after time step. */
-struct FovSeries {
-  real *value, *grad;    /**< [size]; grad: NULL until the first gradient flows */
-  size_t used, size;     /**< numbers */
-  FovSeries *results[2]; /**< of operations on these, by `which` */
+struct FovVarSeries {
+  real *value, *grad;       /**< [size]; grad: NULL until the first gradient flows */
+  size_t used, size;        /**< numbers */
+  FovVarSeries *results[2]; /**< of operations on these, by `which` */
 };
 
 /** What is joined of one parameter. */
 struct FovJoin {
-  FovSeries *results; /**< of its uses */
-  FovMatrix dy, x;    /**< the pending product dyᵀ x; without rows: none */
+  FovVarSeries *results; /**< of its uses */
+  FovMatrix dy, x;       /**< the pending product dyᵀ x; without rows: none */
 };
 
 FovJoin *fov_joins_create(FovArena *arena, int count) {
@@ -46,10 +46,10 @@ FovJoin *fov_joins_create(FovArena *arena, int count) {
 }
 
 /** A series with room for `size` more numbers: the given one or, if that is full, a new one. */
-static FovSeries *with_room(FovTape *tape, FovSeries *series, size_t size) {
+static FovVarSeries *with_room(FovTape *tape, FovVarSeries *series, size_t size) {
   if (series && series->size - series->used >= size) return series;
-  series = FOV_NEW(tape->arena, FovSeries, 1);
-  *series = (FovSeries){.size = size * (size_t)tape->steps};
+  series = FOV_NEW(tape->arena, FovVarSeries, 1);
+  *series = (FovVarSeries){.size = size * (size_t)tape->steps};
   series->value = FOV_NEW(tape->arena, real, series->size);
   return series;
 }
@@ -60,7 +60,7 @@ FovVar *fov_result_of(FovTape *tape, FovVar *source, int which, int rows, int co
   // Without a gradient there is no product to join.
   if (!source->wants_grad || (!is_param && !source->series))
     return fov_result(tape, rows, cols, wants_grad);
-  FovSeries **series =
+  FovVarSeries **series =
       is_param ? &tape->joins[source->param].results : &source->series->results[which];
   FovVar *y = fov_make_var(tape, rows, cols, wants_grad);
   *series = y->series = with_room(tape, *series, fov_size(y));
@@ -70,7 +70,7 @@ FovVar *fov_result_of(FovTape *tape, FovVar *source, int which, int rows, int co
 }
 
 real *fov_grad_memory(FovTape *tape, FovVar *x) {
-  FovSeries *series = x->series;
+  FovVarSeries *series = x->series;
   if (!series) return FOV_NEW(tape->arena, real, fov_size(x));
   if (!series->grad) series->grad = FOV_NEW(tape->arena, real, series->size);
   return series->grad + (x->value - series->value);

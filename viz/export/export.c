@@ -28,14 +28,14 @@ static FovStatus draw_gif(const char *path, const FovScene *scene) {
 
 /** Draws the last glimpse or, of one alignment, the matrix of all glimpses alone. */
 static FovStatus draw_picture(const char *path, FovScene scene) {
-  FovCanvas canvas = {0};
-  FOV_TRY(fov_canvas_begin(&canvas, path, scene.width, scene.height, 1));
+  FovDrawing drawing = {0};
+  FOV_TRY(fov_drawing_begin(&drawing, path, scene.width, scene.height, 1));
   fov_scene_seek(&scene, fov_scene_length(&scene) - 1);
   if (!scene.beside && fov_shows_alignment(scene.trace))
-    fov_draw_alignment_figure(canvas.cr, &scene);
+    fov_draw_alignment_figure(drawing.cr, &scene);
   else
-    fov_scene_draw(canvas.cr, &scene);
-  return fov_canvas_commit(&canvas);
+    fov_scene_draw(drawing.cr, &scene);
+  return fov_drawing_commit(&drawing);
 }
 
 FovStatus fov_export(const char *path, const FovScene *scene) {

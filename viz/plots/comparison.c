@@ -246,11 +246,11 @@ static void draw_titles(cairo_t *cr, const FovDrawComparison *comparison, const 
 FovStatus fov_draw_comparison(const char *path, const FovDrawComparison *comparison) {
   FOV_TRY(fov_draw_check(path));
   Layout layout = lay_out(comparison);
-  FovCanvas canvas = {0};
-  FOV_TRY(fov_canvas_begin(&canvas, path, WIDTH, layout.height, DENSITY));
-  fov_fill_box(canvas.cr, (FovBox){0, 0, WIDTH, layout.height}, fov_theme_light.paper);
-  draw_titles(canvas.cr, comparison, &layout);
-  draw_rows(canvas.cr, comparison, &layout);
-  draw_profiles(canvas.cr, comparison, &layout);
-  return fov_canvas_commit(&canvas);
+  FovDrawing drawing = {0};
+  FOV_TRY(fov_drawing_begin(&drawing, path, WIDTH, layout.height, DENSITY));
+  fov_fill_box(drawing.cr, (FovBox){0, 0, WIDTH, layout.height}, fov_theme_light.paper);
+  draw_titles(drawing.cr, comparison, &layout);
+  draw_rows(drawing.cr, comparison, &layout);
+  draw_profiles(drawing.cr, comparison, &layout);
+  return fov_drawing_commit(&drawing);
 }

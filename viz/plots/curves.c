@@ -32,10 +32,10 @@ FovStatus fov_draw_curves(const char *path, const FovCurves *curves, bool seeds)
   FOV_TRY(fov_draw_check(path));
   int rows = (curves->columns + ACROSS - 1) / ACROSS;
   double top = measure_legend(curves), height = top + rows * (TITLE + HEIGHT + FOOT);
-  FovCanvas canvas = {0};
-  FOV_TRY(fov_canvas_begin(&canvas, path, WIDTH, height, DENSITY));
-  fov_fill_box(canvas.cr, (FovBox){0, 0, WIDTH, height}, fov_theme_light.paper);
-  fov_plot_legend(canvas.cr, curves, MARGIN, WIDTH - MARGIN, MARGIN);
-  draw_panels(canvas.cr, curves, seeds, top);
-  return fov_canvas_commit(&canvas);
+  FovDrawing drawing = {0};
+  FOV_TRY(fov_drawing_begin(&drawing, path, WIDTH, height, DENSITY));
+  fov_fill_box(drawing.cr, (FovBox){0, 0, WIDTH, height}, fov_theme_light.paper);
+  fov_plot_legend(drawing.cr, curves, MARGIN, WIDTH - MARGIN, MARGIN);
+  draw_panels(drawing.cr, curves, seeds, top);
+  return fov_drawing_commit(&drawing);
 }

@@ -89,9 +89,9 @@ FovStatus fov_draw_check(const char *path) {
 FovStatus fov_draw_lines(const char *path, const FovDrawLine *lines, int count, const char *x_label,
                          const char *y_label) {
   FOV_TRY(fov_draw_check(path));
-  FovCanvas canvas = {0};
-  FOV_TRY(fov_canvas_begin(&canvas, path, WIDTH, HEIGHT, DENSITY));
-  cairo_t *cr = canvas.cr;
+  FovDrawing drawing = {0};
+  FOV_TRY(fov_drawing_begin(&drawing, path, WIDTH, HEIGHT, DENSITY));
+  cairo_t *cr = drawing.cr;
   fov_fill_box(cr, (FovBox){0, 0, WIDTH, HEIGHT}, fov_theme_light.paper);
   fov_set_font(cr, 13, false);
   double right = RIGHT + names_width(cr, lines, count);
@@ -103,5 +103,5 @@ FovStatus fov_draw_lines(const char *path, const FovDrawLine *lines, int count, 
   fov_text(cr, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - BOTTOM + 46, FOV_ALIGN_CENTRE, "%s", x_label);
   fov_set_font(cr, 13, true);
   fov_text(cr, LEFT, TOP - 22, FOV_ALIGN_LEFT, "%s", y_label);
-  return fov_canvas_commit(&canvas);
+  return fov_drawing_commit(&drawing);
 }

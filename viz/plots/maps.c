@@ -161,7 +161,7 @@ static Sheet lay_out(const FovDrawMaps *d) {
 FovStatus fov_draw_maps(const char *path, const FovDrawMaps *drawing) {
   FOV_CHECK(drawing->count > 0, "%d maps", drawing->count);
   FOV_TRY(fov_draw_check(path));
-  FovCanvas canvas = {0};
+  FovDrawing file = {0};
   Sheet sheet = lay_out(drawing);
   size_t pixels = (size_t)drawing->height * drawing->width;
   int rows = (drawing->count + sheet.columns - 1) / sheet.columns;
@@ -170,10 +170,10 @@ FovStatus fov_draw_maps(const char *path, const FovDrawMaps *drawing) {
   sheet.sums = calloc(pixels, sizeof *sheet.sums);
   sheet.room = calloc(pixels, sizeof *sheet.room);
   FovStatus status = sheet.sums && sheet.room
-                         ? fov_canvas_begin(&canvas, path, width, height, 2)
+                         ? fov_drawing_begin(&file, path, width, height, 2)
                          : fov_fail(FOV_ERR_MEMORY, "no memory for a map of %zu pixels", pixels);
-  if (status == FOV_OK) draw_sheet(canvas.cr, &sheet, width, height);
-  if (status == FOV_OK) status = fov_canvas_commit(&canvas);
+  if (status == FOV_OK) draw_sheet(file.cr, &sheet, width, height);
+  if (status == FOV_OK) status = fov_drawing_commit(&file);
   free(sheet.sums), free(sheet.room);
   return status;
 }

@@ -77,7 +77,7 @@ static void draw_sheet(cairo_t *cr, const Sheet *sheet, double width, double hei
 }
 
 FovStatus fov_draw_matrix(const char *path, const FovDrawMatrix *matrix) {
-  FovCanvas canvas = {0};
+  FovDrawing drawing = {0};
   int longer = matrix->rows > matrix->columns ? matrix->rows : matrix->columns;
   Sheet sheet = {.matrix = matrix, .cell = fmax(SMALLEST, fmin(LARGEST, 640.0 / longer))};
   for (int i = 0; i < matrix->rows * matrix->columns; i++)
@@ -85,7 +85,7 @@ FovStatus fov_draw_matrix(const char *path, const FovDrawMatrix *matrix) {
   double width = fmax(LEFT + matrix->columns * sheet.cell + RIGHT, 360);
   double height = TOP + matrix->rows * sheet.cell + BOTTOM;
   FOV_TRY(fov_draw_check(path));
-  FOV_TRY(fov_canvas_begin(&canvas, path, width, height, 2));
-  draw_sheet(canvas.cr, &sheet, width, height);
-  return fov_canvas_commit(&canvas);
+  FOV_TRY(fov_drawing_begin(&drawing, path, width, height, 2));
+  draw_sheet(drawing.cr, &sheet, width, height);
+  return fov_drawing_commit(&drawing);
 }

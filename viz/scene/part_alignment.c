@@ -53,7 +53,7 @@ static void draw_rules(cairo_t *cr, const FovAlignmentView *a) {
   }
 }
 
-/** The site that a glimpse read alone; −1: all were weighed. */
+/** The site that a glimpse read alone; −1: all had weights. */
 static int chosen_site(const FovTrace *trace, int episode, int t) {
   if (fov_heads(trace) == 0 || fov_reads_several(trace)) return -1;
   int count = fov_trace_find_column(trace, "attention.tiles")->width;

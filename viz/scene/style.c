@@ -171,7 +171,7 @@ void fov_verdict(cairo_t *cr, double x, double y, double size, bool right) {
 
 /**
  * Where cairo or Fontconfig finds no memory, it may end the process by a signal. So the first text,
- * which follows the allocation of the canvas, checks that there is enough for fonts and drawing.
+ * which follows the allocation of the surface, checks that there is enough for fonts and drawing.
  */
 static void check_memory(void) {
   enum { RESERVE = 32 << 20 }; // bytes
@@ -360,38 +360,38 @@ void fov_draw_heading(cairo_t *cr, FovBox *box, const FovTheme *theme, double em
   fov_set_font(cr, 0.85 * em, false);
 }
 
-FovStatus fov_canvas_begin(FovCanvas *canvas, const char *path, double width, double height,
-                           double density) {
-  FOV_TRY(fov_replace_begin(&canvas->file, path));
-  FILE *stream = canvas->file.stream;
+FovStatus fov_drawing_begin(FovDrawing *drawing, const char *path, double width, double height,
+                            double density) {
+  FOV_TRY(fov_replace_begin(&drawing->file, path));
+  FILE *stream = drawing->file.stream;
   bool svg = fov_has_ending(path, ".svg"), pdf = fov_has_ending(path, ".pdf");
-  canvas->raster = !svg && !pdf;
+  drawing->raster = !svg && !pdf;
   cairo_surface_t *surface =
       svg   ? cairo_svg_surface_create_for_stream(write_stream, stream, width, height)
       : pdf ? cairo_pdf_surface_create_for_stream(write_stream, stream, width, height)
             : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)lround(width * density),
                                          (int)lround(height * density));
-  if (canvas->raster) cairo_surface_set_device_scale(surface, density, density);
+  if (drawing->raster) cairo_surface_set_device_scale(surface, density, density);
   if (svg) cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX); // not points
-  canvas->cr = cairo_create(surface); // has the status of a failed surface, which commit checks
+  drawing->cr = cairo_create(surface); // has the status of a failed surface, which commit checks
   cairo_surface_destroy(surface);
   return FOV_OK;
 }
 
-FovStatus fov_canvas_commit(FovCanvas *canvas) {
-  cairo_surface_t *surface = cairo_surface_reference(cairo_get_target(canvas->cr));
-  cairo_status_t status = cairo_status(canvas->cr);
-  cairo_destroy(canvas->cr);
-  canvas->cr = NULL;
-  if (!status && canvas->raster)
-    status = cairo_surface_write_to_png_stream(surface, write_stream, canvas->file.stream);
+FovStatus fov_drawing_commit(FovDrawing *drawing) {
+  cairo_surface_t *surface = cairo_surface_reference(cairo_get_target(drawing->cr));
+  cairo_status_t status = cairo_status(drawing->cr);
+  cairo_destroy(drawing->cr);
+  drawing->cr = NULL;
+  if (!status && drawing->raster)
+    status = cairo_surface_write_to_png_stream(surface, write_stream, drawing->file.stream);
   cairo_surface_finish(surface);
   if (!status) status = cairo_surface_status(surface);
   cairo_surface_destroy(surface);
-  if (!status) return fov_replace_commit(&canvas->file);
+  if (!status) return fov_replace_commit(&drawing->file);
   FovStatus kind = status == CAIRO_STATUS_NO_MEMORY ? FOV_ERR_MEMORY : FOV_ERR_IO;
-  fov_fail(kind, "%s: the picture is not written: %s", canvas->file.path,
+  fov_fail(kind, "%s: the picture is not written: %s", drawing->file.path,
            cairo_status_to_string(status));
-  fov_replace_abort(&canvas->file);
+  fov_replace_abort(&drawing->file);
   return kind;
 }

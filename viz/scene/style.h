@@ -1,4 +1,4 @@
-/** Shared by all pictures: colours, text, axes, and a canvas that replaces a file whole. */
+/** Shared by all pictures: colours, text, axes, and a drawing that replaces a file whole. */
 #ifndef FOV_VIZ_SCENE_STYLE_H
 #define FOV_VIZ_SCENE_STYLE_H
 
@@ -14,7 +14,7 @@ typedef struct FovColour {
   double r, g, b; /**< 0 … 1 */
 } FovColour;
 
-/** A rectangle in the canvas's units, (x, y) its top left corner. */
+/** A rectangle in the drawing's units, (x, y) its top left corner. */
 typedef struct FovBox {
   double x, y, w, h;
 } FovBox;
@@ -91,7 +91,7 @@ void fov_line(cairo_t *cr, double x0, double y0, double x1, double y1);
 
 typedef enum FovAlign { FOV_ALIGN_LEFT, FOV_ALIGN_CENTRE, FOV_ALIGN_RIGHT } FovAlign;
 
-/** Sets the face and size (in canvas units) of the texts that follow. */
+/** Sets the face and size (in drawing units) of the texts that follow. */
 void fov_set_font(cairo_t *cr, double size, bool bold);
 
 double fov_text_width(cairo_t *cr, const char *text);
@@ -104,16 +104,17 @@ void fov_fit_text(cairo_t *cr, char *text, size_t size, double room);
 double fov_text(cairo_t *cr, double x, double y, FovAlign align, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/** Maps the values lo … hi to the canvas's from … to, by their logarithm if `log` (then lo > 0). */
+/** Maps the values lo … hi to the drawing's from … to, by their logarithm if `log` (then lo > 0).
+ */
 typedef struct FovAxis {
   double lo, hi, from, to;
   bool log;
 } FovAxis;
 
-/** The place of a value on the canvas; a logarithmic axis clamps it to lo. */
+/** The place of a value on the drawing; a logarithmic axis clamps it to lo. */
 double fov_axis_at(const FovAxis *axis, double value);
 
-/** The value at a place of the canvas; only for a linear axis. */
+/** The value at a place of the drawing; only for a linear axis. */
 double fov_axis_value(const FovAxis *axis, double at);
 
 /** The least of 1, 0.5, 0.2, 0.1 … 1e-4 that is no less than a probability. */
@@ -146,18 +147,18 @@ void fov_draw_hatch(cairo_t *cr, const FovTheme *theme, FovBox box, double em);
 void fov_draw_heading(cairo_t *cr, FovBox *box, const FovTheme *theme, double em, const char *text);
 
 /** A picture that is drawn into a file. Zero-initialise before begin. */
-typedef struct FovCanvas {
+typedef struct FovDrawing {
   cairo_t *cr;
   FovReplace file;
   bool raster;
-} FovCanvas;
+} FovDrawing;
 
 /** Opens a picture of width × height units; .svg and .pdf by the ending of `path`, else a PNG of
  * `density` pixels per unit. */
-FovStatus fov_canvas_begin(FovCanvas *canvas, const char *path, double width, double height,
-                           double density);
+FovStatus fov_drawing_begin(FovDrawing *drawing, const char *path, double width, double height,
+                            double density);
 
-/** Replaces the file; on failure it is untouched. Either way the canvas is finished. */
-FovStatus fov_canvas_commit(FovCanvas *canvas);
+/** Replaces the file; on failure it is untouched. Either way the drawing is finished. */
+FovStatus fov_drawing_commit(FovDrawing *drawing);
 
 #endif

@@ -41,11 +41,11 @@ static FovStatus turn(FovViewer *viewer, int page, double width, double height) 
 static FovStatus draw(const char *path, FovViewer *viewer, const FovDrawEpisode *what) {
   double width = what->width ? what->width : FOV_SCENE_WIDTH;
   double height = what->height ? what->height : FOV_SCENE_HEIGHT;
-  FovCanvas canvas = {0};
+  FovDrawing drawing = {0};
   FOV_TRY(turn(viewer, what->page, width, height));
-  FOV_TRY(fov_canvas_begin(&canvas, path, width, height, 1));
-  fov_viewer_draw_mode(canvas.cr, viewer, width, height);
-  return fov_canvas_commit(&canvas);
+  FOV_TRY(fov_drawing_begin(&drawing, path, width, height, 1));
+  fov_viewer_draw_mode(drawing.cr, viewer, width, height);
+  return fov_drawing_commit(&drawing);
 }
 
 /* ---- exports that need the agent ---- */

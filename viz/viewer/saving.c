@@ -35,11 +35,11 @@ static void show_saved(FovViewer *viewer, const char *path) {
 }
 
 static FovStatus save_picture(const char *path, FovViewer *viewer) {
-  FovCanvas canvas = {0};
+  FovDrawing drawing = {0};
   FovBox scene = fov_window_layout(viewer).scene;
-  FOV_TRY(fov_canvas_begin(&canvas, path, scene.w, scene.h, 1));
-  fov_viewer_draw_mode(canvas.cr, viewer, scene.w, scene.h);
-  return fov_canvas_commit(&canvas);
+  FOV_TRY(fov_drawing_begin(&drawing, path, scene.w, scene.h, 1));
+  fov_viewer_draw_mode(drawing.cr, viewer, scene.w, scene.h);
+  return fov_drawing_commit(&drawing);
 }
 
 void fov_viewer_save(FovViewer *viewer) {

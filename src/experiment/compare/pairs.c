@@ -92,13 +92,13 @@ typedef struct Welch {
 } Welch;
 
 static Welch test_means(const FovScores *x, const FovScores *y) {
-  FovSpread spread = {0};
+  FovMeanVariance mean = {0};
   double difference = fov_scores_mean_difference(x, y);
   if (fov_comparing_lacks_runs(x) || fov_comparing_lacks_runs(y)) return (Welch){.p = 1};
-  fov_comparing_add_spread(&spread, x);
-  fov_comparing_add_spread(&spread, y);
-  if (spread.variance == 0) return (Welch){.p = difference == 0};
-  Welch welch = {.error = sqrt(spread.variance), .freedom = fov_comparing_freedom(&spread)};
+  fov_comparing_add_variance(&mean, x);
+  fov_comparing_add_variance(&mean, y);
+  if (mean.variance == 0) return (Welch){.p = difference == 0};
+  Welch welch = {.error = sqrt(mean.variance), .freedom = fov_comparing_freedom(&mean)};
   welch.p = fov_stats_student_p(difference / welch.error, welch.freedom);
   return welch;
 }

@@ -20,17 +20,17 @@ FovDraws fov_comparing_draws(const FovComparing *comparing, double *values);
 bool fov_comparing_lacks_runs(const FovScores *scores);
 
 /** The variance of a mean of tasks' means, and what its freedom follows from. */
-typedef struct FovSpread {
+typedef struct FovMeanVariance {
   double variance; /**< Σ v_t, v_t that of a task's mean, over the square of the tasks */
   double norm;     /**< √(Σ v_t² / (n_t − 1)) */
-} FovSpread;
+} FovMeanVariance;
 
-/** Adds the spread of a matrix that has two runs or more of each task. */
-void fov_comparing_add_spread(FovSpread *spread, const FovScores *scores);
+/** Adds the variance of a matrix that has two runs or more of each task. */
+void fov_comparing_add_variance(FovMeanVariance *mean, const FovScores *scores);
 
 /** Degrees of freedom of a variance above 0 (Satterthwaite 1946; Welch 1947): those of one sample
  * are n − 1. */
-double fov_comparing_freedom(const FovSpread *spread);
+double fov_comparing_freedom(const FovMeanVariance *mean);
 
 /** Fills in the costs of a recipe. */
 FovStatus fov_compare_costs(FovComparedRecipe *recipe);

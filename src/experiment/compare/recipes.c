@@ -25,7 +25,7 @@ static FovEstimate measured(const FovCompared *result, double score, double low,
                         : (FovEstimate){score, low, high};
 }
 
-void fov_comparing_add_spread(FovSpread *spread, const FovScores *scores) {
+void fov_comparing_add_variance(FovMeanVariance *of_mean, const FovScores *scores) {
   const double *values = scores->values;
   for (int t = 0; t < scores->tasks; t++) {
     int n = scores->runs[t];
@@ -33,24 +33,24 @@ void fov_comparing_add_spread(FovSpread *spread, const FovScores *scores) {
     for (int i = 0; i < n; i++) squares += (values[i] - mean) * (values[i] - mean);
     // The variance of the task's share of the mean.
     double v = squares / (n - 1) / n / scores->tasks / scores->tasks;
-    spread->variance += v;
-    spread->norm = hypot(spread->norm, v / sqrt(n - 1)); // whose square may overflow
+    of_mean->variance += v;
+    of_mean->norm = hypot(of_mean->norm, v / sqrt(n - 1)); // whose square may overflow
     values += n;
   }
 }
 
-double fov_comparing_freedom(const FovSpread *spread) {
-  double ratio = spread->variance / spread->norm;
+double fov_comparing_freedom(const FovMeanVariance *mean) {
+  double ratio = mean->variance / mean->norm;
   return ratio * ratio;
 }
 
 /** Half of Student's 95 % interval of the mean of the tasks' means; NaN if a task has one run. */
 static double half_width(const FovScores *scores) {
-  FovSpread spread = {0};
+  FovMeanVariance mean = {0};
   if (fov_comparing_lacks_runs(scores)) return NAN;
-  fov_comparing_add_spread(&spread, scores);
-  if (spread.variance == 0) return 0;
-  return fov_stats_student_quantile(0.05, fov_comparing_freedom(&spread)) * sqrt(spread.variance);
+  fov_comparing_add_variance(&mean, scores);
+  if (mean.variance == 0) return 0;
+  return fov_stats_student_quantile(0.05, fov_comparing_freedom(&mean)) * sqrt(mean.variance);
 }
 
 static double median(const FovScores *scores) {

@@ -114,7 +114,7 @@ FovStatus fov_runs_select(FovRuns *runs, FovCompareSplit *split);
  * settings as distinguish them. */
 FovStatus fov_runs_name(FovRuns *runs);
 
-/** Reads what a run directory knows of its costs; needs the outcomes. */
+/** Reads the costs of a run from its directory; needs the outcomes. */
 void fov_runs_read_costs(FovComparedRun *run);
 
 /** Drops the tasks that a recipe lacks, and notes it; fails if none is left. After fov_runs_name.

@@ -36,9 +36,9 @@ void fov_multimatch(double similarity[4], const FovScanpath *a, const FovScanpat
 
 /**
  * ScanMatch without durations (Cristino et al. 2010): a grid of 12 columns, with tiles as square as
- * the height allows, turns places into letters. Needleman and Wunsch's alignment scores a gap 0 and
- * a pair 3.5 − distance in tiles; the sum is divided by 3.5 times the longer length. 0 … 1, 1 is
- * equal.
+ * the height allows, turns places into letters. The alignment of Needleman and Wunsch (1970) scores
+ * a gap 0 and a pair 3.5 − distance in tiles; the sum is divided by 3.5 times the longer length. 0
+ * … 1, 1 is equal.
  */
 double fov_scanmatch(const FovScanpath *a, const FovScanpath *b, double height, double *room);
 

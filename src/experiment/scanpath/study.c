@@ -40,7 +40,7 @@ static FovStatus check_source(const FovTrace *trace, const char *path) {
   if (trace->vocabulary > 0) return fov_fail(FOV_ERR_USAGE, "%s: a sequence has no scanpath", path);
   if (!fov_has_places(trace))
     return fov_fail(FOV_ERR_USAGE,
-                    "%s: its attention weighs all tiles of the image: there is no scanpath", path);
+                    "%s: its attention has weights over all tiles: there is no scanpath", path);
   if (trace->glimpses > FOV_SCANPATH_LONGEST)
     return fov_fail(FOV_ERR_USAGE, "%s: %d glimpses: at most %d", path, trace->glimpses,
                     FOV_SCANPATH_LONGEST);

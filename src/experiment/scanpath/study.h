@@ -38,8 +38,8 @@ typedef struct FovScanpathStudy {
  * places: normal around the middle, and uniform. The prior of GAIN is the reference's density on
  * all other images.
  *
- * Fails, naming the file, if a source has no scanpaths because its attention weighs all tiles, or
- * is not of the same episodes as the first. Finished by the caller on success.
+ * Fails, naming the file, if a source has no scanpaths because its attention has weights over all
+ * tiles, or is not of the same episodes as the first. Finished by the caller on success.
  */
 FovStatus fov_scanpath_study(FovScanpathStudy *study, const FovScanpathRequest *request);
 void fov_scanpath_study_finish(FovScanpathStudy *study);

@@ -34,7 +34,7 @@ void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes, int rol
 /** Notes in the run's directory why it diverged, for fov_sweep_scan. */
 FovStatus fov_sweep_note_divergence(const FovSweepRun *run, const char *dir);
 
-/** What results.csv says of a FovSweepState. */
+/** The names of FovSweepState in results.csv. */
 extern const char *const fov_sweep_states[];
 
 /** Replaces results.csv: a line for every run. */

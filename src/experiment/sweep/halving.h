@@ -9,7 +9,7 @@
  *
  * Every start, result and failure is a line of halving.csv, in the order in which they happened.
  * Decisions depend on nothing else, so a sweep that is continued decides as it would have; but the
- * first decision of a process sends runs that failed, and did not diverge, on their way again.
+ * first decision of a process starts runs again that failed without diverging.
  */
 #ifndef FOV_EXPERIMENT_SWEEP_HALVING_H
 #define FOV_EXPERIMENT_SWEEP_HALVING_H

@@ -2,8 +2,9 @@
  * b_t = r(p_t, y) + Linear(h_t): what an answer at time t would earn, given the label y, and a
  * prediction of what later glimpses add to it.
  *
- * Neither depends on the choice at time t, so that REINFORCE stays unbiased. The label says how
- * hard an image is, which the state alone cannot: what remains is how a glimpse changes the answer.
+ * Neither depends on the choice at time t, so that REINFORCE stays unbiased. The label shows how
+ * hard an image is, which the state alone does not: what remains is how a glimpse changes the
+ * answer.
  */
 #include "learn/baseline/learned.h"
 

@@ -42,7 +42,8 @@ void fov_policy_gradient_add(FovTape *tape, double *losses, const FovObjectiveIn
 real *fov_baseline_add(FovTape *tape, double *losses, const FovObjectiveInput *input,
                        FovChoiceWeights *weigh, const void *options);
 
-/** weights = −A_t, generalised advantages: see gae.c. All [M, B]. */
+/** weights = −A_t: A_t = δ_t + λ A_{t+1}, δ_t = r_t + b_{t+1} − b_t (Schulman et al. 2016, eq. 16,
+ * without discount). All [M, B]. */
 void fov_weigh_advantages(real *weights, const real *returns, const real *b, int time_steps,
                           int lanes, real lambda);
 

@@ -1,7 +1,7 @@
 /**
  * Wake–sleep for attention (Bornschein and Bengio 2015; Ba et al. 2015, "Learning wake-sleep
  * recurrent attention models"), with π itself as the proposal: the posterior of the choices given
- * the answer y is estimated from K sequences l^k ~ π, weighed by their likelihood, and π moves
+ * the answer y is estimated from K sequences l^k ~ π, weighted by their likelihood, and π moves
  * towards it. Sequence k earns
  *
  *     w_k − 1/K,  w = softmax_k log p(y | x, l^k)
@@ -25,7 +25,8 @@ static void backward(FovTape *tape, double *losses, const FovObjectiveInput *inp
 
 const FovObjective fov_objective_wake_sleep = {
     .plugin = {.name = "wake_sleep",
-               .help = "K sequences, weighed by the likelihood of the answer (Ba et al. 2015)",
+               .help = "K sequences, weighted by the likelihood of the answer (Ba, Salakhutdinov "
+                       "et al. 2015)",
                .options = options,
                .options_size = sizeof(FovPolicyGradientOptions)},
     .likelihood = true,

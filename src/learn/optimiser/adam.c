@@ -10,8 +10,8 @@ FOV_KERNEL static void step_block(const FovOptimiserStep *step, const FovAdamOpt
   real *restrict value = step->value, *restrict m = step->first, *restrict v = step->second;
   const real *restrict g = step->gradient;
   real beta1 = (real)o->beta1, beta2 = (real)o->beta2, epsilon = (real)o->epsilon;
-  real rate = (real)(step->rate / (1 - pow(o->beta1, (double)step->update)));
-  real correct = (real)(1 / (1 - pow(o->beta2, (double)step->update)));
+  real rate = (real)(step->rate / (1 - pow(o->beta1, (double)step->number)));
+  real correct = (real)(1 / (1 - pow(o->beta2, (double)step->number)));
   // 1 − β is taken before it is rounded: a float's 1 − 0.999999 is 1 % off.
   real gain1 = (real)(1 - o->beta1), gain2 = (real)(1 - o->beta2);
   real keep = (real)(1 - step->rate * o->decay), scale = step->scale;

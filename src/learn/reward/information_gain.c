@@ -1,6 +1,6 @@
-/** (H before − H) / log A: by how much a new answer is less uncertain than the one before to the
- * same question, at first than a guess among A classes. H: entropy. It does not use the label: a
- * wrong answer earns as much as a right one. */
+/** (H before − H) / log A: the fall of the answer's entropy H since the answer before to the same
+ * question, at first since log A, that of a guess. It does not use the label: a wrong answer earns
+ * as much as a right one. */
 #include <math.h>
 
 #include "learn/reward.h"

@@ -27,10 +27,10 @@ typedef struct FovPlan {
   bool predict;             /**< run the baseline's head */
   bool every;               /**< run the answer's head after every glimpse, needed or not */
   bool frames;              /**< keep the image of every time step, if it changes */
-  bool augment;             /**< change images as the sensor's options say: a training */
-  bool full;                /**< to measure the most memory that a rollout takes: every lane takes
-                                 all glimpses, starts its case again where an episode ends, and
-                                 the state is copied at every step as if lanes left */
+  bool augment; /**< change images by sensor.contrast and sensor.brightness: a training */
+  bool full;    /**< to measure the most memory that a rollout takes: every lane takes
+                     all glimpses, starts its case again where an episode ends, and
+                     the state is copied at every step as if lanes left */
 } FovPlan;
 
 /** What a lane did at a time step, as bits. */
@@ -110,14 +110,15 @@ typedef struct FovRollout {
 /** The environment's generator of a case of a fixed set: the same in every rollout of it. */
 FovRng fov_case_rng(uint64_t seed, FovSplit split, int64_t index);
 
-/** Where an episode starts that does not choose its first place. */
+/** Where an episode starts that does not choose its first place: a sample in [−1, 1]², in units of
+ * fov_task_bounds. FOV_FIRST_CENTRE draws nothing. */
 FovChoice fov_first_choice(FovFirst first, FovRng *rng);
 
 /** Plays one episode a lane. */
 void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, const FovPlan *plan);
 
 /**
- * Plans a lane for each case of a list, in the arena.
+ * Plans a lane for each case of a list, in the arena. Cases: each 0 … 2^40 − 1.
  *
  * seed, split and case name the draws of the environment; those of the policy depend on `repeat`
  * (0 … 1023) too. Nothing is shared with training, whatever its seed.

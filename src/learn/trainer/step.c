@@ -7,7 +7,7 @@ FOV_KERNEL static void average_block(real *restrict average, const real *restric
   for (size_t i = 0; i < count; i++) average[i] += gain * (value[i] - average[i]);
 }
 
-/** Decay of Polyak's average after `done` updates: short at first, (1 + n)/(10 + n), so that the
+/** Decay of the moving average after `done` steps: small at first, (1 + n)/(10 + n), so that the
  * initial weights are soon forgotten (as TensorFlow's ExponentialMovingAverage). */
 static double decay_after(int64_t done, double decay) {
   double young = (1 + (double)done) / (10 + (double)done);
@@ -25,7 +25,7 @@ static void step_range(FovTrainer *trainer, size_t start, size_t count, FovOptim
   step.count = count;
   step.scale = trainer->scale;
   step.rate = trainer->rate;
-  step.update = trainer->step;
+  step.number = trainer->step;
   trainer->training.optimiser->step(&step, trainer->training.optimiser_options);
   double decay = decay_after(trainer->step - 1, trainer->training.options.average);
   average_block(state->average + start, state->value + start, (real)(1 - decay), count);

@@ -2,9 +2,9 @@
  * The trainer: one update after another, the same bits for any number of threads.
  *
  * An update plays a batch of episodes in shards of fixed size, runs the backward pass of each
- * shard's tape, adds the shards' gradients in the order of a fixed binary tree and takes one
- * optimiser step. All randomness is a function of the seed and of how many episodes came before, so
- * blocks and sums are the whole state.
+ * shard's tape, adds the shards' gradients in the order of a fixed binary tree and takes a step of
+ * the optimiser, or several with an objective that has passes. All randomness is a function of the
+ * seed and of how many episodes came before, so blocks and sums are the whole state.
  */
 #ifndef FOV_LEARN_TRAINER_TRAINER_H
 #define FOV_LEARN_TRAINER_TRAINER_H
@@ -41,9 +41,10 @@ extern const FovOption fov_train_options[];
 /** Updates of a whole training: the last one may go beyond `episodes`. */
 int64_t fov_train_updates_planned(const FovTrainOptions *options);
 
-/** The weights of the answers of an episode of T glimpses: 1 and 0 if only those given are trained;
- * 1/T each if all are; with `last` = s > 0, s for one that is given and (1 − s)/(T − 1) for one
- * before. They sum to 1, or to less in an episode that a stop rule ends early. */
+/** The weights of the answers after each of the T glimpses before an answer is given: 1 for the one
+ * given and 0 if only that is trained; 1/T each if all are; with `last` = s > 0, s for the one
+ * given and (1 − s)/(T − 1) for each before. They sum to 1, or to less where a stop rule answers
+ * early. */
 FovAnswerWeights fov_train_answer_weights(const FovTrainOptions *options, int glimpses);
 
 /** Shards of a batch: more threads than that have nothing to play. */
