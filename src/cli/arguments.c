@@ -16,22 +16,16 @@ typedef struct Typed {
   const FovOption *option; /**< NULL: unknown */
 } Typed;
 
-static const FovOption *find(const FovOption *options, const char *name) {
-  for (; options && options->name; options++)
-    if (strcmp(options->name, name) == 0) return options;
-  return NULL;
-}
-
 static Typed read_option(const char *argument, const FovOption *options) {
   Typed typed = {.value = NULL};
   if (argument[1] == '-') {
     size_t length = strcspn(argument + 2, "=");
     snprintf(typed.name, NAME_SIZE, "%.*s", (int)length, argument + 2);
     if (argument[2 + length] == '=') typed.value = argument + 3 + length;
-    typed.option = find(options, typed.name);
+    typed.option = fov_option_find(options, typed.name);
   } else {
     snprintf(typed.name, NAME_SIZE, "%s", argument + 1);
-    if (argument[1] == 'o') typed.option = find(options, "output");
+    if (argument[1] == 'o') typed.option = fov_option_find(options, "output");
     if (typed.option && argument[2]) typed.value = argument + 2;
   }
   return typed;
@@ -109,7 +103,7 @@ void fov_arguments_finish(FovArguments *arguments) {
 }
 
 bool fov_arguments_has(const FovArguments *arguments, const FovOption *options, const char *name) {
-  return arguments->given >> (find(options, name) - options) & 1;
+  return arguments->given >> (fov_option_find(options, name) - options) & 1;
 }
 
 /** "--episodes N", "--split SPLIT", "-o, --output OUTPUT", "--json". */

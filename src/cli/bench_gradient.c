@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/print.h"
 #include "draw.h"
+#include "record/json_text.h"
 
 /* ---- text ---- */
 
@@ -67,15 +68,11 @@ static void print(const FovGradientResult *result, const FovGradientRequest *req
 
 /* ---- JSON ---- */
 
-/** A number, or null. */
-static json_t *number(double value) {
-  return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *figures_json(const FovGradientFigures *f) {
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "norm", number(f->norm), "variance",
-                   number(f->variance), "bias", number(f->bias), "cosine", number(f->cosine), "snr",
-                   number(f->snr), "p", number(f->p));
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "norm", fov_json_number(f->norm), "variance",
+                   fov_json_number(f->variance), "bias", fov_json_number(f->bias), "cosine",
+                   fov_json_number(f->cosine), "snr", fov_json_number(f->snr), "p",
+                   fov_json_number(f->p));
 }
 
 static json_t *estimator_json(const FovEstimator *e, const FovGradientResult *result) {

@@ -1,19 +1,13 @@
 /** A comparison as JSON. */
 #include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "cli/compare_print.h"
 #include "record/json_text.h"
 
-/** null where there is no number. */
-static json_t *number(double value) {
-  return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *estimate(const FovEstimate *e) {
-  return json_pack("{s:o, s:[o,o]}", "value", number(e->value), "interval", number(e->low),
-                   number(e->high));
+  return json_pack("{s:o, s:[o,o]}", "value", fov_json_number(e->value), "interval",
+                   fov_json_number(e->low), fov_json_number(e->high));
 }
 
 static json_t *seed(int64_t value) {
@@ -47,14 +41,14 @@ static json_t *profile_json(const FovComparedRecipe *recipe) {
 static json_t *costs_json(const FovComparedRecipe *recipe) {
   json_t *costs = json_object();
   for (int cost = 0; cost < FOV_COSTS; cost++)
-    json_object_set_new(costs, fov_cost_columns[cost], number(recipe->costs[cost]));
+    json_object_set_new(costs, fov_cost_columns[cost], fov_json_number(recipe->costs[cost]));
   return costs;
 }
 
 static json_t *recipe_json(const FovCompared *c, const FovComparedRecipe *recipe) {
   return json_pack("{s:s, s:i, s:o, s:o, s:o, s:f, s:o, s:o, s:o, s:o, s:o}", "recipe",
                    recipe->name, "n", recipe->runs, "mean", estimate(&recipe->mean), "median",
-                   number(recipe->median), "iqm", estimate(&recipe->iqm), "optimality_gap",
+                   fov_json_number(recipe->median), "iqm", estimate(&recipe->iqm), "optimality_gap",
                    recipe->gap, "against", name(c, recipe->against), "improvement",
                    estimate(&recipe->improvement), "runs", runs_json(c, recipe), "profile",
                    profile_json(recipe), "costs", costs_json(recipe));
@@ -68,10 +62,10 @@ static json_t *pair_json(const FovCompared *c, const FovComparedPair *pair) {
   return json_pack("{s:o, s:o, s:s, s:o, s:[o,o], s:f, s:f, s:f, s:o, s:s}", "first",
                    name(c, pair->first), "second", name(c, pair->second), "resampled",
                    pair->cases ? "cases and seeds" : "seeds", "difference",
-                   estimate(&pair->difference), "corrected_interval", number(pair->corrected.low),
-                   number(pair->corrected.high), "corrected_level", pair->level, "p", pair->p,
-                   "p_corrected", pair->adjusted, "improvement", estimate(&pair->improvement),
-                   "verdict", verdicts[pair->verdict]);
+                   estimate(&pair->difference), "corrected_interval",
+                   fov_json_number(pair->corrected.low), fov_json_number(pair->corrected.high),
+                   "corrected_level", pair->level, "p", pair->p, "p_corrected", pair->adjusted,
+                   "improvement", estimate(&pair->improvement), "verdict", verdicts[pair->verdict]);
 }
 
 static json_t *test_json(const FovCompared *c, const FovRunTest *test) {

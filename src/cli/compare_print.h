@@ -8,10 +8,6 @@
 
 enum { FOV_COMPARE_CELL = 64 };
 
-/** A number of the measure for people: an error in per cent with two decimals, a score with four
- * digits. text: [FOV_COMPARE_CELL]; returns it. */
-const char *fov_compare_number(char *text, const FovCompared *compared, double value);
-
 /** The table of recipes, as text without any format's markup. */
 typedef struct FovCompareTable {
   const char *headers[12]; /**< [columns] */

@@ -7,7 +7,9 @@
 #include "base/text.h"
 #include "cli/compare_print.h"
 
-const char *fov_compare_number(char *text, const FovCompared *compared, double value) {
+/** A number of the measure for people: an error in per cent with two decimals, a score with four
+ * digits. text: [FOV_COMPARE_CELL]; returns it. */
+static const char *print_number(char *text, const FovCompared *compared, double value) {
   if (compared->errors)
     snprintf(text, FOV_COMPARE_CELL, "%.2f", 100 * value);
   else
@@ -20,8 +22,8 @@ const char *fov_compare_number(char *text, const FovCompared *compared, double v
 /** "1.69 ± 0.31" */
 static void print_mean(char *cell, const FovCompared *c, const FovComparedRecipe *recipe) {
   char mean[FOV_COMPARE_CELL], half[FOV_COMPARE_CELL];
-  fov_compare_number(mean, c, recipe->mean.value);
-  fov_compare_number(half, c, recipe->half_width);
+  print_number(mean, c, recipe->mean.value);
+  print_number(half, c, recipe->half_width);
   if (isnan(recipe->half_width))
     snprintf(cell, FOV_COMPARE_CELL, "%.30s", mean);
   else
@@ -31,9 +33,9 @@ static void print_mean(char *cell, const FovCompared *c, const FovComparedRecipe
 /** "1.69 [1.55, 1.83]" */
 static void print_iqm(char *cell, const FovCompared *c, const FovEstimate *iqm) {
   char value[FOV_COMPARE_CELL], low[FOV_COMPARE_CELL], high[FOV_COMPARE_CELL];
-  fov_compare_number(value, c, iqm->value);
-  fov_compare_number(low, c, iqm->low);
-  fov_compare_number(high, c, iqm->high);
+  print_number(value, c, iqm->value);
+  print_number(low, c, iqm->low);
+  print_number(high, c, iqm->high);
   if (isnan(iqm->low))
     snprintf(cell, FOV_COMPARE_CELL, "%.18s", value);
   else
@@ -85,9 +87,9 @@ FovStatus fov_compare_table(FovCompareTable *table, const FovCompared *compared)
     char(*cell)[FOV_COMPARE_CELL] = &table->cells[r * table->columns];
     snprintf(*cell++, FOV_COMPARE_CELL, "%d", recipe->runs);
     print_mean(*cell++, compared, recipe);
-    fov_compare_number(*cell++, compared, recipe->median);
+    print_number(*cell++, compared, recipe->median);
     print_iqm(*cell++, compared, &recipe->iqm);
-    if (!compared->errors) fov_compare_number(*cell++, compared, recipe->gap);
+    if (!compared->errors) print_number(*cell++, compared, recipe->gap);
     print_probability(*cell++, &recipe->improvement);
     for (FovCost cost = 0; cost < FOV_COSTS && compared->costs; cost++)
       print_cost(*cell++, recipe, cost);
@@ -162,7 +164,7 @@ void fov_compare_method(FILE *stream, const FovCompared *compared, FovCompareLin
 /** A signed number with the sign of a text rather than a hyphen. */
 static void print_signed(char text[FOV_COMPARE_CELL], const FovCompared *c, double value) {
   char number[FOV_COMPARE_CELL];
-  fov_compare_number(number, c, fabs(value));
+  print_number(number, c, fabs(value));
   snprintf(text, FOV_COMPARE_CELL, "%s%.50s", value < 0 ? "−" : "", number);
 }
 

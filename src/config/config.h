@@ -134,6 +134,9 @@ FovStatus fov_value_set(void *values, const FovOption *option, const char *text,
 /** Prints the option's field of `values` as a text that fov_value_set reads back exactly. */
 void fov_value_print(FILE *stream, const FovOption *option, const void *values);
 
+/** The option of that name in a table; NULL: none, or no table. */
+const FovOption *fov_option_find(const FovOption *options, const char *name);
+
 /** Describes what the option accepts: "an integer from 1 to 64", "one of rnn, lstm, gru". */
 void fov_value_describe(char phrase[FOV_PHRASE_SIZE], const FovOption *option);
 

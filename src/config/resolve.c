@@ -12,7 +12,7 @@ const FovPlugin *fov_plugin_find(const FovPlugin *const *table, const char *name
   return NULL;
 }
 
-static const FovOption *find_option(const FovOption *options, const char *name) {
+const FovOption *fov_option_find(const FovOption *options, const char *name) {
   for (; options && options->name; options++)
     if (strcmp(options->name, name) == 0) return options;
   return NULL;
@@ -148,7 +148,7 @@ static FovStatus refuse_key(const FovConfig *config, const FovSetting *setting) 
 /** Whether any plug-in of the slot has the option. */
 static bool is_owned(const FovSlot *slot, const char *name) {
   for (size_t i = 0; slot->table[i]; i++)
-    if (find_option(slot->table[i]->options, name)) return true;
+    if (fov_option_find(slot->table[i]->options, name)) return true;
   return false;
 }
 
@@ -159,7 +159,7 @@ static FovStatus refuse_option(const FovConfig *config, const FovSlot *slot,
   const char *owners[MAX_NAMES];
   size_t count = 0;
   for (size_t i = 0; slot->table[i] && count < MAX_NAMES; i++)
-    if (find_option(slot->table[i]->options, name)) owners[count++] = slot->table[i]->name;
+    if (fov_option_find(slot->table[i]->options, name)) owners[count++] = slot->table[i]->name;
   if (count == 0) return refuse_key(config, setting);
   char list[FOV_PHRASE_SIZE];
   fov_name_list(list, "", owners, count);
@@ -179,9 +179,9 @@ static FovStatus set_slot(const FovConfig *config, const FovSlot *slot, const Fo
                           const FovSetting *setting, const char *name) {
   const FovPlugin *then;
   FOV_TRY(choose_plugin(&then, slot, settings, setting->source));
-  if (!find_option(then->options, name) && !(setting->old_key && is_owned(slot, name)))
+  if (!fov_option_find(then->options, name) && !(setting->old_key && is_owned(slot, name)))
     return refuse_option(config, slot, then, setting, name);
-  const FovOption *option = find_option(slot->plugin->options, name);
+  const FovOption *option = fov_option_find(slot->plugin->options, name);
   return option ? set_value(slot->values, option, setting) : FOV_OK;
 }
 
@@ -190,7 +190,7 @@ static FovStatus set(const FovConfig *config, const FovSettings *settings,
   for (size_t i = 0; i < config->group_count; i++) {
     const FovGroup *group = &config->groups[i];
     const char *name = after_prefix(setting->key, group->prefix);
-    const FovOption *option = name ? find_option(group->options, name) : NULL;
+    const FovOption *option = name ? fov_option_find(group->options, name) : NULL;
     if (option) return set_value(group->values, option, setting);
   }
   for (size_t i = 0; i < config->slot_count; i++) {

@@ -91,12 +91,6 @@ static FovStatus name_changes(const FovTrained *trained, FovStatus status) {
                   text);
 }
 
-static bool has_param(const FovParams *params, const char *name) {
-  for (int i = 0; i < params->count; i++)
-    if (strcmp(params->list[i].name, name) == 0) return true;
-  return false;
-}
-
 /** Whether it is a parameter of the heads that older versions gave to every agent. */
 static bool is_old_head(const char *name) {
   static const char *const names[] = {"location.w", "location.bias", "baseline.w", "baseline.bias"};
@@ -116,7 +110,7 @@ static FovStatus find_unused(const FovTrained *trained, const FovSafetensors *fi
   for (size_t i = 0; i < fov_safetensors_count(file); i++) {
     const char *name = fov_safetensors_at(file, i)->name;
     if (!fov_checkpoint_is_weight(name) || is_old_head(name) || is_control(name) ||
-        has_param(heads, name) || has_param(&trained->experiment.agent.params, name))
+        fov_params_have(heads, name) || fov_params_have(&trained->experiment.agent.params, name))
       continue;
     fov_fail(FOV_ERR_USAGE, "%s: the agent was trained with '%s', which these settings do not use",
              trained->path, name);

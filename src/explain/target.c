@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const fov_target_names[] = {"logit",      "log_p",      "entropy", "baseline",
-                                        "location_x", "location_y", NULL};
+static const char *const names[] = {"logit",      "log_p",      "entropy", "baseline",
+                                    "location_x", "location_y", NULL};
 
 static bool has_class(FovTargetKind kind) {
   return kind == FOV_TARGET_LOGIT || kind == FOV_TARGET_LOG_P;
@@ -17,9 +17,8 @@ static bool is_location(FovTargetKind kind) {
 
 /** The kind whose name is the first `length` bytes; −1: none. */
 static int find_kind(const char *text, size_t length) {
-  for (int k = 0; fov_target_names[k]; k++)
-    if (strlen(fov_target_names[k]) == length && strncmp(text, fov_target_names[k], length) == 0)
-      return k;
+  for (int k = 0; names[k]; k++)
+    if (strlen(names[k]) == length && strncmp(text, names[k], length) == 0) return k;
   return -1;
 }
 
@@ -59,7 +58,7 @@ static bool has_mean(const FovTask *task) {
 }
 
 FovStatus fov_target_check(const FovTarget *target, const FovTask *task) {
-  const char *name = fov_target_names[target->kind], *env = task->env->type->plugin.name;
+  const char *name = names[target->kind], *env = task->env->type->plugin.name;
   FovAnswerKind answer = task->env->spec.answer;
   int glimpses = fov_task_glimpses(task), next = is_location(target->kind);
   if (target->time > glimpses - next)

@@ -13,9 +13,6 @@ typedef enum FovTargetKind {
   FOV_TARGET_LOCATION_Y,
 } FovTargetKind;
 
-/** "logit", "log_p", "entropy", "baseline", "location_x", "location_y", NULL. */
-extern const char *const fov_target_names[];
-
 /** Classes that differ from lane to lane: see fov_target_answer and fov_target_label. */
 enum { FOV_CLASS_ANSWER = -1, FOV_CLASS_LABEL = -2 };
 

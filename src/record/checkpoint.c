@@ -290,12 +290,6 @@ FovStatus fov_checkpoint_load_weights(real **values, int64_t *update, const FovP
   return status;
 }
 
-static bool has_name(const FovParams *params, const char *name) {
-  for (int i = 0; i < params->count; i++)
-    if (strcmp(params->list[i].name, name) == 0) return true;
-  return false;
-}
-
 /** Whether the file has an array of this name, type and shape. */
 static bool has_blob(const FovSafetensors *file, const FovBlob *expected) {
   const FovBlob *found = fov_safetensors_find(file, expected->name);
@@ -310,7 +304,7 @@ FovStatus fov_checkpoint_start_weights(real *values, int *kept, const FovParams 
   *kept = 0;
   for (int i = 0; i < params->count; i++) {
     FovBlob expected = describe(prefix, &params->list[i], values);
-    if (has_name(heads, params->list[i].name) && !has_blob(file, &expected))
+    if (fov_params_have(heads, params->list[i].name) && !has_blob(file, &expected))
       ++*kept;
     else
       FOV_TRY(load_blob(&expected, file));

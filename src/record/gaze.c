@@ -26,7 +26,9 @@ bool fov_has_window(const FovTrace *trace) {
   return fov_trace_column(trace, "attention.window", 4) != NULL;
 }
 
-const float *fov_attention_window(const FovTrace *trace, int episode, int glimpse) {
+/** The window of a glimpse: x, y of its middle, a location, then width and height in the same
+ * units, > 0, of its finest patch. NULL: none was recorded, or one that has no area. */
+static const float *window_of(const FovTrace *trace, int episode, int glimpse) {
   const float *windows = fov_trace_column(trace, "attention.window", 4);
   if (!windows) return NULL;
   const float *window = windows + 4 * fov_glimpse_index(trace, episode, glimpse);
@@ -36,7 +38,7 @@ const float *fov_attention_window(const FovTrace *trace, int episode, int glimps
 }
 
 const float *fov_gaze(const FovTrace *trace, int episode, int glimpse) {
-  const float *window = fov_attention_window(trace, episode, glimpse);
+  const float *window = window_of(trace, episode, glimpse);
   return window ? window : trace->locations + 2 * fov_glimpse_index(trace, episode, glimpse);
 }
 
@@ -57,8 +59,7 @@ static FovPatchArea window_patch(const FovTrace *trace, const float *window, int
 FovPatchArea fov_patch_area(const FovTrace *trace, int episode, int glimpse, int scale) {
   if (trace->whole) return whole_patch(trace);
   if (fov_reads_several(trace)) return (FovPatchArea){0};
-  if (fov_has_window(trace))
-    return window_patch(trace, fov_attention_window(trace, episode, glimpse), scale);
+  if (fov_has_window(trace)) return window_patch(trace, window_of(trace, episode, glimpse), scale);
   const float *location = trace->locations + 2 * fov_glimpse_index(trace, episode, glimpse);
   const FovSensor sensor = {
       .side = trace->side, .bilinear = trace->bilinear, .inside = trace->inside};

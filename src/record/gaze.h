@@ -19,10 +19,6 @@ bool fov_has_places(const FovTrace *trace);
 /** Whether an attention reads through a window that it places and scales. */
 bool fov_has_window(const FovTrace *trace);
 
-/** The window of a glimpse: x, y of its middle, a location, then width and height in the same
- * units, > 0, of its finest patch. NULL: none was recorded, or one that has no area. */
-const float *fov_attention_window(const FovTrace *trace, int episode, int glimpse);
-
 /** Where a glimpse was, [2]: the middle of its window or, without one, its location. */
 const float *fov_gaze(const FovTrace *trace, int episode, int glimpse);
 

@@ -1,5 +1,6 @@
 #include "record/json_text.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 char *fov_json_text(const json_t *value, size_t flags) {
@@ -12,4 +13,8 @@ char *fov_json_text(const json_t *value, size_t flags) {
   }
   text[length] = '\0';
   return text;
+}
+
+json_t *fov_json_number(double value) {
+  return isfinite(value) ? json_real(value) : json_null();
 }

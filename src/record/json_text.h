@@ -8,4 +8,7 @@
  * no memory; json_dumps can then lose a part of the text and succeed (Jansson 2.14). */
 char *fov_json_text(const json_t *value, size_t flags);
 
+/** A number, or null if it is not finite. */
+json_t *fov_json_number(double value);
+
 #endif

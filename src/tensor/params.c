@@ -48,6 +48,12 @@ void fov_params_finish(FovParams *params) {
   *params = (FovParams){0};
 }
 
+bool fov_params_have(const FovParams *params, const char *name) {
+  for (int i = 0; i < params->count; i++)
+    if (strcmp(params->list[i].name, name) == 0) return true;
+  return false;
+}
+
 size_t fov_params_learned(const FovParams *params) {
   size_t learned = 0;
   for (int i = 0; i < params->count; i++)

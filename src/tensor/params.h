@@ -2,6 +2,7 @@
 #ifndef FOV_TENSOR_PARAMS_H
 #define FOV_TENSOR_PARAMS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -42,6 +43,9 @@ typedef struct FovParams {
  * short. Pointers into the list are invalid afterwards. */
 int fov_params_add(FovParams *params, const char *name, int rows, int cols, FovInit init,
                    real scale);
+
+/** Whether there is a parameter of that name. */
+bool fov_params_have(const FovParams *params, const char *name);
 
 /** Releases the list; `params` is empty afterwards. */
 void fov_params_finish(FovParams *params);

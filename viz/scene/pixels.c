@@ -11,7 +11,8 @@ uint32_t fov_pixel_rgb(const FovPixels *pixels, int x, int y) {
   return (uint32_t)from[0] << 16 | (uint32_t)from[green] << 8 | from[2 * green];
 }
 
-cairo_surface_t *fov_pixels_surface(const FovPixels *pixels, int every) {
+/** A surface of every `every`-th pixel across and down; the caller destroys it. */
+static cairo_surface_t *make_surface(const FovPixels *pixels, int every) {
   int w = (pixels->width + every - 1) / every, h = (pixels->height + every - 1) / every;
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h);
   unsigned char *data = cairo_image_surface_get_data(surface);
@@ -67,7 +68,7 @@ void fov_draw_surface(cairo_t *cr, FovBox box, cairo_surface_t *surface) {
 
 void fov_draw_pixels(cairo_t *cr, FovBox box, const FovPixels *pixels) {
   int every = (int)fmax(1, floor(pixels->width / (2 * fmax(1, box.w))));
-  cairo_surface_t *surface = fov_pixels_surface(pixels, every);
+  cairo_surface_t *surface = make_surface(pixels, every);
   fov_draw_surface(cr, box, surface);
   cairo_surface_destroy(surface);
 }

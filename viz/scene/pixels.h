@@ -15,9 +15,6 @@ typedef struct FovPixels {
 /** The colour of a pixel as 0xRRGGBB. */
 uint32_t fov_pixel_rgb(const FovPixels *pixels, int x, int y);
 
-/** A surface of every `every`-th pixel across and down; the caller destroys it. */
-cairo_surface_t *fov_pixels_surface(const FovPixels *pixels, int every);
-
 /** Fills a box with an image surface: sharp pixels when enlarged, smooth when reduced. */
 void fov_draw_surface(cairo_t *cr, FovBox box, cairo_surface_t *surface);
 

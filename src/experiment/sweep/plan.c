@@ -10,7 +10,7 @@
 
 enum { MAX_EXPERIMENT = 1 << 20, MAX_SEED = 1000000000 };
 
-const FovOption fov_sweep_options[] = {
+static const FovOption own_options[] = {
     FOV_STRING(FovSweepOptions, experiment, "", "the experiment file, relative to the sweep file"),
     FOV_STRING(FovSweepOptions, seeds, "0", "a seed, or the first and the last: 0:4"),
     FOV_INT(FovSweepOptions, trials, "0", 0, FOV_SWEEP_RUNS,
@@ -81,7 +81,7 @@ static FovStatus read_file(FovSettings **settings, FovSweepPlan *plan, const cha
 static FovStatus resolve_options(FovSweepPlan *plan, const FovSettings *all) {
   char experiment[FOV_STRING_SIZE];
   memcpy(experiment, plan->options.experiment, sizeof experiment);
-  FovGroup group = {"sweep", fov_sweep_options, &plan->options};
+  FovGroup group = {"sweep", own_options, &plan->options};
   FovConfig config = {.groups = &group, .group_count = 1};
   FovSettings *own = NULL;
   FovStatus status = fov_settings_create(&own);
@@ -249,7 +249,7 @@ static FovStatus print_plan(FovSweepPlan *plan) {
   FovSweepOptions options = plan->options;
   snprintf(options.experiment, sizeof options.experiment, "%s", plan->experiments[0].file);
   options.test = false; // may be asked for later
-  FovGroup group = {"sweep", fov_sweep_options, &options};
+  FovGroup group = {"sweep", own_options, &options};
   FovConfig config = {.groups = &group, .group_count = 1};
   char *own;
   FOV_TRY(fov_config_dump(&own, &config));

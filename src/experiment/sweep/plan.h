@@ -38,8 +38,6 @@ typedef struct FovSweepOptions {
   int rollouts;                     /**< M > 1: the test is also made with M sampled rollouts */
 } FovSweepOptions;
 
-extern const FovOption fov_sweep_options[];
-
 /** An experiment file of a sweep. */
 typedef struct FovSweepExperiment {
   char name[FOV_STRING_SIZE]; /**< as the sweep file names it */

@@ -51,7 +51,8 @@ void fov_train_divide(FovDivision *division, const FovTraining *training) {
     divide_chunks(division, params->size, ranks);
 }
 
-int fov_train_player(const FovDivision *division, size_t shard) {
+/** The rank that plays a shard. */
+static int player_of(const FovDivision *division, size_t shard) {
   int rank = 0;
   while (division->shards[rank + 1] <= shard) rank++;
   return rank;
@@ -60,7 +61,7 @@ int fov_train_player(const FovDivision *division, size_t shard) {
 bool fov_train_is_partial(const FovDivision *division, size_t shard, size_t shards) {
   // The sum of its subtree is added to that of its parent, `span` before it.
   size_t span = shard & -shard, parent = shard - span;
-  int rank = fov_train_player(division, shard);
+  int rank = player_of(division, shard);
   size_t first = division->shards[rank], end = division->shards[rank + 1];
   bool whole = parent + 2 * span <= end || end == shards;
   return shard == 0 || parent < first || !whole;
@@ -79,6 +80,6 @@ size_t fov_train_received(const FovDivision *division, const FovTraining *traini
   int rank = training->ranks ? training->ranks->rank : 0;
   fov_train_range(&start, &end, division, rank, training->task.agent->params.size);
   for (size_t s = 0; s < shards; s++)
-    partials += fov_train_player(division, s) != rank && fov_train_is_partial(division, s, shards);
+    partials += player_of(division, s) != rank && fov_train_is_partial(division, s, shards);
   return partials * (end - start);
 }

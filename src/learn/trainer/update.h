@@ -21,9 +21,6 @@ typedef struct FovDivision {
 /** Divides an update among the ranks of a training. */
 void fov_train_divide(FovDivision *division, const FovTraining *training);
 
-/** The rank that plays a shard. */
-int fov_train_player(const FovDivision *division, size_t shard);
-
 /** Whether a shard is the first of a subtree that its rank sums and other ranks add; see reduce.c.
  * shards: of the batch. */
 bool fov_train_is_partial(const FovDivision *division, size_t shard, size_t shards);
