@@ -294,7 +294,7 @@ static void refuses_folders_without_classes(void **state) {
   assert_refused(options_for(below("absent")), "absent: cannot read: No such file");
   assert_refused(options_for(folder), "found no such file and 0 folders");
   write_class(below("a"), 6, 0);
-  assert_refused(options_for(folder), "2 to 65536 folders of PNGs, one a class");
+  assert_refused(options_for(folder), "2 to 65536 folders of PNGs, one per class");
   make(below("b"));
   assert_refused(options_for(folder), "/b: expected the PNG pictures of a class, found none");
   write_grey(below("b/0.png"), 1, 1, 0);

@@ -191,7 +191,7 @@ static FovStatus list_classes(FovPngFolder *folder, const char *path) {
   const char *but = describe_others(others, path) ? ", but " : "";
   return fov_fail(FOV_ERR_FORMAT,
                   "%s: expected MNIST's files (train-images-idx3-ubyte, plain or .gz, and the "
-                  "others) or 2 to %d folders of PNGs, one a class; found no such file and %d "
+                  "others) or 2 to %d folders of PNGs, one per class; found no such file and %d "
                   "folder%s%s%s",
                   path, FOV_PNG_MAX_CLASSES, names.count, fov_plural(names.count), but, others);
 }

@@ -152,6 +152,7 @@ static FovStatus write_csv(const char *path, const FovScanpathStudy *study) {
 static FovStatus check_output(const Request *request, const FovArguments *arguments) {
   char trace[FOV_PATH_SIZE];
   if (!request->output) return FOV_OK;
+  FOV_TRY(fov_replace_check(request->output));
   for (int i = 0; i < arguments->count; i++) {
     FOV_TRY(fov_run_find(trace, arguments->words[i], FOV_RUN_TRACE));
     FOV_TRY(fov_cli_check_output("-o", request->output, trace));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/team.h"
 #include "base/text.h"
 #include "cli/cli.h"
@@ -210,8 +211,21 @@ static FovStatus sweep_with(const Request *request, FovSweepRequest *what,
   return status;
 }
 
-static FovStatus check_request(const Request *request) {
+/** named: an experiment or a sweep file is given. */
+static FovStatus check_request(const Request *request, const FovArguments *arguments, bool named) {
+  char plan[FOV_PATH_SIZE];
   if (!request->output) return fov_fail(FOV_ERR_USAGE, "no folder given: -o DIR");
+  snprintf(plan, sizeof plan, "%.2048s/" FOV_SWEEP_PLAN, request->output);
+  if (!named && !fov_file_exists(plan))
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "%s: has no sweep to continue; to begin one, name an experiment or a sweep file "
+        "before key=value",
+        request->output);
+  for (int i = arguments->count - arguments->passed; i < arguments->count; i++)
+    if (!request->slurm && *arguments->words[i] == '-')
+      return fov_fail(FOV_ERR_USAGE, "%s: expected --slurm, too: it is an option of sbatch",
+                      arguments->words[i]);
   if (request->tasks && !request->slurm)
     return fov_fail(FOV_ERR_USAGE, "--tasks: expected --slurm, too; --jobs sets runs at a time");
   if (request->requeue && request->slurm)
@@ -225,7 +239,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   int count = arguments->count - (request->slurm ? arguments->passed : 0);
   bool named = count > 0 && !strchr(words[0], '=');
   char job[FOV_SLURM_NAME];
-  FOV_TRY(check_request(request));
+  FOV_TRY(check_request(request, arguments, named));
   if (request->requeue) FOV_TRY(fov_slurm_name(job));
   char command[1024];
   Changes changes = {.count = 0};

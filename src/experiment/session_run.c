@@ -174,8 +174,8 @@ static FovStatus check_best(FovSession *session) {
     return FOV_OK;
   if (fov_session_update(session) == fov_trainer_updates_planned(session->trainer))
     return fov_fail(FOV_ERR_USAGE,
-                    "%s: damaged, or newer than the last checkpoint, after which no update is left "
-                    "to choose other weights by; set more train.episodes",
+                    "%s: damaged, or newer than " FOV_RUN_LAST ", and no update is left to replace "
+                    "it; set more train.episodes",
                     path);
   session->best = (FovBest){.loss = FOV_NO_LOSS, .update = fov_session_update(session)};
   fov_session_note(session, "the best weights are damaged, or newer than the last checkpoint: they "

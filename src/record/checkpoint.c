@@ -315,6 +315,9 @@ FovStatus fov_checkpoint_start_weights(real *values, int *kept, const FovParams 
 FovStatus fov_checkpoint_config(const char **config, const FovSafetensors *file) {
   *config = fov_safetensors_text(file, "config");
   if (*config) return FOV_OK;
-  return fov_fail(FOV_ERR_FORMAT, "%s: no configuration: not a fovea checkpoint",
-                  fov_safetensors_path(file));
+  const char *format = fov_safetensors_text(file, "format"), *path = fov_safetensors_path(file);
+  if (format)
+    return fov_fail(FOV_ERR_FORMAT, "%s: format '%.40s', expected a fovea checkpoint", path,
+                    format);
+  return fov_fail(FOV_ERR_FORMAT, "%s: no configuration: expected a fovea checkpoint", path);
 }

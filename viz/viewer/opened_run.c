@@ -162,6 +162,9 @@ static FovStatus check_run(const FovOpenedRun *opened) {
   char path[PATH_SIZE];
   snprintf(path, sizeof path, "%s/log.txt", opened->path);
   if (opened->snapshots > 0 || fov_file_exists(path)) return FOV_OK;
+  snprintf(path, sizeof path, "%s/best.safetensors", opened->path);
+  if (fov_file_exists(path))
+    return fov_fail(FOV_ERR_IO, "%s: a run without a trace; fovea trace records one", opened->path);
   return fov_fail(FOV_ERR_IO, "%s: not a run: expected trace.safetensors in it, found none",
                   opened->path);
 }

@@ -8,7 +8,7 @@
 
 static FovStatus check(const FovTask *task, bool through) {
   const FovAttention *attention = task->agent->attention;
-  if (through) return fov_fail(FOV_ERR_USAGE, "gaze: expected held readings; leave out --through");
+  if (through) return fov_fail(FOV_ERR_USAGE, "gaze: not defined with --through; leave it out");
   if (attention->reach == FOV_REACH_GLIMPSE) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
                   "gaze: attention = %s reads several tiles at once; expected one glimpse",

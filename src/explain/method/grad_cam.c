@@ -13,8 +13,7 @@
 
 static FovStatus check(const FovTask *task, bool through) {
   const FovEncoder *encoder = task->agent->cue_encoder; // all encoders of an agent are of one kind
-  if (through)
-    return fov_fail(FOV_ERR_USAGE, "grad_cam: expected held readings; leave out --through");
+  if (through) return fov_fail(FOV_ERR_USAGE, "grad_cam: not defined with --through; leave it out");
   if (!encoder->maps)
     return fov_fail(FOV_ERR_USAGE, "grad_cam: expected encoder = conv, found encoder = %s",
                     encoder->plugin.name);
