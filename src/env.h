@@ -136,8 +136,8 @@ typedef struct FovEnvLane {
   int label; /**< 0 … A−1: the right answer of the next step, if it is a class; else −1 */
   FovAlignment from; /**< of the right answer of the next step; all −1 unless the env sets it */
   float where[2]; /**< (x, y) in [−1, 1]: the middle of what is asked for, such as a digit, if the
-                       spec is `located`; NaN, as it is before a reset: not known. Tools map
-                       gazes relative to it; agents do not see it */
+                       spec is `located`; NaN, which it is before a reset sets it: not known.
+                       Tools map gazes relative to it; agents do not see it */
   float reward;   /**< of the last step; 0 after a reset */
   bool terminated; /**< the task ended the episode; observation and state stay as they ended */
   bool truncated;  /**< N steps were made without an end */

@@ -256,6 +256,7 @@ static void test_unknown_keys(void **state) {
       {"episodes=3", "unknown key 'episodes'; did you mean 'train.episodes'?"},
       {"cores=rnn", "unknown key 'cores'; did you mean 'core'?"},
       {"temperature=3", "unknown key 'temperature'; fovea list settings shows all"},
+      {"core.episodes=3", "unknown key 'core.episodes'; did you mean 'train.episodes'?"},
       {"core.temperature=3", "unknown key 'core.temperature': expected core.width"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -536,7 +537,7 @@ static void test_old_key_of_another_plugin_is_dropped(void **state) {
 static void test_old_key_without_an_owner_is_unknown(void **state) {
   Fixture *f = *state;
   parse(f, "memory.depth = 4\n");
-  assert_unresolved(f, "x.ini:1: unknown key 'core.depth'; did you mean 'core.width'?");
+  assert_unresolved(f, "x.ini:1: unknown key 'core.depth': expected core.width");
 }
 
 static char *print_help(const Fixture *f) {

@@ -713,7 +713,7 @@ static void test_a_trace_records_the_cost_of_leaving(void **state) {
   toy_finish(&toy);
 }
 
-/** Where an environment tells where the target is, it is recorded as a location. */
+/** Where the place of the target is known, it is recorded as a location. */
 static void test_a_trace_records_targets(void **state) {
   (void)state;
   Toy toy;

@@ -1085,7 +1085,7 @@ static void test_a_key_shows_the_heat_map_from_the_target(void **state) {
   fov_player_do(&player, FOV_ACTION_HEAT);
   fov_player_do(&player, FOV_ACTION_HEAT);
   assert_int_equal(fov_player_set_trace(&player, &other), FOV_OK);
-  assert_false(player.around); // its environment does not tell
+  assert_false(player.around); // the place of the target is not known
   fov_player_do(&player, FOV_ACTION_HEAT);
   assert_int_equal(player.mode, FOV_MODE_SCENE);
   fov_player_finish(&player);

@@ -44,8 +44,10 @@ static FovStatus refuse(const Typed *typed, const char *argument, const FovOptio
 }
 
 static FovStatus refuse_no_value(const char *argument, const FovOption *option) {
-  char allowed[FOV_PHRASE_SIZE] = "one after it";
-  if (option->type != FOV_OPTION_TEXT) fov_value_describe(allowed, option);
+  char allowed[FOV_PHRASE_SIZE];
+  if (option->type == FOV_OPTION_TEXT)
+    return fov_fail(FOV_ERR_USAGE, "%s: missing value", argument);
+  fov_value_describe(allowed, option);
   return fov_fail(FOV_ERR_USAGE, "%s: missing value; expected %s", argument, allowed);
 }
 

@@ -126,6 +126,7 @@ static FovStatus read_words(Bench *bench, const FovArguments *arguments) {
   if (bench->size && bench->file)
     return fov_fail(FOV_ERR_USAGE, "bench size: expected key=value, found %s", bench->file);
   FOV_TRY(check_options(bench, arguments));
+  if (bench->size) FOV_TRY(fov_bench_size_check(words, count));
   if (bench->request->plot) {
     FOV_TRY(fov_draw_check(bench->request->plot));
     FOV_TRY(fov_replace_check(bench->request->plot));

@@ -47,6 +47,9 @@ json_t *fov_bench_json(const FovBenchResult *result);
 /** Repeats as [lowest, median, highest]. */
 json_t *fov_bench_json_repeats(const FovRepeats *repeats);
 
+/** Fails if a setting is one that fov_bench_size sets itself. */
+FovStatus fov_bench_size_check(const char *const *settings, int count);
+
 /** Measures an episode against the size of its image, up to `largest` pixels a side, with `count`
  * settings; adds the figures to `json`, or prints them if it is NULL, and draws them to `plot`
  * unless that is NULL. */

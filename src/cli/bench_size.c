@@ -52,14 +52,14 @@ static FovStatus measure(Costs *costs, int agent, int i, const char *const *sett
   return status;
 }
 
-/** Refuses a setting that is measured here; own: another `key=value`. */
+/** Refuses a setting whose key is that of `own`, a `key=value` that is set here. */
 static FovStatus refuse(const char *setting, const char *own) {
   size_t key = strcspn(own, "=");
   if (strncmp(setting, own, key) != 0 || !strchr("= ", setting[key])) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE, "%s: bench size sets %.*s itself", setting, (int)key, own);
 }
 
-static FovStatus check_settings(const char *const *settings, int count) {
+FovStatus fov_bench_size_check(const char *const *settings, int count) {
   for (int i = 0; i < count; i++) {
     FOV_TRY(refuse(settings[i], "env="));
     FOV_TRY(refuse(settings[i], "env.size="));
@@ -115,7 +115,6 @@ static FovStatus draw(const char *path, const Costs *costs) {
 
 FovStatus fov_bench_size(json_t *json, const char *plot, const char *const *settings, int count,
                          int largest, int repeats) {
-  FOV_TRY(check_settings(settings, count));
   Costs *costs = calloc(1, sizeof *costs);
   if (!costs) return fov_fail(FOV_ERR_MEMORY, "no memory for the figures");
   FovStatus status = collect(costs, settings, count, largest, repeats);

@@ -26,7 +26,8 @@ static const FovOption options[] = {
         FovExplainCommand, target,
         "what is explained: logit, log_p, entropy, baseline, location_x or location_y; "
         "logit and log_p are of a class: answer (the one answered at --time or next), label or a "
-        "number, as in logit:label and logit:3; default: logit:answer"),
+        "number, as in logit:label and logit:3 (of a vector, one of its numbers); default: "
+        "logit:answer"),
     FOV_INT(
         FovExplainCommand, time, "0", 0, 1000000,
         "the glimpse after which the target is read; 0: that of the last answer, or for a location "

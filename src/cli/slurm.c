@@ -23,7 +23,10 @@ static int choose_tasks(int left, int jobs) {
 static FovStatus read_number(char job[FOV_PROGRAM_LINE]) {
   size_t digits = strspn(job, "0123456789");
   if (digits == 0 || (job[digits] && job[digits] != ';'))
-    return fov_fail(FOV_ERR_FORMAT, "sbatch: expected the number of a job, found '%.200s'", job);
+    return fov_fail(FOV_ERR_FORMAT,
+                    "sbatch succeeded, but printed '%.200s' instead of the number of a job; squeue "
+                    "shows whether it was submitted",
+                    job);
   job[digits] = '\0';
   return FOV_OK;
 }
@@ -33,7 +36,8 @@ static FovStatus name_continuation(const FovSweep *sweep, FovStatus status, cons
   char reason[FOV_PROGRAM_LINE + 128], command[FOV_PATH_SIZE];
   snprintf(reason, sizeof reason, "%s", fov_error_message());
   fov_sweep_continuation(command, sizeof command, sweep);
-  return fov_fail(status, "%s: %s; continue with: %s --slurm", what, reason, command);
+  return fov_fail(status, "%s: %s; continue with: %s --slurm, and its options", what, reason,
+                  command);
 }
 
 static FovStatus submit(FovSweep *sweep, const FovSlurmArray *array, const FovSlurmScript *script) {
@@ -42,8 +46,8 @@ static FovStatus submit(FovSweep *sweep, const FovSlurmArray *array, const FovSl
   FOV_TRY(fov_make_folders(script->folder)); // Slurm does not create it
   FOV_TRY(fov_file_write(script->path, script->text, strlen(script->text)));
   FovStatus status = fov_program_run(job, script->command);
-  if (status == FOV_OK) status = read_number(job);
   if (status != FOV_OK) return name_continuation(sweep, status, "not submitted");
+  FOV_TRY(read_number(job));
   snprintf(line, sizeof line, "submitted job %s of Slurm", job);
   FOV_TRY(fov_sweep_log(sweep, line));
   fov_print(stdout, "%s: %d task%s\n", line, array->tasks, fov_plural(array->tasks));

@@ -31,8 +31,7 @@ static const FovOption options[] = {
              "stop runs early whose validation error is not among the best third (ASHA)"),
     FOV_BOOL(Request, test, "no",
              "afterwards test the configuration with the lowest mean validation error; with rows, "
-             "that of "
-             "each row"),
+             "that of each row"),
     FOV_INT(Request, rollouts, NULL, 1, 1000,
             "with --test, also test with N sampled rollouts with averaged log-probabilities; "
             "default: 1, the deterministic test only"),
@@ -281,9 +280,8 @@ const FovCommand fov_command_sweep = {
         "\n"
         "Ctrl-C saves all runs, and the same command continues; so does fovea sweep -o DIR. Any\n"
         "number of processes may work on one folder. A sweep file is INI like an experiment: the\n"
-        "settings, and a section [sweep] with experiment and, if wanted, seeds, trials, draws "
-        "(the\n"
-        "random seed of what is drawn), halving, test and rollouts.\n"
+        "settings, and a section [sweep] with experiment and, if wanted, seeds, trials, draws\n"
+        "(the random seed of what is drawn), halving, test and rollouts.\n"
         "\n"
         "--slurm checks the plan, writes DIR/slurm.sh and submits it as an array job. Each task\n"
         "trains --jobs runs at a time (default: 1) with --threads each (default: 1), and is\n"

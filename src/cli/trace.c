@@ -39,7 +39,7 @@ static void print_result(const char *path, const FovTrace *trace, const Request 
               request->episodes, fov_split_names[request->split], (long long)cases,
               fov_plural(cases));
   if (request->wrong > 0)
-    fov_print(stdout, "the last %d: more episodes with a wrong answer or a missed goal\n", wrong);
+    fov_print(stdout, "--wrong added the last %d: a wrong answer or a missed goal\n", wrong);
   if (wrong < request->wrong)
     fov_print(stdout, "%d wrong ones were asked for; the other cases have %d\n", request->wrong,
               wrong);

@@ -109,17 +109,30 @@ static size_t sort_section(Keys *keys, const char *key) {
   return count;
 }
 
-/** A key without a section that is the last part of `key`; or else, of the `section` keys that are
- * first, one that looks alike; or else, without a section, one of all, or with the same last part.
+/** The first of the keys from `start` on that has the same last part; NULL: none. */
+static const char *same_last_part(const Keys *keys, size_t start, const char *key, bool alone) {
+  for (size_t i = start; i < keys->count; i++)
+    if (strcmp(last_part(key), alone ? keys->names[i] : last_part(keys->names[i])) == 0)
+      return keys->names[i];
+  return NULL;
+}
+
+/**
+ * The key that is meant by an unknown one; NULL: no key is near. in_section: keys of its section,
+ * the first ones. In this order:
+ * - its last part, as a key without a section;
+ * - a key of its section whose last part looks alike or, if it has no known section, any such key;
+ * - a key of another section with the same last part.
  */
-static const char *nearest_key(const Keys *keys, size_t section, const char *key) {
-  for (size_t i = section; i < keys->count; i++)
-    if (strcmp(last_part(key), keys->names[i]) == 0) return keys->names[i];
-  if (section > 0) return fov_nearest(key, keys->names, section);
-  const char *nearest = fov_nearest(key, keys->names, keys->count);
-  for (size_t i = 0; i < keys->count && !nearest; i++)
-    if (strcmp(last_part(key), last_part(keys->names[i])) == 0) nearest = keys->names[i];
-  return nearest;
+static const char *nearest_key(const Keys *keys, size_t in_section, const char *key) {
+  const char *parts[MAX_NAMES], *nearest = same_last_part(keys, in_section, key, true);
+  if (nearest) return nearest;
+  for (size_t i = 0; i < in_section; i++) parts[i] = last_part(keys->names[i]);
+  nearest = in_section > 0 ? fov_nearest(last_part(key), parts, in_section)
+                           : fov_nearest(key, keys->names, keys->count);
+  for (size_t i = 0; i < in_section; i++)
+    if (parts[i] == nearest) return keys->names[i];
+  return nearest ? nearest : same_last_part(keys, in_section, key, false);
 }
 
 static FovStatus refuse_key(const FovConfig *config, const FovSetting *setting) {
@@ -130,11 +143,11 @@ static FovStatus refuse_key(const FovConfig *config, const FovSetting *setting) 
     add_key(&keys, "", config->slots[i].key);
     add_options(&keys, config->slots[i].key, config->slots[i].plugin->options);
   }
-  size_t section = sort_section(&keys, setting->key);
-  const char *nearest = nearest_key(&keys, section, setting->key);
-  if (!nearest && (section > 0 || config->slot_count == 0)) { // few keys
+  size_t in_section = sort_section(&keys, setting->key);
+  const char *nearest = nearest_key(&keys, in_section, setting->key);
+  if (!nearest && (in_section > 0 || config->slot_count == 0)) { // few keys
     char list[FOV_PHRASE_SIZE];
-    fov_name_list(list, "", keys.names, section > 0 ? section : keys.count);
+    fov_name_list(list, "", keys.names, in_section > 0 ? in_section : keys.count);
     return fov_fail(FOV_ERR_USAGE, "%s: unknown key '%.80s': expected %s", setting->where,
                     setting->key, list);
   }

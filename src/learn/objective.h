@@ -37,7 +37,7 @@ typedef struct FovObjective {
   bool predicts;   /**< it takes b_t for a prediction, which only a learned baseline is */
   bool enumerates; /**< it sums over every sequence of choices of a case: the case's K lanes play
                         one each, in the order of their numbers */
-  bool likelihood; /**< it weighs the K lanes of a case by the likelihood of their answers, which
+  bool likelihood; /**< it weights the K lanes of a case by the likelihood of their answers, which
                         they give together, and end together: no rewards, and no baseline */
   /** Passes over a batch: the lanes play first, then each pass repeats their choices and makes a
    * step of the optimiser for each of `parts` parts of the shards. NULL: one step, while they play.

@@ -33,8 +33,8 @@ typedef struct FovTraceColumn {
  *
  * Locations are the paper's: (x, y) in [−1, 1], (−1, −1) the top left corner of the image. Columns
  * that the viewer reads: "policy.mean" and "policy.sigma" (2 each, like locations; sigma 0 =
- * deterministic), "policy.cost" (of the step to the glimpse, which the reward after the glimpse
- * before contains; that of a step that ends the episode stands where the next glimpse would),
+ * deterministic), "policy.cost" (of the step to this glimpse, already subtracted from the reward
+ * after the previous one; of a step that ends the episode, in the place of the next glimpse),
  * "policy.tiles" (the probability of each tile of a grid over the image), "policy.p" (that of the
  * tile or symbol that was chosen), "attention.tiles" (the weights of such tiles, or of the W
  * symbols of a sequence, mean over heads), "attention.heads" (the weights of each head) and

@@ -12,9 +12,10 @@ const FovOption fov_sensor_options[] = {
     FOV_REAL(FovSensor, gain, "1", 1, 4,
              "patch s is multiplied by gain^s; a cell is the mean of its pixels with 1, their sum "
              "with 4"),
-    FOV_BOOL(FovSensor, bilinear, "no",
-             "centre patches at the place itself, by bilinear interpolation; no: at the nearest "
-             "pixel"),
+    FOV_BOOL(
+        FovSensor, bilinear, "no",
+        "centre patches at the place itself, by bilinear interpolation; no: at the nearest edge "
+        "between pixels"),
     FOV_BOOL(FovSensor, inside, "no", "keep the finest patch inside the image, wherever it looks"),
     FOV_BOOL(FovSensor, whole, "no",
              "see the whole image, wherever it looks; side, scales and gain are not used"),

@@ -49,7 +49,8 @@ typedef struct FovImage {
    * looks at these. */
   const int32_t *tokens;
   real *gradient; /**< [H, W, C]: dL/d(brightness), which the backward passes of all that looks
-                       at the image add to; NULL: not wanted, of all images of a call */
+                       at the image add to; NULL: not wanted. Either all images of a call
+                       have one or none has */
 } FovImage;
 
 /** Aborts unless an image has either bytes or floats. */

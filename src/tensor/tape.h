@@ -105,8 +105,8 @@ FovVar *fov_stop_gradient(FovTape *tape, const FovVar *x);
 FovVar *fov_share_gradient(FovTape *tape, FovVar *x, real share);
 
 /**
- * If results of this kind are watched: a var with the value of x on the tape's list, which wants a
- * gradient even if x does not, and keeps it after the backward pass. Otherwise x.
+ * If results of this kind are watched: a copy of x that is put on the tape's list, wants a gradient
+ * even if x does not, and keeps it after the backward pass. Otherwise x.
  */
 FovVar *fov_watch(FovTape *tape, FovVar *x, unsigned kind, FovVar *from, const void *about);
 

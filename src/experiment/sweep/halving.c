@@ -125,10 +125,10 @@ static FovStatus append(FovHalving *h, const char *event, int run, int rung, dou
   line[length] = '\0';
   if (!fov_write_all(h->journal, line, (size_t)length) || fsync(h->journal) != 0)
     return fov_fail(FOV_ERR_IO, "%s/%s: cannot write: %s", h->dir, JOURNAL, strerror(errno));
-  return take_line(h, line)
-             ? FOV_OK
-             : fov_fail(FOV_ERR_FORMAT, "%s/%s: '%.40s...': expected a line of this sweep", h->dir,
-                        JOURNAL, line);
+  line[length - 1] = '\0';
+  return take_line(h, line) ? FOV_OK
+                            : fov_fail(FOV_ERR_FORMAT, "%s/%s: '%.80s' is no line of this sweep",
+                                       h->dir, JOURNAL, line);
 }
 
 /* ---- decisions ---- */

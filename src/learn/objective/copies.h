@@ -20,7 +20,7 @@ real *fov_every_step(FovTape *tape, const real *weights, const FovRollout *rollo
 typedef void FovCopiesSignal(real *signal, const real *log_p, int copies);
 
 /**
- * Adds the gradients of an objective that samples K sequences of choices l^k of a case and weighs
+ * Adds the gradients of an objective that samples K sequences of choices l^k of a case and weights
  * them by the likelihood of the answer y:
  *
  *     dL/d log p(y | x, l^k) = −w_k,  w = softmax_k log p(y | x, l^k)

@@ -1,6 +1,6 @@
-/** (H before − H) / log A: the fall of the answer's entropy H since the answer before to the same
- * question, at first since log A, that of a guess. It does not use the label: a wrong answer earns
- * as much as a right one. */
+/** (H before − H) / log A, the fall of the answer's entropy. H before: that of the previous answer
+ * to the same question; for the first one log A, that of a guess. It does not use the label: a
+ * wrong answer earns as much as a right one. */
 #include <math.h>
 
 #include "learn/reward.h"

@@ -41,10 +41,13 @@ extern const FovOption fov_train_options[];
 /** Updates of a whole training: the last one may go beyond `episodes`. */
 int64_t fov_train_updates_planned(const FovTrainOptions *options);
 
-/** The weights of the answers after each of the T glimpses before an answer is given: 1 for the one
- * given and 0 if only that is trained; 1/T each if all are; with `last` = s > 0, s for the one
- * given and (1 − s)/(T − 1) for each before. They sum to 1, or to less where a stop rule answers
- * early. */
+/**
+ * The weights of the answers after the T glimpses before an answer is given; they sum to 1, or to
+ * less where a stop rule answers early.
+ * - FOV_TRAIN_ANSWER_LAST: 1 for the answer that is given, 0 for those before;
+ * - FOV_TRAIN_ANSWER_EVERY: 1/T each;
+ * - the same with `last` = s > 0: s for the one that is given, (1 − s)/(T − 1) for each before.
+ */
 FovAnswerWeights fov_train_answer_weights(const FovTrainOptions *options, int glimpses);
 
 /** Shards of a batch: more threads than that have nothing to play. */

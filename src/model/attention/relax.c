@@ -5,8 +5,8 @@
  *     c = w · relu(W [g(ζ), onehot(y)] + U h_{t−1} + b) + a
  *
  * fitted by squared error to R_t − b_t, which can predict what later choices earn. Without a label
- * onehot(y) is 0, so moves and vectors are learned, too. No gradient of the fit reaches the agent,
- * though it counts in the norm of train.clip.
+ * onehot(y) is 0: c can be fitted for moves and vectors, too. No gradient of the fit reaches the
+ * agent, though it counts in the norm of train.clip.
  */
 #include "model/relaxed.h"
 
