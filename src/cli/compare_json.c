@@ -132,7 +132,7 @@ FovStatus fov_compare_json(FILE *stream, const FovCompared *compared) {
   json_decref(root);
   if (!text)
     return fov_fail(FOV_ERR_FORMAT,
-                    "--json: expected names of runs and rows in UTF-8, found other bytes");
+                    "--json: expected names of files, runs and rows in UTF-8, found other bytes");
   fprintf(stream, "%s\n", text);
   free(text);
   return FOV_OK;
