@@ -97,42 +97,34 @@ static const char *last_part(const char *key) {
   return dot ? dot + 1 : key;
 }
 
-/** Takes the keys of the section of `key` to the front, and counts them. */
-static size_t sort_section(Keys *keys, const char *key) {
-  size_t length = (size_t)(last_part(key) - key), count = 0;
-  for (size_t i = 0; i < keys->count && length > 0; i++)
-    if (strncmp(key, keys->names[i], length) == 0) {
-      const char *name = keys->names[i];
-      memmove(keys->names + count + 1, keys->names + count, (i - count) * sizeof name);
-      keys->names[count++] = name;
-    }
+/** The keys of the section of `key`; returns how many. */
+static size_t take_section(const char *own[MAX_NAMES], const Keys *keys, const char *key) {
+  size_t section = (size_t)(last_part(key) - key), count = 0;
+  for (size_t i = 0; i < keys->count && section > 0; i++)
+    if (strncmp(key, keys->names[i], section) == 0) own[count++] = keys->names[i];
   return count;
 }
 
-/** The first of the keys from `start` on that has the same last part; NULL: none. */
-static const char *same_last_part(const Keys *keys, size_t start, const char *key, bool alone) {
-  for (size_t i = start; i < keys->count; i++)
-    if (strcmp(last_part(key), alone ? keys->names[i] : last_part(keys->names[i])) == 0)
-      return keys->names[i];
-  return NULL;
-}
-
 /**
- * The key that is meant by an unknown one; NULL: no key is near. in_section: keys of its section,
- * the first ones. In this order:
+ * The key that is meant by an unknown one; NULL: no key is near. own: the `count` keys of its
+ * section. In this order:
  * - its last part, as a key without a section;
  * - a key of its section whose last part looks alike or, if it has no known section, any such key;
  * - a key of another section with the same last part.
  */
-static const char *nearest_key(const Keys *keys, size_t in_section, const char *key) {
-  const char *parts[MAX_NAMES], *nearest = same_last_part(keys, in_section, key, true);
-  if (nearest) return nearest;
-  for (size_t i = 0; i < in_section; i++) parts[i] = last_part(keys->names[i]);
-  nearest = in_section > 0 ? fov_nearest(last_part(key), parts, in_section)
-                           : fov_nearest(key, keys->names, keys->count);
-  for (size_t i = 0; i < in_section; i++)
-    if (parts[i] == nearest) return keys->names[i];
-  return nearest ? nearest : same_last_part(keys, in_section, key, false);
+static const char *nearest_key(const Keys *keys, const char *const *own, size_t count,
+                               const char *key) {
+  const char *part = last_part(key), *parts[MAX_NAMES];
+  size_t section = (size_t)(part - key);
+  for (size_t i = 0; i < keys->count; i++)
+    if (strcmp(part, keys->names[i]) == 0) return keys->names[i];
+  for (size_t i = 0; i < count; i++) parts[i] = own[i] + section;
+  const char *nearest =
+      count > 0 ? fov_nearest(part, parts, count) : fov_nearest(key, keys->names, keys->count);
+  if (nearest) return count > 0 ? nearest - section : nearest;
+  for (size_t i = 0; i < keys->count; i++)
+    if (strcmp(part, last_part(keys->names[i])) == 0) return keys->names[i];
+  return NULL;
 }
 
 static FovStatus refuse_key(const FovConfig *config, const FovSetting *setting) {
@@ -143,11 +135,12 @@ static FovStatus refuse_key(const FovConfig *config, const FovSetting *setting) 
     add_key(&keys, "", config->slots[i].key);
     add_options(&keys, config->slots[i].key, config->slots[i].plugin->options);
   }
-  size_t in_section = sort_section(&keys, setting->key);
-  const char *nearest = nearest_key(&keys, in_section, setting->key);
-  if (!nearest && (in_section > 0 || config->slot_count == 0)) { // few keys
+  const char *own[MAX_NAMES];
+  size_t count = take_section(own, &keys, setting->key);
+  const char *nearest = nearest_key(&keys, own, count, setting->key);
+  if (!nearest && (count > 0 || config->slot_count == 0)) { // few keys
     char list[FOV_PHRASE_SIZE];
-    fov_name_list(list, "", keys.names, in_section > 0 ? in_section : keys.count);
+    fov_name_list(list, "", count > 0 ? own : keys.names, count > 0 ? count : keys.count);
     return fov_fail(FOV_ERR_USAGE, "%s: unknown key '%.80s': expected %s", setting->where,
                     setting->key, list);
   }

@@ -25,7 +25,11 @@ static const FovOption own_options[] = {
     FOV_OPTIONS_END,
 };
 
-static const char prefix[] = "sweep.";
+/** Whether a key is of the section [sweep]. */
+static bool is_own(const char *key) {
+  static const char prefix[] = "sweep.";
+  return strncmp(key, prefix, strlen(prefix)) == 0;
+}
 
 /** Copies the settings whose key has the prefix of a sweep's own, or the others; of two with the
  * same key the later. */
@@ -35,8 +39,7 @@ static FovStatus copy_settings(FovSettings *copy, const FovSettings *all, bool o
   for (size_t i = 0; i < count; i++) {
     bool last = true;
     for (size_t j = i + 1; j < count; j++) last = last && strcmp(list[i].key, list[j].key) != 0;
-    if (last && !fov_sweep_is_of_row(list[i].key) &&
-        (strncmp(list[i].key, prefix, strlen(prefix)) == 0) == own)
+    if (last && !fov_sweep_is_of_row(list[i].key) && is_own(list[i].key) == own)
       FOV_TRY(fov_settings_put(copy, list[i].key, list[i].value, list[i].where));
   }
   return FOV_OK;
@@ -55,8 +58,7 @@ static bool is_sweep_file(const FovSettings *settings) {
   size_t count;
   const FovSetting *list = fov_settings_list(&count, settings);
   for (size_t i = 0; i < count; i++)
-    if (fov_sweep_is_of_row(list[i].key) || strncmp(list[i].key, prefix, strlen(prefix)) == 0)
-      return true;
+    if (fov_sweep_is_of_row(list[i].key) || is_own(list[i].key)) return true;
   return false;
 }
 
