@@ -416,6 +416,11 @@ static void multiply(FovVar *y[], FovTape *tape, FovVar *x[], const void *contex
   y[0] = fov_multiply(tape, x[0], x[1]);
 }
 
+static void scale(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
+  (void)context;
+  y[0] = fov_scale(tape, x[0], (real)-1.5);
+}
+
 static void multiply_by_itself(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
   FovVar *square = fov_multiply(tape, x[0], x[0]);
@@ -697,6 +702,7 @@ static const Case cases[] = {
     {"fov_multiply", "two", multiply, 0, {{3, 4}, {3, 4}}},
     {"fov_multiply", "by itself", multiply_by_itself, 0, {{3, 4}}},
     {"fov_multiply", "64 wide", multiply_by_itself, 0, {{3, 64}}},
+    {"fov_scale", "some", scale, 0, {{3, 4}}},
     {"fov_activate", "linear", activate, FOV_LINEAR, {{3, 4}}},
     {"fov_activate", "relu", activate, FOV_RELU, {{3, 4}}},
     {"fov_activate", "tanh", activate, FOV_TANH, {{3, 4}}},

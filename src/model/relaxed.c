@@ -14,12 +14,12 @@ FovStatus fov_relaxed_build(void *values, int *width, FovParams *params, const v
   return fov_sites_build_hard(&layout->sites, width, params, options, parts);
 }
 
-/** The read-out for weights softmax((slope ∘ x + shift) / τ), of values, which are known, without a
- * gradient. */
+/** Reads the values, which are known, by softmax((slope ∘ x + shift) / τ). No gradient reaches the
+ * values. */
 static FovVar *relax(const FovSitesState *state, FovTape *tape, FovVar *x, FovVar *slope,
                      FovVar *shift, const FovRelaxed *layout) {
   FovVar *z = fov_add(tape, slope ? fov_multiply(tape, slope, x) : x, shift);
-  FovVar *weights = fov_sites_softmax(state, tape, fov_sites_scale(tape, z, layout->inverse), 1);
+  FovVar *weights = fov_sites_softmax(state, tape, fov_scale(tape, z, layout->inverse), 1);
   return fov_weigh_sites(tape, weights, fov_stop_gradient(tape, state->values), 1);
 }
 
@@ -69,8 +69,8 @@ void fov_relaxed_read(FovReadout *readout, void *state, const void *values, FovT
   FovVar *e = fov_sites_take_scores(state, &layout->sites, tape, view);
   if (!view->deterministic) {
     Drawn r = draw(tape, e, layout, view);
-    if (e->wants_grad) {
-      fov_sites_values(state, &layout->sites, tape, view);
+    if (e->wants_grad) fov_sites_values(state, &layout->sites, tape, view);
+    if (e->wants_grad && !view->fixed) {
       readout->relaxed[0] = relax(state, tape, e, NULL, r.g, layout);
       readout->relaxed[1] = relax(state, tape, r.log_p, r.slope, r.shift, layout);
     }

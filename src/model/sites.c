@@ -157,13 +157,6 @@ FovVar *fov_sites_softmax(const FovSitesState *state, FovTape *tape, FovVar *e, 
                        : fov_softmax(tape, e, heads);
 }
 
-FovVar *fov_sites_scale(FovTape *tape, FovVar *x, real factor) {
-  FovVar *factors = fov_constant(tape, x->rows, x->cols);
-  for (int b = 0; b < x->rows; b++)
-    for (int i = 0; i < x->cols; i++) fov_value_row(factors, b)[i] = factor;
-  return fov_multiply(tape, x, factors);
-}
-
 int *fov_sites_lengths(FovTape *tape, const FovSitesState *state, const FovSites *sites,
                        int lanes) {
   int *lengths = FOV_NEW(tape->arena, int, lanes);

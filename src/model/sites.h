@@ -144,15 +144,12 @@ void fov_sites_read_last(FovReadout *readout, FovSitesState *state, const FovSit
 void fov_sites_read(FovReadout *readout, FovSitesState *state, const FovSites *sites, FovTape *tape,
                     FovVar *weights, const FovView *view);
 
-/** factor · x, of scores or weights. x: [n, N]. Result: [n, N]. */
-FovVar *fov_sites_scale(FovTape *tape, FovVar *x, real factor);
-
 /** Which site the view's location is in: [n], in the tape's arena. */
 int *fov_sites_at(FovTape *tape, const FovSites *sites, const FovView *view);
 
 /** Reads the site of each lane that the view's location is in, and moves the location to its
- * middle, for the record. Looks at this tile only, unless all values are known, are made of
- * symbols, by a recurrent layer or by blocks, or are those of N or more copies of an image.
+ * middle, for the record. Looks at this tile only; at all sites instead if they are symbols, with
+ * tiles.rnn or tiles.blocks, if N or more copies show the image, or if all values are known.
  * weights: α [n, N], for the record. */
 void fov_sites_pick(FovReadout *readout, FovSitesState *state, const FovSites *sites, FovTape *tape,
                     FovVar *weights, const FovView *view);

@@ -69,6 +69,9 @@ FovVar *fov_add(FovTape *tape, FovVar *a, FovVar *b);
 /** a ∘ b, the product of each number with its counterpart; both [B, D]. */
 FovVar *fov_multiply(FovTape *tape, FovVar *a, FovVar *b);
 
+/** factor · x, a constant factor. x: [B, D]. Result: [B, D]. */
+FovVar *fov_scale(FovTape *tape, FovVar *x, real factor);
+
 /** act(x). x: [B, D]. Result: [B, D]. */
 FovVar *fov_activate(FovTape *tape, FovVar *x, FovActivation activation);
 
@@ -137,8 +140,8 @@ static const real FOV_NEVER = (real)-1e9;
  * groups·N]. Result: the same shape; each group of a row sums to 1. */
 FovVar *fov_softmax(FovTape *tape, FovVar *x, int groups);
 
-/** The same over some of the columns; the others are 0. inside: [B, N], a constant for every group,
- * not 0 where a column takes part; at least one in each row. */
+/** The same over some of the columns; the others are 0. inside: [B, N], a constant, the same for
+ * every group: not 0 where a column takes part. A row in which none does gives NaN. */
 FovVar *fov_softmax_within(FovTape *tape, FovVar *x, const FovVar *inside, int groups);
 
 /**

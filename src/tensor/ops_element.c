@@ -86,6 +86,13 @@ FovVar *fov_multiply(FovTape *tape, FovVar *a, FovVar *b) {
   return y;
 }
 
+FovVar *fov_scale(FovTape *tape, FovVar *x, real factor) {
+  FovVar *factors = fov_constant(tape, x->rows, x->cols);
+  for (int b = 0; b < x->rows; b++)
+    for (int j = 0; j < x->cols; j++) fov_value_row(factors, b)[j] = factor;
+  return fov_multiply(tape, x, factors);
+}
+
 typedef struct Activate {
   FovVar *x, *y;
   FovActivation activation;

@@ -1,8 +1,8 @@
 /**
  * Hard attention with the Gumbel-softmax straight-through gradient (Jang et al. 2017, Maddison et
- * al. 2017): one tile is read, drawn by policy = sites. The backward pass is that of softmax((e +
- * g) / τ), with the Gumbel noise g that makes the drawn tile the maximum of e + g. It is biased,
- * for any τ, since one tile is read and not the softmax.
+ * al. 2017): one site is read, drawn by policy = sites. The backward pass is that of softmax((e +
+ * g) / τ), with the Gumbel noise g that makes the drawn site the maximum of e + g. It is biased,
+ * for any τ, since one site is read and not the softmax.
  */
 #include "base/gumbel.h"
 #include "model/sites.h"
@@ -50,7 +50,7 @@ static FovVar *soften(const FovSitesState *state, FovTape *tape, FovVar *e, cons
     fov_gumbel_given_argmax(fov_value_row(noise, b), fov_value_row(e, b), e->cols, index[b],
                             &view->rng[b]);
   FovVar *z = fov_add(tape, e, noise);
-  return fov_sites_softmax(state, tape, fov_sites_scale(tape, z, (real)(1 / tau)), 1);
+  return fov_sites_softmax(state, tape, fov_scale(tape, z, (real)(1 / tau)), 1);
 }
 
 static void read(FovReadout *readout, void *state, const void *values, FovTape *tape,

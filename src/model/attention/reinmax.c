@@ -1,12 +1,12 @@
 /**
  * Hard attention with the ReinMax gradient (Liu et al. 2023, "Bridging discrete and
- * backpropagation", algorithm 2): one tile D is read, drawn by policy = sites from π = softmax(e).
+ * backpropagation", algorithm 2): one site D is read, drawn by policy = sites from π = softmax(e).
  * The backward pass is that of
  *
  *     2 softmax(e + c) − π/2,  c = log((D + π)/2) − e, a constant
  *
- * which is exact on average where the loss is a quadratic function of the read-out; that of
- * straight_through, where it is linear.
+ * whose mean is the exact gradient if the loss is a quadratic function of the read-out; that of
+ * straight_through is exact only if it is linear.
  */
 #include "model/sites.h"
 
@@ -29,8 +29,7 @@ static void read(FovReadout *readout, void *state, const void *layout, FovTape *
   const int *index = fov_sites_at(tape, layout, view);
   FovVar *middle =
       fov_sites_softmax(state, tape, fov_add(tape, e, shift(tape, e, weights, index)), 1);
-  FovVar *soft =
-      fov_add(tape, fov_sites_scale(tape, middle, 2), fov_sites_scale(tape, weights, (real)-0.5));
+  FovVar *soft = fov_add(tape, fov_scale(tape, middle, 2), fov_scale(tape, weights, (real)-0.5));
   fov_sites_pick_through(readout, state, layout, tape, weights, soft, view);
 }
 
