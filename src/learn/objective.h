@@ -14,16 +14,16 @@ enum { FOV_OBJECTIVE_LOSSES = 8 };
 
 /** Weights of the losses of an episode's answers. */
 typedef struct FovAnswerWeights {
-  double given;  /**< of an answer that is given */
-  double before; /**< of what would be answered after an earlier glimpse; 0: not trained */
+  double given; /**< of an answer that is given */
+  double early; /**< of what would be answered after an earlier glimpse; 0: not trained */
 } FovAnswerWeights;
 
 /** What an objective is computed from. */
 typedef struct FovObjectiveInput {
   const FovTask *task;
   const FovRollout *rollout;
-  const FovRollout *before; /**< the rollout that this one repeats, with the parameters of before
-                                 the update; NULL: none, this is the first */
+  const FovRollout *before; /**< the rollout that this one repeats, played with the parameters that
+                                 the batch began with; NULL: none, this is the first */
   const FovRollout
       *deterministic;    /**< of the same lanes and starts; NULL: the baseline needs none */
   double average_return; /**< over earlier updates */
@@ -37,8 +37,8 @@ typedef struct FovObjective {
   bool predicts;   /**< it takes b_t for a prediction, which only a learned baseline is */
   bool enumerates; /**< it sums over every sequence of choices of a case: the case's K lanes play
                         one each, in the order of their numbers */
-  bool likelihood; /**< it weights the K lanes of a case by the likelihood of their answers, which
-                        they give together, and end together: no rewards, and no baseline */
+  bool likelihood; /**< it weights the K lanes of a case by the likelihood of their answers. They
+                        answer and end together; there are no rewards and no baseline */
   /** Passes over a batch: the lanes play first, then each pass repeats their choices and makes a
    * step of the optimiser for each of `parts` parts of the shards. NULL: one step, while they play.
    */

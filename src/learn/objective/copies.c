@@ -11,17 +11,21 @@ real fov_log_sum(const real *x, int n) {
   return most + (real)log((double)sum);
 }
 
-void fov_copies_weigh(real *weights, FovArena *arena, const real *log_p, int lanes, int copies) {
+void fov_copies_weigh(real *weights, const real *log_p, int lanes, int copies) {
   FOV_CHECK(lanes % copies == 0, "%d lanes, %d copies", lanes, copies);
-  real *dense = memcpy(FOV_NEW(arena, real, lanes), log_p, (size_t)lanes * sizeof *dense);
-  fov_log_softmax(weights, (FovMatrix){dense, lanes / copies, copies, copies});
-  for (int i = 0; i < lanes; i++) weights[i] = (real)copies * fov_exp(weights[i]);
+  for (int first = 0; first < lanes; first += copies) {
+    real all = fov_log_sum(log_p + first, copies);
+    for (int i = first; i < first + copies; i++)
+      weights[i] = (real)copies * fov_exp(log_p[i] - all);
+  }
 }
 
 real *fov_log_prior(FovTape *tape, const FovRollout *rollout) {
   real *prior = FOV_NEW_ZEROS(tape->arena, real, rollout->lanes);
   for (int t = 0; t < rollout->time_steps; t++) {
     const FovVar *log_look = rollout->at[t].log_look;
+    FOV_CHECK(!log_look || log_look->rows == rollout->lanes, "%d of %d lanes choose",
+              log_look->rows, rollout->lanes);
     for (int i = 0; log_look && i < rollout->lanes; i++) prior[i] += fov_value_row(log_look, i)[0];
   }
   return prior;
@@ -45,7 +49,7 @@ static bool answers(const FovTimeStep *step) {
   return step->logits && step->events[0] & FOV_EVENT_ACT;
 }
 
-/** log p(y | x, l) of each lane's answer, [B]. */
+/** log p(y | x, l) of each answer: [n] of the lanes that still play. */
 static real *answer_log_p(FovTape *tape, FovTimeStep *step) {
   const real *log_p = fov_step_log_p(step, tape->arena);
   real *right = FOV_NEW(tape->arena, real, step->count);
@@ -60,7 +64,7 @@ static void weigh_step(real *weights, real *earned, double *bound, FovTape *tape
   const real *log_p = answer_log_p(tape, step);
   real *row_weights = FOV_NEW(tape->arena, real, step->count);
   real *signals = FOV_NEW(tape->arena, real, copies);
-  fov_copies_weigh(row_weights, tape->arena, log_p, step->count, copies);
+  fov_copies_weigh(row_weights, log_p, step->count, copies);
   for (int first = 0; first < step->count; first += copies) {
     const int *lanes = step->lanes + first;
     FOV_CHECK(lanes[0] % copies == 0 && lanes[copies - 1] == lanes[0] + copies - 1,

@@ -8,7 +8,7 @@
 real fov_log_sum(const real *x, int n);
 
 /** weights = K·softmax(log_p) over the lanes of each case, whose mean is 1; both [B]. */
-void fov_copies_weigh(real *weights, FovArena *arena, const real *log_p, int lanes, int copies);
+void fov_copies_weigh(real *weights, const real *log_p, int lanes, int copies);
 
 /** log π of each lane's sequence of choices: [B], in the tape's arena. No lane may end early. */
 real *fov_log_prior(FovTape *tape, const FovRollout *rollout);

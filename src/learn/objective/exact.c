@@ -21,10 +21,10 @@ static void backward(FovTape *tape, double *losses, const FovObjectiveInput *inp
   int B = rollout->lanes, size = rollout->time_steps * B;
   real *prior = FOV_NEW(tape->arena, real, B), *choices = FOV_NEW(tape->arena, real, size);
   double parts[FOV_LOSSES] = {0};
-  fov_copies_weigh(prior, tape->arena, fov_log_prior(tape, rollout), B, input->copies);
+  fov_copies_weigh(prior, fov_log_prior(tape, rollout), B, input->copies);
   const real *priors = fov_every_step(tape, prior, rollout);
   for (int i = 0; i < size; i++) choices[i] = -priors[i] * rollout->returns[i];
-  const FovLossWeights weights = {.answers = priors, .entropies = priors, .looks = choices};
+  const FovLossWeights weights = {.answers = priors, .prior = priors, .looks = choices};
   fov_weighted_losses_add(tape, parts, input, &weights, values);
   losses[ANSWER] += parts[FOV_LOSS_ANSWER];
   losses[POLICY] += parts[FOV_LOSS_POLICY];

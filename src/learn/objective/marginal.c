@@ -29,7 +29,7 @@ static real *log_joint(FovTape *tape, const FovRollout *rollout, const real *pri
 static real *weigh(FovTape *tape, const real *log_p, const FovObjectiveInput *input) {
   int B = input->rollout->lanes;
   real *weights = FOV_NEW(tape->arena, real, B);
-  fov_copies_weigh(weights, tape->arena, log_p, B, input->copies);
+  fov_copies_weigh(weights, log_p, B, input->copies);
   return fov_every_step(tape, weights, input->rollout);
 }
 
@@ -45,7 +45,7 @@ static void backward(FovTape *tape, double *losses, const FovObjectiveInput *inp
   double parts[FOV_LOSSES] = {0};
   for (int i = 0; i < size; i++) choices[i] = -posteriors[i];
   const FovLossWeights weights = {
-      .answers = posteriors, .entropies = weigh(tape, prior, input), .looks = choices};
+      .answers = posteriors, .prior = weigh(tape, prior, input), .looks = choices};
   fov_weighted_losses_add(tape, parts, input, &weights, &whole);
   losses[ANSWER] += parts[FOV_LOSS_ANSWER];
   for (int b = 0; b < B; b += K) losses[MARGINAL] -= K * (double)fov_log_sum(joint + b, K);

@@ -27,7 +27,7 @@ static void add_answer_loss(FovTape *tape, double *sum, const FovObjectiveInput 
   const FovEnvSpec *spec = &task->env->spec;
   double scale = spec->answer == FOV_ANSWER_VECTOR ? 2.0 * FOV_VECTOR_LOSS / spec->actions : 1;
   real given = (real)(scale / input->batch * input->answers.given);
-  real before = (real)(scale / input->batch * input->answers.before);
+  real early = (real)(scale / input->batch * input->answers.early);
   if (spec->answer == FOV_ANSWER_MOVE) return;
   for (int t = 1; t < input->rollout->time_steps; t++) {
     const FovTimeStep *step = &input->rollout->at[t];
@@ -37,8 +37,8 @@ static void add_answer_loss(FovTape *tape, double *sum, const FovObjectiveInput 
     for (int i = 0; i < step->count; i++) {
       bool answered = step->events[i] & FOV_EVENT_ACT;
       int lane = step->lanes[i];
-      grad[i] = (answered ? given : before) * weight_of(weights->answers, input, t, lane);
-      if (answered) *sum += scale * weight_of(weights->entropies, input, t, lane) * loss->value[i];
+      grad[i] = (answered ? given : early) * weight_of(weights->answers, input, t, lane);
+      if (answered) *sum += scale * weight_of(weights->prior, input, t, lane) * loss->value[i];
     }
     fov_tape_add_grad(tape, loss, grad);
   }
@@ -222,7 +222,7 @@ void fov_weighted_losses_add(FovTape *tape, double *losses, const FovObjectiveIn
       if (kinds[c].log_prob && kinds[c].weights)
         add_choice_loss(tape, &policy, &kinds[c], step,
                         scale(tape->arena, kinds[c].weights + t * B, B, factor));
-    add_entropy(tape, input, t, weights->entropies);
+    add_entropy(tape, input, t, weights->prior);
   }
   losses[FOV_LOSS_POLICY] += policy * input->batch;
 }

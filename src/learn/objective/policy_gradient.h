@@ -34,9 +34,12 @@ typedef void FovChoiceWeights(real *weights, const real *returns, const real *b,
 /** Time step t of the rollout that is repeated; an empty one if nothing is. */
 const FovTimeStep *fov_step_before(const FovObjectiveInput *input, int t);
 
-/** Adds the gradients of the three losses. weights: what distinguishes the objectives. */
+/* In the functions below, losses has FOV_LOSSES numbers, to which the sums over the episodes are
+ * added, and options is a FovPolicyGradientOptions, or a struct that begins with one. */
+
+/** Adds the gradients of the three losses. weigh: what distinguishes the objectives. */
 void fov_policy_gradient_add(FovTape *tape, double *losses, const FovObjectiveInput *input,
-                             FovChoiceWeights *weights, const void *options);
+                             FovChoiceWeights *weigh, const void *options);
 
 /** Adds the gradient of the baseline's loss, and returns the weights of the choices, [M, B]. */
 real *fov_baseline_add(FovTape *tape, double *losses, const FovObjectiveInput *input,
@@ -49,9 +52,9 @@ void fov_weigh_advantages(real *weights, const real *returns, const real *b, int
 
 /** Weights of the parts of a loss, [M, B] each. */
 typedef struct FovLossWeights {
-  const real *answers;   /**< of each answer's cross-entropy; NULL: 1 */
-  const real *entropies; /**< of the policy's entropy before each choice, and of what is logged of
-                              the answers; NULL: 1 */
+  const real *answers; /**< of each answer's cross-entropy; NULL: 1 */
+  const real *prior; /**< of the lane in means under π: of the policy's entropy before each choice,
+                          and of the answers' loss that is logged; NULL: 1 */
   /** dL/d log π of each place, move and decision to stop; NULL: such choices have no loss */
   const real *looks, *acts, *stops;
 } FovLossWeights;

@@ -12,7 +12,9 @@
 
 static const FovOption options[] = {FOV_POLICY_WEIGHT, FOV_OPTIONS_END};
 
+/** The factors 1/K of both bounds cancel. */
 static void signal(real *signals, const real *log_p, int copies) {
+  FOV_CHECK(copies >= 2 && copies <= FOV_MAX_SHARD, "%d copies", copies);
   real others[FOV_MAX_SHARD], sum = 0, all = fov_log_sum(log_p, copies);
   for (int j = 0; j < copies; j++) sum += log_p[j];
   memcpy(others, log_p, (size_t)copies * sizeof *others);

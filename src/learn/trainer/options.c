@@ -34,8 +34,8 @@ const FovOption fov_train_options[] = {
 FovAnswerWeights fov_train_answer_weights(const FovTrainOptions *options, int glimpses) {
   if (options->answer == FOV_TRAIN_ANSWER_LAST) return (FovAnswerWeights){.given = 1};
   if (options->last == 0 || glimpses == 1)
-    return (FovAnswerWeights){.given = 1.0 / glimpses, .before = 1.0 / glimpses};
-  return (FovAnswerWeights){.given = options->last, .before = (1 - options->last) / (glimpses - 1)};
+    return (FovAnswerWeights){.given = 1.0 / glimpses, .early = 1.0 / glimpses};
+  return (FovAnswerWeights){.given = options->last, .early = (1 - options->last) / (glimpses - 1)};
 }
 
 int fov_train_shards(const FovTrainOptions *options) {
