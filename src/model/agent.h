@@ -145,8 +145,8 @@ void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *ag
 void fov_agent_keep(FovAgentState *state, const FovAgent *agent, FovTape *tape, const int *lanes,
                     int count);
 
-/** The state as a reader's head receives it: [B, D], zeros before the first glimpse. Its gradient
- * stops where the options require it. */
+/** The state as a reader's head receives it: [B, D]; before the first glimpse zeros, or the
+ * context's start. Its gradient stops where the options require it. */
 FovVar *fov_agent_read(const FovAgent *agent, FovTape *tape, const FovAgentState *state,
                        FovReader reader);
 

@@ -52,8 +52,9 @@ typedef struct FovView {
   FovVar *location;       /**< [n, 2]: where the policy chose to look, a constant; other
                                attentions write there for the record what they read */
   bool fixed;             /**< nobody chose: it is the first glimpse, which is not learned */
-  int copies;             /**< K: lanes side by side that show one image at first; 0, 1: none */
-  FovRng *rng;            /**< [n]: generators of the lanes, for noise in the backward pass */
+  int copies;             /**< K: lanes side by side show one image until lanes leave; 0, 1: none */
+  FovRng *rng;            /**< [n]: generators of the lanes, for noise in the backward pass; NULL
+                               where `deterministic` and for `scores` */
   double progress;        /**< share of the training that is done, 0 … 1 */
   bool deterministic;     /**< no noise */
   /** [FOV_COLUMNS]: what an earlier reading recorded, which is repeated with its weights or its
@@ -61,8 +62,9 @@ typedef struct FovView {
   FovVar *const *held;
   real time; /**< 2(t − 1) / T − 1 at glimpse t = 1 … T of an episode of at most T */
   const int *previous; /**< [n]: the answer before, −1: none; for an agent that reads it */
-  const int *labels;   /**< [n]: due now, −1: none; NULL where `deterministic` */
-  FovVar *state;       /**< [n, D]: h_{t−1}, which may ask what to read; zeros before the first */
+  const int *labels;   /**< [n]: due now, −1: none; may be NULL where `deterministic` */
+  FovVar *state;       /**< [n, D]: h_{t−1}, which may ask what to read; before the first glimpse
+                            zeros, or the context's start; NULL without `connect` */
   int lanes;           /**< n */
 } FovView;
 
@@ -88,8 +90,8 @@ typedef struct FovAttention {
   bool symbols;   /**< it can read a sequence of symbols, too */
   FovReach reach; /**< of a glimpse, for traces and maps of the gaze */
   int least_glimpses; /**< of an episode, so that where it reads can move */
-  /** Adds the attention's parameters. Writes the layout, const after `connect`, and the width of
-   * g. */
+  /** Adds the attention's parameters. Writes the layout, zeroed before and const after `connect`,
+   * and the width of g. */
   FovStatus (*build)(void *layout, int *width, FovParams *params, const void *options,
                      const FovAttentionParts *parts);
   /** Adds the parameters with which it reads states [B, inputs]; NULL: it reads none. */
@@ -98,7 +100,7 @@ typedef struct FovAttention {
   FovGrid (*sites)(const void *layout);
   /** Declares what it records. Returns how many columns; NULL: none. */
   int (*columns)(FovColumn columns[FOV_COLUMNS], const void *layout);
-  /** Frees what the layout owns. */
+  /** Frees what the layout owns, also after a failed `build`. */
   void (*finish)(void *layout);
   /** Starts an episode of at most `glimpses` glimpses of each of B lanes. */
   void (*begin)(void *state, const void *layout, FovTape *tape, int lanes, int glimpses);

@@ -21,13 +21,13 @@ typedef struct FovScore {
    * Adds the score's parameters, named "score.…". Writes the layout, const afterwards. NULL: it has
    * none.
    *
-   * width: D; sites: N, or 0 if it changes, as in a memory that grows, or is not known yet. Fails
-   * if the score needs what is not known.
+   * width: D; sites: N, or 0 if it changes, as in a memory that grows. Fails if the score needs N
+   * and it is 0.
    */
   FovStatus (*build)(void *layout, FovParams *params, const void *options, int width, int heads,
                      int sites);
-  /** What the score needs of the keys alone, row by row, so that it is computed once for keys that
-   * many queries meet. keys: [R, D]. Result: [R, D]. NULL: `score` takes the keys themselves. */
+  /** Transforms the keys, each row by itself, once for all queries. keys: [R, D]. Result: [R, D].
+   * NULL: `score` takes the keys themselves. */
   FovVar *(*prepare)(const void *layout, FovTape *tape, FovVar *keys, int heads);
   /** query: [B, D]; keys: [B·N, D], prepared, lane after lane. Returns e [B, heads·N]: the N scores
    * of a head, head after head. */

@@ -24,8 +24,8 @@ enum { BYTES = 32 };
 enum { BYTES = 16 };
 #endif
 
-/** Numbers side by side in memory, how many they are; and the numbers, and the vectors, that a
- * product takes at a time. */
+/** VECTOR numbers side by side in memory. A product takes BLOCK numbers at a time, which are
+ * VECTORS vectors. */
 typedef real Vector __attribute__((vector_size(BYTES), aligned(sizeof(real)), may_alias));
 enum { VECTOR = BYTES / sizeof(real), BLOCK = 64 / sizeof(real), VECTORS = 64 / BYTES };
 

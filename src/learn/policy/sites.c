@@ -1,6 +1,6 @@
 /**
- * One of the attention's tiles, by a softmax over their scores; the gaze goes to the middle of the
- * tile (Xu et al. 2015, section 4.1).
+ * One of the attention's sites, by a softmax over their scores (Xu et al. 2015, section 4.1). The
+ * gaze goes to the middle of the tile.
  */
 #include "learn/policy/grid.h"
 #include "tensor/ops.h"

@@ -19,11 +19,15 @@ static void begin(void *values, const void *layout, FovTape *tape, int lanes, in
 /** p_t. */
 static FovVar *place_of(State *state, const FovLocal *local, FovTape *tape, const FovView *view) {
   const FovSites *sites = &local->sites;
-  FovVar *place = fov_local_extent(&state->sites, local, tape, view);
+  const FovVar *extent = fov_local_extent(&state->sites, local, tape, view);
+  FovVar *place = fov_constant(tape, view->lanes, 2);
   for (int b = 0; b < view->lanes; b++) {
     real *p = fov_value_row(place, b);
-    int across = (int)p[0], tile = (int)((int64_t)state->t * sites->count / state->glimpses);
-    if (sites->symbols.count) tile = state->t < across ? state->t : across - 1;
+    int tile = (int)((int64_t)state->t * sites->count / state->glimpses);
+    if (sites->symbols.count) {
+      int last = (int)fov_value_row(extent, b)[0] - 1;
+      tile = state->t < last ? state->t : last;
+    }
     p[0] = (real)(tile % sites->grid.across) + (real)0.5;
     p[1] = (real)(tile / sites->grid.across) + (real)0.5;
   }

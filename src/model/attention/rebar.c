@@ -1,5 +1,5 @@
 /**
- * Hard attention with a control variate (Tucker et al. 2017, "REBAR"): one tile is read and learned
+ * Hard attention with a control variate (Tucker et al. 2017, "REBAR"): one site is read and learned
  * by REINFORCE, as with `sampled`, less a control variate of relaxed choices (relaxed.h). Its
  * function c is log p(y) of an answer that the agent gives at once, without a gradient to its
  * parameters. Where further choices follow, this is not what the episode will earn.

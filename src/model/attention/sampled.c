@@ -1,5 +1,5 @@
 /**
- * Hard attention: one tile is read, whose index is drawn from α = softmax(score(q, k_i)) by
+ * Hard attention: one site is read, whose index is drawn from α = softmax(score(q, k_i)) by
  * policy = sites and learned by REINFORCE (Xu et al. 2015, section 4.1). g_t = v_i.
  */
 #include "model/sites.h"

@@ -1,4 +1,4 @@
-/** Soft attention: the expectation z_t = Σ_i α_i v_i over all tiles (Bahdanau et al. 2015; Xu et
+/** Soft attention: the expectation z_t = Σ_i α_i v_i over all sites (Bahdanau et al. 2015; Xu et
  * al. 2015, section 4.2). */
 #include "model/sites.h"
 

@@ -1,5 +1,5 @@
 /**
- * Hard attention with the straight-through gradient (Bengio et al. 2013): one tile is read, drawn
+ * Hard attention with the straight-through gradient (Bengio et al. 2013): one site is read, drawn
  * by policy = sites; the backward pass is that of soft attention. Biased, but learned without
  * REINFORCE.
  */

@@ -2,11 +2,14 @@
  * A transformer as the core (Vaswani et al. 2017): the state attends to all read-outs
  * g_1 … g_t of the episode. g_t has its place in it already; its time is encoded here.
  *
- *     x = W g_t + b + time(t)                      time(t): sines and cosines, section 3.5
+ *     x = W g_t + b + time(i)                      time(i): sines and cosines, section 3.5
  *     in every transformer block (transformer.h):
  *       K, V gain the rows k (prepared for the score), v
  *       z = Σ_i softmax_i(score(q, K_i)) V_i                per head
  *     h_t = norm(x)
+ *
+ * i is the number of rows that the memory has already. If the episode starts from the state of a
+ * context, its first row is made of x = state + time(0).
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /**
  * e_i = vᵀ tanh(W_q q + W_k k_i + b) in each head (Bahdanau et al. 2015, section A.1.2).
  *
- * A head has W_q and W_k [d, d], b and v [d], d its numbers of query and key: rows of "score.query"
- * and "score.key" [D, d], columns of "score.bias" and "score.v" [1, D].
+ * A head has W_q and W_k [d, d], b and v [d], where d = D / heads: rows of "score.query" and
+ * "score.key" [D, d], columns of "score.bias" and "score.v" [1, D].
  */
 #include "model/score.h"
 #include "tensor/ops.h"

@@ -2,8 +2,8 @@
  * e_i = β cosine(q, k_i), β = softplus(w·q + b) in each head: addressing by content (Graves et al.
  * 2014, eq. 5 and 6). The key strength β is emitted with every query.
  *
- * A head has w [d] and b, d its numbers of query and key: a row of "score.strength.w" [heads, d]
- * and a number of "score.strength.bias" [1, heads].
+ * A head has w [d] and b, where d = D / heads: a row of "score.strength.w" [heads, d] and a number
+ * of "score.strength.bias" [1, heads].
  */
 #include "model/score.h"
 #include "tensor/ops.h"

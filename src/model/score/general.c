@@ -1,8 +1,8 @@
 /**
  * e_i = qᵀ W k_i in each head: the general score of Luong et al. 2015, section 3.1.
  *
- * A head has W [d, d], d its numbers of query and key. Rows of "score.w" [D, d] are those of Wᵀ,
- * head after head: it multiplies the query, of which there is one for all sites.
+ * A head has W [d, d], where d = D / heads. Rows of "score.w" [D, d] are those of Wᵀ, head after
+ * head: it multiplies the query, of which there is one for all sites.
  */
 #include "model/score.h"
 #include "tensor/ops.h"

@@ -1,8 +1,8 @@
 /**
  * e_i = w_i·q in each head: scores by place, without keys (Luong et al. 2015, eq. 8).
  *
- * A head has W [N, d], a row for each site, and d its numbers of the query. Rows of "score.w"
- * [heads·N, d] lie head after head.
+ * A head has W [N, d], a row for each site, where d = D / heads. Rows of "score.w" [heads·N, d] lie
+ * head after head.
  */
 #include "model/score.h"
 #include "tensor/ops.h"

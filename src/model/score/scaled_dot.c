@@ -1,5 +1,5 @@
-/** e_i = qᵀ k_i / √d in each head, d the numbers of a head (Vaswani et al. 2017, eq. 1). A head has
- * no parameters. */
+/** e_i = qᵀ k_i / √d in each head, where d = D / heads (Vaswani et al. 2017, eq. 1). A head has no
+ * parameters. */
 #include "model/score.h"
 #include "tensor/ops.h"
 
