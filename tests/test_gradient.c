@@ -287,6 +287,15 @@ static void test_a_learned_control_variate_is_fitted_to_the_return(void **state)
   check_numbers_of("control.", RELAX "env = toy_turns\nglimpses = 2\nfirst = learned\n", fit_loss);
 }
 
+/** It belongs to the choice of the glimpse: decisions to stop and moves are learned from the return
+ * alone. */
+static void test_a_control_variate_does_not_weigh_other_choices(void **state) {
+  (void)state;
+  check_numbers_of("stop.", RELAX "env = toy_turns\nglimpses = 3\nstop = learned\n", surrogate);
+  check_numbers_of("stop.", RELAX "env = toy_game\nglimpses = 3\nstop = learned\n", surrogate);
+  check_numbers_of("class.", RELAX "env = toy_game\nglimpses = 2\n", surrogate);
+}
+
 /* ---- all sequences of choices ---- */
 
 enum { MOST_CASES = 8, MOST_SEQUENCES = 16 };
@@ -699,6 +708,7 @@ int main(void) {
       cmocka_unit_test(test_the_gradient_of_vectors_and_cues_is_the_surrogate_s),
       cmocka_unit_test(test_the_gradient_of_sampled_tiles_is_the_surrogate_s),
       cmocka_unit_test(test_a_learned_control_variate_is_fitted_to_the_return),
+      cmocka_unit_test(test_a_control_variate_does_not_weigh_other_choices),
 #endif
       cmocka_unit_test(test_the_gradients_of_lanes_add_up),
       cmocka_unit_test(test_answers_after_every_glimpse_are_weighed),

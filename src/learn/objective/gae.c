@@ -3,34 +3,23 @@
  * episode is not assigned to every choice alike. With λ < 1 the errors of the baseline bias it. */
 #include "learn/objective/policy_gradient.h"
 
-typedef struct Options {
-  FovPolicyGradientOptions gradient; // comes first
-  double lambda;
-} Options;
-
 static const FovOption options[] = {
     FOV_POLICY_GRADIENT_OPTIONS,
-    FOV_REAL(Options, lambda, "0.9", 0, 1,
+    FOV_REAL(FovAdvantageOptions, lambda, "0.9", 0, 1,
              "1: the whole return, as reinforce; 0: up to the next time step"),
     FOV_OPTIONS_END,
 };
 
-static void weigh(real *weights, const real *returns, const real *b, int time_steps, int lanes,
-                  const void *values) {
-  real lambda = (real)((const Options *)values)->lambda;
-  fov_weigh_advantages(weights, returns, b, time_steps, lanes, lambda);
-}
-
 static void backward(FovTape *tape, double *losses, const FovObjectiveInput *input,
                      const void *values) {
-  fov_policy_gradient_add(tape, losses, input, weigh, values);
+  fov_policy_gradient_add(tape, losses, input, fov_weigh_advantages, values);
 }
 
 const FovObjective fov_objective_gae = {
     .plugin = {.name = "gae",
                .help = "generalised advantages of a learned baseline (Schulman et al. 2016)",
                .options = options,
-               .options_size = sizeof(Options)},
+               .options_size = sizeof(FovAdvantageOptions)},
     .predicts = true,
     .losses = fov_policy_gradient_losses,
     .backward = backward,

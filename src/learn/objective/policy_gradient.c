@@ -78,8 +78,9 @@ static real *offsets_of(FovArena *arena, const FovObjectiveInput *input) {
   return offsets;
 }
 
-/** Squared error of the head's prediction to what is missing from the return R_t, where something
- * was chosen. offsets: [M, B] */
+/** Half the squared error of the head's prediction to what is missing from the return R_t, summed
+ * over the time steps of an episode where something was chosen. Logged: the mean squared error.
+ * offsets: [M, B] */
 static void add_baseline_loss(FovTape *tape, double *sum, const FovObjectiveInput *input,
                               const real *offsets, double weight) {
   const FovRollout *rollout = input->rollout;
@@ -241,15 +242,18 @@ real *fov_baseline_add(FovTape *tape, double *losses, const FovObjectiveInput *i
 
 void fov_policy_gradient_add(FovTape *tape, double *losses, const FovObjectiveInput *input,
                              FovChoiceWeights *weigh, const void *options) {
-  real *choices = fov_baseline_add(tape, losses, input, weigh, options);
-  fov_control_add(tape, choices, input, options);
-  const FovLossWeights weights = {.looks = choices, .acts = choices, .stops = choices};
+  const FovRollout *rollout = input->rollout;
+  size_t size = (size_t)rollout->time_steps * rollout->lanes;
+  const real *choices = fov_baseline_add(tape, losses, input, weigh, options);
+  real *looks = memcpy(FOV_NEW(tape->arena, real, size), choices, size * sizeof *looks);
+  fov_control_add(tape, looks, input, options);
+  const FovLossWeights weights = {.looks = looks, .acts = choices, .stops = choices};
   fov_weighted_losses_add(tape, losses, input, &weights, options);
 }
 
 void fov_weigh_advantages(real *weights, const real *returns, const real *b, int time_steps,
-                          int lanes, real lambda) {
-  // A_t = δ_t + λ A_{t+1}, δ_t = r_t + b_{t+1} − b_t; the weight is −A_t.
+                          int lanes, const void *options) {
+  real lambda = (real)((const FovAdvantageOptions *)options)->lambda;
   for (int i = time_steps * lanes - 1; i >= 0; i--) {
     bool last = i >= (time_steps - 1) * lanes;
     real reward = returns[i] - (last ? 0 : returns[i + lanes]);

@@ -8,8 +8,14 @@
 typedef struct FovPolicyGradientOptions {
   double policy;   /**< weight of the policy's loss */
   double entropy;  /**< weight of the entropy of moves and of stopping, which is raised */
-  double baseline; /**< weight of the loss of a learned baseline or control variate */
+  double baseline; /**< weight of half the squared error of a learned baseline or control variate */
 } FovPolicyGradientOptions;
+
+/** First in the options of objectives with generalised advantages. */
+typedef struct FovAdvantageOptions {
+  FovPolicyGradientOptions gradient;
+  double lambda; /**< λ, 0 … 1 */
+} FovAdvantageOptions;
 
 #define FOV_POLICY_WEIGHT                                                                          \
   FOV_REAL(FovPolicyGradientOptions, policy, "1", 0, 1e6, "weight of the policy's loss")
@@ -27,7 +33,8 @@ enum { FOV_LOSS_ANSWER, FOV_LOSS_BASELINE, FOV_LOSS_POLICY, FOV_LOSSES };
 /** Their names: answer, baseline, policy. */
 extern const char *const fov_policy_gradient_losses[];
 
-/** From returns and baselines, [M, B] both, to dL/d log π of each choice, [M, B]. */
+/** From returns and baselines, [M, B] both, to the weight of log π of each choice in the loss of
+ * its episode, −A_t: [M, B]. */
 typedef void FovChoiceWeights(real *weights, const real *returns, const real *b, int time_steps,
                               int lanes, const void *options);
 
@@ -45,17 +52,18 @@ void fov_policy_gradient_add(FovTape *tape, double *losses, const FovObjectiveIn
 real *fov_baseline_add(FovTape *tape, double *losses, const FovObjectiveInput *input,
                        FovChoiceWeights *weigh, const void *options);
 
-/** weights = −A_t: A_t = δ_t + λ A_{t+1}, δ_t = r_t + b_{t+1} − b_t (Schulman et al. 2016, eq. 16,
- * without discount). All [M, B]. */
+/** A FovChoiceWeights with A_t = δ_t + λ A_{t+1}, δ_t = r_t + b_{t+1} − b_t (Schulman et al. 2016,
+ * eq. 16, without discount). options: begin with a FovAdvantageOptions. */
 void fov_weigh_advantages(real *weights, const real *returns, const real *b, int time_steps,
-                          int lanes, real lambda);
+                          int lanes, const void *options);
 
 /** Weights of the parts of a loss, [M, B] each. */
 typedef struct FovLossWeights {
   const real *answers; /**< of each answer's cross-entropy; NULL: 1 */
   const real *prior; /**< of the lane in means under π: of the policy's entropy before each choice,
                           and of the answers' loss that is logged; NULL: 1 */
-  /** dL/d log π of each place, move and decision to stop; NULL: such choices have no loss */
+  /** −A_t of each place, move and decision to stop, which is multiplied by objective.policy; NULL:
+   * such choices have no loss */
   const real *looks, *acts, *stops;
 } FovLossWeights;
 

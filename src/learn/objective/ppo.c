@@ -12,18 +12,19 @@
 #include "learn/objective/policy_gradient.h"
 
 typedef struct Options {
-  FovPolicyGradientOptions gradient; // comes first
-  double lambda, clip;
+  FovAdvantageOptions advantages; // comes first
+  double clip;
   int passes, parts;
 } Options;
 
 static const FovOption options[] = {
     FOV_POLICY_GRADIENT_OPTIONS,
-    FOV_REAL(Options, lambda, "0.9", 0, 1, "of the generalised advantages, as in gae"),
+    FOV_REAL(FovAdvantageOptions, lambda, "0.9", 0, 1, "of the generalised advantages, as in gae"),
     FOV_REAL(Options, clip, "0.2", 0, 100,
              "limit of the probability ratio, 1 ± clip; beyond it a choice has no gradient"),
-    FOV_INT(Options, passes, "4", 1, 64, "passes over each batch"),
-    FOV_INT(Options, parts, "1", 1, 64, "parts of a batch, with a step of the optimiser each"),
+    FOV_INT(Options, passes, "4", 1, 64, "passes over each batch: epochs"),
+    FOV_INT(Options, parts, "1", 1, 64,
+            "parts of a batch, with a step of the optimiser each: minibatches"),
     FOV_OPTIONS_END,
 };
 
@@ -41,12 +42,6 @@ typedef struct Change {
 static int passes(int *parts, const void *values) {
   *parts = ((const Options *)values)->parts;
   return ((const Options *)values)->passes;
-}
-
-static void weigh(real *weights, const real *returns, const real *b, int time_steps, int lanes,
-                  const void *values) {
-  real lambda = (real)((const Options *)values)->lambda;
-  fov_weigh_advantages(weights, returns, b, time_steps, lanes, lambda);
 }
 
 /** −ρ A of one choice, or 0; weight: −A. */
@@ -77,7 +72,7 @@ static void backward(FovTape *tape, double *losses, const FovObjectiveInput *inp
   const Options *o = values;
   const FovRollout *rollout = input->rollout;
   int M = rollout->time_steps, B = rollout->lanes;
-  const real *advantages = fov_baseline_add(tape, losses, input, weigh, values);
+  const real *advantages = fov_baseline_add(tape, losses, input, fov_weigh_advantages, values);
   real *looks = FOV_NEW_ZEROS(tape->arena, real, M * B);
   real *acts = FOV_NEW_ZEROS(tape->arena, real, M * B);
   real *stops = FOV_NEW_ZEROS(tape->arena, real, M * B);
