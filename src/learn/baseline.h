@@ -24,9 +24,9 @@ typedef struct FovBaselineInput {
 
 typedef struct FovBaseline {
   FovPlugin plugin;
-  FovHead head;     /**< with one, it learns to predict R_t from h_t */
-  bool from_answer; /**< its head predicts what is missing from R_t if an answer at t earns what it
-                         would now: needs labels, and answers that are trained at every t */
+  FovHead head;       /**< with one, it learns to predict R_t from h_t */
+  bool from_answer;   /**< b_t = r + head(h_t), where r is what an answer at t would earn: needs
+                           labels, and answers that are trained at every t */
   bool deterministic; /**< it needs a deterministic episode of every lane, from the same start */
   /** The prediction of a baseline with a head: [n, 1] from h [n, D]. */
   FovVar *(*predict)(FovTape *tape, FovVar *h, const void *layout);

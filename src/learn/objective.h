@@ -27,7 +27,7 @@ typedef struct FovObjectiveInput {
   const FovRollout
       *deterministic;    /**< of the same lanes and starts; NULL: the baseline needs none */
   double average_return; /**< over earlier updates */
-  int batch;             /**< episodes of the optimiser's step, in all shards */
+  int batch;             /**< episodes of the optimiser's step, in all its shards */
   int copies;            /**< K: lanes side by side that show the same image */
   FovAnswerWeights answers;
 } FovObjectiveInput;
@@ -40,8 +40,8 @@ typedef struct FovObjective {
   bool likelihood; /**< it weights the K lanes of a case by the likelihood of their answers. They
                         answer and end together; there are no rewards and no baseline */
   /** Passes over a batch: the lanes play first, then each pass repeats their choices and makes a
-   * step of the optimiser for each of `parts` parts of the shards. NULL: one step, while they play.
-   */
+   * step of the optimiser for each of `parts` parts of the shards. NULL: they play once, and one
+   * step follows. */
   int (*passes)(int *parts, const void *options);
   const char *const *losses; /**< names of what it logs, NULL-terminated; at most
                                   FOV_OBJECTIVE_LOSSES */

@@ -11,10 +11,11 @@
 
 typedef struct FovReward {
   FovPlugin plugin;
-  bool labelled; /**< only answers with labels have it: moves and vectors have no probabilities */
+  bool labelled; /**< it needs a label: neither moves nor vectors have one */
   bool compares; /**< it reads `before` */
-  /** earned: what the environment gave. log_probabilities: [A], the agent's. before: [A], those of
-   * its answer to the same question before this one; NULL: this is the first. */
+  /** earned: what the environment gave. log_probabilities: [A], the agent's; NULL: the answer is a
+   * vector. before: [A], those of its answer to the same question before this one; NULL: this is
+   * the first. label: 0 … A−1; −1 of moves and vectors. actions: A. */
   real (*value)(real earned, const real *log_probabilities, const real *before, int label,
                 int actions);
 } FovReward;

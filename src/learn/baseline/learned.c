@@ -1,4 +1,4 @@
-/** b_t = Linear(h_t), trained by squared error to the return: Mnih et al. 2014, eq. 2. */
+/** b_t = Linear(h_t), trained by half the squared error to the return: Mnih et al. 2014, eq. 2. */
 #include "learn/baseline/learned.h"
 
 #include "tensor/ops.h"

@@ -23,12 +23,8 @@ FOV_KERNEL static void step_block(const FovOptimiserStep *step, const FovAdamOpt
   }
 }
 
-void fov_adam_step(const FovOptimiserStep *step, const FovAdamOptions *values) {
+void fov_adam_step(const FovOptimiserStep *step, const void *values) {
   step_block(step, values);
-}
-
-static void step_adam(const FovOptimiserStep *step, const void *values) {
-  fov_adam_step(step, values);
 }
 
 const FovOptimiser fov_optimiser_adam = {
@@ -36,5 +32,5 @@ const FovOptimiser fov_optimiser_adam = {
                .help = "Kingma and Ba 2015",
                .options = options,
                .options_size = sizeof(FovAdamOptions)},
-    .step = step_adam,
+    .step = fov_adam_step,
 };

@@ -20,7 +20,8 @@ typedef struct FovAdamOptions {
  * Kingma and Ba 2015, algorithm 1, with the decoupled decay of Loshchilov and Hutter 2019:
  * m ← β1 m + (1 − β1) g,  v ← β2 v + (1 − β2) g²,
  * θ ← θ − rate · (m / (1 − β1^t) / (√(v / (1 − β2^t)) + ε) + decay θ).
+ * options: begin with a FovAdamOptions.
  */
-void fov_adam_step(const FovOptimiserStep *step, const FovAdamOptions *options);
+void fov_adam_step(const FovOptimiserStep *step, const void *options);
 
 #endif

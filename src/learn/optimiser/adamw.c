@@ -8,14 +8,10 @@ static const FovOption options[] = {
     FOV_OPTIONS_END,
 };
 
-static void step_adamw(const FovOptimiserStep *step, const void *values) {
-  fov_adam_step(step, values);
-}
-
 const FovOptimiser fov_optimiser_adamw = {
     .plugin = {.name = "adamw",
                .help = "Adam with decoupled weight decay (Loshchilov and Hutter 2019)",
                .options = options,
                .options_size = sizeof(FovAdamOptions)},
-    .step = step_adamw,
+    .step = fov_adam_step,
 };

@@ -1,8 +1,8 @@
 /**
  * Muon (Jordan et al. 2024): steps along the momentum of a layer's weights with all its singular
- * values made about 1, so that no direction is learned faster than another. Steps are as long as
- * Adam's (Liu et al. 2025, eq. 4), which takes what is small: biases, and layers of fewer than 32
- * inputs or outputs; only the layers that it takes itself decay.
+ * values made about 1, so that no direction is learned faster than another. Its steps are as long
+ * as Adam's (Liu et al. 2025, eq. 4). Biases, and layers of fewer than 32 inputs or outputs, are
+ * left to Adam and do not decay.
  */
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/** Uniform over the places to look at: the floor that a learned policy must beat. */
+/** Uniform over the places to look at: what a learned policy is compared with. */
 #include "learn/policy.h"
 
 static void choose(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,

@@ -1,8 +1,8 @@
 /**
  * A step from the last place, of at most `reach`: a ~ Normal(mean, σ² I), projected into the unit
  * circle, l_{t+1} = cut(l_t + reach · bounds · a / max(1, ‖a‖)), as in the environments of active
- * perception (Schneider et al. 2026). log π belongs to a, which costs c ‖a‖. A reach of 2 is from
- * one end of the places to the other.
+ * perception (Schneider et al. 2026). log π belongs to a, which costs c ‖a‖. With a reach of
+ * 2 one step can cross the whole range of places.
  */
 #include "learn/policy/normal.h"
 #include "tensor/ops.h"

@@ -1,5 +1,5 @@
-/** Row after row, there and back, from wherever the gaze is: a floor that covers the image evenly.
- */
+/** Row after row, there and back, from wherever the gaze is: a policy to compare others with, which
+ * covers the image evenly. */
 #include <math.h>
 
 #include "learn/policy.h"

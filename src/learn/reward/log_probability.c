@@ -1,4 +1,5 @@
-/** log p(label): the bound that variational attention climbs (Ba, Mnih and Kavukcuoglu 2015). */
+/** log p(label): its mean is the bound that variational attention raises (Ba, Mnih and Kavukcuoglu
+ * 2015). */
 #include "learn/reward.h"
 
 static real value(real earned, const real *log_probabilities, const real *before, int label,

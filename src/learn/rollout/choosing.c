@@ -276,7 +276,7 @@ FovChoice fov_first_choice(FovFirst first, FovRng *rng) {
   return choice;
 }
 
-/** Moves a place towards the target, (x, y) in image units, if that is known. */
+/** Moves a place towards the target, (x, y) from −1 to 1 or NaN: not known. */
 static void come_near(FovChoice *choice, const float where[2], const real bounds[2], double near) {
   for (int j = 0; j < 2 && near > 0 && !isnan(where[j]); j++) {
     real target = bounds[j] > 0 ? (real)where[j] / bounds[j] : 0;

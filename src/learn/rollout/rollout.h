@@ -4,8 +4,9 @@
 
 #include "learn/rollout/task.h"
 
-/** All that the lanes chose, by time step and lane. A rollout on which they are forced repeats this
- * one, with any weights; arrays that are NULL force nothing. */
+/** The places, actions and stops that the lanes chose, by time step and lane. A rollout on which
+ * they are forced repeats this one, with any weights; arrays that are NULL force nothing. Vectors
+ * are answered again: the end of an episode must not depend on them. */
 typedef struct FovChoices {
   FovChoice *places; /**< [M, B]: of the next glimpse */
   int *actions;      /**< [M, B]: −1 where none was taken */
@@ -16,8 +17,8 @@ typedef struct FovChoices {
 typedef struct FovPlan {
   int lanes;            /**< B */
   const int64_t *cases; /**< [B]: case of each lane */
-  FovRng *env_rng;      /**< [B]; advanced */
-  FovRng *policy_rng;   /**< [B]; advanced */
+  FovRng *env_rng;      /**< [B]; advanced, and moved as lanes leave */
+  FovRng *policy_rng;   /**< [B]; likewise */
   int copies;           /**< K: lanes side by side that show the same image; 0 or 1: none */
   double progress;      /**< share of the training that is done, for the policy's schedules */
   double near;          /**< share of the way from a random first place to the target, `where` */
@@ -56,7 +57,7 @@ typedef struct FovTimeStep {
   FovVar *relaxed[2], *fitted; /**< c of relaxed choices, see FovReadout; NULL: none */
   FovVar *logits;              /**< [n, A]: of answer or action, or the vector that is answered */
   real *log_p;                 /**< [n, A]: fov_step_log_p; NULL: not computed yet */
-  FovVar *baseline;     /**< [n, 1]: the return expected from here on, if something is chosen */
+  FovVar *baseline;     /**< [n, 1]: of its head, which predicts the return less fov_step_offset */
   FovVar *log_look;     /**< [n, 1]: log π of the next place */
   FovVar *look_entropy; /**< [n, 1]: of the policy, exactly */
   FovVar *log_act;      /**< [n, 1]: log π of the action, if it was sampled */

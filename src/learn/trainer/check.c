@@ -92,7 +92,7 @@ static FovStatus check_likelihood(const FovTraining *training) {
 }
 
 /** Relaxed choices need labels unless c is learned, and other cases to compare with; only
- * objectives that weigh choices by rewards use them. */
+ * `reinforce` and `gae` use them. */
 static FovStatus check_relaxed(const FovTraining *training) {
   const FovTask *task = &training->task;
   const FovAttention *attention = task->agent->attention;
@@ -109,7 +109,7 @@ static FovStatus check_relaxed(const FovTraining *training) {
                     "set attention = sampled",
                     attention->plugin.name, objective->plugin.name);
   const FovTrainOptions *o = &training->options;
-  int others = (o->batch < o->shard ? o->batch : o->shard) - o->copies;
+  int others = fov_train_lanes(o) - o->copies;
   if (others < FOV_CONTROL_LANES)
     return fov_fail(FOV_ERR_USAGE,
                     "attention = %s compares cases: expected %d or more episodes of other cases in "

@@ -38,23 +38,22 @@ static void try_kept(void *context, FovArena *arena, int lanes) {
   fov_train_play_kept(&rollout, arena, &plan, &input);
 }
 
-double fov_train_kept_bytes(const FovTraining *training) {
+/** Bytes of a rollout that is kept; 0: none is. */
+static double kept_bytes(Trial *trial) {
+  const FovTraining *training = trial->training;
   const FovTrainOptions *o = &training->options;
   int parts;
   if (fov_train_passes(&parts, training) == 0) return 0;
-  Trial trial = {.training = training, .values = fov_params_block(&training->task.agent->params)};
-  double bytes =
-      trial.values ? fov_shard_measure(&training->task, o->copies, o->shard, try_kept, &trial) : 0;
-  free((void *)trial.values);
-  return bytes;
+  return fov_shard_measure(&training->task, o->copies, fov_train_lanes(o), try_kept, trial);
 }
 
 /** What an arena holds: a shard, or what the optimiser needs for a parameter. */
-static double arena_bytes(const FovTraining *training, const real *values, real *gradient) {
+static double shard_bytes(Trial *trial) {
+  const FovTraining *training = trial->training;
   const FovParams *params = &training->task.agent->params;
-  Trial trial = {.training = training, .values = values, .gradient = gradient};
   const FovTrainOptions *o = &training->options;
-  double bytes = fov_shard_measure(&training->task, o->copies, o->shard, try_shard, &trial);
+  double bytes =
+      fov_shard_measure(&training->task, o->copies, fov_train_lanes(o), try_shard, trial);
   for (int i = 0; training->optimiser->scratch && i < params->count; i++) {
     const FovParam *param = &params->list[i];
     double scratch = (double)training->optimiser->scratch(param->rows, param->cols) * sizeof(real);
@@ -73,25 +72,32 @@ static double block_bytes(int *arenas, const FovTraining *training) {
   int parts;
   size_t state = fov_train_passes(&parts, training) > 0 ? 2 * FOV_STATE_BLOCKS : FOV_STATE_BLOCKS;
   size_t blocks = state + fov_train_transposes(&training->options) + shards;
-  // A rank without a shard needs an arena to step and to evaluate in.
   *arenas = shards > 0 ? (int)shards : 1;
   return (double)(blocks * training->task.agent->params.size +
                   fov_train_received(&division, training)) *
          sizeof(real);
 }
 
-FovStatus fov_training_memory(double *blocks, double *shards, const FovTraining *training) {
+FovStatus fov_train_measure(FovTrainBytes *bytes, const FovTraining *training) {
   const FovParams *params = &training->task.agent->params;
-  int count;
+  *bytes = (FovTrainBytes){0};
   FOV_TRY(fov_train_check(training));
-  *blocks = block_bytes(&count, training);
-  FOV_TRY(fov_memory_check(*blocks, "this training", "train.batch"));
+  bytes->blocks = block_bytes(&bytes->arenas, training);
+  FOV_TRY(fov_memory_check(bytes->blocks, "this training", "train.batch"));
   real *values = fov_params_block(params), *gradient = fov_params_block(params);
-  if (values && gradient)
-    *shards = count * (arena_bytes(training, values, gradient) + fov_train_kept_bytes(training));
+  Trial trial = {.training = training, .values = values, .gradient = gradient};
+  bool complete = values && gradient;
+  if (complete) bytes->shard = shard_bytes(&trial);
+  if (complete) bytes->kept = kept_bytes(&trial);
   free(values);
   free(gradient);
-  return values && gradient
-             ? FOV_OK
-             : fov_fail(FOV_ERR_MEMORY, "no memory for %zu parameters", params->size);
+  return complete ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory for %zu parameters", params->size);
+}
+
+FovStatus fov_training_memory(double *blocks, double *shards, const FovTraining *training) {
+  FovTrainBytes bytes;
+  FOV_TRY(fov_train_measure(&bytes, training));
+  *blocks = bytes.blocks;
+  *shards = bytes.arenas * (bytes.shard + bytes.kept);
+  return FOV_OK;
 }

@@ -17,7 +17,8 @@ const FovOption fov_train_options[] = {
                "of the learning rate; linear and cosine end at 0"),
     FOV_REAL(FovTrainOptions, warmup, "0.01", 0, 1,
              "share of the training over which the rate rises from 0"),
-    FOV_REAL(FovTrainOptions, clip, "5", 0, 1e9, "global norm that gradients are cut to; 0: none"),
+    FOV_REAL(FovTrainOptions, clip, "5", 0, 1e9,
+             "gradients with a larger global norm are clipped to it; 0: none"),
     FOV_REAL(FovTrainOptions, average, "0.999", 0, 0.999999,
              "decay of the averaged weights that are evaluated; 0: none"),
     FOV_CHOICE(FovTrainOptions, answer, "last", answers,
@@ -36,6 +37,10 @@ FovAnswerWeights fov_train_answer_weights(const FovTrainOptions *options, int gl
   if (options->last == 0 || glimpses == 1)
     return (FovAnswerWeights){.given = 1.0 / glimpses, .early = 1.0 / glimpses};
   return (FovAnswerWeights){.given = options->last, .early = (1 - options->last) / (glimpses - 1)};
+}
+
+int fov_train_lanes(const FovTrainOptions *options) {
+  return options->batch < options->shard ? options->batch : options->shard;
 }
 
 int fov_train_shards(const FovTrainOptions *options) {

@@ -45,6 +45,15 @@ static FovRollout *play_deterministic(FovArena *arena, const FovPlan *plan,
   return rollout;
 }
 
+/** Objectives compare the two step by step and lane by lane. */
+static void check_repeated(const FovRollout *now, const FovRollout *before) {
+  FOV_CHECK(now->time_steps == before->time_steps, "%d time steps repeat %d", now->time_steps,
+            before->time_steps);
+  for (int t = 0; t < now->time_steps; t++)
+    FOV_CHECK(now->at[t].count == before->at[t].count, "%d lanes repeat %d", now->at[t].count,
+              before->at[t].count);
+}
+
 static void add_outcomes(FovSums *sums, const FovRollout *rollout) {
   sums->episodes += rollout->lanes;
   for (int b = 0; b < rollout->lanes; b++) {
@@ -65,6 +74,7 @@ void fov_train_play(FovSums *sums, real *gradient, FovArena *arena, const FovPla
   fov_tape_begin(&tape, arena, &task->agent->params, input->values, gradient);
   if (input->transposed) fov_tape_add_transposed(&tape, &task->agent->params, input->transposed);
   fov_rollout_run(&rollout, &tape, task, plan);
+  if (input->before) check_repeated(&rollout, input->before);
   const FovTrainOptions *o = &training->options;
   const FovObjectiveInput seen = {.task = task,
                                   .rollout = &rollout,
@@ -76,5 +86,6 @@ void fov_train_play(FovSums *sums, real *gradient, FovArena *arena, const FovPla
                                   .answers = fov_train_answer_weights(o, task->options.glimpses)};
   training->objective->backward(&tape, sums->losses, &seen, training->objective_options);
   fov_tape_backward(&tape);
-  add_outcomes(sums, &rollout);
+  // A repeated rollout has other rewards if they depend on the parameters.
+  add_outcomes(sums, input->before ? input->before : &rollout);
 }

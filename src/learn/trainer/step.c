@@ -61,8 +61,7 @@ static int own(const FovTrainer *trainer, const size_t *bounds) {
 
 void fov_train_step(FovTrainer *trainer) {
   const FovDivision *division = &trainer->division;
-  int arenas = trainer->own_shards > 1 ? trainer->own_shards : 1;
-  int few = trainer->threads < arenas ? trainer->threads : arenas;
+  int few = trainer->threads < trainer->arenas ? trainer->threads : trainer->arenas;
   if (trainer->training.optimiser->scratch) // in a shard's arena each
     fov_team_run(few, own(trainer, division->params), step_param, trainer);
   else

@@ -21,19 +21,14 @@ static bool allocate_blocks(FovTrainer *trainer) {
   return complete;
 }
 
-/** Arenas of shards; one too where there is no shard, to step and to evaluate in. */
-static int arenas_of(const FovTrainer *trainer) {
-  return trainer->own_shards > 1 ? trainer->own_shards : 1;
-}
-
 /** Bytes of arena i: of a shard, and of a worker's evaluations. */
 static double arena_bytes(const FovTrainer *trainer, int i, double shard, double evaluation) {
-  return fmax(i < arenas_of(trainer) ? shard : 0, i < trainer->threads ? evaluation : 0);
+  return fmax(i < trainer->arenas ? shard : 0, i < trainer->threads ? evaluation : 0);
 }
 
 static double bytes_of_arenas(const FovTrainer *trainer, double shard, double evaluation) {
   double sum = 0;
-  for (int i = 0; i < arenas_of(trainer) || i < trainer->threads; i++)
+  for (int i = 0; i < trainer->arenas || i < trainer->threads; i++)
     sum += arena_bytes(trainer, i, shard, evaluation);
   return sum;
 }
@@ -42,7 +37,7 @@ static double bytes_of_arenas(const FovTrainer *trainer, double shard, double ev
  * each worker. Lanes that leave early make updates of different sizes: room for the largest is
  * taken at once. */
 static FovStatus allocate(FovTrainer *trainer, double shard, double kept, double evaluation) {
-  int shards = arenas_of(trainer), threads = trainer->threads;
+  int shards = trainer->arenas, threads = trainer->threads;
   FOV_TRY(fov_workspace_create(&trainer->workspace, threads > shards ? threads : shards));
   bool complete = allocate_blocks(trainer) && fov_train_allocate_kept(trainer, kept);
   for (int i = 0; complete && i < trainer->workspace.count; i++) {
@@ -62,7 +57,8 @@ static FovStatus allocate(FovTrainer *trainer, double shard, double kept, double
  * of a shard, and that is enough, since it has as many lanes and gradients as well. */
 static FovStatus measure_evaluation(double *bytes, const FovTrainer *trainer) {
   const FovTraining *training = &trainer->training;
-  bool enough = training->options.shard >= FOV_SHARD && trainer->threads <= arenas_of(trainer);
+  bool enough =
+      fov_train_lanes(&training->options) >= FOV_SHARD && trainer->threads <= trainer->arenas;
   *bytes = 0;
   return enough ? FOV_OK : fov_shard_bytes(bytes, &training->task, NULL);
 }
@@ -78,10 +74,10 @@ static void take_part(FovTrainer *trainer) {
 }
 
 FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, int threads) {
-  double blocks, shards, evaluation;
+  FovTrainBytes bytes;
+  double evaluation;
   *trainer = NULL;
-  FOV_TRY(fov_training_memory(&blocks, &shards, training));
-  double kept = fov_train_kept_bytes(training);
+  FOV_TRY(fov_train_measure(&bytes, training));
   FovTrainer *t = calloc(1, sizeof *t);
   if (!t) return fov_fail(FOV_ERR_MEMORY, "no memory for a trainer");
   const FovParams *params = &training->task.agent->params;
@@ -90,13 +86,14 @@ FovStatus fov_trainer_create(FovTrainer **trainer, const FovTraining *training, 
   t->shards = fov_train_shards(&training->options);
   t->chunks = (int)((params->size + FOV_CHUNK - 1) / FOV_CHUNK);
   t->passes = fov_train_passes(&t->parts, training);
+  t->arenas = bytes.arenas;
   take_part(t);
-  double shard = shards / arenas_of(t) - kept;
   FovStatus status = measure_evaluation(&evaluation, t);
   if (status == FOV_OK)
-    status = fov_memory_check(blocks + arenas_of(t) * kept + bytes_of_arenas(t, shard, evaluation),
+    status = fov_memory_check(bytes.blocks + bytes.arenas * bytes.kept +
+                                  bytes_of_arenas(t, bytes.shard, evaluation),
                               "this training", "train.batch");
-  if (status == FOV_OK) status = allocate(t, shard, kept, evaluation);
+  if (status == FOV_OK) status = allocate(t, bytes.shard, bytes.kept, evaluation);
   if (status != FOV_OK) {
     fov_trainer_destroy(t);
     return status;

@@ -22,10 +22,11 @@ typedef struct FovTrainOptions {
   double rate;      /**< learning rate */
   int schedule;     /**< FovSchedule */
   double warmup;    /**< share of the training over which the rate rises from 0 */
-  double clip;      /**< global norm that gradients are cut to; 0: none */
+  double clip;      /**< gradients with a larger global norm are clipped to it; 0: none */
   double average;   /**< decay of the weights' moving average used in evaluation; 0: none */
   int answer;       /**< FovTrainAnswer */
-  double last;      /**< share of the loss that the answer given has, if every answer is trained */
+  double last;      /**< share of the loss that the answer given has, if every answer is trained; 0:
+                         as much as each earlier one */
   double near;      /**< share of the way to the target that a random first glimpse is moved; falls
                          to 0 by the middle of the training */
 } FovTrainOptions;
@@ -52,6 +53,9 @@ FovAnswerWeights fov_train_answer_weights(const FovTrainOptions *options, int gl
 
 /** Shards of a batch: more threads than that have nothing to play. */
 int fov_train_shards(const FovTrainOptions *options);
+
+/** Lanes of the largest shard. */
+int fov_train_lanes(const FovTrainOptions *options);
 
 /** The `shard` with which `threads` threads play a batch in the least time: no thread plays more
  * than one, and a smaller one would not be faster. */

@@ -38,8 +38,8 @@ struct FovTrainer {
   FovTrainerState state;
   FovWorkspace workspace;
   FovDivision division;
-  int threads, shards, chunks; /**< of this rank; of the batch; of a block */
-  int rank, first_shard, own_shards;
+  int threads, shards, chunks;               /**< of this rank; of the batch; of a block */
+  int rank, first_shard, own_shards, arenas; /**< see FovTrainBytes */
   size_t start, end;      /**< of the block: the range in which this rank finishes the sums */
   real **shard_gradients; /**< [shards] blocks; NULL: another rank plays the shard */
   bool *is_partial;       /**< [shards]: see fov_train_is_partial */
@@ -59,6 +59,18 @@ struct FovTrainer {
   FovRollout *before;    /**< [own_shards]: these; NULL: none is repeated */
   real *kept_blocks[FOV_STATE_BLOCKS]; /**< of the state before the update */
 };
+
+/** What a training takes, in bytes. */
+typedef struct FovTrainBytes {
+  double blocks; /**< values, moments, gradients and the like */
+  double shard;  /**< of an arena in which a shard is played */
+  double kept;   /**< of a rollout that is repeated, one for each arena; 0: none is */
+  int arenas;    /**< of this rank: one for each of its shards; one too where it has none, to step
+                      and to evaluate in */
+} FovTrainBytes;
+
+/** Measures it by playing a small part of the training; fails as fov_training_memory does. */
+FovStatus fov_train_measure(FovTrainBytes *bytes, const FovTraining *training);
 
 /** Allocates and fills what an update needs of the gradients: blocks, partials and messages. False
  * if memory is short; freed by fov_train_free_sums in any case. */
@@ -95,7 +107,7 @@ typedef struct FovShardInput {
   const real *values, *transposed; /**< the parameters; transposed copies, or NULL */
   const FovRollout *before;        /**< that the plan forces the lanes to repeat; NULL: none */
   double average_return;
-  int batch; /**< episodes of the optimiser's step, in all shards */
+  int batch; /**< episodes of the optimiser's step, in all its shards */
 } FovShardInput;
 
 /** Plays a plan, adds the objective's gradients to a block and its figures to sums. */
@@ -109,9 +121,6 @@ FovStatus fov_train_check(const FovTraining *training);
 
 /** The passes of an objective and the steps of each; 0 and 1: it repeats nothing. */
 int fov_train_passes(int *parts, const FovTraining *training);
-
-/** Bytes of a rollout that is kept for one shard; 0: none is. */
-double fov_train_kept_bytes(const FovTraining *training);
 
 /** Allocates what is kept from pass to pass. False if memory is short. */
 bool fov_train_allocate_kept(FovTrainer *trainer, double bytes);
