@@ -70,7 +70,7 @@ static const struct {
     {"repeats", {true, true, false}},  {"largest", {false, true, false}},
     {"samples", {false, false, true}}, {"seed", {false, false, true}},
     {"cases", {false, false, true}},   {"own-reward", {false, false, true}},
-    {"plot", {false, true, true}},
+    {"plot", {false, true, true}},     {"threads", {true, false, true}},
 };
 
 /** What to measure, from the request and the words. */
@@ -218,10 +218,10 @@ static FovStatus measure_all(const Bench *bench) {
 }
 
 static FovStatus print_json(const Bench *bench) {
-  json_t *root = json_pack("{s:s, s:s, s:i, s:i, s:i, s:O}", "version", fov_version, "gemm",
+  json_t *root = json_pack("{s:s, s:s, s:i, s:i, s:O}", "version", fov_version, "gemm",
                            fov_gemm_library(), "threads", bench->threads, "ranks",
-                           fov_ranks_count(fov_cli_ranks()), "repeats", bench->request->repeats,
-                           "subjects", bench->json);
+                           fov_ranks_count(fov_cli_ranks()), "subjects", bench->json);
+  if (!bench->gradient) json_object_set_new(root, "repeats", json_integer(bench->request->repeats));
   char *text = fov_json_text(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
   json_decref(root);
   if (!text) return fov_fail(FOV_ERR_MEMORY, "the figures cannot be written as JSON");
@@ -244,6 +244,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   FovRanks *ranks = fov_cli_ranks();
   Bench bench = {.request = request, .threads = fov_cli_threads(request->threads)};
   FOV_TRY(fov_ranks_agree(ranks, read_words(&bench, arguments)));
+  if (bench.size) bench.threads = 1;
   if (request->json)
     bench.json = json_array();
   else if (fov_ranks_is_first(ranks))
@@ -279,8 +280,9 @@ const FovCommand fov_command_bench = {
              "core=lstm.\n"
              "key=value changes a setting, as in fovea train. size refuses those that it sets:\n"
              "env, env.size, glimpses, sensor.scales, sensor.whole, encoder and core. gradient\n"
-             "refuses those that its estimators set: attention, objective, baseline, reward and\n"
-             "train.*\n",
+             "refuses those that its estimators set: attention, objective, baseline, reward,\n"
+             "train.*, policy.entropy and seed; without --own-reward also policy.cost and\n"
+             "stop.cost if the answers are classes.\n",
     .examples = "  fovea bench\n"
                 "  fovea bench train experiments/cluttered-60 core=gru\n"
                 "  mpirun -n 2 fovea bench train experiments/cluttered-60 --threads 1\n"

@@ -64,11 +64,15 @@ FovStatus fov_bench_collect(FovBenchResult *result, const FovSubject *subject, c
       [FOV_BENCH_ENV] = collect_env,
       [FOV_BENCH_TRAIN] = collect_train,
   };
+  bool several = fov_ranks_any(subject->training.ranks, threads > 1);
+  bool sequences = subject->env.spec.observation.kind == FOV_OBSERVATION_TOKENS;
   *result = (FovBenchResult){
-      .name = name, .subject = subject, .threads = {1, threads}, .count = threads > 1 ? 2 : 1};
+      .name = name, .subject = subject, .threads = {1, threads}, .count = several ? 2 : 1};
   for (int phase = 0; phase < FOV_BENCH_PHASES; phase++) {
-    result->has[phase] = wanted[phase];
-    if (wanted[phase]) FOV_TRY(collect[phase](result, repeats));
+    // Sequences have no glimpses: of all phases this one is left out.
+    bool absent = sequences && phase == FOV_BENCH_GLIMPSE && wanted[FOV_BENCH_TRAIN];
+    result->has[phase] = wanted[phase] && !absent;
+    if (result->has[phase]) FOV_TRY(collect[phase](result, repeats));
   }
   return FOV_OK;
 }

@@ -38,14 +38,17 @@ static void print_threads(const FovBenchResult *result) {
 static void print_subject(const FovBenchResult *result) {
   const FovSubject *subject = result->subject;
   const FovExperiment *e = &subject->experiment;
+  const FovObservation *shown = &subject->env.spec.observation;
   FovGlimpseShape glimpse = e->agent.glimpse;
-  fov_print(stdout,
-            "\n%s: %d glimpses of %d x %d at %d scales from %d x %d, core %s, %zu parameters, "
-            "batch %d\n",
-            result->name, fov_task_glimpses(&subject->training.task), glimpse.side, glimpse.side,
-            glimpse.scales, subject->env.spec.observation.width,
-            subject->env.spec.observation.height, e->slots[FOV_SLOT_CORE].plugin->name,
-            fov_params_learned(&e->agent.params), e->train.batch);
+  int glimpses = fov_task_glimpses(&subject->training.task);
+  fov_print(stdout, "\n%s: ", result->name);
+  if (shown->kind == FOV_OBSERVATION_TOKENS)
+    printf("%d readings of at most %d of %d symbols", glimpses, shown->length, shown->vocabulary);
+  else
+    printf("%d glimpses of %d x %d at %d scales from %d x %d", glimpses, glimpse.side, glimpse.side,
+           glimpse.scales, shown->width, shown->height);
+  printf(", core %s, %zu parameters, batch %d\n", e->slots[FOV_SLOT_CORE].plugin->name,
+         fov_params_learned(&e->agent.params), e->train.batch);
 }
 
 static const char *kind_of(const FovProduct *p) {

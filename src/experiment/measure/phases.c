@@ -79,6 +79,11 @@ FovStatus fov_measure_env(FovRepeats *rate, const FovSubject *subject, int threa
 FovStatus fov_measure_sensor(FovRepeats *rate, const FovSubject *subject, int scales, int threads,
                              int repeats) {
   PhaseLoop loop = {.subject = subject, .sensor = subject->experiment.sensor};
+  if (subject->env.spec.observation.kind == FOV_OBSERVATION_TOKENS)
+    return fov_fail(FOV_ERR_USAGE,
+                    "bench glimpse: expected an environment of images or vectors, found env = %s, "
+                    "which shows sequences",
+                    subject->env.type->plugin.name);
   loop.sensor.scales = scales;
   // A vector has no patches.
   loop.sensor.whole = subject->env.spec.observation.kind == FOV_OBSERVATION_VECTOR;
