@@ -654,6 +654,10 @@ static void a_sweep_is_named_by_what_varies(void **state) {
   FovCompareRequest request = {.rollouts = 1, .rows = "one"};
   assert_int_equal(compare_as(&request, SOURCES(in_folder(dir, "rows"))), FOV_OK);
   assert_noted("2 runs of the sweep have not started");
+  // A run of no row is kept.
+  make_run(run, (Made){"alone", "core = lstm\n", 9, 0, 7, FOV_SPLIT_VALID});
+  assert_int_equal(compare_as(&request, SOURCES(dir, run)), FOV_OK);
+  assert_int_equal(compared.recipe_count, 2);
   request.rows = "two";
   assert_int_equal(compare_as(&request, SOURCES(dir)), FOV_ERR_USAGE);
   assert_message("--rows two: no run of these rows has started");

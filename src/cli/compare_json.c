@@ -33,7 +33,8 @@ static json_t *profile_json(const FovComparedRecipe *recipe) {
   json_t *list = json_array();
   for (int i = 0; i < FOV_COMPARE_THRESHOLDS && recipe->profile; i++) {
     const FovEstimate *share = &recipe->profile[i];
-    json_array_append_new(list, json_pack("[f,f,f]", share->value, share->low, share->high));
+    json_array_append_new(list, json_pack("[f,o,o]", share->value, fov_json_number(share->low),
+                                          fov_json_number(share->high)));
   }
   return list;
 }
@@ -119,11 +120,11 @@ static bool is_complete(const json_t *root, const FovCompared *c) {
 
 FovStatus fov_compare_json(FILE *stream, const FovCompared *compared) {
   const FovCompared *c = compared;
-  json_t *root =
-      json_pack("{s:s, s:o, s:i, s:o, s:i, s:I, s:i}", "measure", c->errors ? "error" : "score",
-                "split", text_json(c->split), "rollouts", c->rollouts, "cases",
-                c->cases > 0 ? json_integer(c->cases) : json_null(), "draws", c->draws, "seed",
-                (json_int_t)c->seed, "corrected_for", c->corrected_for);
+  json_t *root = json_pack("{s:s, s:o, s:o, s:o, s:i, s:I, s:i}", "measure",
+                           c->errors ? "error" : "score", "split", text_json(c->split), "rollouts",
+                           c->split ? json_integer(c->rollouts) : json_null(), "cases",
+                           c->cases > 0 ? json_integer(c->cases) : json_null(), "draws", c->draws,
+                           "seed", (json_int_t)c->seed, "corrected_for", c->corrected_for);
   if (root) add_lists(root, c);
   char *text =
       root && is_complete(root, c)

@@ -237,7 +237,8 @@ static void conclude(FILE *stream, const FovCompared *c, const FovComparedPair *
     print_words(stream, print, "too few draws to decide between %s and %s; see --draws",
                 first->name, second->name);
   else
-    print_words(stream, print, "one run of %s cannot decide between it and %s: train more seeds",
+    print_words(stream, print,
+                "%s has one run of a task, too few to decide between it and %s: train more seeds",
                 isnan(first->half_width) ? first->name : second->name,
                 isnan(first->half_width) ? second->name : first->name);
 }

@@ -198,6 +198,7 @@ static void draw_rows(cairo_t *cr, const FovDrawComparison *comparison, const La
 
 static void draw_band(cairo_t *cr, const FovDrawEstimate *profile, const double *thresholds, int n,
                       const FovAxis *x, const FovAxis *y) {
+  if (isnan(profile[0].low)) return;
   for (int i = 0; i < n; i++)
     cairo_line_to(cr, fov_axis_at(x, thresholds[i]), fov_axis_at(y, profile[i].high));
   for (int i = n - 1; i >= 0; i--)

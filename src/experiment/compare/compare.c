@@ -81,7 +81,7 @@ static int fewest_runs(const FovComparing *comparing) {
 static void note_few_runs(FovCompared *result, int fewest, int tasks) {
   enum { ENOUGH = 6 }; // of one task; their range misses the median in 3 % of experiments
   if (fewest == 1)
-    fov_runs_note(&result->runs, "one run of a recipe has no interval over seeds");
+    fov_runs_note(&result->runs, "a recipe with one run of a task has no interval over seeds");
   else if (fewest < ENOUGH && tasks == 1)
     fov_runs_note(
         &result->runs,
@@ -136,6 +136,16 @@ static const char *name_split(const FovRuns *runs, FovCompareSplit split) {
   return NULL;
 }
 
+/** Columns 'error' and 'score' do not say which split and how many rollouts they are of. */
+static FovStatus check_choice(const FovCompared *result, const FovCompareRequest *request) {
+  if (result->split || (request->split == FOV_COMPARE_AUTO && request->rollouts == 1))
+    return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "--split and --rollouts: expected columns 'valid_error' or 'test_error', found "
+                  "'%s' only",
+                  result->errors ? "error" : "score");
+}
+
 static FovStatus gather(FovCompared *result, const FovCompareRequest *request) {
   FovCompareSplit split = request->split;
   FovRuns *runs = &result->runs;
@@ -147,6 +157,7 @@ static FovStatus gather(FovCompared *result, const FovCompareRequest *request) {
   FOV_TRY(fov_runs_complete(runs));
   result->errors = runs->errors > 0;
   result->split = name_split(runs, split);
+  FOV_TRY(check_choice(result, request));
   result->cases = common_cases(runs);
   result->recipe_count = runs->recipes.count;
   result->recipes = calloc((size_t)result->recipe_count, sizeof *result->recipes);

@@ -52,8 +52,8 @@ typedef struct FovComparedRecipe {
 typedef enum FovVerdict {
   FOV_VERDICT_BETTER,    /**< the first recipe is better */
   FOV_VERDICT_UNDECIDED, /**< the corrected interval of the difference includes 0 */
-  FOV_VERDICT_FEW_RUNS,  /**< it does not, but there are too few runs or cases to decide */
-  FOV_VERDICT_FEW_DRAWS, /**< it does not, but so many pairs need more draws */
+  FOV_VERDICT_FEW_RUNS,  /**< the interval excludes 0, but runs or cases are too few to decide */
+  FOV_VERDICT_FEW_DRAWS, /**< the interval excludes 0, but so many pairs need more draws */
 } FovVerdict;
 
 /** McNemar's test of two runs with the same seed on the same cases. */

@@ -99,7 +99,8 @@ static void choose_thresholds(FovCompared *result) {
     result->thresholds[i] = first + (last - first) * i / (FOV_COMPARE_THRESHOLDS - 1);
 }
 
-/** The share of runs whose score is above τ: the mean of the matrix of [score > τ]. */
+/** The share of runs whose score is above τ: the mean of the matrix of [score > τ]. One run of a
+ * task has no interval. */
 static FovStatus estimate_share(FovEstimate *share, const FovComparing *comparing,
                                 const FovScores *scores, double tau, double *above) {
   enum { BAND_DRAWS = 2000 }; // for each of many thresholds
@@ -108,9 +109,12 @@ static FovStatus estimate_share(FovEstimate *share, const FovComparing *comparin
   if (draws.count > BAND_DRAWS) draws.count = BAND_DRAWS;
   for (int i = 0; i < scores->count; i++) above[i] = scores->values[i] > tau;
   FOV_TRY(fov_scores_init(&matrix, above, scores->runs, scores->tasks));
-  FovStatus status = fov_bootstrap(&draws, &matrix, fov_scores_mean);
-  *share = (FovEstimate){.value = fov_scores_mean(&matrix)};
-  if (status == FOV_OK) fov_bootstrap_interval(&share->low, &share->high, &draws, 0.95);
+  FovStatus status = FOV_OK;
+  *share = (FovEstimate){fov_scores_mean(&matrix), NAN, NAN};
+  if (!fov_comparing_lacks_runs(scores)) {
+    status = fov_bootstrap(&draws, &matrix, fov_scores_mean);
+    if (status == FOV_OK) fov_bootstrap_interval(&share->low, &share->high, &draws, 0.95);
+  }
   fov_scores_finish(&matrix);
   return status;
 }

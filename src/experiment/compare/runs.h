@@ -33,7 +33,7 @@ extern const char *const fov_cost_columns[];
 /** A recipe or a task. */
 typedef struct FovVariant {
   char *settings; /**< lines "key = value" */
-  char *label;    /**< short name of where its first run is from; for what has no settings */
+  char *label;    /**< of the folder or file of its first run, used where there are no settings */
   char *name;     /**< after fov_runs_name: what distinguishes it, "core=gru policy.sigma=2" */
 } FovVariant;
 
@@ -101,7 +101,7 @@ typedef enum FovCompareSplit {
 } FovCompareSplit;
 
 /** Drops the runs of other rows of sweeps than those that a list names, "soft,gaze"; NULL: none are
- * dropped. Fails on a name that no row has. */
+ * dropped. Keeps runs that belong to no row. Fails on a name that no row has. */
 FovStatus fov_runs_choose_rows(FovRuns *runs, const char *list);
 
 /** Reads the score of every run: `split` becomes the split that they are of. Drops runs without a

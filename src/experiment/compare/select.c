@@ -204,6 +204,7 @@ FovStatus fov_runs_choose_rows(FovRuns *runs, const char *list) {
     found = found || *names[i];
   }
   if (status == FOV_OK) status = fov_sweep_rows_choose(chosen, names, found ? count : 0, list);
+  for (int i = 0; i < count && status == FOV_OK; i++) chosen[i] = chosen[i] || !*names[i];
   if (status == FOV_OK) keep_rows(runs, chosen);
   if (status == FOV_OK && runs->count == 0)
     status = fov_fail(FOV_ERR_USAGE, "--rows %.80s: no run of these rows has started", list);
