@@ -193,9 +193,13 @@ static void test_figures_on_numbers_worked_by_hand(void **state) {
   fov_params_add(&params, "second.w", 1, 1, FOV_INIT_ZERO, 0);
   assert_int_equal(fov_gradient_params_create(&compared, &params), FOV_OK);
   double sum[] = {4, 4}, exact[] = {1, -2};
-  const FovGradientSums sums = {
+  FovGradientSums sums = {
       .sum = sum, .squares = {1 + 9, 4 + 4}, .seconds = 8, .samples = 2, .lanes = 2};
-  const FovGradientSums reference = {.sum = exact, .squares = {1, 4}, .samples = 1, .lanes = 1};
+  FovGradientSums reference = {.sum = exact, .squares = {1, 4}, .samples = 1, .lanes = 1};
+  // On the first direction; neither sample of the second group differs from its mean.
+  sums.projected[0][0] = 4, sums.projected_squares[0][0] = 1 + 9;
+  sums.projected[1][0] = 4, sums.projected_squares[1][0] = 4 + 4;
+  reference.projected[0][0] = 1, reference.projected[1][0] = -2;
   fov_gradient_figures(&e, &sums, &reference, &compared);
   // The variance of a sample is 2, of an episode 4, of the mean 1.
   assert_close(e.groups[0].variance, 4, 1e-12);
@@ -205,6 +209,8 @@ static void test_figures_on_numbers_worked_by_hand(void **state) {
   assert_close(e.groups[1].variance, 0, 1e-12);
   assert_close(e.groups[1].cosine, -1, 1e-12);
   assert_close(e.groups[1].bias, 2, 1e-12);
+  assert_close(e.groups[0].p, 1, 1e-12);
+  assert_close(e.groups[1].p, 0, 1e-12);
   assert_close(e.all.variance, 4, 1e-12);
   assert_close(e.all.norm, sqrt(5), 1e-12);
   assert_close(e.all.cosine, -2 / sqrt(5 * 7), 1e-12); // |m|² = 8, less 1

@@ -36,7 +36,7 @@ static const FovOption options[] = {
     FOV_BOOL(FovExplainCommand, wrong, "no",
              "only episodes that were answered wrongly or missed their goal"),
     FOV_INT(FovExplainCommand, class, "-1", -1, FOV_MAX_ACTIONS,
-            "only those of this class; -1: all"),
+            "only episodes of this class; -1: all"),
     FOV_CHOICE(FovExplainCommand, split, "test", fov_split_names, "which cases"),
     FOV_BOOL(FovExplainCommand, through, "no",
              "differentiate through soft weights and windows, too, instead of holding them fixed"),

@@ -92,10 +92,13 @@ static void draw(FovSweepTable *table, const FovSweepReport *report) {
   int done = count_state(report, FOV_SWEEP_FINISHED), shown = 0;
   int failed = count_state(report, FOV_SWEEP_FAILED) + count_state(report, FOV_SWEEP_DIVERGED);
   fov_sweep_table_clear(table);
-  print_line(table, "%s%d of %d runs done, %d running, %d failed  %s left",
-             report->testing ? "testing: " : "", done, count_wanted(report),
-             count_state(report, FOV_SWEEP_RUNNING), failed,
-             fov_duration(left, seconds_left(table, report)));
+  int running = count_state(report, FOV_SWEEP_RUNNING);
+  if (report->testing)
+    print_line(table, "testing: %d running, %d failed", running, failed);
+  else
+    print_line(table, "%d of %d runs done, %d running, %d failed  %s left", done,
+               count_wanted(report), running, failed,
+               fov_duration(left, seconds_left(table, report)));
   if (report->chosen >= 0 && !report->testing)
     print_line(table, "best: valid error %.2f %%  %s", 100 * report->chosen_error,
                describe(label, report->plan, report->chosen));

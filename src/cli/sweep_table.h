@@ -10,7 +10,7 @@ typedef struct FovSweepTable {
   double done_before; /**< of the trainings, when this process began; −1: not known yet */
 } FovSweepTable;
 
-/** A FovSweepReporter's `report`. table: a FovSweepTable, zero-initialised. */
+/** A FovSweepReporter's `report`. table: a FovSweepTable, {.done_before = −1} at the start. */
 void fov_sweep_table_report(void *table, const FovSweepReport *report);
 
 /** Removes the table from the screen. */

@@ -21,7 +21,8 @@ void fov_session_note(void *session, const char *line);
 /** Whether this process writes the run's files: rank 0 does. */
 bool fov_session_writes(const FovSession *session);
 
-/** Gives a text of rank 0 to all ranks, which free it. text: there, a text; elsewhere, of NULL. */
+/** Gives a text of rank 0 to all ranks, which free it. *text: on rank 0 the text, on the others
+ * NULL. */
 FovStatus fov_session_share_text(const FovSession *session, char **text);
 
 /** Fails unless all ranks have the same program, settings and data, and multiply to the same bits.

@@ -9,7 +9,7 @@
 #include "learn/rollout/beam.h"
 #include "record/checkpoint.h"
 
-/** Processor time of a worker for everything but the environment, whose share is that of the clock.
+/** Processor time of a worker without that of the environment, whose share is taken from the clock.
  */
 static double agent_seconds(const FovProfile *profile) {
   double all = 0;

@@ -86,16 +86,24 @@ static double projection_error(const FovGradientSums *sums, int group, int p) {
   return n > 1 ? at_least_0(sums->projected_squares[group][p] / n - mean * mean) / (n - 1) : 0;
 }
 
-/** The p-value of the largest difference of the means. group: FOV_GRADIENT_GROUPS for all. */
+/** What means of the same numbers differ by at most, as a share of them. */
+static const double ROUNDING = 1e-5;
+
+/** The p-value of the largest difference of the means; 0 if some differ that have no variance.
+ * group: FOV_GRADIENT_GROUPS for all. */
 static double p_of(const FovGradientSums *sums, const FovGradientSums *reference, int group) {
   double worst = 0;
   if (!reference || sums->samples < 2) return NAN;
   for (int p = 0; p < FOV_PROJECTIONS; p++) {
-    double difference = sums->projected[group][p] / (double)sums->samples -
-                        reference->projected[group][p] / (double)reference->samples;
+    double mean = sums->projected[group][p] / (double)sums->samples;
+    double expected = reference->projected[group][p] / (double)reference->samples;
+    double distance = fabs(mean - expected);
     double error = projection_error(sums, group, p) + projection_error(reference, group, p);
     if (isnan(error)) return NAN;
-    if (error > 0) worst = fmax(worst, fabs(difference) / sqrt(error));
+    if (error > 0)
+      worst = fmax(worst, distance / sqrt(error));
+    else if (distance > ROUNDING * (fabs(mean) + fabs(expected)))
+      worst = INFINITY;
   }
   return fmin(1, FOV_PROJECTIONS * fov_stats_student_p(worst, (double)sums->samples - 1));
 }

@@ -5,8 +5,8 @@
  * classes E[−log p(y | l)] over the choices l of the policy, for games −E[R], for vectors −E[R] and
  * the loss of the answers. The reference is its exact value where all sequences of choices can be
  * enumerated, of random first places a mean over many of them, and otherwise the mean of many
- * samples of REINFORCE. Objectives of the likelihood −log E[p(y | l)] have that as reference, and
- * none where nothing can be enumerated.
+ * samples of REINFORCE. For objectives of the likelihood it is the exact gradient of
+ * −log E[p(y | l)]; they have no reference where nothing can be enumerated.
  *
  * With own_reward the loss is that of the training: −E[R] over the choices, R being the agent's own
  * reward of every step and a constant in the gradient even if it depends on the parameters (as a

@@ -83,7 +83,7 @@ static int sample_lanes(const FovSampling *sampling) {
   return sampling->cases * sampling->training->options.copies;
 }
 
-/** Lanes first … first+lanes−1 of a sample: each case has its own image in every sample, each lane
+/** Lanes first … first+lanes−1 of a sample: a case has the same image in every sample, each lane
  * its own choices. */
 static FovPlan plan_lanes(FovArena *arena, const FovSampling *sampling, int64_t sample, int first,
                           int lanes) {

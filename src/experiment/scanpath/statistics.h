@@ -23,9 +23,10 @@ extern const char *const fov_scanpath_statistic_names[FOV_SCANPATH_STATISTICS];
 /** Glimpses nearer than `radius` to an earlier place that the gaze has left since. */
 int fov_scanpath_revisits(const FovScanpath *path, double radius);
 
-/** Fills the statistics of an episode; NaN where there is none: SACCADE of one glimpse, DECISION of
- * a game. A revisit is within half the width of the finest patch of the first glimpse. path: of the
- * episode; mask: [H, W], scratch */
+/** Fills the statistics of an episode; NaN where there is none: SACCADE of one glimpse; REVISITS,
+ * SEEN and FINE of an attention that reads several tiles; DECISION of moves and vectors. A revisit
+ * is within half the width of the finest patch of the first glimpse. path: of the episode; mask:
+ * [H, W], scratch */
 void fov_scanpath_statistics(double statistics[FOV_SCANPATH_STATISTICS], const FovTrace *trace,
                              int episode, const FovScanpath *path, uint8_t *mask);
 

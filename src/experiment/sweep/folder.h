@@ -18,8 +18,8 @@ FovStatus fov_sweep_folder_check(const char *dir, const FovSweepPlan *plan);
 /** Creates the folder where it does not exist, checks it, and writes the plan. */
 FovStatus fov_sweep_folder_open(const char *dir, const FovSweepPlan *plan);
 
-/** Claims a run, or anything else by its name: the descriptor, which releases it when every process
- * that has it has closed it; −1 if another process has it. */
+/** Claims a name, such as that of a run. claim: a descriptor, and the claim ends when all of its
+ * copies are closed; −1: another process has it. */
 FovStatus fov_sweep_claim(int *claim, const char *dir, const char *name);
 
 /** Waits for the other processes that write the sweep's own files, and keeps them from doing so

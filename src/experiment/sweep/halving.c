@@ -175,7 +175,7 @@ static int promotable(FovHalving *h) {
 }
 
 /** The best run that waits at the highest rung where one does, unless a run has reached the end. */
-static int last_hope(FovHalving *h) {
+static int best_waiting(FovHalving *h) {
   if (sort_rung(h, h->rungs) > 0) return -1;
   for (int rung = h->rungs - 1; rung >= 0; rung--) {
     int count = sort_rung(h, rung), run = first_waiting(h, rung, count);
@@ -221,7 +221,7 @@ static FovStatus send(int *run, int *claim, FovHalving *h, int chosen) {
 static int choose(FovHalving *h, int elsewhere) {
   int chosen = promotable(h);
   if (chosen < 0) chosen = unstarted(h);
-  return chosen < 0 && elsewhere == 0 ? last_hope(h) : chosen;
+  return chosen < 0 && elsewhere == 0 ? best_waiting(h) : chosen;
 }
 
 static bool has_failed(const Standing *s) {

@@ -20,7 +20,7 @@ void fov_sweep_refresh(const FovSweep *sweep, FovSweepRun *run) {
 
 /** With halving, a run that has not ended stands where the journal has it, whichever process wrote
  * that: also one that this process has seen paused, and another one continues. */
-static void take_standing(FovSweep *sweep, int i) {
+static void read_standing(FovSweep *sweep, int i) {
   FovSweepRun *run = &sweep->runs[i];
   if (run->state == FOV_SWEEP_FINISHED || run->state == FOV_SWEEP_DIVERGED) return;
   run->state = fov_halving_is_paused(sweep->halving, i)    ? FOV_SWEEP_PAUSED
@@ -30,22 +30,22 @@ static void take_standing(FovSweep *sweep, int i) {
 
 /** Reads the files of the runs that no child of this process works on; `all`: also of finished
  * ones, which may have been tested. */
-static void take_stock(FovSweep *sweep, bool all) {
+static void refresh_runs(FovSweep *sweep, bool all) {
   for (int i = 0; i < sweep->count; i++) {
     FovSweepRun *run = &sweep->runs[i];
     if (run->state == FOV_SWEEP_RUNNING || (run->state == FOV_SWEEP_FINISHED && !all)) continue;
     fov_sweep_refresh(sweep, run);
-    if (sweep->halving) take_standing(sweep, i);
+    if (sweep->halving) read_standing(sweep, i);
   }
 }
 
 /** Replaces results.csv. If the folder has got more seeds or rollouts since this process began, a
  * start with these completes it. The lock lasts from reading to writing, so that the newest table
- * has all that older ones had. all: see take_stock. */
+ * has all that older ones had. all: see refresh_runs. */
 static FovStatus write_results(FovSweep *sweep, bool all) {
   int lock;
   FOV_TRY(fov_sweep_lock(&lock, sweep->request->dir));
-  take_stock(sweep, all);
+  refresh_runs(sweep, all);
   FovStatus status = fov_sweep_folder_check(sweep->request->dir, &sweep->plan);
   if (status == FOV_OK)
     status = fov_sweep_write_results(sweep->request->dir, &sweep->plan, sweep->runs, sweep->count);
@@ -104,7 +104,7 @@ static FovStatus end_job(FovSweep *sweep, FovSweepJob *job, FovStatus ended) {
   if (run->state == FOV_SWEEP_WAITING) return FOV_OK;
   log_end(sweep, run);
   fov_sweep_notify(sweep, run);
-  return write_results(sweep, false);
+  return write_results(sweep, sweep->testing);
 }
 
 /** Copies what the children report, and takes note of those that ended. */
@@ -258,7 +258,7 @@ static void choose_tests(FovSweep *sweep) {
 static FovStatus run_all(FovSweep *sweep) {
   bool complete = false;
   FOV_TRY(work(sweep));
-  take_stock(sweep, true);
+  refresh_runs(sweep, true);
   if (sweep->plan.options.test) FOV_TRY(find_complete(&complete, sweep));
   if (complete) {
     choose_tests(sweep);
