@@ -238,6 +238,30 @@ static void test_a_strip_is_explained(void **state) {
   fov_trace_finish(&trace);
 }
 
+/** Plots over time are left out of a scene that is too narrow for their numbers. */
+static void test_plots_of_a_narrow_scene_have_room(void **state) {
+  (void)state;
+  float map[STRIP * STRIP_TILES] = {0}, jacobian[GLIMPSES * GLIMPSES] = {0};
+  FovTrace traces[] = {make_up_strip(1, 1), make_up_strip(1, 1), make_up_trace(1, 1),
+                       make_up_game(1), make_up_symbols(1, 1)};
+  for (int t = 0; t < GLIMPSES; t++) traces[0].baselines[t] = NAN;
+  for (int i = 0; i < 5; i++) {
+    FovScene scene = scene_of(&traces[i], 0, 1, 0);
+    for (int explained = 0; explained < 2; explained++)
+      for (scene.width = 320; scene.width <= 1280; scene.width += 16)
+        for (scene.height = 180; scene.height <= 720; scene.height += 20) {
+          if (explained)
+            scene.explanation = (FovExplanation){
+                .method = "saliency", .map = map, .scale = 2, .jacobian = jacobian};
+          FovLayout l = fov_layout(&scene);
+          assert_true(l.last.h == 0 || l.last.w >= 6 * l.em);
+          assert_true(l.returns.h == 0 || l.returns.w >= 6 * l.em);
+          assert_true(l.bars.h == 0 || l.bars.w > 0);
+        }
+    fov_trace_finish(&traces[i]);
+  }
+}
+
 /** The image lies over the columns of its tiles, tinted by their weights. */
 static void test_a_strip_is_tinted_by_the_weights_of_its_tiles(void **state) {
   (void)state;
@@ -537,8 +561,9 @@ static void test_any_weights_sources_and_sizes_draw(void **state) {
     if (i % 5 == 0 && i > 100) trace->column[0].width = 1; // not of these symbols
     FovScene scene =
         scene_of(trace, 0, i % GLIMPSES, i % 5 < 2 ? i / 5 % (fov_heads(trace) + 1) : 0);
-    scene.width = i % 3 ? WIDTH : 320;
-    scene.height = i % 3 ? HEIGHT : 180;
+    static const int sizes[][2] = {{320, 180}, {WIDTH, HEIGHT}, {320, 400}, {480, 500}};
+    scene.width = sizes[i % 4][0];
+    scene.height = sizes[i % 4][1];
     scene.zoom = (FovZoom){i % 4 ? 1 : 64, 0.3, 0.9};
     scene.glide = i % 7 && i % GLIMPSES < GLIMPSES - 1 ? 0.3 : 0;
     scene.overlays = (unsigned)i % (1 << FOV_OVERLAYS);
@@ -570,6 +595,7 @@ int main(void) {
       cmocka_unit_test(test_a_wrong_answer_stands_beside_its_label),
       cmocka_unit_test(test_a_site_that_is_read_alone_has_an_outline),
       cmocka_unit_test(test_a_strip_is_explained),
+      cmocka_unit_test(test_plots_of_a_narrow_scene_have_room),
       cmocka_unit_test(test_a_strip_is_tinted_by_the_weights_of_its_tiles),
       cmocka_unit_test(test_only_rows_of_tiles_are_alignments),
       cmocka_unit_test(test_the_pointer_reads_weights_symbols_and_labels),

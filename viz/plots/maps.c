@@ -90,6 +90,12 @@ static void draw_places(cairo_t *cr, const FovDrawMap *map, FovBox box) {
   fov_stroke_rimmed(cr, (FovColour){1, 1, 1}, 1, 0.8);
 }
 
+/** Draws a text, cut to the room that it has. */
+static void draw_words(cairo_t *cr, double x, double y, char *text, size_t size, double room) {
+  fov_fit_text(cr, text, size, room);
+  fov_text(cr, x, y, FOV_ALIGN_LEFT, "%s", text);
+}
+
 /** Returns the scale. */
 static double draw_panel(cairo_t *cr, const Sheet *sheet, int index) {
   const FovDrawMap *map = &sheet->drawing->maps[index];
@@ -109,10 +115,12 @@ static double draw_panel(cairo_t *cr, const Sheet *sheet, int index) {
   if (map->places) draw_places(cr, map, box);
   cairo_restore(cr);
   fov_set_colour(cr, map->wrong ? fov_theme_light.wrong : fov_theme_light.ink, 1);
+  char caption[256];
   if (sheet->drawing->frames > 1)
-    fov_text(cr, box.x, box.y - 6, FOV_ALIGN_LEFT, "%s, picture %d", map->caption, frame + 1);
+    snprintf(caption, sizeof caption, "%s, picture %d", map->caption, frame + 1);
   else
-    fov_text(cr, box.x, box.y - 6, FOV_ALIGN_LEFT, "%s", map->caption);
+    snprintf(caption, sizeof caption, "%s", map->caption);
+  draw_words(cr, box.x, box.y - 6, caption, sizeof caption, sheet->w + GAP - 4);
   return scale;
 }
 
@@ -144,7 +152,9 @@ static void draw_sheet(cairo_t *cr, const Sheet *sheet, double width, double hei
   fov_fill_box(cr, (FovBox){0, 0, width, height}, fov_theme_light.paper);
   fov_set_font(cr, 14, true);
   fov_set_colour(cr, fov_theme_light.ink, 1);
-  fov_text(cr, MARGIN, 28, FOV_ALIGN_LEFT, "%s", sheet->drawing->title);
+  char title[256];
+  snprintf(title, sizeof title, "%s", sheet->drawing->title);
+  draw_words(cr, MARGIN, 28, title, sizeof title, width - 2 * MARGIN);
   fov_set_font(cr, 11, false);
   for (int i = 0; i < sheet->drawing->count; i++) scale = draw_panel(cr, sheet, i);
   draw_bar(cr, height - BAR, scale, sheet->drawing->count);

@@ -79,7 +79,7 @@ static Layout lay_out(const FovConfusion *c, const FovTrace *trace, double width
   FovBox body = {pad, pad, width - 2 * pad, height - 2 * pad};
   l.title = fov_cut_top(&body, round(1.5 * em), round(0.75 * pad));
   double names = (trace->names ? 6 : 2.6) * em, above = 3.2 * em;
-  double side = fmax(c->classes, fmin(body.h - above, 0.56 * body.w - names));
+  double side = fmax(1, fmin(body.h - above, 0.56 * body.w - names));
   l.pitch = side / c->classes;
   l.matrix = (FovBox){body.x + names, body.y + above, side, side};
   double left = l.matrix.x + side + 2 * pad;
@@ -92,8 +92,9 @@ static Layout lay_out(const FovConfusion *c, const FovTrace *trace, double width
 static FovBox cell_box(const Layout *l, int label, int answer) {
   double x = round(l->matrix.x + answer * l->pitch), y = round(l->matrix.y + label * l->pitch);
   double gap = l->pitch > 6 ? 1 : 0;
-  return (FovBox){x, y, round(l->matrix.x + (answer + 1) * l->pitch) - x - gap,
-                  round(l->matrix.y + (label + 1) * l->pitch) - y - gap};
+  // At least a pixel, over its neighbours where there are more cells than pixels.
+  return (FovBox){x, y, fmax(1, round(l->matrix.x + (answer + 1) * l->pitch) - x - gap),
+                  fmax(1, round(l->matrix.y + (label + 1) * l->pitch) - y - gap)};
 }
 
 static FovBox line_box(const Layout *l, int i) {

@@ -96,6 +96,10 @@ static void lay_out_row(FovLayout *l, const FovScene *scene, FovBox row) {
   cut_jacobian(l, scene, &row);
   bool returns = fov_has_baseline(scene) || scene->trace->control;
   double part = floor((row.w - (returns ? 2 : 1) * pad) / (returns ? 4 : 3));
+  if (part < 8 * em) { // without room for plots over time
+    l->bars = row;
+    return;
+  }
   l->bars = cut_left(&row, row.w - (part + pad) * (returns ? 2 : 1), pad);
   if (returns) l->returns = cut_left(&row, part, pad);
   l->last = row;

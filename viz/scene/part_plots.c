@@ -305,7 +305,7 @@ static void draw_time_frame(cairo_t *cr, const FovScene *scene, FovBox plot, con
   double pitch = plot.w / fov_scene_length(scene), now = plot.x + scene->glimpse * pitch;
   fov_fill_box(cr, (FovBox){now, plot.y, pitch, plot.h}, scene->theme->panel);
   draw_grid(cr, scene, plot, axis, em);
-  int every = (int)ceil(1.7 * em / pitch);
+  int every = (int)ceil(1.7 * em / fmax(pitch, 0.01));
   for (int t = 0; t < fov_scene_length(scene); t += every) {
     fov_set_colour(cr, t == scene->glimpse ? scene->theme->ink : scene->theme->quiet, 1);
     fov_text(cr, plot.x + (t + 0.5) * pitch, plot.y + plot.h + 1.15 * em, FOV_ALIGN_CENTRE, "%d",

@@ -61,7 +61,7 @@ int fov_scene_length(const FovScene *scene) {
 bool fov_has_baseline(const FovScene *scene) {
   const FovTrace *trace = scene->trace;
   const float *b = trace->baselines + fov_glimpse_index(trace, scene->episode, 0);
-  for (int t = 0; t < fov_scene_length(scene); t++)
+  for (int t = 0; t <= fov_last_glimpse(trace, scene->episode); t++)
     if (isfinite(b[t])) return trace->glimpses > 1;
   return false;
 }

@@ -37,7 +37,7 @@ static void draw_track(cairo_t *cr, const FovViewer *viewer, const FovWindowLayo
   fov_set_colour(cr, theme->quiet, 1);
   fov_line(cr, f->time.from, y, now, y);
   double pitch = (f->time.to - f->time.from) / f->time.hi;
-  int every = (int)ceil(0.8 * f->em / pitch); // so that dots do not touch
+  int every = (int)ceil(0.8 * f->em / fmax(pitch, 0.01)); // so that dots do not touch
   for (int t = 0; t <= fov_player_last(player); t += every) {
     fov_disc(cr, fov_axis_at(&f->time, t), y, 0.26 * f->em);
     fov_set_colour(cr, t <= player->time ? theme->quiet : theme->rule, 1);

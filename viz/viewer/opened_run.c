@@ -8,11 +8,9 @@
 #include "record/history.h"
 #include "viz/scene/scene.h"
 
-enum { PATH_SIZE = 4096 };
-
-/** The path of the newest trace of a run, or of the single trace. path: [PATH_SIZE] */
+/** The path of the newest trace of a run, or of the single trace. path: [FOV_PATH_SIZE] */
 static void main_path(char *path, const FovOpenedRun *opened) {
-  snprintf(path, PATH_SIZE, opened->is_run ? "%s/trace.safetensors" : "%s", opened->path);
+  snprintf(path, FOV_PATH_SIZE, opened->is_run ? "%s/trace.safetensors" : "%s", opened->path);
 }
 
 static FovStamp stamp_of(const char *path) {
@@ -75,7 +73,7 @@ static FovStatus list_snapshots(FovOpenedRun *opened, int64_t main_update) {
 
 /** Reads a new main trace and shows it, unless another snapshot is shown. */
 static FovStatus take_main(bool *shown, FovOpenedRun *opened) {
-  char path[PATH_SIZE];
+  char path[FOV_PATH_SIZE];
   FovTrace trace;
   main_path(path, opened);
   bool follow = opened->snapshots == 0 || opened->snapshot == opened->main;
@@ -104,7 +102,7 @@ static FovStatus read_rows(FovOpenedRun *opened, const char *path) {
 
 /** Looks for changes of the history and of progress.csv. */
 static FovStatus poll_run(bool *rows, FovOpenedRun *opened) {
-  char path[PATH_SIZE];
+  char path[FOV_PATH_SIZE];
   snprintf(path, sizeof path, "%s/" FOV_HISTORY, opened->path);
   if (changed(&opened->history_stamp, path) && opened->snapshots > 0) {
     *rows = true;
@@ -118,7 +116,7 @@ static FovStatus poll_run(bool *rows, FovOpenedRun *opened) {
 }
 
 static FovStatus poll_main(bool *trace, FovOpenedRun *opened) {
-  char path[PATH_SIZE];
+  char path[FOV_PATH_SIZE];
   main_path(path, opened);
   if (!changed(&opened->main_stamp, path) || !fov_file_exists(path)) return FOV_OK;
   return take_main(trace, opened);
@@ -131,7 +129,7 @@ FovStatus fov_opened_run_poll(bool *trace, bool *rows, FovOpenedRun *opened) {
 }
 
 FovStatus fov_opened_run_show(FovOpenedRun *opened, size_t snapshot) {
-  char path[PATH_SIZE];
+  char path[FOV_PATH_SIZE];
   FovTrace trace;
   FOV_CHECK(snapshot < opened->snapshots, "snapshot %zu of %zu", snapshot, opened->snapshots);
   if (snapshot == opened->main)
@@ -159,7 +157,7 @@ static void set_name(FovOpenedRun *opened) {
 
 /** A folder without a trace is a run if it has the log of a training. */
 static FovStatus check_run(const FovOpenedRun *opened) {
-  char path[PATH_SIZE];
+  char path[FOV_PATH_SIZE];
   snprintf(path, sizeof path, "%s/log.txt", opened->path);
   if (opened->snapshots > 0 || fov_file_exists(path)) return FOV_OK;
   snprintf(path, sizeof path, "%s/best.safetensors", opened->path);
@@ -172,8 +170,9 @@ static FovStatus check_run(const FovOpenedRun *opened) {
 static FovStatus open_all(FovOpenedRun *opened, const char *path) {
   struct stat info;
   bool trace;
-  if (strlen(path) > PATH_SIZE / 2)
-    return fov_fail(FOV_ERR_USAGE, "%.64s...: a path of more than %d bytes", path, PATH_SIZE / 2);
+  if (strlen(path) > FOV_PATH_SIZE / 2)
+    return fov_fail(FOV_ERR_USAGE, "%.64s...: a path of more than %d bytes", path,
+                    FOV_PATH_SIZE / 2);
   opened->path = strdup(path);
   if (!opened->path) return fov_fail(FOV_ERR_MEMORY, "%s: no memory to open", path);
   opened->is_run = stat(path, &info) == 0 && S_ISDIR(info.st_mode);

@@ -7,6 +7,12 @@
 #include "viz/viewer/layers.h"
 #include "viz/viewer/window_layout.h"
 
+/** Files are saved in the current folder, whatever a setting contains. */
+static void replace_slashes(char *name) {
+  for (char *c = name; *c; c++)
+    if (*c == '/') *c = '_';
+}
+
 /** Composes the name of a file from what it shows, and a number if that file exists.
  * path: [FOV_VIEWER_PATH] */
 static void name_file(char *path, const FovViewer *viewer, const char *ending) {
@@ -18,14 +24,19 @@ static void name_file(char *path, const FovViewer *viewer, const char *ending) {
   if (player->mode == FOV_MODE_CONFUSION) snprintf(what, sizeof what, "confusion");
   if (player->mode == FOV_MODE_SCENE || gif)
     snprintf(what, sizeof what, "episode-%d", fov_player_episode(player));
-  const char *ending_of_trace = viewer->opened.is_run ? NULL : strrchr(name, '.');
+  // Of a trace without its ending; an agent that was played again has its settings as its name.
+  bool is_trace = !viewer->opened.is_run && viewer->opened.path[0];
+  const char *ending_of_trace = is_trace ? strrchr(name, '.') : NULL;
   size_t stem = ending_of_trace ? (size_t)(ending_of_trace - name) : strlen(name);
   size_t length = strlen(what);
   if (player->mode == FOV_MODE_SCENE && !gif)
     snprintf(what + length, sizeof what - length, "-glimpse-%d", fov_player_glimpse(player) + 1);
   snprintf(path, FOV_VIEWER_PATH, "%.*s-%s%s", (int)stem, name, what, ending);
-  for (int number = 2; fov_file_exists(path); number++)
+  replace_slashes(path);
+  for (int number = 2; fov_file_exists(path); number++) {
     snprintf(path, FOV_VIEWER_PATH, "%.*s-%s-%d%s", (int)stem, name, what, number, ending);
+    replace_slashes(path);
+  }
 }
 
 static void show_saved(FovViewer *viewer, const char *path) {
