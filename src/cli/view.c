@@ -43,8 +43,8 @@ static const FovOption options[] = {
         "methods; of symbols, jacobian"),
     FOV_TEXT(
         Request, size,
-        "width and height of the window, or of the exported image, GIF or film, in pixels: WxH; "
-        "default: 1280x720"),
+        "width and height of the window, or of the exported image, GIF or film, in pixels: WxH, "
+        "from 320x180 to 7680x4320; default: 1280x720"),
     FOV_INT(Request, count, "0", 0, 10000,
             "how many episodes a web page shows, from --episode on; 0: 20"),
     FOV_INT(Request, head, "0", 0, 64,

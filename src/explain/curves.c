@@ -90,8 +90,14 @@ static void measure_shard(void *context, const FovExplained *explained, int64_t 
   FovExplained probable = *explained;
   probable.target = probability_of(&explained->target);
   m->method->map(map, explained, m->options);
-  for (int b = 0; b < held->lanes; b++)
-    rank(rankings + (size_t)b * count, map + (size_t)b * numbers, explained, b, count);
+  bool *sound = FOV_NEW(arena, bool, held->lanes);
+  for (int b = 0; b < held->lanes; b++) {
+    real *of_lane = map + (size_t)b * numbers;
+    sound[b] = true;
+    for (size_t i = 0; i < numbers; i++) sound[b] = sound[b] && isfinite(of_lane[i]);
+    if (!sound[b]) memset(of_lane, 0, numbers * sizeof *of_lane); // see check_areas
+    rank(rankings + (size_t)b * count, of_lane, explained, b, count);
+  }
   double *curves = m->curves + (size_t)first * FOV_CURVE_KINDS * FOV_CURVE_POINTS;
   for (size_t i = 0; i < all; i++) blank[i] = (float)m->blank;
   memcpy(pixels, held->pixels, all * sizeof *pixels);
@@ -99,7 +105,7 @@ static void measure_shard(void *context, const FovExplained *explained, int64_t 
   draw_curves(curves + FOV_CURVE_POINTS, pixels, held->pixels, rankings, &probable);
   for (int i = 0; i < held->lanes * FOV_CURVE_KINDS; i++)
     m->areas[i % FOV_CURVE_KINDS][first + i / FOV_CURVE_KINDS] =
-        area_of(curves + (size_t)i * FOV_CURVE_POINTS);
+        sound[i / FOV_CURVE_KINDS] ? area_of(curves + (size_t)i * FOV_CURVE_POINTS) : NAN;
 }
 
 static FovStatus allocate(FovFaithfulness *f, Measuring *m, const FovExplainRequest *request) {
@@ -118,14 +124,14 @@ static void average(FovFaithfulness *f, const double *curves, int64_t episodes) 
           curves[(size_t)e * ALL + (size_t)i] / (double)episodes;
 }
 
-/** Huge weights can have no probabilities. */
+/** Huge weights can have maps or probabilities that are not finite. */
 static FovStatus check_areas(const FovFaithfulness *f, int64_t episodes) {
   for (int kind = 0; kind < FOV_CURVE_KINDS; kind++)
     for (int64_t e = 0; e < episodes; e++)
       if (!isfinite(f->areas[kind][e]))
         return fov_fail(FOV_ERR_NUMBER,
-                        "deletion and insertion: a probability of episode %lld is not finite: the "
-                        "agent's weights are too large",
+                        "deletion and insertion: the map or a probability of episode %lld is not "
+                        "finite: the agent's weights are too large",
                         (long long)e);
   return FOV_OK;
 }

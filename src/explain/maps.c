@@ -63,6 +63,17 @@ static FovStatus allocate(FovMaps *maps) {
   return fov_fail(FOV_ERR_MEMORY, "no memory for %zu maps of %zu numbers", E, numbers);
 }
 
+/** Huge weights can have gradients that are not finite. */
+static FovStatus check_finite(const FovMaps *maps) {
+  size_t numbers = fov_maps_numbers(maps);
+  for (size_t i = 0; i < (size_t)maps->episodes * numbers; i++)
+    if (!isfinite(maps->map[i]))
+      return fov_fail(FOV_ERR_NUMBER,
+                      "the map of episode %zu is not finite: the agent's weights are too large",
+                      i / numbers);
+  return FOV_OK;
+}
+
 FovStatus fov_maps_make(FovMaps *maps, const FovExplainRequest *request, const FovMethod *method,
                         const void *options) {
   FovImage image = fov_observed(&request->task->env->spec.observation, NULL);
@@ -76,6 +87,7 @@ FovStatus fov_maps_make(FovMaps *maps, const FovExplainRequest *request, const F
   FOV_TRY(fov_method_check(method, request->task, request->through));
   FOV_TRY(allocate(maps));
   FOV_TRY(fov_explain_each(request, make_shard, &making, bytes_of(maps)));
+  FOV_TRY(check_finite(maps));
   average(maps->mean, maps->map, maps->episodes, fov_maps_numbers(maps));
   average(maps->mean_pixels, maps->pixels, maps->episodes, fov_maps_numbers(maps));
   return FOV_OK;

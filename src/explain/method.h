@@ -1,8 +1,9 @@
 /**
  * Methods of explanation: from episodes to a map of their pixels.
  *
- * A method is one const struct in one file, method/<name>.c, and one line in tables.c. Names and
- * definitions are those of Captum (Kokhlikyan et al. 2020).
+ * A method is one const struct in one file, method/<name>.c, and one line in tables.c. Captum
+ * (Kokhlikyan et al. 2020) has the same under names like theirs; the table of experiments/README.md
+ * has the differences.
  */
 #ifndef FOV_EXPLAIN_METHOD_H
 #define FOV_EXPLAIN_METHOD_H
@@ -16,11 +17,11 @@
 typedef struct FovExplained {
   const FovHeld *held;
   FovTarget target;
-  FovArena *arena;   /**< for the method's own arrays */
-  FovArena *scratch; /**< rewound by each evaluation */
-  uint64_t seed;     /**< of noise */
-  const atomic_bool
-      *stop;            /**< set: evaluations are skipped: maps are 0, y undefined; NULL: never */
+  FovArena *arena;         /**< for the method's own arrays */
+  FovArena *scratch;       /**< rewound by each evaluation */
+  uint64_t seed;           /**< of noise */
+  const atomic_bool *stop; /**< set: what has not begun is skipped: maps and y mean nothing; NULL:
+                                never */
   double *completeness; /**< [B]: Σ map − (y(x) − y(x₀)), of a method that promises 0; else NaN */
 } FovExplained;
 

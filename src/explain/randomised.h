@@ -19,7 +19,8 @@ typedef struct FovRandomisedLayer {
 } FovRandomisedLayer;
 
 typedef struct FovRandomised {
-  FovRandomisedLayer layers[FOV_MOST_LAYERS]; /**< from the output to the input */
+  FovRandomisedLayer layers[FOV_MOST_LAYERS]; /**< in the reverse order of the parameters: heads,
+                                                   context, cores, encoder */
   int count;
   double looked; /**< the same with the map of the gaze, or of the weights of an attention that
                     reads all tiles: what is left of a map that marks where it looked and no more;

@@ -20,8 +20,8 @@ typedef struct FovTarget {
   FovTargetKind kind;
   int output; /**< of a logit or log p: 0 … A−1, or FOV_CLASS_ANSWER, FOV_CLASS_LABEL */
   int time;   /**< the glimpse that it is read after, or the last one of a shorter episode; 0: the
-                   one before the last answer. A location, chosen for the next glimpse, is read
-                   before the last one. */
+                   glimpse of the last answer. A location is that of the next glimpse, so that by
+                   default, and in a shorter episode, it is read one glimpse earlier. */
 } FovTarget;
 
 /** Reads "logit", "logit:answer", "log_p:label", "logit:3", "entropy" and so on. */

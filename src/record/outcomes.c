@@ -1,5 +1,6 @@
 #include "record/outcomes.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,9 +77,15 @@ static FovStatus read_scalars(FovOutcomes *outcomes, const FovSafetensors *file)
     FOV_TRY(fov_safetensors_require(&blob, file, scalars[i].name, scalars[i].dtype, 0, NULL));
     memcpy(scalars[i].data, blob->data, fov_blob_size(blob));
   }
+  if (numbers.rollouts != (int)numbers.rollouts || numbers.split != (int)numbers.split)
+    numbers.rollouts = 0; // which is_sound refuses
   outcomes->rollouts = (int)numbers.rollouts;
   outcomes->split = (FovSplit)numbers.split;
   return FOV_OK;
+}
+
+static bool is_from_0(double number, double most) {
+  return number >= 0 && number <= most;
 }
 
 /** Whether every number is one that an evaluation can have written. */
@@ -86,9 +93,12 @@ static bool is_sound(const FovOutcomes *o) {
   for (int64_t i = 0; i < o->cases; i++)
     if (o->wrong[i] > 1) return false;
   return o->rollouts >= 1 && o->split >= FOV_SPLIT_TRAIN && o->split <= FOV_SPLIT_TEST &&
-         isfinite(o->reward) && isfinite(o->glimpses) && isfinite(o->mflop) &&
-         !isinf(o->input_numbers) && !isinf(o->input_pixels) && !isinf(o->answer_error) &&
-         !isinf(o->alignment_error) && o->parameters >= 0 && o->update >= 0;
+         isfinite(o->reward) && is_from_0(o->glimpses, DBL_MAX) && is_from_0(o->mflop, DBL_MAX) &&
+         (isnan(o->input_numbers) || is_from_0(o->input_numbers, DBL_MAX)) &&
+         (isnan(o->input_pixels) || is_from_0(o->input_pixels, DBL_MAX)) &&
+         (isnan(o->answer_error) || is_from_0(o->answer_error, 1)) &&
+         (isnan(o->alignment_error) || is_from_0(o->alignment_error, 1)) && o->parameters >= 0 &&
+         o->update >= 0;
 }
 
 static FovStatus read_file(FovOutcomes *outcomes, const FovSafetensors *file, const char *path) {

@@ -24,8 +24,8 @@ static uint8_t byte_of(double brightness) {
   return (uint8_t)(255 * fmin(1, fmax(0, brightness)) + 0.5);
 }
 
-/** Copies the glimpse of lane i as brightness: number j of it is of channel j mod C. Where patches
- * are multiplied by gain^s, the mean is, too. */
+/** Copies the glimpse of lane i as brightness times gain^s: number j of it is of channel j mod C.
+ * Where patches are multiplied by gain^s, the mean is, too. */
 static void copy_retina(uint8_t *to, const FovVar *rho, const FovTask *task, int i) {
   const FovStandard *standard = task->standard;
   FovGlimpseShape shape = task->agent->glimpse;

@@ -10,7 +10,8 @@ typedef struct FovRecordRequest {
   const real *values;
   int64_t update; /**< of the training, for the record */
   int episodes;   /**< the first cases of the split, at most all */
-  int wrong;      /**< after them, the first so many of the other cases with a wrong answer */
+  int wrong;      /**< after them, the first so many of the other cases that are answered wrongly or
+                       miss their goal */
   double room; /**< bytes that the trace may have, if more than one episode fits; 0: any number */
   double progress; /**< share of the training that is done, for the policy's schedules */
   bool sampled;    /**< sample the choices; otherwise each is the most likely one */

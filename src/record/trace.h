@@ -33,8 +33,8 @@ typedef struct FovTraceColumn {
  *
  * Locations are the paper's: (x, y) in [−1, 1], (−1, −1) the top left corner of the image. Columns
  * that the viewer reads: "policy.mean" and "policy.sigma" (2 each, like locations; sigma 0 =
- * deterministic), "policy.cost" (of the step to this glimpse, already subtracted from the reward
- * after the previous one; of a step that ends the episode, in the place of the next glimpse),
+ * deterministic), "policy.cost" (of the step to this glimpse, which the reward after the
+ * previous one contains; that of a step that ends the episode stands after its last glimpse),
  * "policy.tiles" (the probability of each tile of a grid over the image), "policy.p" (that of the
  * tile or symbol that was chosen), "attention.tiles" (the weights of such tiles, or of the W
  * symbols of a sequence, mean over heads), "attention.heads" (the weights of each head) and
@@ -69,7 +69,8 @@ typedef struct FovTrace {
                              its end; NULL: images were */
   uint8_t *images;      /**< [E, F, H, W, C]: as they were at each glimpse; 0 of sequences,
                              1 × W pixels */
-  uint8_t *retina;      /**< [E, T, S, G, G, C]: what the agent received */
+  uint8_t *retina;      /**< [E, T, S, G, G, C]: what the agent received, as brightness times
+                             gain^s, cut to 0 … 255 */
   float *locations;     /**< [E, T, 2]: where it looked */
   float *probabilities; /**< [E, T, A]: of each answer or action after glimpse t */
   float *baselines;     /**< [E, T]: return expected before it; NaN if the agent has none */
@@ -123,7 +124,7 @@ int fov_trace_length(const FovTrace *trace, int episode);
  * Reads a file and checks every size and range: labels and answers < A, lengths in 1 … T, locations
  * and probabilities in their ranges, everything else finite, or NaN where that is allowed. The
  * caller finishes the trace on success. A file of version 2, which has means and sigmas, becomes a
- * trace with the columns "mean" and "sigma".
+ * trace with the columns "policy.mean" and "policy.sigma".
  */
 FovStatus fov_trace_read(FovTrace *trace, const char *path);
 

@@ -1,6 +1,7 @@
 /**
  * The gaze itself: how many cells of the sensor saw a pixel, each divided among the pixels that it
- * covers, summed over all glimpses. It depends on the parameters only through the places.
+ * covers, summed over all glimpses; times gain^s of its patch, or a window's intensity. It depends
+ * on the parameters only through the places.
  */
 #include <string.h>
 
@@ -20,6 +21,7 @@ static void map(real *map, const FovExplained *explained, const void *options) {
   const FovHeld *held = explained->held;
   FovReplay replay;
   const FovReplayRequest request = {.reader = FOV_READER_ANSWER, .gradient = true};
+  if (fov_explained_stops(explained)) return;
   fov_arena_rewind(explained->scratch);
   fov_replay_run(&replay, explained->scratch, held, &request);
   for (int t = 1; t < held->rollout.time_steps; t++) {

@@ -96,6 +96,7 @@ static void map(real *map, const FovExplained *explained, const void *options) {
                                     .gradient = true,
                                     .watching = FOV_WATCH_MAPS};
   FovArena *arena = explained->arena;
+  if (fov_explained_stops(explained)) return;
   fov_arena_rewind(explained->scratch);
   fov_replay_run(&replay, explained->scratch, held, &request);
   fov_explained_seed(FOV_NEW(arena, double, held->lanes), &replay, explained);

@@ -1,5 +1,5 @@
 /** The weights of an attention over tiles, summed over all glimpses: each is divided among the
- * pixels that the tile's glimpse covers. */
+ * pixels that the tile's glimpse covers, times gain^s of its patch. */
 #include <string.h>
 
 #include "explain/method.h"
