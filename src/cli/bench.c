@@ -22,7 +22,7 @@ typedef struct Request {
 
 static const FovOption options[] = {
     FOV_INT(Request, threads, NULL, 1, FOV_MAX_THREADS,
-            "measure 1 and N threads; default: all processors"),
+            "phases: measure 1 and N threads; gradient: compute with N; default: all processors"),
     FOV_INT(Request, repeats, "5", 1, FOV_MAX_REPEATS, "phases, size: measurements of each figure"),
     FOV_INT(Request, largest, "2048", FOV_BENCH_SMALLEST, FOV_BENCH_LARGEST,
             "bench size: side of the largest image, pixels"),
@@ -115,7 +115,7 @@ static FovStatus read_words(Bench *bench, const FovArguments *arguments) {
   if (named) words++, count--;
   if (fov_ranks_count(fov_cli_ranks()) > 1 && !(named && bench->wanted[FOV_BENCH_TRAIN]))
     return fov_fail(FOV_ERR_USAGE, "several ranks measure fovea bench train only");
-  if (count > 0 && !strchr(words[0], '=')) bench->file = *words++, count--;
+  if (count > 0 && !fov_cli_is_setting(words[0])) bench->file = *words++, count--;
   if (bench->gradient && !bench->file)
     return fov_fail(FOV_ERR_USAGE, "bench gradient: expected a run or a checkpoint");
   if (bench->file && !bench->gradient && !fov_file_exists(bench->file))

@@ -33,6 +33,9 @@ void fov_cli_notes(const FovSettings *settings);
 /** Prints on stderr that a checkpoint or a trace has no digest, unless it has been checked. */
 void fov_cli_note_file(const char *path, bool checked);
 
+/** Whether a word is key=value, and not the name of a file. */
+bool fov_cli_is_setting(const char *word);
+
 /** Fails if the output of an option ("-o") would replace a file that the command reads. */
 FovStatus fov_cli_check_output(const char *option, const char *output, const char *source);
 

@@ -144,8 +144,9 @@ const FovCommand fov_command_compare = {
         "\n"
         "Sources: the folder of a sweep, runs, a folder of runs, or a CSV file with a row per "
         "run:\n"
-        "columns task and seed (optional); one of score, error, test_error, valid_error, errors\n"
-        "from 0 to 1; and recipe, or any columns with settings. --rollouts 10 takes the columns\n"
+        "columns task and seed (optional); score, or one or more of error, test_error and\n"
+        "valid_error, from 0 to 1; and recipe, or any columns with settings. --rollouts 10 takes "
+        "the columns\n"
         "test_error_10 and valid_error_10 instead. Runs have results if fovea sweep or fovea eval\n"
         "--save has written them. Rows of a sweep file are recipes with the names of the rows;\n"
         "sources with the same rows and other seeds are pooled.\n",

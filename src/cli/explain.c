@@ -121,7 +121,7 @@ static FovStatus check_command(const FovExplainCommand *command, const FovArgume
   if (arguments->count == 0)
     return fov_fail(FOV_ERR_USAGE, "no run or checkpoint given; see fovea explain --help");
   if (command->check != FOV_EXPLAIN_CURVES && arguments->count > 1 &&
-      !strchr(arguments->words[1], '='))
+      !fov_cli_is_setting(arguments->words[1]))
     return fov_fail(FOV_ERR_USAGE, "%s: expected key=value: only --check curves takes several runs",
                     arguments->words[1]);
   FOV_TRY(check_effects(command));

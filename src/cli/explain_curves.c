@@ -5,6 +5,7 @@
 
 #include "base/stats.h"
 #include "base/text.h"
+#include "cli/cli.h"
 #include "cli/explain.h"
 #include "cli/print.h"
 #include "explain/curves.h"
@@ -196,7 +197,7 @@ static void print_table(const Table *table, int runs) {
 static FovStatus check(Table *table, const FovExplainCommand *command,
                        const FovArguments *arguments, const FovMethodOptions *options) {
   int runs = 1; // whose name may have a '='
-  while (runs < arguments->count && !strchr(arguments->words[runs], '=')) runs++;
+  while (runs < arguments->count && !fov_cli_is_setting(arguments->words[runs])) runs++;
   if (runs > 1)
     FOV_TRY(fov_explain_check_runs(arguments->words, runs, command, arguments->words + runs,
                                    arguments->count - runs));

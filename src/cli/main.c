@@ -87,6 +87,10 @@ void fov_cli_note_file(const char *path, bool checked) {
   if (!checked) fov_print(stderr, "fovea: %s: %s\n", path, fov_provenance_note);
 }
 
+bool fov_cli_is_setting(const char *word) {
+  return strchr(word, '=') && !fov_file_exists(word);
+}
+
 FovStatus fov_cli_check_output(const char *option, const char *output, const char *source) {
   if (!fov_file_same(output, source)) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE, "%s %s: would replace %s, which is read; choose another name",
@@ -133,9 +137,13 @@ static FovStatus find_command(const FovCommand **command, const char *word) {
   return fov_fail(FOV_ERR_USAGE, "unknown command '%s'; fovea help lists them", word);
 }
 
+static bool is_help(const char *word) {
+  return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 static FovStatus help(int argc, char **argv) {
   const FovCommand *command;
-  if (argc == 0) return print_commands();
+  if (argc == 0 || is_help(argv[0])) return print_commands();
   if (argc > 1) return fov_fail(FOV_ERR_USAGE, "help: expected one command, found %d", argc);
   if (strcmp(argv[0], "help") == 0 || strcmp(argv[0], "version") == 0) return print_commands();
   FOV_TRY(find_command(&command, argv[0]));
@@ -145,10 +153,6 @@ static FovStatus help(int argc, char **argv) {
 /* ---- running a command ---- */
 
 static FovArguments arguments; // of the command that runs
-
-static bool is_help(const char *word) {
-  return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
-}
 
 /** An empty name or setting: from a variable of the shell that is not set. */
 static FovStatus check_words(const FovCommand *command) {

@@ -16,7 +16,11 @@ enum { MAX_RUN_JSON = 1 << 20 };
 /** The checkpoint of `source`: of a run the best, or the last before the first evaluation. */
 static FovStatus find(char *path, const char *source) {
   FOV_TRY(fov_run_find(path, source, FOV_RUN_BEST));
-  return fov_file_exists(path) ? FOV_OK : fov_run_find(path, source, FOV_RUN_LAST);
+  if (fov_file_exists(path)) return FOV_OK;
+  FOV_TRY(fov_run_find(path, source, FOV_RUN_LAST));
+  if (fov_file_exists(path) || !fov_file_exists(source)) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "%s: not a run: expected " FOV_RUN_BEST " in it, found none",
+                  source);
 }
 
 static void print_text(const char *label, const char *text) {

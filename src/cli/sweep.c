@@ -18,7 +18,7 @@ typedef struct Request {
 } Request;
 
 static const FovOption options[] = {
-    FOV_TEXT(Request, output, "the folder of the sweep"),
+    FOV_TEXT(Request, output, "the folder of the sweep; required"),
     FOV_TEXT(Request, seeds, "a seed, or the first and the last: 0:4; default: 0"),
     FOV_TEXT(Request, rows, "work on these rows only: soft,gaze; default: all"),
     FOV_INT(Request, trials, NULL, 1, FOV_SWEEP_RUNS,
@@ -236,7 +236,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   const Request *request = values;
   const char *const *words = (const char *const *)arguments->words;
   int count = arguments->count - (request->slurm ? arguments->passed : 0);
-  bool named = count > 0 && !strchr(words[0], '=');
+  bool named = count > 0 && !fov_cli_is_setting(words[0]);
   char job[FOV_SLURM_NAME];
   FOV_TRY(check_request(request, arguments, named));
   if (request->requeue) FOV_TRY(fov_slurm_name(job));
@@ -287,11 +287,11 @@ const FovCommand fov_command_sweep = {
         "trains --jobs runs at a time (default: 1) with --threads each (default: 1), and is\n"
         "requeued when its time is over.\n",
     .examples = "  fovea sweep experiments/cluttered-60 core=rnn,gru --seeds 0:4 -o sweeps/cores\n"
-                "  fovea sweep experiments/cluttered-60 core=rnn,gru policy.sigma=2,4\n"
-                "    train.rate=log:1e-4:1e-2 --trials 20 -o sweeps/rates\n"
-                "  fovea sweep -o sweeps/rates --test --rollouts 10\n"
+                "  fovea sweep experiments/cluttered-60 core=rnn,gru policy.sigma=2,4 \\\n"
+                "    train.rate=log:1e-4:1e-2 --trials 20 -o sweeps/draws\n"
+                "  fovea sweep -o sweeps/draws --test --rollouts 10\n"
                 "  fovea sweep kinds.ini --rows soft,gaze --seeds 10:14 -o sweeps/kinds\n"
-                "  fovea sweep -o sweeps/rates --slurm -- --partition=cpu --time=4:00:00\n",
+                "  fovea sweep -o sweeps/draws --slurm -- --partition=cpu --time=4:00:00\n",
     .options = options,
     .size = sizeof(Request),
     .run = run,

@@ -22,7 +22,7 @@ static const FovOption options[] = {
     FOV_BOOL(Request, resume, "no",
              "continue the run from its last checkpoint, to the same bits; with EXPERIMENT, starts "
              "the run if there is none yet"),
-    FOV_TEXT(Request, seed, "the same as seed=SEED"),
+    FOV_TEXT(Request, seed, "the same as seed=SEED, an integer from 0; default: 0"),
     FOV_TEXT(Request, init,
              "the same as train.init=INIT: start from the weights of a run or checkpoint"),
     FOV_CLI_THREADS(Request),
@@ -84,8 +84,7 @@ static FovStatus read_words(FovTrainRequest *train, const char **changes, OwnCha
                             const Request *request, const FovArguments *arguments) {
   const char *const *words = (const char *const *)arguments->words;
   int count = arguments->count;
-  // What looks like a setting may still be a file's name.
-  bool named = count > 0 && (!strchr(words[0], '=') || fov_file_exists(words[0]));
+  bool named = count > 0 && !fov_cli_is_setting(words[0]);
   train->dir = request->run;
   FOV_TRY(choose_source(train, request, named ? words[0] : NULL));
   FOV_TRY(add_own(train, changes, own->seed, "seed", request->seed));

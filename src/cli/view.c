@@ -45,8 +45,8 @@ static const FovOption options[] = {
         Request, size,
         "width and height of the window, or of the exported image, GIF or film, in pixels: WxH, "
         "from 320x180 to 7680x4320; default: 1280x720"),
-    FOV_INT(Request, count, "0", 0, 10000,
-            "how many episodes a web page shows, from --episode on; 0: 20"),
+    FOV_INT(Request, count, NULL, 1, 10000,
+            "how many episodes a web page shows, from --episode on; default: 20"),
     FOV_INT(Request, head, "0", 0, 64,
             "the head whose weights are shown, for attention over tiles; 0: their mean"),
     FOV_CHOICE(Request, theme, "dark", themes, "background"),
