@@ -220,6 +220,12 @@ static void takes_train_valid_and_test_folders(void **state) {
                       "0:0 1:0 2:0 3:0 4:0 5:0 10:1 11:1 12:1 13:1 14:1 15:1 16:1");
   assert_string_equal(describe(FOV_SPLIT_VALID), "40:0 50:1");
   assert_string_equal(describe(FOV_SPLIT_TEST), "20:0 30:1 31:1");
+  char test[600];
+  make(below("val"));
+  assert_refused(options_for(folder), "expected train, valid and test, found 'val', too");
+  snprintf(test, sizeof test, "%s", below("test"));
+  assert_int_equal(rename(test, below("other")), 0);
+  assert_refused(options_for(folder), "found train without test");
 }
 
 /** Answers of two pictures, and those of several, have the names of the folders. */

@@ -76,9 +76,17 @@ static void test_a_glimpse_shows_the_image_at_its_place(void **state) {
   toy_finish(&toy);
 }
 
-/** An odd patch at the last pixel is inside, whether it is centred on pixels or not. */
+/** An odd patch reaches the first and the last pixel, whether it is centred on pixels or not. */
 static void test_odd_patches_stay_inside(void **state) {
   (void)state;
+  static const int sizes[][2] = {{28, 7}, {100, 11}, {28, 5}, {60, 9}, {7, 7}, {60, 12}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    int extent = sizes[i][0], side = sizes[i][1];
+    const FovSensor sensor = {.side = side, .scales = 1, .gain = 1, .inside = true};
+    const real bound = 1 - (real)side / (real)extent;
+    assert_true(fov_patch_start(&sensor, -bound, extent, side) == 0);
+    assert_true(fov_patch_start(&sensor, bound, extent, side) == extent - side);
+  }
   uint8_t white[TOY_SIDE * TOY_SIDE];
   memset(white, 255, sizeof white);
   const FovImage image = {.bytes = white, .height = TOY_SIDE, .width = TOY_SIDE, .channels = 1};

@@ -232,9 +232,41 @@ static FovStatus add_part(FovPngFolder *folder, const char *path, const char *na
   return FOV_OK;
 }
 
+/** Folders of parts have other folders in them, those of a class have none. */
+static FovStatus refuse_lone_part(const char *path, const char *name, const char *missing) {
+  char below[PATH_MAX];
+  Names names;
+  FOV_TRY(fov_path_join(below, path, "/", name));
+  FOV_TRY(list_names(&names, below, S_IFDIR));
+  bool part = names.count > 0;
+  free_names(&names);
+  if (!part) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT,
+                  "%s: expected train and test, or one folder for each class; found %s without %s",
+                  path, name, missing);
+}
+
+/** Beside train and test, only valid is known. */
+static FovStatus check_parts(const char *path) {
+  Names names;
+  FovStatus status = FOV_OK;
+  FOV_TRY(list_names(&names, path, S_IFDIR));
+  for (int i = 0; i < names.count && status == FOV_OK; i++)
+    if (strcmp(names.list[i], "train") != 0 && strcmp(names.list[i], "valid") != 0 &&
+        strcmp(names.list[i], "test") != 0)
+      status = fov_fail(FOV_ERR_FORMAT,
+                        "%s: expected train, valid and test, found '%s', too; rename or move it",
+                        path, names.list[i]);
+  free_names(&names);
+  return status;
+}
+
 static FovStatus add_parts(FovPngFolder *folder, const char *path) {
-  if (!has_folder(path, "train") || !has_folder(path, "test"))
-    return add_part(folder, path, "", (Part){FOV_SPLIT_TRAIN, 2});
+  bool train = has_folder(path, "train"), test = has_folder(path, "test");
+  if (train && !test) FOV_TRY(refuse_lone_part(path, "train", "test"));
+  if (test && !train) FOV_TRY(refuse_lone_part(path, "test", "train"));
+  if (!train || !test) return add_part(folder, path, "", (Part){FOV_SPLIT_TRAIN, 2});
+  FOV_TRY(check_parts(path));
   bool valid = has_folder(path, "valid");
   FOV_TRY(add_part(folder, path, "train", (Part){FOV_SPLIT_TRAIN, valid ? 0 : 1}));
   if (valid) FOV_TRY(add_part(folder, path, "valid", (Part){FOV_SPLIT_VALID, 0}));

@@ -29,11 +29,9 @@ double fov_patch_start(const FovSensor *sensor, real location, int extent, doubl
   // All places far outside look the same; the bound keeps their pixel number in range.
   double place = fmin(fmax((double)location, -1e6), 1e6), middle = (place + 1) / 2 * extent;
   if (sensor->bilinear) return middle - covered / 2;
-  double nearest = floor(middle + 0.5);
-  // An odd width has its extra pixel on the right: at the last place it would be outside.
-  if (sensor->inside && nearest + (sensor->side + 1) / 2 > extent && sensor->side <= extent)
-    nearest = extent - (sensor->side + 1) / 2;
-  return nearest - floor(covered / 2);
+  // Rounded as a whole, so that the finest patch reaches both edges, however wide it is.
+  if (sensor->inside) return floor(middle - covered / 2 + 0.5);
+  return floor(middle + 0.5) - floor(covered / 2);
 }
 
 static Span make_span(int64_t start, int extent, int width) {
