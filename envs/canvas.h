@@ -9,7 +9,7 @@
 typedef struct FovCanvasOptions {
   FovPicturesOptions pictures;
   int size;                /**< side of the canvas, pixels; 0: the pictures' own height and width */
-  int height;              /**< of the canvas, if it is not a square; 0: it is */
+  int height;              /**< of the canvas; 0: as `size`, or the pictures' own */
   int pieces;              /**< of clutter */
   int ground;              /**< brightness of the empty canvas, 0 … 255 */
   double distort, elastic; /**< of pictures in training: FovCanvas */

@@ -17,7 +17,8 @@ typedef struct FovPngHeader {
 
 /**
  * Reads all chunks before the pixels. Fails, naming the file and what is wrong, if it cannot be
- * opened, is no PNG, has a side above FOV_PNG_MAX_SIDE or is damaged in these chunks.
+ * opened, is no PNG, has a side above FOV_PNG_MAX_SIDE or a chunk above 8 MiB, or is damaged in
+ * these chunks.
  */
 FovStatus fov_png_header(FovPngHeader *header, const char *path);
 

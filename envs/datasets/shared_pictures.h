@@ -5,8 +5,8 @@
 #include "envs/datasets/pictures.h"
 
 /** Loads a split as fov_pictures_load does, or takes it from an environment that has it with the
- * same options. Processes that are forked meanwhile share its memory. Each one that was taken is
- * given back with fov_shared_pictures_release. Any thread may call both. */
+ * same options. Release what was taken with fov_shared_pictures_release. Any thread may call
+ * both. Processes that are forked meanwhile share its memory. */
 FovStatus fov_shared_pictures_take(const FovPictures **pictures, const FovPicturesOptions *options,
                                    FovSplit split);
 

@@ -100,9 +100,9 @@ json_t *fov_bench_json(const FovBenchResult *result) {
       [FOV_BENCH_TRAIN] = add_train,
   };
   const FovExperiment *experiment = &result->subject->experiment;
-  json_t *root = json_pack("{s:s, s:s, s:i}", "subject", result->name, "core",
+  json_t *root = json_pack("{s:s, s:s, s:I}", "subject", result->name, "core",
                            experiment->slots[FOV_SLOT_CORE].plugin->name, "parameters",
-                           (int)fov_params_learned(&experiment->agent.params));
+                           (json_int_t)fov_params_learned(&experiment->agent.params));
   for (int phase = 0; phase < FOV_BENCH_PHASES; phase++)
     if (result->has[phase]) add[phase](root, result);
   return root;

@@ -97,8 +97,8 @@ struct FovConfig {
   size_t slot_count;
   const FovRename *renames; /**< up to an entry of NULLs, a key's own entry before that of its
                                  prefix; NULL: none */
-  /** Why nothing reads a setting with the key, once all are resolved: "the core has no memory";
-   * NULL: something does. NULL itself: every setting is read. */
+  /** After resolving: why a setting with this key has no effect, such as "the core has no memory";
+   * NULL: it has one. The member itself may be NULL: every setting has an effect. */
   const char *(*unread)(const FovConfig *config, const char *key);
 };
 

@@ -99,11 +99,22 @@ static const char *unread_of_tiles(const FovExperiment *e, const char *name) {
   return NULL;
 }
 
-/** Whether it is one of these settings, which only a training reads. */
+/** Whether only a training reads a setting. The others of train.* choose the weights, and tell how
+ * far the policy's schedules are. */
 static bool is_of_training(const char *key) {
-  static const char *const of_evaluations[] = {"eval.times", "eval.cases", "eval.episodes", NULL};
-  return strncmp(key, "train.", strlen("train.")) == 0 ||
-         strncmp(key, "optimiser", strlen("optimiser")) == 0 || is_among(key, of_evaluations);
+  static const char *const read[] = {"train.average", "train.episodes", "train.batch", NULL},
+                           *const unread[] = {"eval.times",
+                                              "eval.cases",
+                                              "eval.episodes",
+                                              "sensor.contrast",
+                                              "sensor.brightness",
+                                              "seed",
+                                              NULL},
+                           *const prefixes[] = {"train.", "optimiser", "objective", NULL};
+  if (is_among(key, read)) return false;
+  for (int i = 0; prefixes[i]; i++)
+    if (strncmp(key, prefixes[i], strlen(prefixes[i])) == 0) return true;
+  return is_among(key, unread);
 }
 
 /** Why a setting has no effect; NULL: it has. */

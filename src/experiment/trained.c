@@ -50,8 +50,8 @@ static FovStatus compare(const FovTrained *trained, const FovSafetensors *file) 
   const FovObservation *shown = &trained->env.spec.observation;
   bool text = shown->kind == FOV_OBSERVATION_TOKENS;
   int channels = fov_observed(shown, NULL).channels, other = channels == 1 ? 3 : 1;
-  if (sees && sees->dims == 2 && sees->shape[1] * channels == (int64_t)first->cols * other &&
-      !changes_sensor(trained))
+  if (shown->kind == FOV_OBSERVATION_IMAGE && sees && sees->dims == 2 &&
+      sees->shape[1] * channels == (int64_t)first->cols * other && !changes_sensor(trained))
     return fov_fail(FOV_ERR_USAGE,
                     "%s: the agent sees %d channel%s where these pictures have %d; convert them "
                     "with env = images and env.colour = %s",

@@ -67,7 +67,7 @@ static FovStatus add_cue(FovAgent *agent, const FovAgentParts *parts, int width)
   FovStatus status = parts->encoder->build(agent->cue_layout, &content, params,
                                            parts->encoder_options, parts->cue);
   params->prefix = NULL;
-  FOV_TRY(status);
+  if (status != FOV_OK) return fov_fail(status, "the cue: %s", fov_error_message());
   agent->cue_w = fov_params_add(params, "cue.what", width, content, FOV_INIT_UNIFORM, 1);
   agent->cue_glimpse = fov_params_add(params, "cue.glimpse", width, width, FOV_INIT_UNIFORM, 1);
   agent->cue_bias = fov_params_add(params, "cue.bias", 1, width, FOV_INIT_ZERO, 0);

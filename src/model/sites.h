@@ -134,8 +134,8 @@ int *fov_sites_lengths(FovTape *tape, const FovSitesState *state, const FovSites
 FovVar *fov_sites_softmax(const FovSitesState *state, FovTape *tape, FovVar *e, int heads);
 
 /** Reads one vector of all sites: the last states of both directions of a recurrent layer; without
- * one, or with blocks, the mean of the values. The place that is recorded is the middle of the
- * image. */
+ * one, or with blocks, the mean of the values. The place that is recorded is the mean of those of
+ * the sites. */
 void fov_sites_read_last(FovReadout *readout, FovSitesState *state, const FovSites *sites,
                          FovTape *tape, const FovView *view);
 
