@@ -16,9 +16,8 @@ const FovOption fov_letters_options[] = {
     FOV_INT(FovLettersOptions, shortest, "1", 1, LONGEST, "fewest symbols of a sequence"),
     FOV_INT(FovLettersOptions, longest, "20", 1, LONGEST, "most symbols of a sequence"),
     FOV_INT(FovLettersOptions, room, "0", 0, LONGEST,
-            "length that sequences are padded to, at least env.longest, as score = location has a "
-            "weight for "
-            "each place; 0: env.longest"),
+            "length that sequences are padded to, at least env.longest; score = location has a "
+            "weight for each place; 0: env.longest"),
     FOV_OPTIONS_END,
 };
 

@@ -43,7 +43,8 @@ static void print_subject(const FovBenchResult *result) {
   int glimpses = fov_task_glimpses(&subject->training.task);
   fov_print(stdout, "\n%s: ", result->name);
   if (shown->kind == FOV_OBSERVATION_TOKENS)
-    printf("%d readings of at most %d of %d symbols", glimpses, shown->length, shown->vocabulary);
+    printf("%d readings of at most %d symbols, %d different ones", glimpses, shown->length,
+           shown->vocabulary);
   else
     printf("%d glimpses of %d x %d at %d scales from %d x %d", glimpses, glimpse.side, glimpse.side,
            glimpse.scales, shown->width, shown->height);

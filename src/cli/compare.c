@@ -145,11 +145,10 @@ const FovCommand fov_command_compare = {
         "Sources: the folder of a sweep, runs, a folder of runs, or a CSV file with a row per "
         "run:\n"
         "columns task and seed (optional); score, or one or more of error, test_error and\n"
-        "valid_error, from 0 to 1; and recipe, or any columns with settings. --rollouts 10 takes "
-        "the columns\n"
-        "test_error_10 and valid_error_10 instead. Runs have results if fovea sweep or fovea eval\n"
-        "--save has written them. Rows of a sweep file are recipes with the names of the rows;\n"
-        "sources with the same rows and other seeds are pooled.\n",
+        "valid_error, from 0 to 1; and recipe, or any columns with settings. --rollouts 10\n"
+        "takes the columns test_error_10 and valid_error_10 instead. Runs have results if\n"
+        "fovea sweep or fovea eval --save has written them. Rows of a sweep file are recipes\n"
+        "with the names of the rows; sources with the same rows and other seeds are pooled.\n",
     .examples = "  fovea compare sweeps/cores\n"
                 "  fovea compare sweeps/cores --against core=rnn -o cores.png\n"
                 "  fovea compare sweeps/kinds sweeps/more-seeds --rows soft,gaze --costs\n"

@@ -140,7 +140,7 @@ static void print_input(const FovReport *report) {
   const FovGlimpseShape *glimpse = &e->agent.glimpse;
   const FovObservation *shown = &report->train->observation;
   if (shown->kind == FOV_OBSERVATION_TOKENS)
-    printf("%d readings of at most %d of %d symbols", report->glimpses, shown->length,
+    printf("%d readings of at most %d symbols, %d different ones", report->glimpses, shown->length,
            shown->vocabulary);
   else
     printf("%d glimpses of %d x %d at %d scales, encoder %s", report->glimpses, glimpse->side,

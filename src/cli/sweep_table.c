@@ -94,7 +94,7 @@ static void draw(FovSweepTable *table, const FovSweepReport *report) {
   fov_sweep_table_clear(table);
   int running = count_state(report, FOV_SWEEP_RUNNING);
   if (report->testing)
-    print_line(table, "testing: %d running, %d failed", running, failed);
+    print_line(table, "testing: %d running", running);
   else
     print_line(table, "%d of %d runs done, %d running, %d failed  %s left", done,
                count_wanted(report), running, failed,

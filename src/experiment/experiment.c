@@ -99,22 +99,17 @@ static const char *unread_of_tiles(const FovExperiment *e, const char *name) {
   return NULL;
 }
 
-/** Whether only a training reads a setting. The others of train.* choose the weights, and tell how
- * far the policy's schedules are. */
+/** Whether only a training reads a setting. train.average chooses the weights; train.episodes and
+ * train.batch give the progress of the policy's schedules. */
 static bool is_of_training(const char *key) {
-  static const char *const read[] = {"train.average", "train.episodes", "train.batch", NULL},
-                           *const unread[] = {"eval.times",
-                                              "eval.cases",
-                                              "eval.episodes",
-                                              "sensor.contrast",
-                                              "sensor.brightness",
-                                              "seed",
-                                              NULL},
-                           *const prefixes[] = {"train.", "optimiser", "objective", NULL};
+  static const char *const read[] = {"train.average", "train.episodes", "train.batch", NULL};
+  static const char *const unread[] = {
+      "eval.times", "eval.cases", "eval.episodes", "sensor.contrast", "sensor.brightness",
+      "seed",       NULL};
   if (is_among(key, read)) return false;
-  for (int i = 0; prefixes[i]; i++)
-    if (strncmp(key, prefixes[i], strlen(prefixes[i])) == 0) return true;
-  return is_among(key, unread);
+  return is_among(key, unread) || strncmp(key, "train.", strlen("train.")) == 0 ||
+         strncmp(key, "optimiser", strlen("optimiser")) == 0 ||
+         strncmp(key, "objective", strlen("objective")) == 0;
 }
 
 /** Why a setting has no effect; NULL: it has. */

@@ -18,7 +18,8 @@ typedef struct FovMaps {
   int32_t *times;                      /**< [E]: the glimpse that y is read after; 0: before all */
 } FovMaps;
 
-/** Explains all episodes of the request. Finished by fov_maps_finish, also after a failure. */
+/** Explains all episodes of the request. Fails if a number of a map is not finite. Finished by
+ * fov_maps_finish, also after a failure. */
 FovStatus fov_maps_make(FovMaps *maps, const FovExplainRequest *request, const FovMethod *method,
                         const void *options);
 void fov_maps_finish(FovMaps *maps);

@@ -2,8 +2,8 @@
  * Methods of explanation: from episodes to a map of their pixels.
  *
  * A method is one const struct in one file, method/<name>.c, and one line in tables.c. Captum
- * (Kokhlikyan et al. 2020) has the same under names like theirs; the table of experiments/README.md
- * has the differences.
+ * (Kokhlikyan et al. 2020) has most of them under similar names; the table of experiments/README.md
+ * lists the differences.
  */
 #ifndef FOV_EXPLAIN_METHOD_H
 #define FOV_EXPLAIN_METHOD_H

@@ -26,7 +26,7 @@ typedef struct FovChoice {
 typedef struct FovPolicyInput {
   FovVar *h;          /**< [n, D]: the state that it chooses from; NULL unless it has a head */
   const real *places; /**< [n, 2]: the last glimpse's; the centre before the first */
-  FovVar *scores;     /**< [n, N]: of the attention's sites; NULL unless it chooses of `sites` */
+  FovVar *scores;     /**< [n, N]: of the attention's sites; NULL unless the policy has `sites` */
   FovGrid grid;       /**< of these sites; else all 0 */
   const FovChoice *forced; /**< [n]: to be repeated instead of drawn; NULL: choose */
   FovRng *rng;             /**< [n] */

@@ -54,7 +54,7 @@ typedef struct FovView {
   bool fixed;             /**< nobody chose: it is the first glimpse, which is not learned */
   int copies;             /**< K: lanes side by side show one image until lanes leave; 0, 1: none */
   FovRng *rng;            /**< [n]: generators of the lanes, for noise in the backward pass; NULL
-                               where `deterministic` and for `scores` */
+                               for `scores`, and perhaps where `deterministic` */
   double progress;        /**< share of the training that is done, 0 … 1 */
   bool deterministic;     /**< no noise */
   /** [FOV_COLUMNS]: what an earlier reading recorded, which is repeated with its weights or its
@@ -90,8 +90,8 @@ typedef struct FovAttention {
   bool symbols;   /**< it can read a sequence of symbols, too */
   FovReach reach; /**< of a glimpse, for traces and maps of the gaze */
   int least_glimpses; /**< of an episode, so that where it reads can move */
-  /** Adds the attention's parameters. Writes the layout, zeroed before and const after `connect`,
-   * and the width of g. */
+  /** Adds the attention's parameters. Writes the layout, which is zeroed, and the width of g. The
+   * layout is const after `connect`. */
   FovStatus (*build)(void *layout, int *width, FovParams *params, const void *options,
                      const FovAttentionParts *parts);
   /** Adds the parameters with which it reads states [B, inputs]; NULL: it reads none. */

@@ -33,11 +33,11 @@ typedef struct FovTraceColumn {
  *
  * Locations are the paper's: (x, y) in [−1, 1], (−1, −1) the top left corner of the image. Columns
  * that the viewer reads: "policy.mean" and "policy.sigma" (2 each, like locations; sigma 0 =
- * deterministic), "policy.cost" (of the step to this glimpse, which the reward after the
- * previous one contains; that of a step that ends the episode stands after its last glimpse),
- * "policy.tiles" (the probability of each tile of a grid over the image), "policy.p" (that of the
- * tile or symbol that was chosen), "attention.tiles" (the weights of such tiles, or of the W
- * symbols of a sequence, mean over heads), "attention.heads" (the weights of each head) and
+ * deterministic), "policy.cost" (of the step to this glimpse, already subtracted from the reward
+ * after the previous one; that of a step that ends the episode is in the place after its last
+ * glimpse), "policy.tiles" (the probability of each tile of a grid over the image), "policy.p"
+ * (that of the tile or symbol that was chosen), "attention.tiles" (the weights of such tiles, or of
+ * the W symbols of a sequence, mean over heads), "attention.heads" (the weights of each head) and
  * "attention.window" (x, y of the middle, width and height of the finest patch, in units of
  * locations; patch s is 2^s times as wide and high). Where the answer is a place, "answer.place" is
  * the one that was answered after the glimpse, and "answer.target" the true one; in other

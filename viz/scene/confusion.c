@@ -106,12 +106,13 @@ static FovBox line_box(const Layout *l, int i) {
 static void draw_cells(cairo_t *cr, const FovConfusion *c, const Layout *l, const FovTheme *theme) {
   fov_set_font(cr, fmin(l->em, 0.5 * l->pitch), false);
   bool numbers = 0.4 * l->pitch > 9; // no smaller text
+  for (int i = 0; i < c->classes * c->classes; i++)
+    fov_fill_box(cr, cell_box(l, i / c->classes, i % c->classes), theme->panel);
   for (int label = 0; label < c->classes; label++)
     for (int answer = 0; answer < c->classes; answer++) {
       FovBox box = cell_box(l, label, answer);
       int count = count_of(c, label, answer);
       double share = c->labels[label] > 0 ? (double)count / c->labels[label] : 0;
-      fov_fill_box(cr, box, theme->panel);
       if (count == 0) continue;
       // A single error has to be visible; the root spreads the small shares.
       double alpha = 0.2 + 0.8 * sqrt(share);

@@ -141,8 +141,8 @@ static FovStatus check_choice(const FovCompared *result, const FovCompareRequest
   if (result->split || (request->split == FOV_COMPARE_AUTO && request->rollouts == 1))
     return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
-                  "--split and --rollouts: expected columns 'valid_error' or 'test_error', found "
-                  "'%s' only",
+                  "--split or --rollouts: expected results of a known split, found a column '%s'; "
+                  "leave out the option or the column",
                   result->errors ? "error" : "score");
 }
 

@@ -152,7 +152,7 @@ static real *baselines_of(FovArena *arena, const FovObjectiveInput *input, const
 typedef struct ChoiceKind {
   FovVar *log_prob;     // [n, 1]; NULL: none has a log π
   const FovVar *before; // log π of what is repeated; NULL: nothing is
-  const real *weights;  // [M, B]: dL/d log π
+  const real *weights;  // [M, B]: see FovLossWeights
   FovEvent event;
   double entropy; // weight
 } ChoiceKind;

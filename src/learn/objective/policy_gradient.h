@@ -60,10 +60,10 @@ void fov_weigh_advantages(real *weights, const real *returns, const real *b, int
 /** Weights of the parts of a loss, [M, B] each. */
 typedef struct FovLossWeights {
   const real *answers; /**< of each answer's cross-entropy; NULL: 1 */
-  const real *prior; /**< of the lane in means under π: of the policy's entropy before each choice,
-                          and of the answers' loss that is logged; NULL: 1 */
-  /** −A_t of each place, move and decision to stop, which is multiplied by objective.policy; NULL:
-   * such choices have no loss */
+  const real *prior; /**< of each lane, in means under π: of the policy's entropy and of the loss of
+                          answers that is logged; NULL: 1 */
+  /** dL/d log π of each place, move and decision to stop, before it is multiplied by the policy's
+   * weight and divided by the batch; NULL: such choices have no loss */
   const real *looks, *acts, *stops;
 } FovLossWeights;
 

@@ -4,8 +4,8 @@
  *     p_t = S sigmoid(V_p tanh(W_p h))           f_i = exp(−|c_i − p_t|² / 2σ²), σ = D/2
  *
  * V_p has a row for x and one for y, S is the number of tiles across and down, and c_i the middle
- * of tile i. In a sequence, V_p has one row, S is the length, and y is ½, as of every symbol. The
- * weights α_i f_i are not divided by their sum. The gradient reaches p_t through f.
+ * of tile i. In a sequence, V_p has one row, S is the length, and y is ½, the middle of every
+ * symbol. The weights α_i f_i are not divided by their sum. The gradient reaches p_t through f.
  */
 #include "model/local.h"
 
