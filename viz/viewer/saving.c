@@ -7,9 +7,14 @@
 #include "viz/viewer/layers.h"
 #include "viz/viewer/window_layout.h"
 
-/** Files are saved in the current folder, whatever a setting contains. */
-static void replace_slashes(char *name) {
-  for (char *c = name; *c; c++)
+/** The beginning of a file's name: that of the run, of the trace without its ending or, of an agent
+ * that was played again, its settings. stem: [FOV_OPENED_RUN_NAME] */
+static void name_stem(char *stem, const FovOpenedRun *opened) {
+  snprintf(stem, FOV_OPENED_RUN_NAME, "%s", opened->name);
+  char *ending = strrchr(stem, '.');
+  if (!opened->is_run && opened->path[0] && ending) *ending = '\0';
+  // A setting may name another folder; files are saved in the current one.
+  for (char *c = stem; *c; c++)
     if (*c == '/') *c = '_';
 }
 
@@ -17,26 +22,19 @@ static void replace_slashes(char *name) {
  * path: [FOV_VIEWER_PATH] */
 static void name_file(char *path, const FovViewer *viewer, const char *ending) {
   const FovPlayer *player = &viewer->player;
-  const char *name = viewer->opened.name;
   bool gif = strcmp(ending, ".gif") == 0; // which plays the episode, whatever is over it
-  char what[64] = "heat";
+  char stem[FOV_OPENED_RUN_NAME], what[64] = "heat";
+  name_stem(stem, &viewer->opened);
   if (player->mode == FOV_MODE_SHEET) snprintf(what, sizeof what, "sheet");
   if (player->mode == FOV_MODE_CONFUSION) snprintf(what, sizeof what, "confusion");
   if (player->mode == FOV_MODE_SCENE || gif)
     snprintf(what, sizeof what, "episode-%d", fov_player_episode(player));
-  // Of a trace without its ending; an agent that was played again has its settings as its name.
-  bool is_trace = !viewer->opened.is_run && viewer->opened.path[0];
-  const char *ending_of_trace = is_trace ? strrchr(name, '.') : NULL;
-  size_t stem = ending_of_trace ? (size_t)(ending_of_trace - name) : strlen(name);
   size_t length = strlen(what);
   if (player->mode == FOV_MODE_SCENE && !gif)
     snprintf(what + length, sizeof what - length, "-glimpse-%d", fov_player_glimpse(player) + 1);
-  snprintf(path, FOV_VIEWER_PATH, "%.*s-%s%s", (int)stem, name, what, ending);
-  replace_slashes(path);
-  for (int number = 2; fov_file_exists(path); number++) {
-    snprintf(path, FOV_VIEWER_PATH, "%.*s-%s-%d%s", (int)stem, name, what, number, ending);
-    replace_slashes(path);
-  }
+  snprintf(path, FOV_VIEWER_PATH, "%s-%s%s", stem, what, ending);
+  for (int number = 2; fov_file_exists(path); number++)
+    snprintf(path, FOV_VIEWER_PATH, "%s-%s-%d%s", stem, what, number, ending);
 }
 
 static void show_saved(FovViewer *viewer, const char *path) {
