@@ -608,6 +608,22 @@ static void checks_the_sizes_of_idx_files(void **state) {
   }
 }
 
+/** Test pictures of another size are found before a training, not after it. */
+static void refuses_test_digits_of_another_size(void **state) {
+  (void)state;
+  Options options = options_for(folder);
+  FovEnv env;
+  write_digits("train", 6, 4);
+  write_digits("t10k", 6, 5);
+  assert_int_equal(fov_env_create(&env, find("images"), &options, FOV_SPLIT_TRAIN), FOV_ERR_FORMAT);
+  assert_non_null(strstr(fov_error_message(),
+                         "t10k-images-idx3-ubyte: expected pictures of 4 x 4 pixels, as in "
+                         "train-images-idx3-ubyte, found 5 x 5"));
+  options.canvas.pictures.picture = 6;
+  assert_int_equal(fov_env_create(&env, find("images"), &options, FOV_SPLIT_TRAIN), FOV_OK);
+  fov_env_finish(&env);
+}
+
 /** Without env.data, variables name the folder. */
 static void refuses_variables_that_name_no_folder(void **state) {
   (void)state;
@@ -741,6 +757,7 @@ int main(void) {
       TEST(scales_and_colours_idx_too),
       TEST(checks_the_test_digits_before_a_training),
       TEST(checks_the_sizes_of_idx_files),
+      TEST(refuses_test_digits_of_another_size),
       TEST(refuses_variables_that_name_no_folder),
       TEST(clutters_in_colour),
       TEST(locates_no_patch_of_one_colour),

@@ -179,8 +179,10 @@ static int64_t count_others(const char *folder, const char *name) {
   return count;
 }
 
-/** Fails if the test files are damaged or too large; a training can do without them. */
-static FovStatus check_test(const FovPicturesOptions *options, const char *folder) {
+/** Fails if the test files are damaged or too large, or if their pictures do not have the size of
+ * those that train; a training can do without them. */
+static FovStatus check_test(const FovPictures *trained, const FovPicturesOptions *options,
+                            const char *folder) {
   char images[PATH_MAX], labels[PATH_MAX];
   if (find_file(images, folder, test_images) != FOV_OK) return FOV_OK;
   FOV_TRY(find_file(labels, folder, test_labels));
@@ -188,6 +190,10 @@ static FovStatus check_test(const FovPicturesOptions *options, const char *folde
   FovStatus status = read_pair(&pair, images, labels, options->classes);
   FovResize resize = resize_of(&pair, options);
   if (status == FOV_OK) status = check_bytes(&resize, (size_t)pair.images.dims[0], images);
+  if (status == FOV_OK && (resize.height != trained->height || resize.width != trained->width))
+    status = fov_fail(
+        FOV_ERR_FORMAT, "%s: expected pictures of %d x %d pixels, as in %s, found %d x %d", images,
+        trained->width, trained->height, train_images + 1, resize.width, resize.height);
   finish_pair(&pair);
   return status;
 }
@@ -202,7 +208,7 @@ static FovStatus load_mnist(FovPictures *pictures, const FovPicturesOptions *opt
   if (test) divide(pictures->division, count_others(folder, train_images), 1);
   pictures->division[FOV_SPLIT_TEST] = test ? pictures->count : count_others(folder, test_images);
   // A training must not end with a test that is impossible.
-  return split == FOV_SPLIT_TRAIN ? check_test(options, folder) : FOV_OK;
+  return split == FOV_SPLIT_TRAIN ? check_test(pictures, options, folder) : FOV_OK;
 }
 
 /* ---- PNGs ---- */
