@@ -23,20 +23,20 @@ typedef struct FovCanvasOptions {
       FOV_STRING(FovPicturesOptions, images, "", "IDX file of images, instead of data"),           \
       FOV_STRING(FovPicturesOptions, labels, "", "IDX file of the labels of env.images"),          \
       FOV_BOOL(FovPicturesOptions, divide, "yes",                                                  \
-               "yes: the last sixth of env.images is the test part and the sixth before it the "   \
-               "validation part; no: every part has all pictures"),                                \
+               "yes: the last sixth of env.images is the test split and the sixth before it the "  \
+               "validation split; no: every split has all pictures"),                              \
       FOV_INT(FovPicturesOptions, classes, "10", 2, 256,                                           \
               "classes of IDX files, whose labels are 0 to classes - 1; PNGs have as many as "     \
               "folders"),                                                                          \
       FOV_INT(FovCanvasOptions, ground, "0", 0, 255, "brightness of the empty canvas, of 255"),    \
       FOV_REAL(                                                                                    \
           FovCanvasOptions, distort, "0", 0, 1,                                                    \
-          "training only: pictures are turned, stretched and sheared about their middle by a "     \
-          "2 x 2 matrix, 1 plus this times a normal number in each place"),                        \
+          "training only: pictures are transformed about their middle by a random 2 x 2 matrix: "  \
+          "the identity plus this times a normal number in each element"),                         \
       FOV_REAL(                                                                                    \
           FovCanvasOptions, elastic, "0", 0, 100,                                                  \
-          "training only: pictures are bent: 4 x 4 points move right and down by this times a "    \
-          "normal number, pixels, and what lies between them in proportion")
+          "training only: elastic distortion: each point of a 4 x 4 grid moves in x and in y by "  \
+          "this times a normal number, pixels; displacements between them are interpolated")
 
 #define FOV_CANVAS_PIECES(fallback)                                                                \
   FOV_INT(FovCanvasOptions, pieces, fallback, 0, 1000, "pieces of clutter, 8 x 8 pixels each")

@@ -19,8 +19,8 @@ typedef struct Request {
 static const FovOption options[] = {
     FOV_INT(Request, rollouts, "1", 1, 1000,
             "1: one deterministic rollout; N > 1: N sampled rollouts with averaged "
-            "log-probabilities; of moves or vectors, N rollouts of each case count one by one, and "
-            "the interval is over cases"),
+            "log-probabilities; for moves or vectors each of the N rollouts of a case counts "
+            "separately, and the interval is over cases"),
     FOV_CHOICE(Request, split, "test", fov_split_names, "which cases"),
     FOV_TEXT(
         Request, images,
@@ -31,7 +31,7 @@ static const FovOption options[] = {
     FOV_BOOL(Request, json, "no", "print JSON"),
     FOV_TEXT(
         Request, lengths,
-        "of sequences: also write the error by the number of symbols of the source, a CSV file "
+        "for sequences, also write the error by the number of symbols of the source, a CSV file "
         "that fovea plot --x length --y error draws"),
     FOV_BOOL(Request, save, "no",
              "write each case's outcome into the run, for fovea compare: SPLIT.safetensors, or "

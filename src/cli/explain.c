@@ -26,7 +26,7 @@ static const FovOption options[] = {
         FovExplainCommand, target,
         "what is explained: logit, log_p, entropy, baseline, location_x or location_y; "
         "logit and log_p are of a class: answer (the one answered at --time or next), label or a "
-        "number, as in logit:label and logit:3 (of a vector, one of its numbers); default: "
+        "number, as in logit:label and logit:3 (for a vector answer, one of its numbers); default: "
         "logit:answer"),
     FOV_INT(
         FovExplainCommand, time, "0", 0, 1000000,

@@ -112,7 +112,7 @@ static FovStatus print_commands(void) {
   for (int i = 0; i < COMMANDS; i++) printf("  %-8s %s\n", commands[i]->name, commands[i]->help);
   puts("  help     print this list, or what a command does\n"
        "  version  print the version\n"
-       "\nfovea help COMMAND prints its options and examples. A command ends with 0 after\n"
+       "\nfovea help COMMAND prints its options and examples. The exit status is 0 after\n"
        "success, 2 after wrong usage, 130 after an interrupt, and 1 after any other error.");
   return FOV_OK;
 }

@@ -59,9 +59,9 @@ const FovCommand fov_command_plot = {
     .synopsis = "RUN|CSV|SWEEP... -o FILE",
     .about =
         "Draws columns of progress.csv, by default validation error and reward against\n"
-        "episodes. Sources are run directories, CSV files, also of other columns, and folders of\n"
-        "sweeps. Runs that differ only in their seed (NAME-s0, NAME-s1, ...) become their mean\n"
-        "or interquartile mean with a 95 % band. Axes contain all bands.\n"
+        "episodes. Sources are run directories, folders of sweeps, and CSV files, which may have\n"
+        "other columns. Runs that differ only in their seed (NAME-s0, NAME-s1, ...) become their\n"
+        "mean or interquartile mean with a 95 % band. Axes contain all bands.\n"
         "\n"
         "Against update, episodes and epoch, only values at which every seed has a row are\n"
         "drawn. Against seconds and other columns, each seed is interpolated linearly between\n"

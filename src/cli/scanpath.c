@@ -191,7 +191,7 @@ const FovCommand fov_command_scanpath = {
         "             place that the gaze has left since\n"
         "  seen       share of the pixels that are inside a patch, %\n"
         "  fine       share of the pixels that are inside a patch of the finest scale, %\n"
-        "  decision   number of glimpses until the answer stays the likeliest\n"
+        "  decision   number of glimpses after which the answer is always the likeliest\n"
         "\n"
         "Several sources of the same episodes, or one and --fixations, are also compared with a\n"
         "reference:\n"

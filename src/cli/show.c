@@ -172,7 +172,8 @@ const FovCommand fov_command_show = {
     .synopsis = "RUN|CHECKPOINT",
     .about = "Prints a checkpoint (of a run: the one that is best on validation): how long it was\n"
              "trained, by which version, on which data, its parameters with their shapes and\n"
-             "counts, and its settings. For a run it also prints which weights the trace is of.\n",
+             "counts, and its settings. For a run it also prints which weights its trace was\n"
+             "recorded with.\n",
     .examples = "  fovea show runs/cluttered-60-s0\n"
                 "  fovea show experiments/trained/catch/best.safetensors\n",
     .run = run,

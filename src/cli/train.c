@@ -20,8 +20,8 @@ typedef struct Request {
 static const FovOption options[] = {
     FOV_TEXT(Request, run, "the run directory; default: runs/EXPERIMENT-sSEED"),
     FOV_BOOL(Request, resume, "no",
-             "continue the run from its last checkpoint, to the same bits; with EXPERIMENT, starts "
-             "the run if there is none yet"),
+             "continue the run from its last checkpoint, with the same bits as without the "
+             "interruption; with EXPERIMENT, start the run if there is none yet"),
     FOV_TEXT(Request, seed, "the same as seed=SEED, an integer from 0; default: 0"),
     FOV_TEXT(Request, init,
              "the same as train.init=INIT: start from the weights of a run or checkpoint"),
@@ -130,12 +130,13 @@ const FovCommand fov_command_train = {
         "key=value on the command line replaces a setting of the file; fovea list settings\n"
         "prints all of them.\n"
         "\n"
-        "Started by mpirun, the processes train one agent together, each with its threads, to\n"
-        "the same bits; needs a build with -Dmpi=enabled. See experiments/README.md.\n"
+        "Under mpirun, several processes train one agent together, each with its own threads,\n"
+        "and the result has the same bits as with one process. This needs a build with\n"
+        "-Dmpi=enabled; see experiments/README.md.\n"
         "\n"
-        "A run is resumed with its own settings. Only train.rate and train.clip can change,\n"
-        "for a training that diverged, and train.episodes and train.patience: a finished run\n"
-        "with more episodes goes on, at the learning rate that the longer schedule has there.\n",
+        "A run is resumed with its own settings. Only four can change: train.rate and\n"
+        "train.clip, for a training that diverged, and train.episodes and train.patience. With\n"
+        "more episodes a finished run continues, at the learning rate of the longer schedule.\n",
     .examples =
         "  fovea train experiments/cluttered-60\n"
         "  fovea train experiments/cluttered-60 core=lstm train.episodes=2e6 --run runs/lstm\n"

@@ -40,7 +40,7 @@ static const FovOption options[] = {
     FOV_TEXT(
         Request, method,
         "explain the answer after each glimpse, as key 7 does; fovea list methods describes the "
-        "methods; of symbols, jacobian"),
+        "methods; for sequences: jacobian"),
     FOV_TEXT(
         Request, size,
         "width and height of the window, or of the exported image, GIF or film, in pixels: WxH, "
@@ -53,7 +53,7 @@ static const FovOption options[] = {
     FOV_TEXT(Request, export,
              "write a file instead of opening a window: the end of the episode, or the alignment "
              "of a sequence, as FILE.png or FILE.svg; all of it as FILE.gif or, with ffmpeg, "
-             "FILE.mp4; several episodes as a web page that loads nothing, FILE.html; an overview "
+             "FILE.mp4; several episodes as a self-contained web page, FILE.html; an overview "
              "of all episodes as FILE.png, FILE.svg or FILE.pdf"),
     FOV_OPTIONS_END,
 };

@@ -29,8 +29,8 @@ static const FovOption eval_options[] = {
     FOV_INT(FovEvalOptions, episodes, "32", 1, 100000,
             "episodes recorded at each evaluation, for the viewer"),
     FOV_INT(FovEvalOptions, beam, "1", 1, FOV_SHARD,
-            "width of the beam search of fovea eval, whose reward is the number of right answers; "
-            "1: no beam"),
+            "width of the beam search of fovea eval; 1: no beam. With a beam, the reward is the "
+            "number of right answers"),
     FOV_OPTIONS_END,
 };
 

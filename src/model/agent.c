@@ -18,8 +18,8 @@ const FovOption fov_agent_options[] = {
              "give the core the time, too: 2(t - 1) / T - 1 at glimpse t = 1 to T"),
     FOV_INT(
         FovAgentOptions, previous, "0", 0, 8192,
-        "units of a learned vector for the answer before, which the core reads: in training the "
-        "right one, else its own; 0: it reads none"),
+        "size of the embedding of the previous answer, an input of the core: the right answer in "
+        "training, otherwise the agent's own; 0: none"),
     FOV_OPTIONS_END,
 };
 

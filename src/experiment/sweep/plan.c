@@ -17,7 +17,7 @@ static const FovOption own_options[] = {
             "configurations, if a setting is drawn"),
     FOV_LONG(FovSweepOptions, draws, "0", 0, 9e15, "random seed of the draws"),
     FOV_BOOL(FovSweepOptions, halving, "no",
-             "stop runs early whose validation error is not among the best third (ASHA)"),
+             "stop early the runs whose validation error is not among the best third (ASHA)"),
     FOV_BOOL(FovSweepOptions, test, "no",
              "test the configuration that validation has chosen, of each row"),
     FOV_INT(FovSweepOptions, rollouts, "1", 1, 1000,

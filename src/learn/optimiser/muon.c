@@ -18,7 +18,7 @@ typedef struct Options {
 static const FovOption options[] = {
     FOV_REAL(Options, momentum, "0.95", 0, 0.9999, "mu: share of a layer's momentum that is kept"),
     FOV_INT(Options, turns, "5", 1, 20,
-            "rounds of the iteration that makes singular values about 1"),
+            "Newton-Schulz iterations, which bring the singular values near 1"),
     FOV_ADAM_OPTIONS,
     FOV_REAL(Options, decay, "0", 0, 1,
              "share of a weight that an orthogonal step subtracts from it, times the rate"),
