@@ -94,6 +94,18 @@ static void one_run_has_no_interval(void **state) {
   assert_true(fov_stats_iqm(x, 1) == 0.3 && fov_stats_quantile(x, 1, 0.975) == 0.3);
 }
 
+/** A sum of equal numbers, divided, may be another number: then two recipes of equal results, but
+ * of different numbers of runs, would differ. */
+static void the_mean_of_equal_numbers_is_exactly_these(void **state) {
+  (void)state;
+  double x[50];
+  for (int n = 1; n <= 50; n++) {
+    x[n - 1] = 0.001;
+    assert_true(fov_stats_mean(x, n) == 0.001);
+    if (n > 1) assert_true(fov_stats_half_width(x, n) == 0);
+  }
+}
+
 /** scipy.stats.trim_mean(x[:n], 0.25) */
 static void the_interquartile_mean_trims_a_quarter_at_each_end(void **state) {
   (void)state;
@@ -224,6 +236,7 @@ int main(void) {
       cmocka_unit_test(student_s_quantile_inverts_the_p_value),
       cmocka_unit_test(a_sample_has_mean_interval_and_quantiles),
       cmocka_unit_test(one_run_has_no_interval),
+      cmocka_unit_test(the_mean_of_equal_numbers_is_exactly_these),
       cmocka_unit_test(the_interquartile_mean_trims_a_quarter_at_each_end),
       cmocka_unit_test(statistics_of_a_sample_are_within_its_range),
       cmocka_unit_test(mcnemar_s_exact_test),

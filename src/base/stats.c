@@ -72,10 +72,10 @@ double fov_stats_student_quantile(double p, double freedom) {
 
 double fov_stats_mean(const double *x, int n) {
   FOV_CHECK(n > 0, "a sample of %d", n);
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += x[i];
-  FOV_CHECK(isfinite(sum), "a sample of %d with the sum %g", n, sum);
-  return sum / n;
+  double sum = 0; // of the differences from the first: the mean of equal numbers is exactly these
+  for (int i = 1; i < n; i++) sum += x[i] - x[0];
+  FOV_CHECK(isfinite(x[0] + sum), "a sample of %d with the sum %g", n, x[0] + sum);
+  return x[0] + sum / n;
 }
 
 double fov_stats_half_width(const double *x, int n) {
