@@ -1061,6 +1061,28 @@ static void test_a_scan_reads_row_after_row(void **state) {
   finish_subject(&s);
 }
 
+/** Sums of steps that are not exact in binary do not lose the last column and row. */
+static void test_a_scan_reaches_the_last_column_and_row(void **state) {
+  (void)state;
+  static const char *const settings[] = {"plugin = scan\nplugin.reach = 0.1\n",
+                                         "plugin = scan\nplugin.reach = 0.05\n"};
+  for (int i = 0; i < 2; i++) {
+    Subject s = begin_subject(settings[i]);
+    FovChoice choice;
+    real places[2] = {-1, -1};
+    FovPolicyInput input = {.places = places, .bounds = {1, 1}, .lanes = 1};
+    FovPolicyOutput output = {.choices = &choice, .places = places};
+    int side = i ? 41 : 21, steps = 0;
+    do {
+      s.policy->choose(&output, NULL, &input, NULL, s.options);
+      assert_true(places[0] >= -1 && places[0] <= 1 && places[1] >= -1 && places[1] <= 1);
+      steps++;
+    } while (steps < 10000 && (places[0] != -1 || places[1] != -1));
+    assert_int_equal(steps, side * side);
+    finish_subject(&s);
+  }
+}
+
 /** The logged sigma when the share `progress` of the training is done. */
 static double sigma_at(const char *settings, double progress) {
   FovFigure figures[FOV_POLICY_FIGURES];
@@ -1136,6 +1158,7 @@ int main(void) {
       cmocka_unit_test(test_random_is_uniform_over_the_places),
       cmocka_unit_test(test_centre_looks_at_the_centre),
       cmocka_unit_test(test_a_scan_reads_row_after_row),
+      cmocka_unit_test(test_a_scan_reaches_the_last_column_and_row),
       cmocka_unit_test(test_sigma_follows_its_schedule),
       cmocka_unit_test(test_choices_are_drawn_with_the_schedule_s_sigma),
   };
