@@ -864,10 +864,12 @@ static void test_threads_do_not_change_a_bit_of_maps(void **state) {
   finish(&s);
 }
 
-static void test_maps_that_are_not_finite_are_refused(void **state) {
+static void test_what_is_not_finite_is_refused(void **state) {
   (void)state;
   static Scene s;
   FovMaps maps;
+  FovJacobian jacobian;
+  FovRandomised randomised;
   begin(&s, EXPLAINED, "logit", false);
   // As if they overflowed: how large they must be depends on the compiler.
   const FovParam *answer = &s.toy.experiment.agent.params.list[0];
@@ -876,6 +878,12 @@ static void test_maps_that_are_not_finite_are_refused(void **state) {
   FovExplainRequest request = request_of(&s, "logit", false);
   assert_int_equal(fov_maps_make(&maps, &request, method_named("saliency"), NULL), FOV_ERR_NUMBER);
   assert_non_null(strstr(fov_error_message(), "the map of episode 0 is not finite"));
+  assert_int_equal(fov_jacobian_make(&jacobian, &request, FOV_JACOBIAN_LOGITS), FOV_ERR_NUMBER);
+  assert_non_null(strstr(fov_error_message(), "the Jacobian of episode 0 is not finite"));
+  assert_int_equal(fov_randomised_measure(&randomised, &request, method_named("saliency"), NULL),
+                   FOV_ERR_NUMBER);
+  assert_non_null(strstr(fov_error_message(), "a map of episode 0 is not finite"));
+  fov_jacobian_finish(&jacobian);
   fov_maps_finish(&maps);
   finish(&s);
 }
@@ -994,7 +1002,7 @@ int main(void) {
       cmocka_unit_test(test_random_weights_change_what_depends_on_them),
       cmocka_unit_test(test_curves_change_the_marked_pixels_first),
       cmocka_unit_test(test_threads_do_not_change_a_bit_of_maps),
-      cmocka_unit_test(test_maps_that_are_not_finite_are_refused),
+      cmocka_unit_test(test_what_is_not_finite_is_refused),
       cmocka_unit_test(test_wrong_episodes_and_those_of_a_class_are_selected),
       cmocka_unit_test(test_classes_are_selected_at_the_time),
       cmocka_unit_test(test_what_an_agent_does_not_compute_is_refused),

@@ -1,5 +1,6 @@
 #include "explain/curves.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,16 @@ static void average(FovFaithfulness *f, const double *curves, int64_t episodes) 
           curves[(size_t)e * ALL + (size_t)i] / (double)episodes;
 }
 
+/** Pixels are ranked by numbers of the type int. */
+static FovStatus check_pixels(const FovTask *task) {
+  FovImage image = fov_observed(&task->env->spec.observation, NULL);
+  double pixels = (double)fov_held_frames(task) * image.height * image.width;
+  if (pixels <= INT_MAX) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "deletion and insertion: expected at most %d pixels of an episode, found %.0f",
+                  INT_MAX, pixels);
+}
+
 /** Huge weights can have maps or probabilities that are not finite. */
 static FovStatus check_areas(const FovFaithfulness *f, int64_t episodes) {
   for (int kind = 0; kind < FOV_CURVE_KINDS; kind++)
@@ -149,6 +160,7 @@ FovStatus fov_faithfulness_measure(FovFaithfulness *f, const FovExplainRequest *
         request->task->env->type->plugin.name);
   FOV_TRY(fov_target_check(&target, request->task));
   FOV_TRY(fov_method_check(method, request->task, request->through));
+  FOV_TRY(check_pixels(request->task));
   FovStatus status = allocate(f, &m, request);
   if (status == FOV_OK) status = fov_explain_each(request, measure_shard, &m, 0);
   if (status == FOV_OK) status = check_areas(f, request->count);

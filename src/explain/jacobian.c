@@ -28,30 +28,32 @@ static void seed_column(FovReplay *replay, FovVar *x, int j, real *ones) {
   for (int i = 0; i < x->rows; i++) ones[(size_t)i * x->cols + (size_t)j] = 0;
 }
 
-/** |dx/dg|² of a row of g. */
-static float square(const FovVar *g, int row) {
+/** |dx/dg| of a row of g: squares would leave the range of a float long before norms do. */
+static float norm_of(const FovVar *g, int row) {
   double sum = 0;
   if (!g->has_grad) return 0;
   const real *gradient = fov_grad_row(g, row);
   for (int k = 0; k < g->cols; k++) sum += (double)gradient[k] * (double)gradient[k];
-  return (float)sum;
+  return (float)sqrt(sum);
 }
 
-/** norms[b, t, s] += |dx[b, j]/dg_s[b]|² */
-static void add_squares(float *norms, const FovJacobian *jacobian, const FovHeld *held,
-                        FovVar *const *inputs, int t) {
+/** Adds dx[b, j]/dg_s[b] to the norms [b, t, s]. */
+static void add_norms(float *norms, const FovJacobian *jacobian, const FovHeld *held,
+                      FovVar *const *inputs, int t) {
   int T = jacobian->T, S = jacobian->S;
   for (int s = 1; s <= (held->tokens ? S : t); s++) {
     const FovTimeStep *step = &held->rollout.at[held->tokens ? t : s];
     for (int i = 0; i < step->count; i++) {
       int b = step->lanes[i];
       float *norm = &norms[((size_t)b * T + (size_t)t - 1) * S + (size_t)s - 1];
-      *norm += held->tokens ? square(inputs[0], b * S + s - 1) : square(inputs[s - 1], i);
+      float more = held->tokens ? norm_of(inputs[0], b * S + s - 1) : norm_of(inputs[s - 1], i);
+      *norm = hypotf(*norm, more);
     }
   }
 }
 
-/** Marks the glimpses that were not taken and what follows a sequence, and takes roots. */
+/** Marks the glimpses that were not taken and what follows a sequence with NaN, and norms that are
+ * not finite with infinity. */
 static void finish_norms(float *norms, const FovJacobian *jacobian, const FovHeld *held) {
   int T = jacobian->T, S = jacobian->S;
   for (int b = 0; b < held->lanes; b++) {
@@ -60,7 +62,10 @@ static void finish_norms(float *norms, const FovJacobian *jacobian, const FovHel
     for (int t = 0; t < T; t++)
       for (int s = 0; s < S; s++) {
         float *norm = &norms[((size_t)b * T + (size_t)t) * S + (size_t)s];
-        *norm = t < taken && s < inputs ? sqrtf(*norm) : NAN;
+        if (t >= taken || s >= inputs)
+          *norm = NAN;
+        else if (isnan(*norm))
+          *norm = INFINITY;
       }
   }
 }
@@ -99,7 +104,7 @@ static void make_shard(void *context, const FovExplained *explained, int64_t fir
     for (int j = 0; j < x->cols && !fov_explained_stops(explained); j++) {
       seed_column(&replay, x, j, ones);
       fov_replay_backward(&replay, held);
-      add_squares(norms, jacobian, held, inputs, t);
+      add_norms(norms, jacobian, held, inputs, t);
       fov_replay_clear(&replay, held);
     }
   }
@@ -123,6 +128,18 @@ static void average(const FovJacobian *jacobian) {
     }
     jacobian->mean[i] = count > 0 ? sum / count : NAN;
   }
+}
+
+/** Huge weights can have gradients that are not finite. */
+static FovStatus check_finite(const FovJacobian *jacobian) {
+  size_t numbers = (size_t)jacobian->T * jacobian->S;
+  for (size_t i = 0; i < (size_t)jacobian->episodes * numbers; i++)
+    if (isinf(jacobian->norms[i]))
+      return fov_fail(
+          FOV_ERR_NUMBER,
+          "the Jacobian of episode %zu is not finite: the agent's weights are too large",
+          i / numbers);
+  return FOV_OK;
 }
 
 /** What the arrays take: bytes. */
@@ -152,6 +169,7 @@ FovStatus fov_jacobian_make(FovJacobian *jacobian, const FovExplainRequest *requ
   *jacobian = (FovJacobian){.episodes = request->count, .T = T, .S = symbols ? shown->length : T};
   FOV_TRY(allocate(jacobian, symbols));
   FOV_TRY(fov_explain_each(request, make_shard, &making, bytes_of(jacobian)));
+  FOV_TRY(check_finite(jacobian));
   average(jacobian);
   return FOV_OK;
 }

@@ -54,11 +54,13 @@ double fov_rank_correlation(const double *x, const double *y, int count, double 
 
 /* ---- maps ---- */
 
-/** Rank correlation of two maps of a lane, [numbers] each. room: [6 · numbers]. */
+/** Rank correlation of two maps of a lane, [numbers] each; infinite if one is not finite. room: [6
+ * · numbers]. */
 static double correlate(const real *trained, const real *random, size_t numbers, double *room) {
   double *x = room, *y = room + numbers;
   int count = 0;
   for (size_t i = 0; i < numbers; i++) {
+    if (!isfinite(trained[i]) || !isfinite(random[i])) return INFINITY;
     if (trained[i] == 0 && random[i] == 0) continue;
     x[count] = fabs((double)trained[i]);
     y[count++] = fabs((double)random[i]);
@@ -177,6 +179,22 @@ static void average(const Measuring *m, int64_t episodes) {
   result->looked = mean_of(m->looked, episodes, 1);
 }
 
+/** Huge weights can have maps that are not finite. */
+static FovStatus check_finite(const Measuring *m, int64_t episodes) {
+  size_t each = (size_t)(WAYS * m->result->count);
+  bool finite = true;
+  for (size_t e = 0; e < (size_t)episodes; e++) {
+    finite = finite && !isinf(m->looked[e]);
+    for (size_t i = 0; i < each; i++) finite = finite && !isinf(m->correlations[e * each + i]);
+    if (!finite)
+      return fov_fail(FOV_ERR_NUMBER,
+                      "randomised weights: a map of episode %zu is not finite: the agent's weights "
+                      "are too large",
+                      e);
+  }
+  return FOV_OK;
+}
+
 static FovStatus measure(Measuring *m, const FovExplainRequest *request) {
   const FovParams *params = &request->task->agent->params;
   size_t E = (size_t)request->count;
@@ -192,6 +210,7 @@ static FovStatus measure(Measuring *m, const FovExplainRequest *request) {
     status = randomise(m, request, random);
   }
   if (status == FOV_OK) status = fov_explain_each(request, measure_shard, m, blocks);
+  if (status == FOV_OK) status = check_finite(m, request->count);
   if (status == FOV_OK) average(m, request->count);
   free(random);
   return status;
