@@ -30,6 +30,20 @@ static void test_evaluation_does_not_depend_on_the_threads(void **state) {
   toy_finish(&toy);
 }
 
+/** Logits that overflow are no answer of class 0. */
+static void test_answers_without_a_probability_have_no_reward(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "reward = correct\n");
+  real *values = toy_lively_values(&toy);
+  assert_true(isfinite(toy_evaluate(&toy, values, 1, 1).reward));
+  values[toy_param(&toy, "class.bias")->offset] = (real)INFINITY;
+  for (int rollouts = 1; rollouts <= 3; rollouts += 2)
+    assert_true(isnan(toy_evaluate(&toy, values, rollouts, 1).reward));
+  free(values);
+  toy_finish(&toy);
+}
+
 /** One rollout follows the mean, whatever sigma is; several are sampled. */
 static void test_a_single_rollout_is_deterministic(void **state) {
   (void)state;
@@ -271,6 +285,7 @@ static void test_every_rollout_of_every_case_has_its_own_policy_draws(void **sta
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_evaluation_does_not_depend_on_the_threads),
+      cmocka_unit_test(test_answers_without_a_probability_have_no_reward),
       cmocka_unit_test(test_a_single_rollout_is_deterministic),
       cmocka_unit_test(test_several_rollouts_are_averaged),
       cmocka_unit_test(test_several_answers_are_one_case),

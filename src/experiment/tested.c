@@ -61,6 +61,9 @@ static FovStatus run(FovTested *tested, const FovEvalRequest *request) {
   free(profiles);
   FOV_TRY(status);
   const FovEvalResult *result = &tested->result;
+  if (!isfinite(result->reward))
+    return fov_fail(FOV_ERR_NUMBER,
+                    "the evaluation is not finite: the agent's weights are too large");
   tested->outcomes.reward = result->reward;
   tested->outcomes.glimpses = result->glimpses;
   tested->outcomes.answer_error =

@@ -31,7 +31,7 @@ static size_t answer_size(const FovTask *task) {
 }
 
 /** Counts a lane's answers, the rollouts having answered together. Returns whether those that count
- * are wrong. */
+ * are wrong. Answers without a probability are neither: the reward is then no number. */
 static bool judge(FovEvalResult *sums, const FovRollout *rollout, const real *log_p, int lane,
                   const FovTask *task) {
   const int *labels = rollout->labels + (size_t)lane * rollout->turns;
@@ -40,6 +40,7 @@ static bool judge(FovEvalResult *sums, const FovRollout *rollout, const real *lo
   for (int turn = 0; turn < answers; turn++) {
     last = fov_likeliest(log_p + (size_t)turn * actions, actions) != labels[turn];
     wrong += last;
+    if (isnan(log_p[(size_t)turn * actions])) sums->reward = NAN;
   }
   sums->answers += answers;
   sums->wrong_answers += wrong;

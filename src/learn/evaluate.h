@@ -14,8 +14,9 @@ typedef struct FovEvalResult {
   /** Answers for which the part of the source is known, and for which the one place is; how often
    * what was read most lies in the part, and how often it is the place. */
   int64_t in_known_part, in_known_place, read_part, read_place;
-  double reward;                  /**< mean return of an episode; of a beam search, right answers */
-  double glimpses;                /**< mean of an episode */
+  double reward;   /**< mean return of an episode; of a beam search, right answers; not
+                        finite if an answer has no probability */
+  double glimpses; /**< mean of an episode */
   double distance, last_distance; /**< √ of the mean ‖y − target‖² of all vectors, and of the last
                                        of each episode; 0 of classes and moves */
 } FovEvalResult;
@@ -29,12 +30,13 @@ typedef struct FovEvalRequest {
   const FovTask *task;
   const real *values; /**< parameters */
   int64_t cases;      /**< number of them, from the split's first on; at most all */
-  int beam;           /**< width of a beam search for sequences, at most FOV_SHARD, with one
-                           rollout; 0, 1: none */
+  int beam;           /**< width of a beam search of a task that fov_beam_check accepts, at most
+                           FOV_SHARD, with one rollout; 0, 1: none */
   int rollouts;       /**< M: 1 is one deterministic rollout; more are sampled, and their
                            log-probabilities averaged (Ba et al. 2015) */
   double progress;    /**< share of the training that is done, for the policy's schedules */
-  uint64_t seed;      /**< of the cases' clutter: the same seed is the same test set */
+  uint64_t seed;      /**< of the cases' clutter, so that the same seed is the same test set, and of
+                           what policies draw */
   FovSplit split;     /**< which the environment was made for */
   int threads;        /**< at most the arenas of the workspace */
   uint8_t *wrong;     /**< [cases], filled with 1 for a case with a wrong answer, else 0; NULL: not
