@@ -167,6 +167,23 @@ static void test_an_interrupt_of_one_rank_saves_and_resumes_with_other_ranks(voi
   assert_same_run(alone, together);
 }
 
+/** Its last updates are evaluated, although no evaluation is due there. */
+static void test_a_run_that_is_shortened_to_its_length_is_evaluated(void **state) {
+  (void)state;
+  char best[400];
+  Job *job = create_job("shortened");
+  job->changes[0] = "eval.times=1";
+  job->interrupt_rank = 0;
+  run(job, 2, FOV_ERR_INTERRUPT);
+  snprintf(best, sizeof best, "%s/" FOV_RUN_BEST, job->run);
+  assert_false(fov_file_exists(best));
+  job->interrupt_rank = -1;
+  job->resume = true;
+  job->changes[0] = "train.episodes=192"; // three batches
+  run(job, 2, FOV_OK);
+  assert_true(fov_file_exists(best));
+}
+
 static void test_ranks_start_from_the_weights_that_rank_0_reads(void **state) {
   (void)state;
   char init[400];
@@ -238,6 +255,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_any_number_of_ranks_leaves_the_same_files),
       TEST(test_an_interrupt_of_one_rank_saves_and_resumes_with_other_ranks),
+      TEST(test_a_run_that_is_shortened_to_its_length_is_evaluated),
       TEST(test_ranks_start_from_the_weights_that_rank_0_reads),
       TEST(test_ranks_with_other_settings_are_refused),
       TEST(test_a_failure_of_one_rank_is_that_of_all),

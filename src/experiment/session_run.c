@@ -210,6 +210,7 @@ static FovStatus write_config(const FovSession *session) {
 }
 
 static FovStatus begin(const FovSession *session) {
+  char path[FOV_PATH_SIZE];
   const char *init = session->experiment.start.init;
   if (*init)
     FOV_TRY(fov_run_log(
@@ -217,6 +218,9 @@ static FovStatus begin(const FovSession *session) {
         "starts from the weights of %s; %d parameters of heads keep their initial values", init,
         session->kept));
   FOV_TRY(write_config(session));
+  // Rows without a checkpoint are of a training that has lost it.
+  fov_session_path(path, session, FOV_RUN_PROGRESS);
+  if (fov_file_exists(path)) FOV_TRY(fov_progress_truncate(path, -1));
   return fov_session_save(session);
 }
 

@@ -240,7 +240,8 @@ static FovStatus train(FovSession *session) {
     report(session, FOV_REPORT_UPDATED, NULL);
     if (is_due(session)) FOV_TRY(evaluate(session));
   }
-  return FOV_OK;
+  // A run that was shortened may have ended between two evaluations.
+  return fov_trainer_state(session->trainer)->sums.updates > 0 ? evaluate(session) : FOV_OK;
 }
 
 /** Records a failure in the run's files, and returns it whatever else fails here. The checkpoint of
