@@ -94,6 +94,16 @@ static FovStatus read_words(FovTrainRequest *train, const char **changes, OwnCha
   return FOV_OK;
 }
 
+/** Fails unless all ranks have found an experiment, or all a run: one host may lack the file. */
+static FovStatus check_source(const FovTrainRequest *train) {
+  bool found = fov_ranks_any(train->ranks, train->file != NULL);
+  FovStatus status = FOV_OK;
+  if (found && !train->file)
+    status = fov_fail(FOV_ERR_IO, "%s: no such experiment on this host, found on another one",
+                      train->dir);
+  return fov_ranks_agree(train->ranks, status);
+}
+
 static FovStatus run(const void *values, const FovArguments *arguments) {
   const Request *request = values;
   char command[1024];
@@ -111,6 +121,7 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   fov_arguments_join(command, sizeof command, arguments);
   FovStatus status =
       fov_ranks_agree(train.ranks, read_words(&train, changes, &own, request, arguments));
+  if (status == FOV_OK) status = check_source(&train);
   if (status == FOV_OK) status = fov_session_run(&train);
   fov_progress_line_clear(&line);
   free(changes);
