@@ -174,15 +174,29 @@ static json_t *make_string(const char *text) {
   return string;
 }
 
-/** The changes that an earlier part of the run has left in run.json: an object, perhaps empty. */
-static json_t *read_changes(const FovRun *run) {
+/** Reads run.json; NULL: there is none that can be read. */
+static json_t *read_description(const char *dir) {
   char path[FOV_PATH_SIZE], *text = NULL;
   size_t size;
   json_t *root = NULL;
-  if (run->resumed &&
-      fov_file_read(&text, &size, fov_run_path(path, run, FOV_RUN_JSON), 1 << 20) == FOV_OK)
+  bool fits = snprintf(path, sizeof path, "%s/%s", dir, FOV_RUN_JSON) < (int)sizeof path;
+  if (fits && fov_file_exists(path) && fov_file_read(&text, &size, path, 1 << 20) == FOV_OK)
     root = json_loadb(text, size, 0, NULL);
   free(text);
+  return root;
+}
+
+bool fov_run_is_finished(const char *dir) {
+  json_t *root = read_description(dir);
+  const char *outcome = json_string_value(json_object_get(root, "outcome"));
+  bool finished = outcome && strcmp(outcome, "finished") == 0;
+  json_decref(root);
+  return finished;
+}
+
+/** The changes that an earlier part of the run has left in run.json: an object, perhaps empty. */
+static json_t *read_changes(const FovRun *run) {
+  json_t *root = run->resumed ? read_description(run->dir) : NULL;
   json_t *changed = json_deep_copy(json_object_get(root, "changed"));
   json_decref(root);
   if (json_is_object(changed)) return changed;

@@ -24,7 +24,7 @@ size_t fov_run_stem(const char *name, size_t length);
 /** An open run, locked by one process. */
 typedef struct FovRun {
   char dir[FOV_PATH_SIZE / 2];
-  int log;      /**< descriptor of log.txt, locked */
+  int log;      /**< descriptor of log.txt, locked; −1: not open */
   bool resumed; /**< it has a checkpoint to resume from */
 } FovRun;
 
@@ -77,6 +77,9 @@ char *fov_run_path(char *path, const FovRun *run, const char *name);
 /** Appends one line of printable text to log.txt, after the time (UTC). */
 FovStatus fov_run_log(const FovRun *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/** Whether run.json of a run directory has the outcome "finished". */
+bool fov_run_is_finished(const char *dir);
 
 /** Replaces run.json. Its object "changed" has the last change of each setting, also those of
  * earlier parts of a resumed run. */

@@ -184,6 +184,14 @@ static void redirect(int errors) {
   close(nothing);
 }
 
+/** Keeps SIGTERM waiting, or lets it come. */
+static void block_signals(bool block) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigprocmask(block ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
 static void catch_signals(pid_t parent) {
   struct sigaction action = {.sa_handler = on_signal};
   sigaction(SIGTERM, &action, NULL);
@@ -191,6 +199,7 @@ static void catch_signals(pid_t parent) {
   sigaction(SIGHUP, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) interrupted = 1; // it died before
+  block_signals(false);
 }
 
 static FovSweepSlot *own_slot;
@@ -218,9 +227,12 @@ FovStatus fov_sweep_child_start(pid_t *process, const FovSweepChild *child) {
   pid_t parent = getpid();
   *child->slot = (FovSweepSlot){.status = FOV_ERR_INTERRUPT, .valid_error = NAN};
   fflush(NULL);
+  block_signals(true); // until the child catches them: the parent's handler does nothing there
   pid_t started = fork();
   if (started == 0) run(child, parent);
-  if (started < 0) return fov_fail(FOV_ERR_MEMORY, "cannot start a process: %s", strerror(errno));
+  int why = errno;
+  block_signals(false);
+  if (started < 0) return fov_fail(FOV_ERR_MEMORY, "cannot start a process: %s", strerror(why));
   *process = started;
   return FOV_OK;
 }

@@ -250,8 +250,11 @@ static void read_tests(FovSweepRun *run, const char *dir, int rollouts) {
 }
 
 void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes, int rollouts) {
+  char path[FOV_PATH_SIZE];
   FovOutcomes outcomes;
-  if (read_outcomes(&outcomes, run, dir, FOV_SPLIT_VALID, 1)) {
+  bool validated = read_outcomes(&outcomes, run, dir, FOV_SPLIT_VALID, 1);
+  // fovea eval --save may have validated a run that has not ended.
+  if (validated && fov_run_is_finished(fov_sweep_path(path, dir, run->name, NULL))) {
     if (run->state != FOV_SWEEP_FINISHED) *run->reason = '\0';
     run->state = FOV_SWEEP_FINISHED;
     run->valid_error = fov_outcomes_error(&outcomes);

@@ -26,9 +26,9 @@ FovStatus fov_sweep_claim(int *claim, const char *dir, const char *name);
  * until the descriptor is closed. */
 FovStatus fov_sweep_lock(int *lock, const char *dir);
 
-/** Reads state, progress and errors from the files of a run. FAILED, and the reason why
- * a test failed, stay until something else is found. episodes: of its whole training; rollouts: of
- * the plan. */
+/** Reads state, progress and errors from the files of a run, which has ended if run.json has that
+ * outcome. FAILED, and the reason why a test failed, stay until something else is found. episodes:
+ * of its whole training; rollouts: of the plan. */
 void fov_sweep_scan(FovSweepRun *run, const char *dir, int64_t episodes, int rollouts);
 
 /** Notes in the run's directory why it diverged, for fov_sweep_scan. */

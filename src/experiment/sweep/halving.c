@@ -213,8 +213,12 @@ static int unstarted(const FovHalving *h) {
 static FovStatus send(int *run, int *claim, FovHalving *h, int chosen) {
   FOV_TRY(fov_sweep_claim(claim, h->dir, h->runs[chosen].name));
   if (*claim < 0) return FOV_OK;
-  *run = chosen;
-  return append(h, "start", chosen, h->standings[chosen].target + 1, NAN);
+  FovStatus status = append(h, "start", chosen, h->standings[chosen].target + 1, NAN);
+  if (status == FOV_OK)
+    *run = chosen;
+  else
+    close(*claim);
+  return status;
 }
 
 /** The run to send on, if `elsewhere` runs are under way; −1: none now. */

@@ -20,14 +20,16 @@ enum { FOV_HALVING_RUNGS = 3 }; /**< before the end, at most */
 
 typedef struct FovHalving FovHalving;
 
-/** times: evaluations of a training, at the least; fewer than 27 leave rungs out. */
+/** times: evaluations of a training, at the least; fewer than 27 leave rungs out. `dir` and `runs`
+ * must outlive it. Destroyed also after a failure. */
 FovStatus fov_halving_create(FovHalving **halving, const char *dir, const FovSweepRun *runs,
                              int count, int times);
 void fov_halving_destroy(FovHalving *halving);
 
 /**
- * What to train next: claims a run, or leaves *run at −1 if there is nothing to do now. until: the
- * share of its training after which it pauses; 1: the end.
+ * What to train next: claims a run, or leaves *run at −1 if there is nothing to do now, or after a
+ * failure. The caller closes *claim. until: the share of its training after which it pauses; 1: the
+ * end.
  */
 FovStatus fov_halving_next(int *run, int *claim, double *until, FovHalving *halving);
 

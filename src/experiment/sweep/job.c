@@ -48,5 +48,6 @@ bool fov_sweep_job_has_ended(FovStatus *ended, FovSweepJob *job, bool wait) {
 void fov_sweep_job_release(FovSweepJob *job) {
   if (job->child.claim >= 0) close(job->child.claim);
   if (job->child.errors >= 0) close(job->child.errors);
+  job->child.claim = job->child.errors = -1;
   job->process = 0;
 }

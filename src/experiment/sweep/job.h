@@ -19,7 +19,7 @@ FovStatus fov_sweep_job_start(FovSweepJob *job, const FovSweepChild *child);
  */
 bool fov_sweep_job_has_ended(FovStatus *ended, FovSweepJob *job, bool wait);
 
-/** Releases the claim. The job has no process afterwards. */
+/** Releases the claim of a job that was started. It has no process afterwards. */
 void fov_sweep_job_release(FovSweepJob *job);
 
 #endif

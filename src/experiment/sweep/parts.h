@@ -38,8 +38,8 @@ void fov_sweep_refresh(const FovSweep *sweep, FovSweepRun *run);
 FovStatus fov_sweep_start(FovSweep *sweep, FovSweepJob *job, FovSweepWork work, int run, int claim,
                           double until);
 
-/** Ends all children: each saves its run. */
-void fov_sweep_stop(FovSweep *sweep);
+/** Ends all children: each saves its run. Fails if one could not. */
+FovStatus fov_sweep_stop(FovSweep *sweep);
 
 /* report.c */
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "experiment/sweep/folder.h"
 #include "experiment/sweep/parts.h"
+#include "record/outcomes.h"
 
 static const double PATIENCE = 0.1; // seconds between two looks at the children
 
@@ -28,12 +29,21 @@ static void read_standing(FovSweep *sweep, int i) {
                                                            : FOV_SWEEP_WAITING;
 }
 
-/** Reads the files of the runs that no child of this process works on; `all`: also of finished
- * ones, which may have been tested. */
-static void refresh_runs(FovSweep *sweep, bool all) {
+/** Whether the files of a run may have more than this process knows. A finished run only gets its
+ * tests, perhaps by another process. */
+static bool may_have_news(const FovSweep *sweep, const FovSweepRun *run) {
+  char path[FOV_PATH_SIZE], name[FOV_OUTCOMES_NAME];
+  if (run->state != FOV_SWEEP_FINISHED) return run->state != FOV_SWEEP_RUNNING;
+  if (fov_sweep_is_tested(run, sweep->plan.options.rollouts)) return false;
+  fov_outcomes_name(name, FOV_SPLIT_TEST, 1);
+  return fov_file_exists(fov_sweep_path(path, sweep->request->dir, run->name, name));
+}
+
+/** Reads the files of the runs that no child of this process works on. */
+static void refresh_runs(FovSweep *sweep) {
   for (int i = 0; i < sweep->count; i++) {
     FovSweepRun *run = &sweep->runs[i];
-    if (run->state == FOV_SWEEP_RUNNING || (run->state == FOV_SWEEP_FINISHED && !all)) continue;
+    if (!may_have_news(sweep, run)) continue;
     fov_sweep_refresh(sweep, run);
     if (sweep->halving) read_standing(sweep, i);
   }
@@ -41,11 +51,11 @@ static void refresh_runs(FovSweep *sweep, bool all) {
 
 /** Replaces results.csv. If the folder has got more seeds or rollouts since this process began, a
  * start with these completes it. The lock lasts from reading to writing, so that the newest table
- * has all that older ones had. all: see refresh_runs. */
-static FovStatus write_results(FovSweep *sweep, bool all) {
+ * has all that older ones had. */
+static FovStatus write_results(FovSweep *sweep) {
   int lock;
   FOV_TRY(fov_sweep_lock(&lock, sweep->request->dir));
-  refresh_runs(sweep, all);
+  refresh_runs(sweep);
   FovStatus status = fov_sweep_folder_check(sweep->request->dir, &sweep->plan);
   if (status == FOV_OK)
     status = fov_sweep_write_results(sweep->request->dir, &sweep->plan, sweep->runs, sweep->count);
@@ -95,16 +105,19 @@ static FovStatus end_job(FovSweep *sweep, FovSweepJob *job, FovStatus ended) {
                : slot->paused             ? FOV_SWEEP_PAUSED
                                           : FOV_SWEEP_WAITING;
   snprintf(run->reason, sizeof run->reason, "%s", ended != FOV_ERR_INTERRUPT ? slot->message : "");
-  if (ended == FOV_ERR_NUMBER) FOV_TRY(fov_sweep_note_divergence(run, sweep->request->dir));
+  FovStatus status = FOV_OK;
+  if (ended == FOV_ERR_NUMBER) status = fov_sweep_note_divergence(run, sweep->request->dir);
   fov_sweep_refresh(sweep, run);
-  if (sweep->halving && job->child.work == FOV_SWEEP_TRAIN && run->state != FOV_SWEEP_WAITING)
-    FOV_TRY(fov_halving_end(sweep->halving, (int)(run - sweep->runs),
-                            is_sound(run->state) ? run->valid_error : NAN));
+  if (status == FOV_OK && sweep->halving && job->child.work == FOV_SWEEP_TRAIN &&
+      run->state != FOV_SWEEP_WAITING)
+    status = fov_halving_end(sweep->halving, (int)(run - sweep->runs),
+                             is_sound(run->state) ? run->valid_error : NAN);
   fov_sweep_job_release(job);
+  FOV_TRY(status);
   if (run->state == FOV_SWEEP_WAITING) return FOV_OK;
   log_end(sweep, run);
   fov_sweep_notify(sweep, run);
-  return write_results(sweep, sweep->testing);
+  return write_results(sweep);
 }
 
 /** Copies what the children report, and takes note of those that ended. */
@@ -121,14 +134,19 @@ static FovStatus look(FovSweep *sweep) {
   return FOV_OK;
 }
 
-void fov_sweep_stop(FovSweep *sweep) {
-  FovStatus ended;
+FovStatus fov_sweep_stop(FovSweep *sweep) {
+  FovStatus ended, status = FOV_OK;
   for (int i = 0; i < FOV_SWEEP_JOBS; i++)
     if (sweep->jobs[i].process) kill(sweep->jobs[i].process, SIGTERM);
   for (int i = 0; i < FOV_SWEEP_JOBS; i++) {
     FovSweepJob *job = &sweep->jobs[i];
-    if (job->process && fov_sweep_job_has_ended(&ended, job, true)) fov_sweep_job_release(job);
+    if (!job->process || !fov_sweep_job_has_ended(&ended, job, true)) continue;
+    if (ended != FOV_OK && ended != FOV_ERR_INTERRUPT && ended != FOV_ERR_NUMBER)
+      status = fov_fail(ended, "interrupted, but %s is not saved: %s", job->child.run->name,
+                        job->child.slot->message);
+    fov_sweep_job_release(job);
   }
+  return status;
 }
 
 /** Whether a run is to be trained, or tested, by whoever gets its claim. */
@@ -258,13 +276,13 @@ static void choose_tests(FovSweep *sweep) {
 static FovStatus run_all(FovSweep *sweep) {
   bool complete = false;
   FOV_TRY(work(sweep));
-  refresh_runs(sweep, true);
+  refresh_runs(sweep);
   if (sweep->plan.options.test) FOV_TRY(find_complete(&complete, sweep));
   if (complete) {
     choose_tests(sweep);
     FOV_TRY(work(sweep));
   }
-  return write_results(sweep, true);
+  return write_results(sweep);
 }
 
 static FovStatus open_log(FovSweep *sweep) {
@@ -278,7 +296,7 @@ FovStatus fov_sweep_write(FovSweep *sweep) {
   FOV_TRY(fov_sweep_folder_open(sweep->request->dir, &sweep->plan));
   FOV_TRY(open_log(sweep));
   FOV_TRY(fov_sweep_log(sweep, sweep->request->command));
-  return write_results(sweep, false);
+  return write_results(sweep);
 }
 
 FovStatus fov_sweep_log(const FovSweep *sweep, const char *line) {
@@ -291,7 +309,11 @@ FovStatus fov_sweep_run(FovSweep *sweep) {
   if (status == FOV_OK) return FOV_OK;
   char message[1024];
   snprintf(message, sizeof message, "%s", fov_error_message());
-  fov_sweep_stop(sweep);
+  FovStatus stopped = fov_sweep_stop(sweep);
+  if (status == FOV_ERR_INTERRUPT && stopped != FOV_OK) {
+    status = stopped;
+    snprintf(message, sizeof message, "%s", fov_error_message());
+  }
   fov_run_log(&sweep->log, "%s", message);
   return fov_fail(status, "%s", message);
 }

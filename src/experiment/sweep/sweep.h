@@ -81,7 +81,8 @@ typedef struct FovSweepRequest {
   int change_count;
   const char *dir;
   const char *rows;    /**< names of the rows to work on, with commas between them; NULL: all */
-  int jobs;            /**< runs at a time; 0: as many as processors and memory allow */
+  int jobs;            /**< runs at a time, at most FOV_MAX_THREADS; 0: as many as processors and
+                            memory allow */
   int threads;         /**< of a run; 0: the processors, divided among the jobs */
   const char *command; /**< as typed, for the log */
   const volatile sig_atomic_t *interrupted; /**< not 0: save all runs and stop; NULL: never */
@@ -91,7 +92,8 @@ typedef struct FovSweepRequest {
 typedef struct FovSweep FovSweep;
 
 /** Reads the plan and checks all of it; a folder with another plan is refused. Writes nothing. The
- * process must not have worker threads yet. Destroyed also after a failure. */
+ * process must not have worker threads yet. The request must outlive it. Destroyed also after a
+ * failure. */
 FovStatus fov_sweep_create(FovSweep **sweep, const FovSweepRequest *request);
 void fov_sweep_destroy(FovSweep *sweep);
 
