@@ -24,7 +24,8 @@ FovStatus fov_png_header(FovPngHeader *header, const char *path);
 
 /**
  * Compares the checksum of every chunk, without unpacking any: a fast test that finds files that
- * are cut short or changed, but not one that was written wrong. Fails as fov_png_header does.
+ * are cut short or changed, but not one that was written wrong. Fails, naming the file and what is
+ * wrong, if it cannot be opened, is no PNG, ends early, or if a checksum is another.
  */
 FovStatus fov_png_check(const char *path);
 

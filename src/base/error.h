@@ -10,7 +10,8 @@ typedef enum FovStatus {
   FOV_ERR_IO,        /**< a file cannot be opened, read or written */
   FOV_ERR_FORMAT,    /**< a file's contents are not as expected */
   FOV_ERR_MEMORY,    /**< memory ran out */
-  FOV_ERR_NUMBER,    /**< a loss or gradient is not finite */
+  FOV_ERR_NUMBER,    /**< a number is not finite or out of range: a loss, a gradient, a map, or what
+                          an environment wrote; of a sweep's run: it diverged */
   FOV_ERR_INTERRUPT, /**< the user asked to stop */
 } FovStatus;
 

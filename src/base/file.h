@@ -70,7 +70,7 @@ bool fov_file_exists(const char *path);
 /** The last part of a path, after its folders. */
 const char *fov_file_name(const char *path);
 
-/** True if `path` ends in `ending`, in upper or lower case. */
+/** True if `path` has something before `ending` and ends in it, in upper or lower case. */
 bool fov_has_ending(const char *path, const char *ending);
 
 /** Whether two paths lead to the same file, which exists. */
@@ -83,7 +83,8 @@ FovStatus fov_make_folders(const char *path);
 FovStatus fov_folder_check(const char *path);
 
 /** Copies the last line that is not empty of an open file, such as what a program has printed, into
- * line [size], without its end; cut where it is too long. Only the last 4 KiB are looked at. */
+ * line [size], without its end; cut where it is too long. Only the last 4 KiB are looked at. Moves
+ * the offset of `fd`. */
 void fov_file_last_line(char *line, size_t size, int fd);
 
 #endif

@@ -23,8 +23,9 @@ int fov_gemm_stride(int cols);
 /**
  * C = op(A) · op(B) + beta · C, on the calling thread only; A and B are only read.
  *
- * op(X) is X, or Xᵀ if it is transposed; never both. beta 0 overwrites C without reading it. The
- * same arguments give the same bits on one machine.
+ * op(X) is X, or Xᵀ if it is transposed; never both. beta 0 overwrites C without reading it. C
+ * overlaps neither A nor B. Aborts if the shapes do not fit. The same arguments give the same bits
+ * on one machine.
  *
  * A signal handler that interrupts it must have a stack of its own (SA_ONSTACK), as fov_team_run
  * arranges: oneDNN's kernels use the stack pointer as a general register, so a handler's frame

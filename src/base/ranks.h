@@ -40,7 +40,9 @@ typedef struct FovRanks {
 
 /**
  * Joins the other processes of a job that mpirun or srun has started; alone, there is one rank.
- * Fails in a program without MPI (ranks_one.c) that is one of several such processes.
+ * Fails with more than FOV_MAX_RANKS ranks, if MPI finds fewer processes than the launcher has
+ * started, and in a program without MPI (ranks_one.c) that is one of several such processes.
+ * fov_ranks_finish is called also after a failure.
  */
 FovStatus fov_ranks_start(FovRanks *ranks);
 

@@ -26,7 +26,8 @@ typedef struct FovArguments {
  *
  * An option is `--name value` or `--name=value`, a bool `--name`; `-o` is --output; what follows
  * `--` is no option. The last of two values counts. Fails on an unknown option (and suggests the
- * nearest), a missing value, and a value that is not allowed.
+ * nearest), a missing value, and a value that is not allowed. Finished by fov_arguments_finish,
+ * also after a failure.
  */
 FovStatus fov_arguments_parse(FovArguments *arguments, void *values, const FovOption *options);
 void fov_arguments_finish(FovArguments *arguments);

@@ -25,7 +25,7 @@ typedef struct FovExplainCommand {
 enum { FOV_EXPLAIN_NO_JACOBIAN, FOV_EXPLAIN_LOGITS, FOV_EXPLAIN_STATE };
 enum { FOV_EXPLAIN_NO_CHECK, FOV_EXPLAIN_WEIGHTS, FOV_EXPLAIN_CURVES };
 
-/** The options of all methods, set by words METHOD.OPTION=VALUE. */
+/** The options of all methods, set by words METHOD.OPTION=VALUE. It stays where it was read. */
 typedef struct FovMethodOptions {
   FovSettings *settings;
   FovGroup groups[FOV_MOST_METHODS];

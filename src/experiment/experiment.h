@@ -42,6 +42,7 @@ typedef struct FovEvalOptions {
   int beam;      /**< sequences that fovea eval follows at a time */
 } FovEvalOptions;
 
+/** Its address must not change from init to finish: parts of it point into it. */
 typedef struct FovExperiment {
   FovSettings *settings;
   FovGroup groups[FOV_GROUPS];

@@ -20,8 +20,8 @@ typedef struct FovSpread {
 /** Median and extremes of one repeat or more. */
 FovSpread fov_spread_of(const FovRepeats *repeats);
 
-/** An experiment that is ready to be measured. Zero-initialise; finished by fov_subject_finish,
- * also after a failure. */
+/** An experiment that is ready to be measured; like it, it stays where it was loaded.
+ * Zero-initialise; finished by fov_subject_finish, also after a failure. */
 typedef struct FovSubject {
   FovExperiment experiment;
   FovEnv env;
@@ -72,7 +72,8 @@ typedef struct FovTrainRate {
 
 typedef struct FovTrainMeter FovTrainMeter;
 
-/** Prepares a training that can be measured repeatedly, with its memory allocated. */
+/** Prepares a training that can be measured repeatedly, with its memory allocated. The subject must
+ * outlive it. Destroyed also after a failure. */
 FovStatus fov_train_meter_create(FovTrainMeter **meter, const FovSubject *subject, int threads);
 void fov_train_meter_destroy(FovTrainMeter *meter);
 
@@ -85,7 +86,8 @@ FovStatus fov_measure_train(FovTrainRate *rate, FovTrainMeter *meter, const FovS
 FovStatus fov_measure_env(FovRepeats *rate, const FovSubject *subject, int threads, int repeats);
 
 /** Glimpses a second that a retina of `scales` takes at random places, on `threads` threads; the
- * subject's side, and not the whole image. */
+ * subject's side, and not the whole image. Fails for sequences, and if the lanes do not fit in
+ * memory; a vector is seen whole. */
 FovStatus fov_measure_sensor(FovRepeats *rate, const FovSubject *subject, int scales, int threads,
                              int repeats);
 

@@ -11,9 +11,9 @@
 /** A training as requested. With several ranks, every one makes the same request, and all functions
  * are collective; the first alone reads the run, writes its files and has a reporter. */
 typedef struct FovTrainRequest {
-  const char *file;           /**< the experiment; NULL: the run's own configuration */
-  const char *text;           /**< the contents of `file`; NULL: they are read */
-  const char *dir;            /**< the run directory; NULL: runs/EXPERIMENT-sSEED */
+  const char *file;           /**< the experiment; NULL: the configuration of the run `dir` */
+  const char *text;           /**< the contents of `file`, which is given; NULL: they are read */
+  const char *dir;            /**< the run directory; NULL: runs/EXPERIMENT-sSEED, of `file` */
   const char *const *changes; /**< [change_count] key=value, applied in order */
   int change_count;
   bool resume;
@@ -24,6 +24,7 @@ typedef struct FovTrainRequest {
   FovReporter reporter;
 } FovTrainRequest;
 
+/** Like its experiment, it stays where it was prepared. */
 typedef struct FovSession {
   const FovTrainRequest *request;
   FovExperiment experiment;
@@ -47,7 +48,7 @@ typedef struct FovSession {
 
 /** Reads, resolves and builds the experiment: everything that can be wrong with it is found here,
  * before a file is written. Ranks that differ in program, processor, settings or data are refused.
- * Finished by fov_session_finish, also after a failure. */
+ * The request must outlive the session. Finished by fov_session_finish, also after a failure. */
 FovStatus fov_session_prepare(FovSession *session, const FovTrainRequest *request);
 
 /** Opens the run directory: begins, or continues from its last checkpoint. A run that is resumed

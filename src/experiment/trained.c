@@ -197,6 +197,7 @@ FovStatus fov_trained_load(FovTrained *trained, const char *source, const char *
 
 void fov_trained_finish(FovTrained *trained) {
   free(trained->values);
+  trained->values = NULL;
   fov_env_finish(&trained->env);
   fov_experiment_finish(&trained->experiment);
 }

@@ -5,6 +5,7 @@
 #include "experiment/experiment.h"
 #include "record/run.h"
 
+/** Like its experiment, it stays where it was loaded. */
 typedef struct FovTrained {
   FovExperiment experiment;
   FovEnv env;

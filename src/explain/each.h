@@ -11,7 +11,7 @@ typedef struct FovExplainRequest {
   const FovTask *task;
   const real *values;   /**< parameters */
   const int64_t *cases; /**< [count] */
-  int64_t count;        /**< E */
+  int64_t count;        /**< E, 1 or more */
   uint64_t seed;        /**< of the cases, as in an evaluation, and of noise */
   FovSplit split;
   double progress; /**< share of the training that is done, for the policy's schedules */

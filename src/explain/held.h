@@ -23,7 +23,8 @@ typedef struct FovHeldRequest {
   bool through;    /**< soft weights and windows follow the state instead of being held */
 } FovHeldRequest;
 
-/** B episodes; memory is an arena's. */
+/** B episodes; memory is an arena's. It stays where it was played: `task` points to `agent`, a copy
+ * that is not to be finished. */
 typedef struct FovHeld {
   FovTask task;   /**< with `agent` */
   FovAgent agent; /**< as it was trained, but stop_gradient is none */

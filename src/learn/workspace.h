@@ -14,6 +14,7 @@ typedef struct FovWorkspace {
   int count;
 } FovWorkspace;
 
+/** Makes `count` empty arenas. Finished also after a failure. */
 FovStatus fov_workspace_create(FovWorkspace *workspace, int count);
 void fov_workspace_finish(FovWorkspace *workspace);
 

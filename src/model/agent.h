@@ -132,12 +132,13 @@ FovAgentState fov_agent_begin(const FovAgent *agent, FovTape *tape, const FovIma
                               const FovImage *cues, int lanes, int glimpses);
 
 /** Scores [n, N] of the sites that the next read-out may choose from, for the state that the policy
- * reads; NULL: the attention has no sites. view: without a place. */
+ * reads; NULL: the attention does not choose among sites. view: without a place. */
 FovVar *fov_agent_scores(FovAgentState *state, const FovAgent *agent, FovTape *tape,
                          const FovView *view);
 
 /** One time step: the attention reads g_t from the view, h_t = f_h(h_{t−1}, g_t); a second layer's
- * input is h_t. With a cue, relu(Linear(g_t) + Linear(code)) replaces g_t. */
+ * input is h_t. With a cue, relu(Linear(g_t) + Linear(code)) replaces g_t. readout: zeroed; what
+ * the attention does not have stays NULL. */
 void fov_agent_see(FovReadout *readout, FovAgentState *state, const FovAgent *agent, FovTape *tape,
                    const FovView *view);
 

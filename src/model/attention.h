@@ -72,7 +72,7 @@ typedef struct FovView {
 typedef struct FovReadout {
   FovVar *g;   /**< [n, width]: for the core */
   FovVar *rho; /**< [n, S·G·G·C]: the glimpse that g was made of, for the record */
-  FovVar *columns[FOV_COLUMNS]; /**< [n, width]: what it declares to record */
+  FovVar *columns[FOV_COLUMNS]; /**< [n, width]: what it declares, and what view->held reads */
   /** [n, width]: read-outs of two relaxed choices instead of the one that was made, for a control
    * variate; NULL: none. fov_agent_see replaces them by c [n, 1] of each. */
   FovVar *relaxed[2];
@@ -104,8 +104,9 @@ typedef struct FovAttention {
   void (*finish)(void *layout);
   /** Starts an episode of at most `glimpses` glimpses of each of B lanes. */
   void (*begin)(void *state, const void *layout, FovTape *tape, int lanes, int glimpses);
-  /** Reads what the view shows: writes g, rho and the columns that it declares; without a policy
-   * also `view->location`. With `view->held`, recorded weights or windows are constants. */
+  /** Reads what the view shows: writes g, rho and the columns that it declares to a zeroed
+   * read-out; without a policy also `view->location`. With `view->held`, recorded weights or
+   * windows are constants. */
   void (*read)(FovReadout *readout, void *state, const void *layout, FovTape *tape,
                const FovView *view);
   /** Scores e [n, N] of the sites that the next read-out may choose from, for the view's states;

@@ -39,7 +39,7 @@ typedef struct FovCore {
    * afterwards, and D. Fails if the options do not fit together. */
   FovStatus (*build)(void *layout, int *width, FovParams *params, const void *options,
                      const FovCoreParts *parts);
-  /** Frees what the layout owns; NULL: nothing. */
+  /** Frees what the layout owns, also after a failed `build`; NULL: nothing. */
   void (*finish)(void *layout);
   /** Takes g_t [B, inputs] and moves `state` from t−1 to t. */
   void (*step)(FovCoreState *state, const void *layout, FovTape *tape, FovVar *g_t);

@@ -139,8 +139,9 @@ FovVar *fov_sites_softmax(const FovSitesState *state, FovTape *tape, FovVar *e, 
 void fov_sites_read_last(FovReadout *readout, FovSitesState *state, const FovSites *sites,
                          FovTape *tape, const FovView *view);
 
-/** What weights read: z_t = Σ_i α_i v_i, and for the record the mean glimpse and the mean place,
- * which is written to the view's location. */
+/** What weights read: z_t = Σ_i α_i v_i, and for the record the mean glimpse, of symbols the one
+ * with the largest weight, and the mean place, which is written to the view's location. With
+ * view->held, its weights are read instead. */
 void fov_sites_read(FovReadout *readout, FovSitesState *state, const FovSites *sites, FovTape *tape,
                     FovVar *weights, const FovView *view);
 

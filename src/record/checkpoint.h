@@ -74,7 +74,8 @@ FovStatus fov_checkpoint_load_weights(real **values, int64_t *update, const FovP
  * them.
  *
  * A parameter that the file lacks, or has in another shape, keeps its value in `values` if it is
- * one of `heads`, which counts it in *kept; else it is an error.
+ * one of `heads`, which counts it in *kept; else it is an error. A number that is not finite is
+ * one, too. After a failure some of `values` may be new.
  */
 FovStatus fov_checkpoint_start_weights(real *values, int *kept, const FovParams *params,
                                        const FovParams *heads, bool averaged,

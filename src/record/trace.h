@@ -98,7 +98,8 @@ const float *fov_trace_column(const FovTrace *trace, const char *name, int width
 FovGrid fov_trace_grid(const FovTrace *trace, int tiles);
 
 /** Allocates all arrays for the sizes and columns already set in `trace`, and fills each with its
- * empty value: NaN, −1 or 0. */
+ * empty value: NaN, −1 or 0, `lengths` with 1. After a failure the trace is empty, its sizes and
+ * columns, too. */
 FovStatus fov_trace_allocate(FovTrace *trace);
 void fov_trace_finish(FovTrace *trace);
 

@@ -4,7 +4,7 @@
  * A window is a grid of G × G samples at pixels (μ_j, μ_i). Both axes are sampled separately, by
  * filters F_x [G, W] and F_y [G, H] of the image's columns and rows:
  *
- *     glimpse = γ · F_y · image · F_xᵀ
+ *     glimpse = γ · F_y · image · F_xᵀ        (Gregor et al. 2015, eq. 27)
  */
 #ifndef FOV_SENSOR_WINDOW_H
 #define FOV_SENSOR_WINDOW_H
@@ -13,7 +13,7 @@
 
 /** What a sample is made of. */
 typedef enum FovWindowKind {
-  FOV_WINDOW_GAUSSIAN, /**< F[i, p] = exp(−(p − μ_i)² / 2σ²) / Z_i (Gregor et al. 2015, eq. 25–27)
+  FOV_WINDOW_GAUSSIAN, /**< F[i, p] = exp(−(p − μ_i)² / 2σ²) / Z_i (Gregor et al. 2015, eq. 25–26)
                         */
   FOV_WINDOW_BILINEAR, /**< F[i, p] = max(0, 1 − |p − μ_i|) (Jaderberg et al. 2015, eq. 5) */
 } FovWindowKind;

@@ -99,6 +99,7 @@ typedef struct FovPlayer {
   int columns, rows, scroll; /**< of the contact sheet: what fits, and the first row shown */
 } FovPlayer;
 
+/** Shows the first episode, at its first glimpse. Finished also after a failure. */
 FovStatus fov_player_init(FovPlayer *player, const FovTrace *trace);
 void fov_player_finish(FovPlayer *player);
 

@@ -207,5 +207,5 @@ void fov_compared_finish(FovCompared *compared) {
   free(compared->pairs);
   free(compared->tests);
   fov_runs_finish(&compared->runs);
-  compared->recipe_count = 0;
+  *compared = (FovCompared){.recipe_count = 0};
 }

@@ -38,15 +38,16 @@ void fov_multimatch(double similarity[4], const FovScanpath *a, const FovScanpat
  * ScanMatch without durations (Cristino et al. 2010): a grid of 12 columns, with tiles as square as
  * the height allows, turns places into letters. The alignment of Needleman and Wunsch (1970) scores
  * a gap 0 and a pair 3.5 − distance in tiles; the sum is divided by 3.5 times the longer length. 0
- * … 1, 1 is equal.
+ * … 1, 1 is equal; NaN if a path is empty.
  */
 double fov_scanmatch(const FovScanpath *a, const FovScanpath *b, double height, double *room);
 
 /** Dynamic time warping (Berndt and Clifford 1994): the smallest sum of the distances of aligned
- * places, in image widths; 0 is equal. */
+ * places, in image widths; 0 is equal, NaN if a path is empty. */
 double fov_dynamic_warping(const FovScanpath *a, const FovScanpath *b, double *room);
 
-/** A density of places over tiles of the image, `columns` wide; sums to 1. */
+/** A density of places over tiles of the image, `columns` wide; sums to 1, or is 0 if there
+ * are no places. */
 typedef struct FovScanpathMap {
   double *density; /**< [rows, columns] */
   int columns, rows;
@@ -66,7 +67,8 @@ void fov_scanpath_map_fill(FovScanpathMap *map, const FovScanpath *path, double 
 double fov_scanpath_nss(const FovScanpathMap *map, const FovScanpath *path, double height);
 
 /** Information gain over a prior (Kümmerer, Wallis and Bethge 2015): the mean log2(map/prior) at
- * the places, in bits for each. A tenth of both is spread evenly, so that it is finite. */
+ * the places, in bits for each; NaN if there are none. A tenth of both is spread evenly, so that it
+ * is finite. */
 double fov_scanpath_gain(const FovScanpathMap *map, const FovScanpathMap *prior,
                          const FovScanpath *path, double height);
 

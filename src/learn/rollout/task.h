@@ -37,7 +37,7 @@ typedef struct FovTask {
   const void *stop_options;
   const FovReward *reward;
   const FovBaseline *baseline;
-  const FovStandard *standard; /**< of the images that the agent is shown */
+  const FovStandard *standard; /**< of the images that the agent is shown; not NULL */
 } FovTask;
 
 /** Fails unless an agent can look at what the environment shows: images of 1 or 3 channels, vectors
@@ -55,8 +55,11 @@ FovImage fov_lane_image(const FovEnvLane *lane, const FovEnvSpec *spec);
  * a place, chooses among sites, or needs no choice. NULL: the policy fits. */
 const char *fov_policy_for(const FovAttention *attention, const FovPolicy *policy);
 
-/** Fails as fov_spec_check does, if the policy does not fit the attention, if the reward needs
- * labels and the environment has none, or if the stop rule needs the probabilities of a vector. */
+/** Fails as fov_spec_check does, if the policy does not fit the attention, if an episode has fewer
+ * glimpses than this needs, if it chooses among sites of a sequence and `first` is not learned, or
+ * where the environment has `look`; if the reward needs labels and the environment has none, if the
+ * stop rule needs the probabilities of a vector, or if sensor.contrast or .brightness is set where
+ * no image is shown or with a cue. */
 FovStatus fov_task_check(const FovTask *task);
 
 /** The most glimpses of an episode: those before an action, times the actions. */
