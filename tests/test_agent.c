@@ -185,6 +185,13 @@ static void test_a_choice_from_one_tile_is_refused(void **state) {
   }
 }
 
+static void test_a_local_window_of_all_tiles_is_refused(void **state) {
+  (void)state;
+  assert_agent_refuses("attention = local_m\ntiles.side = 3\nattention.distance = 2\n", 20, 20,
+                       "attention.distance = 2: expected at most 1 with 3 x 3 tiles, or the window "
+                       "always has all of them; raise tiles.side or set attention = soft");
+}
+
 static void test_attention_without_keys_needs_no_heads_that_divide_its_units(void **state) {
   (void)state;
   Toy toy;
@@ -380,6 +387,7 @@ int main(void) {
       cmocka_unit_test(test_tiles_that_cannot_attend_to_each_other_are_refused),
       cmocka_unit_test(test_a_vector_without_halves_for_two_directions_is_refused),
       cmocka_unit_test(test_a_choice_from_one_tile_is_refused),
+      cmocka_unit_test(test_a_local_window_of_all_tiles_is_refused),
       cmocka_unit_test(test_attention_without_keys_needs_no_heads_that_divide_its_units),
       cmocka_unit_test(test_settings_that_no_attention_reads_are_noted),
       cmocka_unit_test(test_settings_that_others_leave_without_effect_are_noted),

@@ -870,6 +870,22 @@ static void test_nothing_is_allocated_after_the_first_update(void **state) {
   for_each(check_allocations);
 }
 
+/** Several heads, tiles and glimpses that attend to each other, and keys that need no values. */
+static void test_forms_of_tiles_keep_their_bits_and_memory(void **state) {
+  (void)state;
+  static const char *const forms[] = {
+      TOY_SOFT TOY_BLOCKS "tiles.heads = 3\n",
+      TOY_SOFT TOY_BLOCKS "core = attention\ncore.width = 72\n",
+      "attention = sampled\nfirst = learned\n" TOY_SITES TOY_COARSE,
+      "attention = straight_through\nfirst = learned\n" TOY_SITES TOY_COARSE};
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    char settings[SETTINGS];
+    snprintf(settings, sizeof settings, SHARDS "%s%s", worlds[i % 2], forms[i]);
+    check_threads_of(settings);
+    assert_allocates_once(settings);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #ifdef FOV_DOUBLE
@@ -885,6 +901,7 @@ int main(void) {
       cmocka_unit_test(test_copies_of_an_image_are_read_like_others),
       cmocka_unit_test(test_threads_do_not_change_a_bit),
       cmocka_unit_test(test_nothing_is_allocated_after_the_first_update),
+      cmocka_unit_test(test_forms_of_tiles_keep_their_bits_and_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -409,6 +409,29 @@ static void gumbel_noise_given_its_argmax_is_gumbel_noise(void **state) {
   assert_near(product, 0, 5 * variance / sqrt(COUNT), "covariance");
 }
 
+/** The largest logit with independent noise is drawn as often as the softmax says. */
+static void the_argmax_with_gumbel_noise_is_a_sample_of_the_softmax(void **state) {
+  (void)state;
+  enum { COUNT = 100000, N = 4 };
+  const real e[N] = {(real)-1.5, 2, (real)0.25, 1};
+  FovRng rng = fov_rng_stream(4, FOV_STREAM_POLICY, 0);
+  double drawn[N] = {0}, sum = 0;
+  for (int k = 0; k < COUNT; k++) {
+    int index = 0;
+    real g[N];
+    // Of one logit, the largest is no condition.
+    for (int i = 0; i < N; i++) fov_gumbel_given_argmax(&g[i], &e[i], 1, 0, &rng);
+    for (int i = 1; i < N; i++)
+      if (e[i] + g[i] > e[index] + g[index]) index = i;
+    drawn[index]++;
+  }
+  for (int i = 0; i < N; i++) sum += exp((double)e[i]);
+  for (int i = 0; i < N; i++) {
+    double p = exp((double)e[i]) / sum;
+    assert_near(drawn[i] / COUNT, p, 5 * sqrt(p * (1 - p) / COUNT), "logit %d", i);
+  }
+}
+
 static void normal_always_takes_two_draws(void **state) {
   (void)state;
   FovRng a = fov_rng_stream(5, FOV_STREAM_POLICY, 9), b = a;
@@ -773,6 +796,7 @@ int main(void) {
       cmocka_unit_test(uniform_fills_its_range),
       cmocka_unit_test(normal_has_the_moments_of_a_normal),
       cmocka_unit_test(gumbel_noise_given_its_argmax_is_gumbel_noise),
+      cmocka_unit_test(the_argmax_with_gumbel_noise_is_a_sample_of_the_softmax),
       cmocka_unit_test(normal_always_takes_two_draws),
       cmocka_unit_test(permute_gives_every_index_once),
       cmocka_unit_test(permute_differs_for_every_key),

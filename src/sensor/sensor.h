@@ -72,13 +72,13 @@ int fov_glimpse_features(FovGlimpseShape glimpse);
  * Takes one glimpse of an image of 1 or 3 channels, or of any number if it is seen whole.
  *
  * glimpse: [S, G, G, C], overwritten; bytes give 0 … gain^(S−1). x, y: any numbers; infinities and
- * NaN lie outside. Patch s starts at round((x + 1) / 2 · W) − side·2^s / 2, halves rounded up: it
- * is centred on the pixel edge nearest to the location (an odd width has its extra pixel on the
- * right and below). With `inside` it starts at round((x + 1) / 2 · W − side·2^s / 2), so that the
- * finest patch reaches both edges: an odd one is centred on the pixel that the location is in. A
- * bilinear sensor does not round: a pixel that a cell covers in part counts in part. A whole image
- * has (G − W) / 2 black columns on its left and (G − H) / 2 black rows above, rounded down, for any
- * x and y.
+ * NaN lie outside. Patch s starts at round((x + 1) / 2 · W) − side·2^s / 2, halves rounded up
+ * (where x is not exact in binary, rounding may make a half less): it is centred on the pixel edge
+ * nearest to the location (an odd width has its extra pixel on the right and below). With `inside`
+ * it starts at round((x + 1) / 2 · W − side·2^s / 2), so that the finest patch reaches both edges:
+ * an odd one is centred on the pixel that the location is in. A bilinear sensor does not round: a
+ * pixel that a cell covers in part counts in part. A whole image has (G − W) / 2 black columns on
+ * its left and (G − H) / 2 black rows above, rounded down, for any x and y.
  */
 void fov_sensor_look(real *glimpse, const FovSensor *sensor, const FovImage *image, real x, real y);
 

@@ -10,6 +10,20 @@ typedef struct State {
   int t, glimpses;     // T
 } State;
 
+/** A window that has all tiles wherever it is would be soft attention. */
+static FovStatus build(void *layout, int *width, FovParams *params, const void *options,
+                       const FovAttentionParts *parts) {
+  FOV_TRY(fov_local_build(layout, width, params, options, parts));
+  const FovLocal *local = layout;
+  FovGrid grid = local->sites.grid;
+  int most = (grid.across > grid.down ? grid.across : grid.down) - 2;
+  if (local->sites.symbols.count || local->distance <= most) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "attention.distance = %d: expected at most %d with %d x %d tiles, or the window "
+                  "always has all of them; raise tiles.side or set attention = soft",
+                  local->distance, most, grid.across, grid.down);
+}
+
 static void begin(void *values, const void *layout, FovTape *tape, int lanes, int glimpses) {
   State *state = values;
   *state = (State){.glimpses = glimpses};
@@ -55,7 +69,7 @@ const FovAttention fov_attention_local_m = {
     .reach = FOV_REACH_NEAR,
     .symbols = true,
     .least_glimpses = 2,
-    .build = fov_local_build,
+    .build = build,
     .connect = fov_sites_connect,
     .columns = fov_sites_columns,
     .finish = fov_sites_finish,
