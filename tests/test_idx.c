@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/rng.h"
 #include "envs/datasets/idx.h"
 #include "tests/folder.h"
 
@@ -99,6 +100,25 @@ static void refuses_every_truncation(void **state) {
   assert_in_range(packed_size, 20, sizeof packed - 1);
   for (size_t size = 0; size < packed_size; size++) {
     write_plain(packed, size);
+    assert_refuses(3, FOV_ERR_FORMAT, "fetch it again");
+  }
+}
+
+/** Larger than zlib's buffers: all data may be there when the end is missing. */
+static void refuses_a_large_gzip_without_its_end(void **state) {
+  (void)state;
+  enum { SIDE = 300, LARGE = HEADER + SIDE * SIDE };
+  static const uint8_t header[HEADER] = {0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 1, 44, 0, 0, 1, 44};
+  static uint8_t bytes[LARGE], packed[2 * LARGE];
+  FovRng rng = fov_rng_stream(1, FOV_STREAM_INIT, 2);
+  memcpy(bytes, header, HEADER);
+  for (int i = HEADER; i < LARGE; i++) bytes[i] = (uint8_t)fov_rng_u32(&rng);
+  write_gzip(bytes, sizeof bytes);
+  assert_reads(3, (int[]){1, SIDE, SIDE}, bytes + HEADER, SIDE * SIDE);
+  size_t size = read_back(packed, sizeof packed);
+  assert_in_range(size, SIDE * SIDE, sizeof packed - 1);
+  for (size_t cut = 1; cut <= 12; cut++) {
+    write_plain(packed, size - cut);
     assert_refuses(3, FOV_ERR_FORMAT, "fetch it again");
   }
 }
@@ -233,6 +253,7 @@ int main(void) {
       cmocka_unit_test(reads_plain_and_gzip),
       cmocka_unit_test(reads_labels),
       cmocka_unit_test(refuses_every_truncation),
+      cmocka_unit_test(refuses_a_large_gzip_without_its_end),
       cmocka_unit_test(refuses_every_flipped_header_bit),
       cmocka_unit_test(never_reads_wrong_data_from_a_damaged_gzip),
       cmocka_unit_test(refuses_trailing_bytes),

@@ -164,7 +164,6 @@ static void reads_every_kind(void **state) {
         Kind kind = {types[t].type, *depth, flags & 1, flags & 2};
         if (kind.transparent && !types[t].may_be_transparent) continue;
         write_png(kind);
-        assert_int_equal(fov_png_check(path), FOV_OK);
         assert_reads(kind, 1);
         assert_reads(kind, 3);
       }
@@ -231,20 +230,13 @@ static const Kind some_kinds[] = {
     {PNG_COLOR_TYPE_GRAY, 16, true, true},
 };
 
-/** Both the decoder and the check of the checksums refuse the file. */
-static void assert_found_damaged(void) {
-  assert_refused(path);
-  assert_int_equal(fov_png_check(path), FOV_ERR_FORMAT);
-  assert_non_null(strstr(fov_error_message(), path));
-}
-
 static void refuses_every_truncation(void **state) {
   (void)state;
   for (size_t k = 0; k < sizeof some_kinds / sizeof *some_kinds; k++) {
     size_t whole = load(some_kinds[k]);
     for (size_t size = 0; size < whole; size++) {
       store(size);
-      assert_found_damaged();
+      assert_refused(path);
     }
   }
 }
@@ -256,7 +248,7 @@ static void refuses_every_flipped_bit(void **state) {
   for (size_t bit = 0; bit < 8 * size; bit++) {
     bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
     store(size);
-    assert_found_damaged();
+    assert_refused(path);
     bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
   }
 }
@@ -402,7 +394,6 @@ static void refuses_a_pipe_without_waiting(void **state) {
   assert_int_equal(mkfifo(path, 0666), 0);
   alarm(10); // ends this program if it blocks
   assert_int_equal(fov_png_header(&header, path), FOV_ERR_IO);
-  assert_int_equal(fov_png_check(path), FOV_ERR_IO);
   assert_int_equal(fov_png_read(pixels, &(FovPngHeader){.height = 1, .width = 1}, 1, path),
                    FOV_ERR_IO);
   alarm(0);

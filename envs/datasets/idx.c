@@ -31,14 +31,17 @@ static FovStatus read_some(size_t *got, void *out, size_t size, gzFile file, con
   return FOV_OK;
 }
 
+static FovStatus fail_short(const char *path, size_t size, const char *what, size_t got) {
+  return fov_fail(FOV_ERR_FORMAT,
+                  "%s: cut short: expected %zu bytes of %s, found %zu; fetch it again", path, size,
+                  what, got);
+}
+
 static FovStatus read_exactly(void *out, size_t size, gzFile file, const char *path,
                               const char *what) {
   size_t got = 0;
   FOV_TRY(read_some(&got, out, size, file, path));
-  if (got == size) return FOV_OK;
-  return fov_fail(FOV_ERR_FORMAT,
-                  "%s: cut short: expected %zu bytes of %s, found %zu; fetch it again", path, size,
-                  what, got);
+  return got == size ? FOV_OK : fail_short(path, size, what, got);
 }
 
 static uint32_t big_endian(const uint8_t b[4]) {
@@ -83,14 +86,14 @@ static FovStatus read_data(FovIdx *idx, gzFile file, size_t bytes, const char *p
         FOV_ERR_FORMAT,
         "%s: cut short: expected %zu bytes of data, found a file of %zu; fetch it again", path,
         idx->size, bytes);
-  idx->data = fov_memory_calloc(idx->size, 1);
+  idx->data = fov_memory_calloc(idx->size + 1, 1);
   if (!idx->data) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %zu bytes", path, idx->size);
-  FOV_TRY(read_exactly(idx->data, idx->size, file, path, "data"));
-  // Asking for one byte more also makes zlib compare the checksum at the end.
-  uint8_t extra;
+  // Asking for one byte more, in the same call, also makes zlib compare the checksum at the end,
+  // and report that it is missing.
   size_t got = 0;
-  FOV_TRY(read_some(&got, &extra, 1, file, path));
-  if (got == 0) return FOV_OK;
+  FOV_TRY(read_some(&got, idx->data, idx->size + 1, file, path));
+  if (got < idx->size) return fail_short(path, idx->size, "data", got);
+  if (got == idx->size) return FOV_OK;
   return fov_fail(FOV_ERR_FORMAT, "%s: too long: expected %zu bytes of data, found more", path,
                   idx->size);
 }

@@ -225,19 +225,20 @@ static FovStatus read_file(uint8_t *out, uint8_t *buffer, const FovResize *resiz
 static FovStatus read_files(FovPictures *pictures, const FovPngFolder *folder,
                             const FovResize *resize, FovSplit split) {
   size_t largest = (size_t)folder->height * (size_t)folder->width * (size_t)resize->channels;
-  uint8_t *buffer = malloc(largest);
-  FovStatus status = buffer ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory to read a picture");
+  uint8_t *buffer = malloc(largest), *spare = malloc(resized_bytes(resize));
+  FovStatus status =
+      buffer && spare ? FOV_OK : fov_fail(FOV_ERR_MEMORY, "no memory to read a picture");
   for (size_t i = 0; i < folder->count && status == FOV_OK; i++) {
     const FovPngFile *file = &folder->files[i];
+    bool own = file->split == split;
     // As in load_mnist. The validation part is read anyway.
-    if (split == FOV_SPLIT_TRAIN && file->split == FOV_SPLIT_TEST)
-      status = fov_png_check(file->path);
-    if (file->split != split) continue;
-    uint8_t *out = pictures->pixels + (size_t)pictures->count * resized_bytes(resize);
-    status = read_file(out, buffer, resize, file);
-    pictures->labels[pictures->count++] = (uint16_t)file->label;
+    if (!own && !(split == FOV_SPLIT_TRAIN && file->split == FOV_SPLIT_TEST)) continue;
+    uint8_t *next = pictures->pixels + (size_t)pictures->count * resized_bytes(resize);
+    status = read_file(own ? next : spare, buffer, resize, file);
+    if (own) pictures->labels[pictures->count++] = (uint16_t)file->label;
   }
   free(buffer);
+  free(spare);
   return status;
 }
 

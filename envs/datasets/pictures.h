@@ -48,9 +48,9 @@ typedef struct FovPictures {
  * split, are grey, unless `colour` decides. FOV_FIT_PAD scales all by one factor and adds black up
  * to the size of the largest, FOV_FIT_SCALE makes each as large as fits.
  *
- * When the training part is loaded, the test part is checked too: its PNGs by fov_png_check,
- * MNIST's test files, if they are there, by reading them; their pictures must have the size of
- * those that train.
+ * When the training part is loaded, the test part is checked too: its PNGs and MNIST's test
+ * files, if they are there, are read; the pictures of the latter must have the size of those that
+ * train.
  *
  * Fails if files are missing or damaged, do not match, have a label that is no class, or if the
  * pictures of a folder, of all splits, or of one of MNIST's files have more than 1 GiB.

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/file.h"
 
@@ -119,38 +118,6 @@ FovStatus fov_png_header(FovPngHeader *header, const char *path) {
   *header = reader.header;
   finish(&reader);
   return status;
-}
-
-/* ---- checksums ---- */
-
-static uint32_t big_endian(const uint8_t b[4]) {
-  return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
-}
-
-/** Reads the next chunk: u32 length, type[4], data, u32 checksum of type and data. */
-static bool check_chunk(uint8_t type[4], FILE *file) {
-  uint8_t head[8], data[4096], sum[4];
-  if (fread(head, sizeof head, 1, file) != 1) return false;
-  uLong found = crc32(0, head + 4, 4);
-  for (size_t left = big_endian(head), part; left > 0; left -= part) {
-    part = left < sizeof data ? left : sizeof data;
-    if (fread(data, 1, part, file) != part) return false;
-    found = crc32(found, data, (uInt)part);
-  }
-  memcpy(type, head + 4, 4);
-  return fread(sum, sizeof sum, 1, file) == 1 && found == big_endian(sum);
-}
-
-FovStatus fov_png_check(const char *path) {
-  FILE *file;
-  FOV_TRY(open_file(&file, path));
-  uint8_t type[4] = {0}, signature[8];
-  bool sound = fread(signature, sizeof signature, 1, file) == 1 &&
-               png_sig_cmp(signature, 0, sizeof signature) == 0;
-  while (sound && memcmp(type, "IEND", 4) != 0) sound = check_chunk(type, file);
-  fclose(file);
-  if (sound) return FOV_OK;
-  return fov_fail(FOV_ERR_FORMAT, "%s: expected a sound PNG: it is cut short or damaged", path);
 }
 
 /* ---- pixels ---- */

@@ -23,13 +23,6 @@ typedef struct FovPngHeader {
 FovStatus fov_png_header(FovPngHeader *header, const char *path);
 
 /**
- * Compares the checksum of every chunk, without unpacking any: a fast test that finds files that
- * are cut short or changed, but not one that was written wrong. Fails, naming the file and what is
- * wrong, if it cannot be opened, is no PNG, ends early, or if a checksum is another.
- */
-FovStatus fov_png_check(const char *path);
-
-/**
  * Reads the pixels of the file that `header` was read from; pixels: [H, W, C], C = 1 or 3.
  *
  * 16 bits are rounded to 8, fewer are spread over 0 … 255. Transparent pixels are composed with
