@@ -1136,7 +1136,9 @@ static void test_the_files_in_a_folder_decide(void **state) {
       {{FOV_RUN_LOG}, NULL, NULL},
       {{FOV_RUN_LOG, ".config.ini.half"}, NULL, NULL},
       {{FOV_RUN_LOG, FOV_RUN_CONFIG}, NULL, NULL},
-      {{FOV_RUN_LOG, FOV_RUN_CONFIG, FOV_RUN_PROGRESS, "events.out.tfevents.1.here"}, NULL, NULL},
+      {{FOV_RUN_LOG, FOV_RUN_CONFIG, FOV_RUN_JSON, "events.out.tfevents.1.here"}, NULL, NULL},
+      // Rows are written after it.
+      {{FOV_RUN_LOG, FOV_RUN_CONFIG, FOV_RUN_PROGRESS}, lost, lost},
       // Those of a sweep, or of something else that has a log.
       {{FOV_RUN_LOG, FOV_RUN_CONFIG, "sweep.ini"}, foreign, foreign},
   };

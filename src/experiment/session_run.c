@@ -146,7 +146,7 @@ static FovStatus load_state(FovSession *session, const FovSafetensors *file) {
   // Versions that did not standardise images wrote the same settings.
   FOV_TRY(fov_checkpoint_standard(&session->experiment.standard, file));
   note_unchecked(session, file);
-  int64_t planned = fov_trainer_updates_planned(session->trainer);
+  int64_t planned = fov_train_updates_planned(&session->training.options);
   if (state->update > planned)
     return fov_fail(FOV_ERR_USAGE,
                     "%s: has made %lld updates, more than the %lld of train.episodes = %lld",
@@ -172,7 +172,7 @@ static FovStatus check_best(FovSession *session) {
   fov_session_path(path, session, FOV_RUN_BEST);
   if (session->change_count == 0 || !fov_file_exists(path) || is_of_checkpoint(session, path))
     return FOV_OK;
-  if (fov_session_update(session) == fov_trainer_updates_planned(session->trainer))
+  if (fov_session_update(session) == fov_train_updates_planned(&session->training.options))
     return fov_fail(FOV_ERR_USAGE,
                     "%s: damaged, or newer than " FOV_RUN_LAST ", and no update is left to replace "
                     "it; set more train.episodes",
@@ -210,7 +210,6 @@ static FovStatus write_config(const FovSession *session) {
 }
 
 static FovStatus begin(const FovSession *session) {
-  char path[FOV_PATH_SIZE];
   const char *init = session->experiment.start.init;
   if (*init)
     FOV_TRY(fov_run_log(
@@ -218,9 +217,6 @@ static FovStatus begin(const FovSession *session) {
         "starts from the weights of %s; %d parameters of heads keep their initial values", init,
         session->kept));
   FOV_TRY(write_config(session));
-  // Rows without a checkpoint are of a training that has lost it.
-  fov_session_path(path, session, FOV_RUN_PROGRESS);
-  if (fov_file_exists(path)) FOV_TRY(fov_progress_truncate(path, -1));
   return fov_session_save(session);
 }
 

@@ -44,7 +44,7 @@ FovStatus fov_run_find(char *path, const char *source, const char *name) {
 
 /** Whether a run writes it before its first checkpoint. */
 static bool is_early(const char *name) {
-  static const char *const names[] = {FOV_RUN_LOG, FOV_RUN_CONFIG, FOV_RUN_JSON, FOV_RUN_PROGRESS};
+  static const char *const names[] = {FOV_RUN_LOG, FOV_RUN_CONFIG, FOV_RUN_JSON};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(name, names[i]) == 0) return true;
   return strncmp(name, FOV_TFEVENTS, strlen(FOV_TFEVENTS)) == 0;
@@ -56,16 +56,17 @@ static FovStatus check_free(const FovRun *run) {
   DIR *folder = opendir(run->dir);
   if (!folder && errno == ENOENT) return FOV_OK;
   if (!folder) return fov_fail(FOV_ERR_IO, "%s: cannot read: %s", run->dir, strerror(errno));
-  bool files = false, foreign = false, log = false, best = false;
+  bool files = false, foreign = false, log = false, lost = false;
   for (const struct dirent *entry; (entry = readdir(folder));) {
     if (entry->d_name[0] == '.') continue;
     files = true;
     foreign = foreign || !is_early(entry->d_name);
     log = log || strcmp(entry->d_name, FOV_RUN_LOG) == 0;
-    best = best || strcmp(entry->d_name, FOV_RUN_BEST) == 0;
+    lost = lost || strcmp(entry->d_name, FOV_RUN_BEST) == 0 ||
+           strcmp(entry->d_name, FOV_RUN_PROGRESS) == 0;
   }
   closedir(folder);
-  if (best)
+  if (lost)
     return fov_fail(FOV_ERR_USAGE, "%s: a run that lost its %s; choose another --run", run->dir,
                     FOV_RUN_LAST);
   if (foreign || (files && !log))
