@@ -46,6 +46,8 @@ static const FovOption options[] = {
     FOV_OPTIONS_END,
 };
 
+enum { LONGEST_SEEDS = 100 };
+
 /** What the options set in the section [sweep], then the words. */
 typedef struct Changes {
   char own[5][128];
@@ -64,7 +66,7 @@ __attribute__((format(printf, 2, 3))) static void change(Changes *changes, const
 }
 
 static void gather(Changes *changes, const Request *request, const char *const *words, int count) {
-  if (request->seeds) change(changes, "sweep.seeds=%.100s", request->seeds);
+  if (request->seeds) change(changes, "sweep.seeds=%s", request->seeds);
   if (request->trials) change(changes, "sweep.trials=%d", request->trials);
   if (request->halving) change(changes, "sweep.halving=yes");
   if (request->test) change(changes, "sweep.test=yes");
@@ -239,6 +241,10 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   bool named = count > 0 && !fov_cli_is_setting(words[0]);
   char job[FOV_SLURM_NAME];
   FOV_TRY(check_request(request, arguments, named));
+  if (request->seeds && strlen(request->seeds) > LONGEST_SEEDS)
+    return fov_fail(FOV_ERR_USAGE,
+                    "--seeds: expected a seed, or the first and the last, found %zu characters",
+                    strlen(request->seeds));
   if (request->requeue) FOV_TRY(fov_slurm_name(job));
   char command[1024];
   Changes changes = {.count = 0};

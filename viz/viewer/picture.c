@@ -27,7 +27,8 @@ static uint32_t number_at(const char *text) {
 
 /** Checks the size before pixels are allocated. */
 static FovStatus check_header(const File *file, const char *path) {
-  if (file->size < HEADER || memcmp(file->bytes, "\x89PNG\r\n\x1a\n", 8) != 0)
+  if (file->size < HEADER || memcmp(file->bytes, "\x89PNG\r\n\x1a\n", 8) != 0 ||
+      memcmp(file->bytes + 12, "IHDR", 4) != 0)
     return fov_fail(FOV_ERR_FORMAT, "%s: not a PNG", path);
   uint32_t width = number_at(file->bytes + 16), height = number_at(file->bytes + 20);
   if (width < 1 || width > MOST_PIXELS || height < 1 || height > MOST_PIXELS)

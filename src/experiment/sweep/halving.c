@@ -86,6 +86,10 @@ static FovStatus read_journal(FovHalving *h, const char *path) {
   char *text;
   size_t size;
   FOV_TRY(fov_file_read(&text, &size, path, JOURNAL_LIMIT));
+  if (strlen(text) != size) {
+    free(text);
+    return fov_fail(FOV_ERR_FORMAT, "%s: expected lines of text, found a zero byte", path);
+  }
   for (int i = 0; i < h->count; i++) h->standings[i] = (Standing){.target = -1};
   h->lines = 0;
   FovStatus status = FOV_OK;

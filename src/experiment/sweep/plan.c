@@ -98,17 +98,18 @@ static FovStatus resolve_options(FovSweepPlan *plan, const FovSettings *all) {
 static FovStatus read_experiment(int *index, FovSweepPlan *plan, const char *name,
                                  const char *file) {
   char path[FOV_PATH_SIZE];
-  const char *slash = strrchr(file, '/');
   for (*index = 0; *index < plan->experiment_count; (*index)++)
     if (strcmp(plan->experiments[*index].name, name) == 0) return FOV_OK;
   FovSweepExperiment *experiment = &plan->experiments[plan->experiment_count++];
   snprintf(experiment->name, sizeof experiment->name, "%s", name);
   snprintf(experiment->file, sizeof experiment->file,
            *index ? "experiment-%d.ini" : "experiment.ini", *index);
-  bool beside = slash && *name != '/' && strcmp(name, file) != 0;
-  snprintf(path, sizeof path, "%.*s%s", beside ? (int)(slash - file + 1) : 0, file, name);
+  bool beside = *name != '/' && strcmp(name, file) != 0;
+  snprintf(path, sizeof path, "%.*s%s", beside ? (int)(fov_file_name(file) - file) : 0, file, name);
   size_t size;
-  return fov_file_read(&experiment->text, &size, path, MAX_EXPERIMENT);
+  FOV_TRY(fov_file_read(&experiment->text, &size, path, MAX_EXPERIMENT));
+  if (strlen(experiment->text) == size) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT, "%s: expected an INI text, found a zero byte", path);
 }
 
 /** Reads the experiment of the sweep, and those of its rows. */
