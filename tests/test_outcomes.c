@@ -62,26 +62,29 @@ static void assert_refused(const char *message) {
 }
 
 /** Writes outcomes in which one number is wrong. */
-static void assert_range(FovOutcomes outcomes) {
+static void assert_range(FovOutcomes outcomes, const char *name) {
+  char message[100];
+  snprintf(message, sizeof message, "x.safetensors: '%s' is outside its range; evaluate again",
+           name);
   assert_int_equal(fov_outcomes_write(&outcomes, path), FOV_OK);
-  assert_refused("x.safetensors: a number is outside its range; evaluate again");
+  assert_refused(message);
 }
 
 static void test_outcomes_that_no_evaluation_has_are_refused(void **state) {
   (void)state;
   uint8_t wrong[4] = {0, 1, 0, 0}, neither[4] = {0, 1, 2, 0};
   FovOutcomes good = make_outcomes(wrong), bad = make_outcomes(neither);
-  assert_range(bad);
+  assert_range(bad, "wrong");
   bad = good, bad.rollouts = 0;
-  assert_range(bad);
+  assert_range(bad, "rollouts");
   bad = good, bad.split = (FovSplit)(FOV_SPLIT_TEST + 1);
-  assert_range(bad);
+  assert_range(bad, "split");
   bad = good, bad.reward = NAN;
-  assert_range(bad);
+  assert_range(bad, "reward");
   bad = good, bad.input_pixels = INFINITY;
-  assert_range(bad);
+  assert_range(bad, "input_pixels");
   bad = good, bad.update = -1;
-  assert_range(bad);
+  assert_range(bad, "update");
   bad = good, bad.cases = 0;
   assert_int_equal(fov_outcomes_write(&bad, path), FOV_OK);
   assert_refused("x.safetensors: expected 1 to 1073741824 cases, found 0");

@@ -160,14 +160,16 @@ static void print_text(const FovTrained *trained, const FovTested *tested, const
 
 /* ---- evaluating ---- */
 
-/** Writes the outcomes into the run, or beside the checkpoint. */
-static FovStatus save(const FovTrained *trained, const FovTested *tested) {
-  char path[FOV_PATH_SIZE + FOV_OUTCOMES_NAME], name[FOV_OUTCOMES_NAME];
-  const char *slash = strrchr(trained->path, '/');
-  int folder = slash ? (int)(slash - trained->path + 1) : 0;
-  snprintf(path, sizeof path, "%.*s%s", folder, trained->path,
-           fov_outcomes_name(name, trained->split, tested->outcomes.rollouts));
-  return fov_outcomes_write(&tested->outcomes, path);
+enum { OUTCOMES_PATH = FOV_PATH_SIZE + FOV_OUTCOMES_NAME };
+
+/** Where the outcomes are written: into the run. */
+static const char *outcomes_path(char path[OUTCOMES_PATH], const FovTrained *trained,
+                                 int rollouts) {
+  char name[FOV_OUTCOMES_NAME];
+  int folder = (int)(fov_file_name(trained->path) - trained->path);
+  snprintf(path, OUTCOMES_PATH, "%.*s%s", folder, trained->path,
+           fov_outcomes_name(name, trained->split, rollouts));
+  return path;
 }
 
 /** Writes a line for each length that some case has. */
@@ -202,7 +204,9 @@ static FovStatus evaluate(const Request *request, const FovTrained *trained) {
                                     fov_cli_threads(request->threads), wanted);
   if (status == FOV_OK && request->lengths)
     status = write_lengths(&tested, trained, request->lengths);
-  if (status == FOV_OK && request->save) status = save(trained, &tested);
+  char path[OUTCOMES_PATH];
+  if (status == FOV_OK && request->save)
+    status = fov_outcomes_write(&tested.outcomes, outcomes_path(path, trained, request->rollouts));
   if (status == FOV_OK && request->json)
     status = print_json(trained, &tested, request);
   else if (status == FOV_OK)
@@ -228,7 +232,10 @@ static FovStatus check_save(const Request *request, const FovTrained *trained) {
   bool changed = count > 0 && list[count - 1].origin == FOV_ORIGIN_COMMAND;
   bool many = trained->env.spec.answer != FOV_ANSWER_CLASS && request->rollouts > 1;
   bool best = strcmp(fov_file_name(trained->path), FOV_RUN_BEST) == 0;
-  if (!request->save || !(changed || many || !best)) return FOV_OK;
+  char path[OUTCOMES_PATH];
+  if (!request->save) return FOV_OK;
+  if (!changed && !many && best)
+    return fov_replace_check(outcomes_path(path, trained, request->rollouts));
   return fov_fail(FOV_ERR_USAGE, "--save: expected %s",
                   request->images ? "no --images: it keeps outcomes of the agent's own environment"
                   : changed ? "no key=value: it keeps the outcomes of the agent as it was trained"

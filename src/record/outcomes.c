@@ -88,17 +88,29 @@ static bool is_from_0(double number, double most) {
   return number >= 0 && number <= most;
 }
 
-/** Whether every number is one that an evaluation can have written. */
-static bool is_sound(const FovOutcomes *o) {
+/** The name of a number that no evaluation can have written; NULL: there is none. */
+static const char *find_unsound(const FovOutcomes *o) {
+  const struct {
+    const char *name;
+    bool sound;
+  } numbers[] = {
+      {"rollouts", o->rollouts >= 1},
+      {"split", o->split >= FOV_SPLIT_TRAIN && o->split <= FOV_SPLIT_TEST},
+      {"reward", isfinite(o->reward)},
+      {"glimpses", is_from_0(o->glimpses, DBL_MAX)},
+      {"mflop", is_from_0(o->mflop, DBL_MAX)},
+      {"input_numbers", isnan(o->input_numbers) || is_from_0(o->input_numbers, DBL_MAX)},
+      {"input_pixels", isnan(o->input_pixels) || is_from_0(o->input_pixels, DBL_MAX)},
+      {"answer_error", isnan(o->answer_error) || is_from_0(o->answer_error, 1)},
+      {"alignment_error", isnan(o->alignment_error) || is_from_0(o->alignment_error, 1)},
+      {"parameters", o->parameters >= 0},
+      {"update", o->update >= 0},
+  };
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    if (!numbers[i].sound) return numbers[i].name;
   for (int64_t i = 0; i < o->cases; i++)
-    if (o->wrong[i] > 1) return false;
-  return o->rollouts >= 1 && o->split >= FOV_SPLIT_TRAIN && o->split <= FOV_SPLIT_TEST &&
-         isfinite(o->reward) && is_from_0(o->glimpses, DBL_MAX) && is_from_0(o->mflop, DBL_MAX) &&
-         (isnan(o->input_numbers) || is_from_0(o->input_numbers, DBL_MAX)) &&
-         (isnan(o->input_pixels) || is_from_0(o->input_pixels, DBL_MAX)) &&
-         (isnan(o->answer_error) || is_from_0(o->answer_error, 1)) &&
-         (isnan(o->alignment_error) || is_from_0(o->alignment_error, 1)) && o->parameters >= 0 &&
-         o->update >= 0;
+    if (o->wrong[i] > 1) return "wrong";
+  return NULL;
 }
 
 static FovStatus read_file(FovOutcomes *outcomes, const FovSafetensors *file, const char *path) {
@@ -121,8 +133,9 @@ static FovStatus read_file(FovOutcomes *outcomes, const FovSafetensors *file, co
   outcomes->wrong = malloc((size_t)outcomes->cases);
   if (!outcomes->wrong) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its cases", path);
   memcpy(outcomes->wrong, wrong->data, (size_t)outcomes->cases);
-  if (is_sound(outcomes)) return FOV_OK;
-  return fov_fail(FOV_ERR_FORMAT, "%s: a number is outside its range; evaluate again", path);
+  const char *unsound = find_unsound(outcomes);
+  if (!unsound) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT, "%s: '%s' is outside its range; evaluate again", path, unsound);
 }
 
 FovStatus fov_outcomes_read(FovOutcomes *outcomes, const char *path) {

@@ -388,7 +388,8 @@ FovStatus fov_drawing_commit(FovDrawing *drawing) {
   cairo_surface_finish(surface);
   if (!status) status = cairo_surface_status(surface);
   cairo_surface_destroy(surface);
-  if (!status) return fov_replace_commit(&drawing->file);
+  // A commit after a write that failed reports the reason.
+  if (!status || status == CAIRO_STATUS_WRITE_ERROR) return fov_replace_commit(&drawing->file);
   FovStatus kind = status == CAIRO_STATUS_NO_MEMORY ? FOV_ERR_MEMORY : FOV_ERR_IO;
   fov_fail(kind, "%s: the picture is not written: %s", drawing->file.path,
            cairo_status_to_string(status));
