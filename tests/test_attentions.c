@@ -875,7 +875,7 @@ static void test_forms_of_tiles_keep_their_bits_and_memory(void **state) {
   (void)state;
   static const char *const forms[] = {
       TOY_SOFT TOY_BLOCKS "tiles.heads = 3\n",
-      TOY_SOFT TOY_BLOCKS "core = attention\ncore.width = 72\n",
+      TOY_SOFT TOY_BLOCKS "core = attention\ncore.heads = 2\n",
       "attention = sampled\nfirst = learned\n" TOY_SITES TOY_COARSE,
       "attention = straight_through\nfirst = learned\n" TOY_SITES TOY_COARSE};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {

@@ -59,8 +59,7 @@ static int damage(FovStatus (*load)(void)) {
     put(data, cut);
     if (load() == FOV_OK) fail_msg("cut to %zu of %zu bytes, it is accepted", cut, size);
   }
-  FovRng rng;
-  fov_rng_seed(&rng, 1, 1);
+  FovRng rng = fov_rng_stream(1, FOV_STREAM_INIT, 1);
   for (int flip = 0; flip < FLIPS; flip++) {
     char *byte = &data[fov_rng_below(&rng, (uint32_t)size)],
          bit = (char)(1 << fov_rng_below(&rng, 8));

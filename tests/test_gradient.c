@@ -92,8 +92,8 @@ static void test_the_gradient_equals_differences_of_the_loss(void **state) {
   check_gradient(TILES TOY_BLOCKS);
   check_gradient(TILES TOY_BLOCKS "core = attention\ncore.hidden = 7\ntiles.keys = values\n"
                                   "tiles.heads = 3\n");
-  check_gradient(LOCAL "attention = local_m\ntiles.side = 4\nattention.distance = 2\n"
-                       "tiles.heads = 3\n");
+  check_gradient(TOY_PLAIN "policy = centre\ntiles.side = 4\ntiles.width = 6\nbaseline = none\n"
+                           "attention = local_m\nattention.distance = 2\ntiles.heads = 3\n");
   check_gradient(LOCAL "attention = local_p\nattention.distance = 3\ntiles.heads = 3\n");
   check_gradient(TOY_PLAIN TOY_TILES "baseline = none\nglimpse.width = 8\nattention = repeat\n"
                                      "tiles.rnn = lstm\n");

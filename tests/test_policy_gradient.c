@@ -126,7 +126,7 @@ static double train_and_test(const char *changes) {
            changes);
   toy_create(&toy, settings);
   FovTrainer *trainer = toy_trainer(&toy, 1);
-  toy_train(trainer, (int)fov_trainer_updates_planned(trainer));
+  toy_train(trainer, (int)fov_train_updates_planned(&toy.experiment.train));
   FovEvalResult result = toy_evaluate(&toy, fov_trainer_weights(trainer), 1, 1);
   fov_trainer_destroy(trainer);
   toy_finish(&toy);

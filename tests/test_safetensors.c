@@ -422,8 +422,7 @@ static void test_flipped_bits_never_crash(void **state) {
   char *data;
   size_t size, opened = 0;
   assert_int_equal(fov_file_read(&data, &size, path, 1 << 20), FOV_OK);
-  FovRng rng;
-  fov_rng_seed(&rng, 1, 1);
+  FovRng rng = fov_rng_stream(1, FOV_STREAM_INIT, 1);
   for (int trial = 0; trial < 4000; trial++) {
     char *copy = malloc(size);
     memcpy(copy, data, size);

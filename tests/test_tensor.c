@@ -402,13 +402,13 @@ static void gather_lanes(FovVar *y[], FovTape *tape, FovVar *x[], const void *co
 
 static void embedding(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
-  y[0] = fov_embedding(tape, x[0], (int[]){2, 0, 2, 1, 2}, 5);
+  y[0] = fov_gather(tape, x[0], (int[]){2, 0, 2, 1, 2}, 5);
 }
 
 /** A table that is also a weight with a pending product. */
 static void embedding_and_weight(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
   (void)context;
-  y[0] = fov_linear(tape, fov_embedding(tape, x[0], (int[]){2, 0, 2}, 3), x[0], NULL, FOV_TANH);
+  y[0] = fov_linear(tape, fov_gather(tape, x[0], (int[]){2, 0, 2}, 3), x[0], NULL, FOV_TANH);
 }
 
 static void multiply(FovVar *y[], FovTape *tape, FovVar *x[], const void *context) {
@@ -696,9 +696,9 @@ static const Case cases[] = {
     {"fov_squared_error", "two columns", squared_distance, 0, {{3, 2}}},
     {"fov_gather_lanes", "two rows a lane, twice", gather_lanes, 0, {{6, 4}}},
     {"fov_gather_lanes", "64 wide", gather_lanes, 0, {{6, 64}}},
-    {"fov_embedding", "one again and again", embedding, 0, {{3, 4}}},
-    {"fov_embedding", "64 wide", embedding, 0, {{3, 64}}},
-    {"fov_embedding", "its table as a weight", embedding_and_weight, 0, {{4, 5}}},
+    {"fov_gather", "one again and again", embedding, 0, {{3, 4}}},
+    {"fov_gather", "64 wide", embedding, 0, {{3, 64}}},
+    {"fov_gather", "its table as a weight", embedding_and_weight, 0, {{4, 5}}},
     {"fov_multiply", "two", multiply, 0, {{3, 4}, {3, 4}}},
     {"fov_multiply", "by itself", multiply_by_itself, 0, {{3, 4}}},
     {"fov_multiply", "64 wide", multiply_by_itself, 0, {{3, 64}}},
@@ -1652,7 +1652,7 @@ static void a_memory_grows_by_one_row_per_lane(void **state) {
 static void embedding_looks_up_its_rows(void **state) {
   (void)state;
   static const int indices[] = {4, 0, 4};
-  FovVar *table = constant(5, 3, 1), *y = fov_embedding(&tape, table, indices, 3);
+  FovVar *table = constant(5, 3, 1), *y = fov_gather(&tape, table, indices, 3);
   assert_true(y->rows == 3 && y->cols == 3);
   for (int i = 0; i < 9; i++) assert_true(at(y, i / 3, i % 3) == at(table, indices[i / 3], i % 3));
 }

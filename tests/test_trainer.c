@@ -261,7 +261,7 @@ static void test_rate_and_progress_follow_the_updates(void **state) {
   toy_create(&toy, "train.episodes = 310\ntrain.batch = 32\ntrain.rate = 0.5\n"
                    "train.schedule = linear\ntrain.warmup = 0\n");
   FovTrainer *trainer = toy_trainer(&toy, 1);
-  assert_int_equal(fov_trainer_updates_planned(trainer), 10);
+  assert_int_equal(fov_train_updates_planned(&toy.experiment.train), 10);
   for (int i = 0; i < 10; i++) {
     assert_close(fov_trainer_progress(trainer), i / 10., 1e-12);
     assert_close(fov_trainer_rate(trainer), 0.5 * (1 - (i + 0.5) / 10), 1e-12);

@@ -28,6 +28,20 @@ enum { EPISODES = 120, WIDTH = 1280, HEIGHT = 720 };
 
 static FovViewer viewer;
 
+/** The place of a time, in glimpses, on the timeline. */
+static void find_time(const FovViewer *of, double time, double *x, double *y) {
+  FovWindowLayout layout = fov_window_layout(of);
+  *x = fov_axis_at(&layout.time, time);
+  *y = layout.bar.y + layout.bar.h / 2;
+}
+
+/** The place of a snapshot on the slider. */
+static void find_snapshot(const FovViewer *of, size_t snapshot, double *x, double *y) {
+  FovWindowLayout layout = fov_window_layout(of);
+  *x = fov_axis_at(&layout.updates, (double)of->opened.updates[snapshot]);
+  *y = layout.training.y + layout.training.h / 2;
+}
+
 /** A run of three snapshots with a curve of three rows. */
 static void make_run(const char *name) {
   char path[300];
@@ -159,8 +173,8 @@ static void test_the_viewer_is_idle_when_nothing_moves(void **state) {
 static void test_the_timeline_is_clicked_and_dragged(void **state) {
   (void)state;
   double x, y, end_x;
-  fov_window_time_at(&viewer, 2, &x, &y);
-  fov_window_time_at(&viewer, 3, &end_x, &y);
+  find_time(&viewer, 2, &x, &y);
+  find_time(&viewer, 3, &end_x, &y);
   fov_viewer_press(&viewer, x, y);
   assert_title("a.trace: episode 0, glimpse 3 of 4, all, 1x, paused");
   fov_viewer_move(&viewer, x + 0.3 * (end_x - x), y);
@@ -353,7 +367,7 @@ static void test_the_pointer_shows_values(void **state) {
   int value = viewer.opened.trace.images[16 * SIZE + 4];
   snprintf(expected, sizeof expected, "pixel 4, 16: %d", value);
   assert_hint(image.x + 4.5 / SIZE * image.w, image.y + 16.5 / SIZE * image.h, expected);
-  fov_window_time_at(&viewer, 1, &x, &y);
+  find_time(&viewer, 1, &x, &y);
   assert_hint(x, y, "glimpse 2");
   for (y = 250; y < 500 && strncmp(viewer.hint, "class", 5) != 0; y += 10)
     fov_viewer_move(&viewer, 740, y); // down the right column to the bars
@@ -451,14 +465,14 @@ static void test_a_run_shows_its_training(void **state) {
   fov_viewer_do(&viewer, FOV_ACTION_NEXT);
   fov_viewer_do(&viewer, FOV_ACTION_EARLIER);
   assert_title("run: episode 1, glimpse 1 of 4, all, 1x, paused, update 20");
-  fov_window_snapshot_at(&viewer, 0, &x, &y);
+  find_snapshot(&viewer, 0, &x, &y);
   fov_viewer_press(&viewer, x + 3, y);
   assert_title("run: episode 1, glimpse 1 of 4, all, 1x, paused, update 10");
-  fov_window_snapshot_at(&viewer, 2, &x, &y);
+  find_snapshot(&viewer, 2, &x, &y);
   fov_viewer_move(&viewer, x, y);
   fov_viewer_release(&viewer);
   assert_title("run: episode 1, glimpse 1 of 4, all, 1x, paused, update 30");
-  fov_window_snapshot_at(&viewer, 1, &x, &y);
+  find_snapshot(&viewer, 1, &x, &y);
   assert_hint(x, y, "update 20: validation error 45.00 %");
   cairo_surface_destroy(draw(NULL));
 }

@@ -13,8 +13,7 @@
 
 /** Bytes of the folder part of a path, with its last slash; 0 for the current folder. */
 static size_t folder_length(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? (size_t)(slash - path) + 1 : 0;
+  return (size_t)(fov_file_name(path) - path);
 }
 
 enum { HOST_SIZE = 65, ENDING_SIZE = HOST_SIZE + 32 };
@@ -365,9 +364,7 @@ static void cut_slashes(char *path) {
 
 /** Cuts the last name off a path; "" stands for the current folder. */
 static void cut_name(char *path) {
-  size_t length = strlen(path);
-  while (length > 0 && path[length - 1] != '/') length--;
-  path[length] = '\0';
+  path[folder_length(path)] = '\0';
   cut_slashes(path);
 }
 

@@ -12,13 +12,6 @@ static uint64_t mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-void fov_rng_seed(FovRng *rng, uint64_t seed, uint64_t sequence) {
-  *rng = (FovRng){.state = 0, .increment = sequence << 1 | 1};
-  fov_rng_u32(rng);
-  rng->state += seed;
-  fov_rng_u32(rng);
-}
-
 FovRng fov_rng_stream(uint64_t seed, FovStream stream, uint64_t index) {
   uint64_t key = mix(mix(mix(seed) ^ (uint64_t)stream) ^ index);
   return (FovRng){.state = key, .increment = mix(key) | 1};

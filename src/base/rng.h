@@ -25,9 +25,6 @@ typedef struct FovRng {
   uint64_t increment; /**< odd */
 } FovRng;
 
-/** Seeds as the reference implementation does (its `pcg32_srandom`). */
-void fov_rng_seed(FovRng *rng, uint64_t seed, uint64_t sequence);
-
 /**
  * The generator number `index` of a stream: a pure function of its arguments.
  *

@@ -121,23 +121,6 @@ double fov_scores_gap(const FovScores *x) {
   return gap / x->tasks;
 }
 
-/** The share of runs above τ, averaged over tasks. */
-static double share_above(const FovScores *x, double tau) {
-  double share = 0;
-  const double *values = x->values;
-  for (int t = 0; t < x->tasks; t++) {
-    int above = 0;
-    for (int i = 0; i < x->runs[t]; i++) above += values[i] > tau;
-    share += (double)above / x->runs[t];
-    values += x->runs[t];
-  }
-  return share / x->tasks;
-}
-
-void fov_scores_profile(double *shares, const FovScores *x, const double *taus, int n) {
-  for (int i = 0; i < n; i++) shares[i] = share_above(x, taus[i]);
-}
-
 /** P(X > Y) + P(X = Y)/2 of two sorted samples: half of how many of y are below, and of how many
  * are not above, each of x. */
 static double win_share(const double *x, int n, const double *y, int m) {

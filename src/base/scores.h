@@ -42,11 +42,6 @@ double fov_scores_iqm(const FovScores *x);
 /** The optimality gap 1 − mean(min(x, 1)), each task's mean counting equally. */
 double fov_scores_gap(const FovScores *x);
 
-/** The performance profile: shares[i] is the share of runs whose score is above taus[i], averaged
- * over tasks. n thresholds. The band at τ is the bootstrap of fov_scores_mean over the matrix of
- * [score > τ]. */
-void fov_scores_profile(double *shares, const FovScores *x, const double *taus, int n);
-
 /** A number computed from two matrices of the same tasks, with any number of runs each. */
 typedef double FovComparison(const FovScores *x, const FovScores *y);
 

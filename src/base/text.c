@@ -48,6 +48,11 @@ void fov_text_clean(char *text) {
   }
 }
 
+void fov_text_ascii(char *text) {
+  for (char *c = text; *c; c++)
+    if (*c < ' ' || *c > '~') *c = '?';
+}
+
 void fov_text_put_word(FILE *stream, const char *word) {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                               "_-./:=,@%+";

@@ -29,6 +29,9 @@ size_t fov_text_mark(const char *text);
  * terminal that prints it. */
 void fov_text_clean(char *text);
 
+/** Replaces what is not printable ASCII by '?', in place: any font can show the rest. */
+void fov_text_ascii(char *text);
+
 /** Writes a word of a shell's command, quoted if necessary. */
 void fov_text_put_word(FILE *stream, const char *word);
 

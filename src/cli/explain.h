@@ -30,7 +30,6 @@ typedef struct FovMethodOptions {
   FovSettings *settings;
   FovGroup groups[FOV_MOST_METHODS];
   FovConfig config;
-  const FovPlugin *plugins[FOV_MOST_METHODS];
 } FovMethodOptions;
 
 /** Whether a word sets an option of a method. */

@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/explain.h"
@@ -14,9 +13,7 @@ typedef struct Changes {
 /** Whether the attention holds back a share of a gradient in training. */
 static bool holds_back(const FovTrained *trained) {
   const FovPlugin *plugin = trained->experiment.slots[FOV_SLOT_ATTENTION].plugin;
-  for (const FovOption *o = plugin->options; o && o->name; o++)
-    if (strcmp(o->name, "gradient") == 0) return true;
-  return false;
+  return fov_option_find(plugin->options, "gradient") != NULL;
 }
 
 static FovStatus load(FovTrained *trained, const char *run, const FovExplainCommand *command,

@@ -25,7 +25,6 @@ static FovStatus add_groups(FovMethodOptions *options) {
     if (!plugin->options) continue;
     size_t group = options->config.group_count++;
     FOV_CHECK(group < FOV_MOST_METHODS, "%zu methods", group);
-    options->plugins[group] = plugin;
     options->groups[group] = (FovGroup){.prefix = plugin->name,
                                         .options = plugin->options,
                                         .values = calloc(1, plugin->options_size)};
@@ -74,7 +73,7 @@ void fov_method_options_finish(FovMethodOptions *options) {
 
 const void *fov_method_options_of(const FovMethodOptions *options, const FovMethod *method) {
   for (size_t i = 0; i < options->config.group_count; i++)
-    if (options->plugins[i] == &method->plugin) return options->groups[i].values;
+    if (options->groups[i].options == method->plugin.options) return options->groups[i].values;
   return NULL;
 }
 

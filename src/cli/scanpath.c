@@ -115,11 +115,7 @@ static FovStatus print_tables(const FovScanpathStudy *study) {
 
 /** Writes `count` cells, empty where there is no number. */
 static void write_cells(FILE *stream, const double *values, int count) {
-  for (int i = 0; i < count; i++)
-    if (values && isfinite(values[i]))
-      fprintf(stream, ",%.9g", values[i]);
-    else
-      fputc(',', stream);
+  for (int i = 0; i < count; i++) fov_csv_number(stream, "%.9g", values ? values[i] : NAN);
 }
 
 static void write_rows(FILE *stream, const FovScanpathStudy *study) {

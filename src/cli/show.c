@@ -31,10 +31,9 @@ static void print_text(const char *label, const char *text) {
  * cannot be read, nothing is printed. */
 static void print_run(const char *checkpoint) {
   static const char *const keys[] = {"fovea", "time", "host", "gemm", "outcome"};
-  const char *slash = strrchr(checkpoint, '/');
   char path[FOV_PATH_SIZE + 16], *text;
   size_t size;
-  snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - checkpoint) : 0, checkpoint,
+  snprintf(path, sizeof path, "%.*s%s", (int)(fov_file_name(checkpoint) - checkpoint), checkpoint,
            FOV_RUN_JSON);
   if (fov_file_read(&text, &size, path, MAX_RUN_JSON) != FOV_OK) return;
   json_t *root = json_loadb(text, size, 0, NULL);
@@ -77,10 +76,8 @@ static FovStatus print_standard(const FovSafetensors *file) {
 }
 
 static FovStatus print_update(const FovSafetensors *file, const FovExperiment *experiment) {
-  const FovBlob *blob;
   int64_t update, updates = fov_train_updates_planned(&experiment->train);
-  FOV_TRY(fov_safetensors_require(&blob, file, "state.update", FOV_DTYPE_I64, 0, NULL));
-  memcpy(&update, blob->data, sizeof update);
+  FOV_TRY(fov_checkpoint_update(&update, file));
   printf("%-12s %" PRId64 " of %" PRId64 " (%.1f %% of the training)\n", "update", update, updates,
          100 * (double)update / (double)updates);
   return FOV_OK;

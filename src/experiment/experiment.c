@@ -308,10 +308,10 @@ FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec
   return fov_agent_build(&experiment->agent, &parts);
 }
 
-FovStatus fov_experiment_build_heads(FovExperiment *experiment, const FovEnvSpec *spec, int width) {
+FovStatus fov_experiment_build_heads(FovAgent *heads, const FovExperiment *experiment,
+                                     const FovEnvSpec *spec, int width) {
   const FovAgentParts parts = parts_of(experiment, spec);
-  fov_agent_finish(&experiment->agent);
-  return fov_agent_build_heads(&experiment->agent, &parts, width);
+  return fov_agent_build_heads(heads, &parts, width);
 }
 
 FovStatus fov_experiment_env(FovEnv *env, const FovExperiment *experiment, FovSplit split) {

@@ -79,8 +79,9 @@ FovStatus fov_experiment_resolve(FovExperiment *experiment);
 FovStatus fov_experiment_build(FovExperiment *experiment, const FovEnvSpec *spec);
 
 /** Builds only the heads of an agent whose states have `width` numbers: the names of their
- * parameters. */
-FovStatus fov_experiment_build_heads(FovExperiment *experiment, const FovEnvSpec *spec, int width);
+ * parameters. heads: finished by fov_agent_finish, also after a failure. */
+FovStatus fov_experiment_build_heads(FovAgent *heads, const FovExperiment *experiment,
+                                     const FovEnvSpec *spec, int width);
 
 /** Creates the experiment's environment for a split. */
 FovStatus fov_experiment_env(FovEnv *env, const FovExperiment *experiment, FovSplit split);

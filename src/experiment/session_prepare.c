@@ -98,16 +98,13 @@ static FovStatus copy_weights(FovSession *session, const FovSafetensors *file) {
   const FovParams *params = &session->experiment.agent.params;
   const FovEnvSpec *spec = &session->train_env.spec;
   FovTrainerState *state = fov_trainer_state(session->trainer);
-  FovExperiment heads;
-  FovStatus status = fov_experiment_init(&heads);
-  if (status == FOV_OK) status = fov_settings_parse(heads.settings, session->config, "config.ini");
-  if (status == FOV_OK) status = fov_experiment_resolve(&heads);
+  FovAgent heads = {.width = 0};
+  FovStatus status = fov_experiment_build_heads(&heads, &session->experiment, spec,
+                                                session->experiment.agent.width);
   if (status == FOV_OK)
-    status = fov_experiment_build_heads(&heads, spec, session->experiment.agent.width);
-  if (status == FOV_OK)
-    status = fov_checkpoint_start_weights(state->value, &session->kept, params, &heads.agent.params,
+    status = fov_checkpoint_start_weights(state->value, &session->kept, params, &heads.params,
                                           session->experiment.train.average > 0, file);
-  fov_experiment_finish(&heads);
+  fov_agent_finish(&heads);
   FOV_TRY(status);
   memcpy(state->average, state->value, params->size * sizeof *state->value);
   return FOV_OK;

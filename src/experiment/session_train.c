@@ -19,7 +19,7 @@ static double epoch(const FovSession *session) {
 static double seconds_left(const FovSession *session) {
   double done = (double)(fov_session_update(session) - session->first_update);
   double left =
-      (double)(fov_trainer_updates_planned(session->trainer) - fov_session_update(session));
+      (double)(fov_train_updates_planned(&session->training.options) - fov_session_update(session));
   return done > 0 ? (fov_now() - session->started) / done * left : 0;
 }
 
@@ -44,7 +44,7 @@ static void report(const FovSession *session, FovReportKind kind, const FovProgr
                               .threads = session->request->threads,
                               .ranks = fov_ranks_count(session->request->ranks),
                               .update = update,
-                              .updates = fov_trainer_updates_planned(session->trainer),
+                              .updates = fov_train_updates_planned(&session->training.options),
                               .episodes = update * session->experiment.train.batch,
                               .epoch = epoch(session),
                               .glimpses_per_second = glimpses_per_second(session),
@@ -108,14 +108,14 @@ static FovProgress make_row(const FovSession *session, const FovEvalResult *vali
 
 /** Evaluations of the training: at most one after every update. */
 static int64_t all_evaluations(const FovSession *session) {
-  int64_t updates = fov_trainer_updates_planned(session->trainer);
+  int64_t updates = fov_train_updates_planned(&session->training.options);
   int64_t times = session->experiment.eval.times;
   return times < updates ? times : updates;
 }
 
 /** Evaluations up to an update, evenly spaced. */
 static int64_t evaluations(const FovSession *session, int64_t update) {
-  double updates = (double)fov_trainer_updates_planned(session->trainer);
+  double updates = (double)fov_train_updates_planned(&session->training.options);
   return (int64_t)floor((double)update * (double)all_evaluations(session) / updates);
 }
 
@@ -231,7 +231,7 @@ static FovStatus interrupt(const FovSession *session) {
 }
 
 static FovStatus train(FovSession *session) {
-  while (fov_session_update(session) < fov_trainer_updates_planned(session->trainer) &&
+  while (fov_session_update(session) < fov_train_updates_planned(&session->training.options) &&
          is_patient(session)) {
     if (is_interrupted(session)) return interrupt(session);
     double start = fov_now();

@@ -125,13 +125,16 @@ static FovStatus find_unused(const FovTrained *trained, const FovSafetensors *fi
 /** Fails if the agent would ignore weights of the checkpoint, other than those of the heads that it
  * was trained with. */
 static FovStatus check_unused(const FovTrained *trained, const FovSafetensors *file) {
+  FovAgent heads = {.width = 0};
   FovExperiment own; // without what has been changed
   FovStatus status = fov_experiment_init(&own);
   if (status == FOV_OK) status = fov_experiment_read(&own, file);
   if (status == FOV_OK) status = fov_experiment_resolve(&own);
   if (status == FOV_OK)
-    status = fov_experiment_build_heads(&own, &trained->env.spec, trained->experiment.agent.width);
-  if (status == FOV_OK) status = find_unused(trained, file, &own.agent.params);
+    status = fov_experiment_build_heads(&heads, &own, &trained->env.spec,
+                                        trained->experiment.agent.width);
+  if (status == FOV_OK) status = find_unused(trained, file, &heads.params);
+  fov_agent_finish(&heads);
   fov_experiment_finish(&own);
   return status;
 }

@@ -296,7 +296,7 @@ static FovVar *embed_previous(const FovAgent *agent, FovTape *tape, const int *p
   const FovSymbols *symbols = &agent->previous;
   int *indices = FOV_NEW(tape->arena, int, n);
   for (int b = 0; b < n; b++) indices[b] = previous[b] < 0 ? symbols->count - 1 : previous[b];
-  return fov_embedding(tape, &tape->params[symbols->table], indices, n);
+  return fov_gather(tape, &tape->params[symbols->table], indices, n);
 }
 
 /** g_t, joined with the cue if there is one, and the answer before and the time if the core reads

@@ -34,6 +34,6 @@ FovVar *fov_symbols_embed(FovTape *tape, const FovSymbols *symbols, const FovIma
       indices[b * L + i] = token < 0 ? 0 : token;
     }
   FovVar *x =
-      fov_watch(tape, fov_embedding(tape, table, indices, n * L), FOV_WATCH_SYMBOLS, NULL, NULL);
+      fov_watch(tape, fov_gather(tape, table, indices, n * L), FOV_WATCH_SYMBOLS, NULL, NULL);
   return symbols->positions ? fov_add(tape, x, codes(tape, n, L, table->cols)) : x;
 }

@@ -87,10 +87,6 @@ FovVar *fov_gather(FovTape *tape, FovVar *x, const int *rows, int count);
  */
 FovVar *fov_gather_lanes(FovTape *tape, FovVar *x, int lanes, const int *kept, int count);
 
-/** The vectors of symbols: y[b] = table[indices[b]]. table: [V, D], usually a parameter; indices:
- * [count], each 0 … V−1, copied. Result: [count, D]. */
-FovVar *fov_embedding(FovTape *tape, FovVar *table, const int *indices, int count);
-
 /** Columns side by side. parts: [count], each [B, D_i]. Result: [B, Σ_i D_i]. */
 FovVar *fov_concat(FovTape *tape, FovVar *const *parts, int count);
 

@@ -51,10 +51,6 @@ FovVar *fov_gather(FovTape *tape, FovVar *x, const int *rows, int count) {
   return fov_gather_lanes(tape, x, x->rows, rows, count);
 }
 
-FovVar *fov_embedding(FovTape *tape, FovVar *table, const int *indices, int count) {
-  return fov_gather(tape, table, indices, count);
-}
-
 typedef struct Concat {
   FovVar *y, **parts;
   int count;

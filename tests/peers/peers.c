@@ -122,8 +122,15 @@ static void profile(void) {
   int tasks = read_count(), runs = read_count();
   FovScores scores = read_scores(tasks, runs);
   int count = read_count();
-  double *taus = read_list(count), *shares = allocate(count);
-  fov_scores_profile(shares, &scores, taus, count);
+  double *taus = read_list(count), *shares = allocate(count), *above = allocate(scores.count);
+  for (int k = 0; k < count; k++) {
+    FovScores matrix;
+    for (int i = 0; i < scores.count; i++) above[i] = scores.values[i] > taus[k];
+    require(fov_scores_init(&matrix, above, scores.runs, scores.tasks));
+    shares[k] = fov_scores_mean(&matrix);
+    fov_scores_finish(&matrix);
+  }
+  free(above);
   print_list(shares, count);
   free(shares);
   free(taus);

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "draw.h"
+#include "record/run.h"
 #include "viz/export/film.h"
 #include "viz/export/gif.h"
 #include "viz/export/page.h"
@@ -13,8 +15,7 @@
 #include "viz/scene/drawing.h"
 #include "viz/scene/part_alignment.h"
 
-#define TRACE_FILE "trace.safetensors" // of a run
-enum { MAX_SIDE = 8192 };              // pixels per side of a picture: bounds its memory
+enum { MAX_SIDE = 8192 }; // pixels per side of a picture: bounds its memory
 
 static FovStatus draw_gif(const char *path, const FovScene *scene) {
   FovGif *gif;
@@ -77,12 +78,11 @@ static void name_agent(char *name, const char *path) {
   const char *file = strrchr(path, '/'), *start = path;
   int length = (int)strlen(path);
   while (length > 1 && path[length - 1] == '/') length--;
-  if (file && strcmp(file, "/" TRACE_FILE) == 0) length = (int)(file - path);
+  if (file && strcmp(file, "/" FOV_RUN_TRACE) == 0) length = (int)(file - path);
   for (const char *c = path; c < path + length - 1; c++)
     if (*c == '/') start = c + 1;
   snprintf(name, FOV_SCENE_NAME, "%.*s", length - (int)(start - path), start);
-  for (char *c = name; *c; c++)
-    if (*c < ' ' || *c > '~') *c = '?';
+  fov_text_ascii(name);
 }
 
 FovStatus fov_export_episodes(const char *path, const FovScene *scene, const FovDrawEpisode *what,

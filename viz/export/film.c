@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "viz/scene/cache.h"
 #include "viz/scene/drawing.h"
 
@@ -103,16 +104,6 @@ static bool put_episode(Film *film, FovScene scene) {
   return written;
 }
 
-/** The last line of the errors. */
-static void read_complaint(char *line, int size, FILE *complaints) {
-  snprintf(line, (size_t)size, "no message");
-  rewind(complaints);
-  char next[256];
-  while (fgets(next, sizeof next, complaints))
-    if (next[0] != '\n') snprintf(line, (size_t)size, "%s", next);
-  line[strcspn(line, "\r\n")] = '\0';
-}
-
 /** Waits for ffmpeg to finish the file; fails unless it exits with 0. */
 static FovStatus end(Film *film, const char *path, bool written) {
   bool sent = film->frames && fclose(film->frames) == 0 && written;
@@ -121,8 +112,8 @@ static FovStatus end(Film *film, const char *path, bool written) {
   }
   if (sent && WIFEXITED(status) && WEXITSTATUS(status) == 0) return FOV_OK;
   char line[256];
-  read_complaint(line, sizeof line, film->complaints);
-  return fov_fail(FOV_ERR_IO, "%s: ffmpeg did not write it: %s", path, line);
+  fov_file_last_line(line, sizeof line, fileno(film->complaints));
+  return fov_fail(FOV_ERR_IO, "%s: ffmpeg did not write it: %s", path, *line ? line : "no message");
 }
 
 static FovStatus make_film(const char *path, const char *beside, FovScene scene) {

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "draw.h"
 #include "viz/scene/style.h"
 
@@ -88,12 +89,11 @@ static void draw_x_ticks(cairo_t *cr, const FovAxis *axis, FovBox box, const cha
 
 /* ---- recipes ---- */
 
-/** The name, cut where it is too long, as ASCII, which any font can show; and how many runs. */
+/** The name, in ASCII, cut where it is too long; and how many runs. */
 static void draw_name(cairo_t *cr, const FovDrawRecipe *recipe, double x, double y, double room) {
   char name[NAME], runs[32];
   snprintf(name, sizeof name, "%s", recipe->name);
-  for (char *c = name; *c; c++)
-    if (*c < ' ' || *c > '~') *c = '?';
+  fov_text_ascii(name);
   snprintf(runs, sizeof runs, "n = %d", recipe->count);
   double width = fov_text_width(cr, runs);
   fov_fit_text(cr, name, sizeof name, room - width - 12);

@@ -18,7 +18,7 @@ FovStatus fov_confusion_count(FovConfusion *confusion, const FovTrace *trace, in
   if (A > FOV_CONFUSION_CLASSES)
     return fov_fail(FOV_ERR_USAGE, "confusion matrix: expected at most %d classes, found %d",
                     FOV_CONFUSION_CLASSES, A);
-  *confusion = (FovConfusion){.classes = A, .episodes = episodes};
+  *confusion = (FovConfusion){.classes = A};
   confusion->counts = calloc((size_t)A * A + A, sizeof *confusion->counts);
   if (!confusion->counts) return fov_fail(FOV_ERR_MEMORY, "no memory for a matrix");
   confusion->labels = confusion->counts + (size_t)A * A;

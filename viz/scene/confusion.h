@@ -9,7 +9,7 @@ enum { FOV_CONFUSION_CLASSES = 256 }; // more cells could not be seen
 
 /** Counts of all answers of the episodes, of sequences each turn's. */
 typedef struct FovConfusion {
-  int classes, episodes;
+  int classes;
   int *counts; /**< [classes, classes]: by label, then answer */
   int *labels; /**< [classes]: answers whose label it is */
 } FovConfusion;

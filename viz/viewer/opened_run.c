@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "record/history.h"
+#include "record/run.h"
 #include "viz/scene/scene.h"
 
 /** The path of the newest trace of a run, or of the single trace. path: [FOV_PATH_SIZE] */
 static void main_path(char *path, const FovOpenedRun *opened) {
-  snprintf(path, FOV_PATH_SIZE, opened->is_run ? "%s/trace.safetensors" : "%s", opened->path);
+  snprintf(path, FOV_PATH_SIZE, opened->is_run ? "%s/" FOV_RUN_TRACE : "%s", opened->path);
 }
 
 static FovStamp stamp_of(const char *path) {
@@ -145,22 +147,21 @@ FovStatus fov_opened_run_show(FovOpenedRun *opened, size_t snapshot) {
 
 /* ---- opening ---- */
 
-/** The last part of the path, as ASCII, which any font can show. */
+/** The last part of the path, in ASCII. */
 static void set_name(FovOpenedRun *opened) {
   char *resolved = realpath(opened->path, NULL), *name = resolved ? resolved : opened->path;
   if (strrchr(name, '/') && strrchr(name, '/')[1]) name = strrchr(name, '/') + 1;
   snprintf(opened->name, sizeof opened->name, "%s", name);
-  for (char *c = opened->name; *c; c++)
-    if (*c < ' ' || *c > '~') *c = '?';
+  fov_text_ascii(opened->name);
   free(resolved);
 }
 
 /** A folder without a trace is a run if it has the log of a training. */
 static FovStatus check_run(const FovOpenedRun *opened) {
   char path[FOV_PATH_SIZE];
-  snprintf(path, sizeof path, "%s/log.txt", opened->path);
+  snprintf(path, sizeof path, "%s/" FOV_RUN_LOG, opened->path);
   if (opened->snapshots > 0 || fov_file_exists(path)) return FOV_OK;
-  snprintf(path, sizeof path, "%s/best.safetensors", opened->path);
+  snprintf(path, sizeof path, "%s/" FOV_RUN_BEST, opened->path);
   if (fov_file_exists(path))
     return fov_fail(FOV_ERR_IO, "%s: a run without a trace; fovea trace records one", opened->path);
   return fov_fail(FOV_ERR_IO, "%s: not a run: expected trace.safetensors in it, found none",

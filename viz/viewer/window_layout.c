@@ -76,18 +76,6 @@ size_t fov_window_snapshot(const FovViewer *viewer, const FovWindowLayout *layou
   return nearest;
 }
 
-void fov_window_time_at(const FovViewer *viewer, double time, double *x, double *y) {
-  FovWindowLayout layout = fov_window_layout(viewer);
-  *x = fov_axis_at(&layout.time, time);
-  *y = layout.bar.y + layout.bar.h / 2;
-}
-
-void fov_window_snapshot_at(const FovViewer *viewer, size_t snapshot, double *x, double *y) {
-  FovWindowLayout layout = fov_window_layout(viewer);
-  *x = fov_axis_at(&layout.updates, (double)viewer->opened.updates[snapshot]);
-  *y = layout.training.y + layout.training.h / 2;
-}
-
 FovBox fov_window_hint(const FovViewer *viewer) {
   FovWindowLayout f = fov_window_layout(viewer);
   double em = f.em, width = (0.62 * (double)strlen(viewer->hint) + 1.6) * em, height = 1.9 * em;

@@ -37,10 +37,6 @@ FovScene fov_window_side(FovBox *box, const FovViewer *viewer, double x);
 /** The snapshot of the training nearest to x. */
 size_t fov_window_snapshot(const FovViewer *viewer, const FovWindowLayout *layout, double x);
 
-/** The places of a time, in glimpses, on the timeline and of a snapshot on the slider. */
-void fov_window_time_at(const FovViewer *viewer, double time, double *x, double *y);
-void fov_window_snapshot_at(const FovViewer *viewer, size_t snapshot, double *x, double *y);
-
 /** The box of the hint at the pointer. */
 FovBox fov_window_hint(const FovViewer *viewer);
 

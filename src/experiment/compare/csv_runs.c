@@ -230,10 +230,9 @@ static FovStatus add_rows(FovRuns *runs, Table *table) {
 FovStatus fov_runs_read_csv(FovRuns *runs, const char *path) {
   Table *table = calloc(1, sizeof *table);
   if (!table) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its columns", path);
-  const char *slash = strrchr(path, '/');
   table->path = path;
   table->rollouts = runs->rollouts;
-  table->name = slash ? slash + 1 : path;
+  table->name = fov_file_name(path);
   FovStatus status = add_rows(runs, table);
   fov_csv_finish(&table->csv);
   free(table);

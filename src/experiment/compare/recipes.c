@@ -99,8 +99,9 @@ static void choose_thresholds(FovCompared *result) {
     result->thresholds[i] = first + (last - first) * i / (FOV_COMPARE_THRESHOLDS - 1);
 }
 
-/** The share of runs whose score is above τ: the mean of the matrix of [score > τ]. One run of a
- * task has no interval. */
+/** The performance profile at τ: the share of runs whose score is above it, averaged over tasks,
+ * and its band are the mean of the matrix of [score > τ] and its bootstrap. One run of a task has
+ * no interval. */
 static FovStatus estimate_share(FovEstimate *share, const FovComparing *comparing,
                                 const FovScores *scores, double tau, double *above) {
   enum { BAND_DRAWS = 2000 }; // for each of many thresholds

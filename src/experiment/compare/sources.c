@@ -44,8 +44,7 @@ static FovStatus read_config(char **text, int64_t *seed, const char *path) {
 /** Writes the last name of a path, without the seed. */
 static void label_of(char label[FOV_PATH_SIZE], const char *path) {
   char *absolute = realpath(path, NULL);
-  const char *slash = absolute ? strrchr(absolute, '/') : NULL;
-  const char *name = slash ? slash + 1 : path;
+  const char *name = fov_file_name(absolute ? absolute : path);
   snprintf(label, FOV_PATH_SIZE, "%.*s", (int)fov_run_stem(name, strlen(name)), name);
   free(absolute);
 }

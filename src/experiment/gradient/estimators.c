@@ -117,12 +117,6 @@ static bool sets(const FovEstimatorKind *kind, const char *name) {
   return false;
 }
 
-static bool has_option(const FovPlugin *plugin, const char *name) {
-  for (const FovOption *option = plugin->options; option && option->name; option++)
-    if (strcmp(option->name, name) == 0) return true;
-  return false;
-}
-
 /** Adds the settings that the objective, the policy and the stop rule have. */
 static int add_common(const char **all, int count, const FovTrained *plain,
                       const FovEstimatorKind *kind, bool own_reward) {
@@ -131,8 +125,8 @@ static int add_common(const char **all, int count, const FovTrained *plain,
   if (!sets(kind, "train.copies")) all[count++] = "train.copies=1";
   if (classes && !own_reward) {
     all[count++] = "reward=log_probability";
-    if (has_option(&plain->task.policy->plugin, "cost")) all[count++] = "policy.cost=0";
-    if (has_option(&plain->task.stop->plugin, "cost")) all[count++] = "stop.cost=0";
+    if (fov_option_find(plain->task.policy->plugin.options, "cost")) all[count++] = "policy.cost=0";
+    if (fov_option_find(plain->task.stop->plugin.options, "cost")) all[count++] = "stop.cost=0";
   }
   if (plain->task.policy->entropy) all[count++] = "policy.entropy=0";
   if (plain->experiment.agent.attention->scores && !sets(kind, "attention"))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "experiment/plot/sources.h"
 #include "record/run.h"
 
@@ -63,13 +64,12 @@ static size_t part_start(const char *path, size_t end) {
   return end;
 }
 
-/** Writes a part of a path as a name, in ASCII, which any font can show. */
+/** Writes a part of a path as a name, in ASCII. */
 static void write_name(char name[FOV_CURVES_NAME], const char *part, size_t length) {
   if (length >= FOV_CURVES_NAME) length = FOV_CURVES_NAME - 1;
   memcpy(name, part, length);
   name[length] = '\0';
-  for (char *c = name; *c; c++)
-    if (*c < ' ' || *c > '~') *c = '?';
+  fov_text_ascii(name);
 }
 
 /** The configuration of a sweep, or the last part of the path; a sweep in which nothing varies has

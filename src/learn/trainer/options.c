@@ -60,12 +60,9 @@ int64_t fov_train_updates_planned(const FovTrainOptions *options) {
   return (options->episodes + options->batch - 1) / options->batch;
 }
 
-int64_t fov_trainer_updates_planned(const FovTrainer *trainer) {
-  return fov_train_updates_planned(&trainer->training.options);
-}
-
 double fov_trainer_progress(const FovTrainer *trainer) {
-  return (double)trainer->state.update / (double)fov_trainer_updates_planned(trainer);
+  return (double)trainer->state.update /
+         (double)fov_train_updates_planned(&trainer->training.options);
 }
 
 double fov_train_near(const FovTrainOptions *options, double progress) {
@@ -75,7 +72,7 @@ double fov_train_near(const FovTrainOptions *options, double progress) {
 double fov_trainer_rate(const FovTrainer *trainer) {
   const FovTrainOptions *o = &trainer->training.options;
   // The middle of the update represents it, so that neither the first nor the last has a rate of 0.
-  double middle =
-      ((double)trainer->state.update + 0.5) / (double)fov_trainer_updates_planned(trainer);
+  double middle = ((double)trainer->state.update + 0.5) /
+                  (double)fov_train_updates_planned(&trainer->training.options);
   return o->rate * fov_schedule((FovSchedule)o->schedule, middle < 1 ? middle : 1, o->warmup);
 }

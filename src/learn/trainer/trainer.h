@@ -125,9 +125,6 @@ void fov_trainer_broadcast(FovTrainer *trainer);
 /** The weights to evaluate: the moving average, or the parameters if there is none. */
 const real *fov_trainer_weights(const FovTrainer *trainer);
 
-/** Updates of the whole training. */
-int64_t fov_trainer_updates_planned(const FovTrainer *trainer);
-
 /** Learning rate of the next update. */
 double fov_trainer_rate(const FovTrainer *trainer);
 
