@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "draw.h"
-#include "record/run.h"
 #include "viz/export/film.h"
 #include "viz/export/gif.h"
 #include "viz/export/page.h"
@@ -78,7 +77,7 @@ static void name_agent(char *name, const char *path) {
   const char *file = strrchr(path, '/'), *start = path;
   int length = (int)strlen(path);
   while (length > 1 && path[length - 1] == '/') length--;
-  if (file && strcmp(file, "/" FOV_RUN_TRACE) == 0) length = (int)(file - path);
+  if (file && strcmp(file, "/trace.safetensors") == 0) length = (int)(file - path);
   for (const char *c = path; c < path + length - 1; c++)
     if (*c == '/') start = c + 1;
   snprintf(name, FOV_SCENE_NAME, "%.*s", length - (int)(start - path), start);

@@ -7,12 +7,11 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "record/history.h"
-#include "record/run.h"
 #include "viz/scene/scene.h"
 
 /** The path of the newest trace of a run, or of the single trace. path: [FOV_PATH_SIZE] */
 static void main_path(char *path, const FovOpenedRun *opened) {
-  snprintf(path, FOV_PATH_SIZE, opened->is_run ? "%s/" FOV_RUN_TRACE : "%s", opened->path);
+  snprintf(path, FOV_PATH_SIZE, opened->is_run ? "%s/trace.safetensors" : "%s", opened->path);
 }
 
 static FovStamp stamp_of(const char *path) {
@@ -159,9 +158,9 @@ static void set_name(FovOpenedRun *opened) {
 /** A folder without a trace is a run if it has the log of a training. */
 static FovStatus check_run(const FovOpenedRun *opened) {
   char path[FOV_PATH_SIZE];
-  snprintf(path, sizeof path, "%s/" FOV_RUN_LOG, opened->path);
+  snprintf(path, sizeof path, "%s/log.txt", opened->path);
   if (opened->snapshots > 0 || fov_file_exists(path)) return FOV_OK;
-  snprintf(path, sizeof path, "%s/" FOV_RUN_BEST, opened->path);
+  snprintf(path, sizeof path, "%s/best.safetensors", opened->path);
   if (fov_file_exists(path))
     return fov_fail(FOV_ERR_IO, "%s: a run without a trace; fovea trace records one", opened->path);
   return fov_fail(FOV_ERR_IO, "%s: not a run: expected trace.safetensors in it, found none",
