@@ -700,6 +700,28 @@ static void a_killed_sweep_decides_the_same(void **state) {
   expect_next(3, 1 / 9.);
 }
 
+/** Zeros after the last line, which a power cut may leave, are dropped; among the lines, nothing
+ * is. */
+static void zeros_in_the_journal_hide_no_line(void **state) {
+  (void)state;
+  static const char tail[] = {0, 0, 0}, hidden[] = "\0\nstart,c3-s0,0,\n";
+  expect_run(0, 1 / 9., 0.5);
+  FILE *file = fopen(path, "a");
+  fwrite(tail, sizeof tail, 1, file);
+  fclose(file);
+  expect_run(1, 1 / 9., 0.4);
+  fov_halving_destroy(halving);
+  open_halving();
+  close(expect_next(2, 1 / 9.));
+  file = fopen(path, "a");
+  fwrite(hidden, sizeof hidden - 1, 1, file);
+  fclose(file);
+  int run, claim;
+  double until;
+  assert_int_equal(fov_halving_next(&run, &claim, &until, halving), FOV_ERR_FORMAT);
+  assert_message("halving.csv: expected lines of text, found a zero byte");
+}
+
 static void a_journal_of_another_sweep_is_refused(void **state) {
   (void)state;
   static const char *const lines[] = {"result,c77-s0,0,0.5\n", "result,c1-s0,9,0.5\n", "nonsense\n",
@@ -744,6 +766,7 @@ int main(void) {
       HALVING(a_failed_run_is_left_for_the_next_start),
       HALVING(one_run_reaches_the_end),
       HALVING(a_killed_sweep_decides_the_same),
+      HALVING(zeros_in_the_journal_hide_no_line),
       HALVING(a_journal_of_another_sweep_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

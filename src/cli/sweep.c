@@ -162,7 +162,7 @@ static FovStatus run_here(FovSweep *sweep, const FovSweepRequest *what, FovSweep
                           const char *job) {
   FovStatus status = fov_sweep_run(sweep);
   fov_sweep_table_clear(table);
-  if (status == FOV_ERR_INTERRUPT && job && *what->interrupted == SIGUSR1)
+  if (status != FOV_OK && job && *what->interrupted == SIGUSR1)
     return fov_slurm_requeue(sweep, job);
   FovSweepReport report = fov_sweep_report(sweep);
   if (status != FOV_OK) return status;

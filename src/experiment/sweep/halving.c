@@ -86,7 +86,8 @@ static FovStatus read_journal(FovHalving *h, const char *path) {
   char *text;
   size_t size;
   FOV_TRY(fov_file_read(&text, &size, path, JOURNAL_LIMIT));
-  if (strlen(text) != size) {
+  size_t used = strlen(text); // a power cut may leave zeros after the last line
+  if (memchr(text + used, '\n', size - used)) {
     free(text);
     return fov_fail(FOV_ERR_FORMAT, "%s: expected lines of text, found a zero byte", path);
   }
@@ -99,7 +100,7 @@ static FovStatus read_journal(FovHalving *h, const char *path) {
     if (!take_line(h, line))
       status = fov_fail(FOV_ERR_FORMAT, "%s: '%.80s' is no line of this sweep", path, line);
   }
-  if (status == FOV_OK && *line && ftruncate(h->journal, line - text) != 0)
+  if (status == FOV_OK && line < text + size && ftruncate(h->journal, line - text) != 0)
     status = fov_fail(FOV_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
   free(text);
   return status;

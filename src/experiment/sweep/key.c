@@ -15,13 +15,6 @@ static bool read_number(double *number, const char *text, const char *end) {
   return stop == end && stop != text && isfinite(*number);
 }
 
-/** Whether two values are the same text or number. */
-static bool are_same(const char *a, const char *b) {
-  double x, y;
-  if (strcmp(a, b) == 0) return true;
-  return read_number(&x, a, a + strlen(a)) && read_number(&y, b, b + strlen(b)) && x == y;
-}
-
 /** Splits the values at a separator, without the blanks around them. */
 static FovStatus split(FovSweepKey *key, const char *values, char separator) {
   while (values) {
@@ -38,7 +31,7 @@ static FovStatus split(FovSweepKey *key, const char *values, char separator) {
   }
   for (int i = 0; i < key->count; i++)
     for (int j = 0; j < i; j++)
-      if (are_same(key->values[i], key->values[j]))
+      if (strcmp(key->values[i], key->values[j]) == 0)
         return fov_sweep_refuse(key->setting, "different values, found one twice");
   return FOV_OK;
 }

@@ -137,7 +137,7 @@ FovStatus fov_sweep_read_seeds(int64_t *first_seed, int *seeds, const char *text
                     "to %d",
                     text, MAX_SEED);
   if (last - first >= FOV_SWEEP_RUNS)
-    return fov_fail(FOV_ERR_USAGE, "seeds %.80s: expected at most %d", text, FOV_SWEEP_RUNS);
+    return fov_fail(FOV_ERR_USAGE, "seeds %.80s: expected at most %d seeds", text, FOV_SWEEP_RUNS);
   *first_seed = first;
   *seeds = (int)(last - first + 1);
   return FOV_OK;
@@ -202,8 +202,9 @@ static FovStatus count_configurations(FovSweepPlan *plan) {
       drawn = key;
   }
   if (plan->options.halving && plan->rows.count > 0)
-    return fov_fail(FOV_ERR_USAGE,
-                    "--halving: expected a sweep without rows: it would stop the worst ones");
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "--halving: expected a sweep without rows: it would stop the rows with the highest error");
   if (drawn && trials == 0)
     return fov_sweep_refuse(drawn->setting, "--trials, the number of configurations to draw");
   if (!drawn && trials > 0)

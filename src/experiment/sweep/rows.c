@@ -81,7 +81,9 @@ static FovStatus take_setting(FovSweepRow *row, const FovSetting *setting, const
   char where[FOV_PHRASE_SIZE];
   snprintf(where, sizeof where, "%.800s: row '%s'", setting->where, row->name);
   if (strcmp(setting->key, "seed") == 0)
-    return fov_fail(FOV_ERR_USAGE, "%s: seed: the seeds are those of the sweep, --seeds", where);
+    return fov_fail(FOV_ERR_USAGE,
+                    "%s: seed: a row cannot set it; set the seeds of the sweep with --seeds",
+                    where);
   if (change && fov_sweep_varies(change)) return FOV_OK; // every row tries its values
   if (fov_sweep_varies(value))
     return fov_fail(FOV_ERR_USAGE,

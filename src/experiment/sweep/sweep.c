@@ -141,8 +141,9 @@ FovStatus fov_sweep_stop(FovSweep *sweep) {
   for (int i = 0; i < FOV_SWEEP_JOBS; i++) {
     FovSweepJob *job = &sweep->jobs[i];
     if (!job->process || !fov_sweep_job_has_ended(&ended, job, true)) continue;
-    if (ended != FOV_OK && ended != FOV_ERR_INTERRUPT && ended != FOV_ERR_NUMBER)
-      status = fov_fail(ended, "interrupted, but %s is not saved: %s", job->child.run->name,
+    if (job->child.work == FOV_SWEEP_TRAIN && ended != FOV_OK && ended != FOV_ERR_INTERRUPT &&
+        ended != FOV_ERR_NUMBER)
+      status = fov_fail(FOV_ERR_IO, "interrupted, but %s is not saved: %s", job->child.run->name,
                         job->child.slot->message);
     fov_sweep_job_release(job);
   }
