@@ -14,6 +14,9 @@ static FovStatus set_size(FovCanvas *canvas, const FovCanvasOptions *o) {
   canvas->height = o->height ? o->height : size ? size : height;
   canvas->width = size ? size : width;
   canvas->channels = canvas->pictures->channels;
+  // A training must not end with a test that is impossible.
+  if (canvas->pictures->test_height > height) height = canvas->pictures->test_height;
+  if (canvas->pictures->test_width > width) width = canvas->pictures->test_width;
   if (height <= canvas->height && width <= canvas->width) return FOV_OK;
   if (o->height)
     return fov_fail(FOV_ERR_USAGE,

@@ -340,7 +340,7 @@ static void names_a_damaged_picture(void **state) {
   write_class(below("a"), 6, 0);
   write_class(below("b"), 6, 0);
   write_text(below("b/005.png"), "\x89PNG\r\n\x1a\n");
-  assert_refused(options_for(folder), "/b/005.png: expected a sound PNG");
+  assert_refused(options_for(folder), "/b/005.png: expected a valid PNG");
 }
 
 /** Changes one byte of a picture in its middle. */
@@ -365,7 +365,7 @@ static void checks_the_test_pictures_before_a_training(void **state) {
   fov_env_finish(&env);
   damage(below("b/005.png"));
   assert_int_equal(fov_env_create(&env, find("images"), &options, FOV_SPLIT_TRAIN), FOV_ERR_FORMAT);
-  assert_non_null(strstr(fov_error_message(), "/b/005.png: expected a sound PNG"));
+  assert_non_null(strstr(fov_error_message(), "/b/005.png: expected a valid PNG"));
   fov_env_finish(&env);
   env = open_split(options, FOV_SPLIT_VALID);
   fov_env_finish(&env);
@@ -608,18 +608,16 @@ static void checks_the_sizes_of_idx_files(void **state) {
   }
 }
 
-/** Test pictures of another size are found before a training, not after it. */
-static void refuses_test_digits_of_another_size(void **state) {
+/** Test pictures that do not fit are found before a training, not after it. */
+static void refuses_test_digits_that_do_not_fit(void **state) {
   (void)state;
   Options options = options_for(folder);
   FovEnv env;
   write_digits("train", 6, 4);
   write_digits("t10k", 6, 5);
-  assert_int_equal(fov_env_create(&env, find("images"), &options, FOV_SPLIT_TRAIN), FOV_ERR_FORMAT);
-  assert_non_null(strstr(fov_error_message(),
-                         "t10k-images-idx3-ubyte: expected pictures of 4 x 4 pixels, as in "
-                         "train-images-idx3-ubyte, found 5 x 5"));
-  options.canvas.pictures.picture = 6;
+  assert_int_equal(fov_env_create(&env, find("images"), &options, FOV_SPLIT_TRAIN), FOV_ERR_USAGE);
+  assert_non_null(strstr(fov_error_message(), "expected a canvas on which images of 5 x 5 pixels"));
+  options.canvas.size = 5;
   assert_int_equal(fov_env_create(&env, find("images"), &options, FOV_SPLIT_TRAIN), FOV_OK);
   fov_env_finish(&env);
 }
@@ -757,7 +755,7 @@ int main(void) {
       TEST(scales_and_colours_idx_too),
       TEST(checks_the_test_digits_before_a_training),
       TEST(checks_the_sizes_of_idx_files),
-      TEST(refuses_test_digits_of_another_size),
+      TEST(refuses_test_digits_that_do_not_fit),
       TEST(refuses_variables_that_name_no_folder),
       TEST(clutters_in_colour),
       TEST(locates_no_patch_of_one_colour),

@@ -179,9 +179,9 @@ static int64_t count_others(const char *folder, const char *name) {
   return count;
 }
 
-/** Fails if the test files are damaged or too large, or if their pictures do not have the size of
- * those that train; a training can do without them. */
-static FovStatus check_test(const FovPictures *trained, const FovPicturesOptions *options,
+/** Fails if the test files are damaged or too large; notes the size of their pictures. A training
+ * can do without them. */
+static FovStatus check_test(FovPictures *trained, const FovPicturesOptions *options,
                             const char *folder) {
   char images[PATH_MAX], labels[PATH_MAX];
   if (find_file(images, folder, test_images) != FOV_OK) return FOV_OK;
@@ -190,10 +190,8 @@ static FovStatus check_test(const FovPictures *trained, const FovPicturesOptions
   FovStatus status = read_pair(&pair, images, labels, options->classes);
   FovResize resize = resize_of(&pair, options);
   if (status == FOV_OK) status = check_bytes(&resize, (size_t)pair.images.dims[0], images);
-  if (status == FOV_OK && (resize.height != trained->height || resize.width != trained->width))
-    status = fov_fail(
-        FOV_ERR_FORMAT, "%s: expected pictures of %d x %d pixels, as in %s, found %d x %d", images,
-        trained->width, trained->height, train_images + 1, resize.width, resize.height);
+  trained->test_height = resize.height;
+  trained->test_width = resize.width;
   finish_pair(&pair);
   return status;
 }

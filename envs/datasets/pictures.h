@@ -28,6 +28,7 @@ typedef struct FovPictures {
   int64_t count;               /**< N */
   int64_t division[3];         /**< pictures in each FovSplit; 0: its file cannot be read */
   int height, width, channels; /**< H, W and C, 1 or 3 */
+  int test_height, test_width; /**< of MNIST's test pictures, beside the training part; else 0 */
   int classes;
   char **names;    /**< [classes]: the folders'; NULL: IDX files have no names; owned */
   uint64_t digest; /**< of the IDX files; of the pixels and labels of a split of PNGs */
@@ -49,8 +50,7 @@ typedef struct FovPictures {
  * to the size of the largest, FOV_FIT_SCALE makes each as large as fits.
  *
  * When the training part is loaded, the test part is checked too: its PNGs and MNIST's test
- * files, if they are there, are read; the pictures of the latter must have the size of those that
- * train.
+ * files, if they are there, are read.
  *
  * Fails if files are missing or damaged, do not match, have a label that is no class, or if the
  * pictures of a folder, of all splits, or of one of MNIST's files have more than 1 GiB.

@@ -33,7 +33,7 @@ static void on_warning(png_structp png, png_const_charp message) {
 
 _Noreturn static void on_error(png_structp png, png_const_charp message) {
   const Reader *reader = png_get_error_ptr(png);
-  fov_fail(FOV_ERR_FORMAT, "%s: expected a sound PNG of at most %d x %d pixels: %s%s", reader->path,
+  fov_fail(FOV_ERR_FORMAT, "%s: expected a valid PNG of at most %d x %d pixels: %s%s", reader->path,
            FOV_PNG_MAX_SIDE, FOV_PNG_MAX_SIDE, reader->warning, message);
   png_longjmp(png, 1);
 }

@@ -18,6 +18,11 @@ static FovStatus build(void *layout, int *width, FovParams *params, const void *
   FovGrid grid = local->sites.grid;
   int most = (grid.across > grid.down ? grid.across : grid.down) - 2;
   if (local->sites.symbols.count || local->distance <= most) return FOV_OK;
+  if (most < 1)
+    return fov_fail(FOV_ERR_USAGE,
+                    "attention = local_m: expected 3 tiles or more across or down, found %d x %d; "
+                    "raise tiles.side or set attention = soft",
+                    grid.across, grid.down);
   return fov_fail(FOV_ERR_USAGE,
                   "attention.distance = %d: expected at most %d with %d x %d tiles, or the window "
                   "always has all of them; raise tiles.side or set attention = soft",
