@@ -1065,19 +1065,19 @@ static void test_a_scan_reads_row_after_row(void **state) {
 static void test_a_scan_reaches_the_last_column_and_row(void **state) {
   (void)state;
   static const char *const settings[] = {"plugin = scan\nplugin.reach = 0.1\n",
-                                         "plugin = scan\nplugin.reach = 0.05\n"};
+                                         "plugin = scan\nplugin.reach = 0.00125\n"};
   for (int i = 0; i < 2; i++) {
     Subject s = begin_subject(settings[i]);
     FovChoice choice;
     real places[2] = {-1, -1};
     FovPolicyInput input = {.places = places, .bounds = {1, 1}, .lanes = 1};
     FovPolicyOutput output = {.choices = &choice, .places = places};
-    int side = i ? 41 : 21, steps = 0;
+    int side = i ? 1601 : 21, steps = 0;
     do {
       s.policy->choose(&output, NULL, &input, NULL, s.options);
       assert_true(places[0] >= -1 && places[0] <= 1 && places[1] >= -1 && places[1] <= 1);
       steps++;
-    } while (steps < 10000 && (places[0] != -1 || places[1] != -1));
+    } while (steps < 10000000 && (places[0] != -1 || places[1] != -1));
     assert_int_equal(steps, side * side);
     finish_subject(&s);
   }

@@ -17,7 +17,7 @@ static const FovOption options[] = {
  * corner. Sums of steps may pass the bounds by rounding. */
 static void step(real place[2], const real bounds[2], real reach) {
   bool back = (int64_t)floor((place[1] + bounds[1]) / reach + (real)0.5) % 2 != 0;
-  real x = place[0] + (back ? -reach : reach), y = place[1] + reach, slack = reach / 1000;
+  real x = place[0] + (back ? -reach : reach), y = place[1] + reach, slack = reach / 20;
   if (fabs((double)x) <= (double)(bounds[0] + slack)) {
     place[0] = x > bounds[0] ? bounds[0] : x < -bounds[0] ? -bounds[0] : x;
   } else if (y <= bounds[1] + slack) {
