@@ -91,12 +91,12 @@ static void add_json(json_t *json, const FovGradientResult *result,
   json_t *list = json_array();
   for (int i = 0; i < result->count; i++)
     json_array_append_new(list, estimator_json(&result->estimators[i], result));
-  json_array_append_new(json, json_pack("{s:s, s:I, s:s, s:i, s:I, s:i, s:I, s:o}", "checkpoint",
-                                        result->path, "update", (json_int_t)result->update, "loss",
-                                        result->loss, "images", request->cases, "seed",
-                                        (json_int_t)request->seed, "sequences", result->sequences,
-                                        "reference_samples", (json_int_t)result->reference_samples,
-                                        "estimators", list));
+  json_array_append_new(json, json_pack("{s:o, s:I, s:s, s:i, s:I, s:i, s:I, s:o}", "checkpoint",
+                                        fov_json_string(result->path), "update",
+                                        (json_int_t)result->update, "loss", result->loss, "images",
+                                        request->cases, "seed", (json_int_t)request->seed,
+                                        "sequences", result->sequences, "reference_samples",
+                                        (json_int_t)result->reference_samples, "estimators", list));
 }
 
 /* ---- figure ---- */

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "cli/bench.h"
+#include "record/json_text.h"
 
 json_t *fov_bench_json_repeats(const FovRepeats *repeats) {
   FovSpread s = fov_spread_of(repeats);
@@ -100,7 +101,7 @@ json_t *fov_bench_json(const FovBenchResult *result) {
       [FOV_BENCH_TRAIN] = add_train,
   };
   const FovExperiment *experiment = &result->subject->experiment;
-  json_t *root = json_pack("{s:s, s:s, s:I}", "subject", result->name, "core",
+  json_t *root = json_pack("{s:o, s:s, s:I}", "subject", fov_json_string(result->name), "core",
                            experiment->slots[FOV_SLOT_CORE].plugin->name, "parameters",
                            (json_int_t)fov_params_learned(&experiment->agent.params));
   for (int phase = 0; phase < FOV_BENCH_PHASES; phase++)

@@ -61,7 +61,7 @@ static json_t *json_overrides(const FovTrained *trained) {
   const FovSetting *list = fov_settings_list(&count, trained->experiment.settings);
   for (size_t i = 0; i < count; i++)
     if (list[i].origin == FOV_ORIGIN_COMMAND &&
-        json_object_set_new(object, list[i].key, json_string(list[i].value)) != 0) {
+        json_object_set_new(object, list[i].key, fov_json_string(list[i].value)) != 0) {
       json_decref(object);
       return NULL;
     }
@@ -75,19 +75,20 @@ static FovStatus print_json(const FovTrained *trained, const FovTested *tested,
   json_t *root =
       !overrides
           ? NULL
-          : json_pack(
-                "{s:s, s:I, s:s, s:I, s:i, s:o, s:I, s:I, s:f, s:[f,f], s:f, s:f, "
-                "s:I, s:f, s:f, s:f, s:f, s:I, s:I}",
-                "checkpoint", trained->path, "update", (json_int_t)trained->update, "split",
-                fov_split_names[trained->split], "seed", (json_int_t)trained->experiment.eval.seed,
-                "rollouts", request->rollouts, "overrides", overrides, "cases",
-                (json_int_t)result->cases, "wrong", (json_int_t)result->wrong, "error",
-                (double)result->wrong / (double)result->cases, "interval", tested->low,
-                tested->high, "reward", result->reward, "glimpses", result->glimpses, "parameters",
-                (json_int_t)tested->outcomes.parameters, "mflop", tested->outcomes.mflop,
-                "input_numbers", tested->outcomes.input_numbers, "input_pixels",
-                tested->outcomes.input_pixels, "milliseconds", tested->milliseconds, "answers",
-                (json_int_t)result->answers, "wrong_answers", (json_int_t)result->wrong_answers);
+          : json_pack("{s:o, s:I, s:s, s:I, s:i, s:o, s:I, s:I, s:f, s:[f,f], s:f, s:f, "
+                      "s:I, s:f, s:f, s:f, s:f, s:I, s:I}",
+                      "checkpoint", fov_json_string(trained->path), "update",
+                      (json_int_t)trained->update, "split", fov_split_names[trained->split], "seed",
+                      (json_int_t)trained->experiment.eval.seed, "rollouts", request->rollouts,
+                      "overrides", overrides, "cases", (json_int_t)result->cases, "wrong",
+                      (json_int_t)result->wrong, "error",
+                      (double)result->wrong / (double)result->cases, "interval", tested->low,
+                      tested->high, "reward", result->reward, "glimpses", result->glimpses,
+                      "parameters", (json_int_t)tested->outcomes.parameters, "mflop",
+                      tested->outcomes.mflop, "input_numbers", tested->outcomes.input_numbers,
+                      "input_pixels", tested->outcomes.input_pixels, "milliseconds",
+                      tested->milliseconds, "answers", (json_int_t)result->answers, "wrong_answers",
+                      (json_int_t)result->wrong_answers);
   if (root && trained->env.spec.answer == FOV_ANSWER_VECTOR) {
     json_object_set_new(root, "distance", json_real(result->distance));
     json_object_set_new(root, "last_distance", json_real(result->last_distance));
@@ -97,8 +98,7 @@ static FovStatus print_json(const FovTrained *trained, const FovTested *tested,
   char *text = fov_json_text(root, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));
   json_decref(root);
   if (!text)
-    return fov_fail(FOV_ERR_MEMORY, "%s: cannot be written as JSON; is its name UTF-8?",
-                    trained->path);
+    return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its figures as JSON", trained->path);
   puts(text);
   free(text);
   return FOV_OK;
@@ -247,7 +247,8 @@ static FovStatus check_save(const Request *request, const FovTrained *trained) {
 /** Gathers the settings: what the options stand for, then the user's. */
 static FovStatus gather(Changes *changes, const Request *request, const FovArguments *arguments) {
   if (!request->images != !request->labels)
-    return fov_fail(FOV_ERR_USAGE, "--images and --labels go together");
+    return fov_fail(FOV_ERR_USAGE, "--%s is given without --%s: expected both or neither",
+                    request->images ? "images" : "labels", request->images ? "labels" : "images");
   changes->list = calloc((size_t)arguments->count + OWN_PICTURES + 2, sizeof *changes->list);
   if (!changes->list) return fov_fail(FOV_ERR_MEMORY, "no memory for the arguments");
   if (request->images) {

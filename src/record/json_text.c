@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 char *fov_json_text(const json_t *value, size_t flags) {
   size_t length = value ? json_dumpb(value, NULL, 0, flags) : 0; // without a buffer that grows
@@ -13,6 +14,18 @@ char *fov_json_text(const json_t *value, size_t flags) {
   }
   text[length] = '\0';
   return text;
+}
+
+json_t *fov_json_string(const char *text) {
+  json_t *string = json_string(text);
+  if (string) return string;
+  char *ascii = strdup(text);
+  if (!ascii) return NULL;
+  for (char *c = ascii; *c; c++)
+    if (*c & 0x80) *c = '?';
+  string = json_string(ascii);
+  free(ascii);
+  return string;
 }
 
 json_t *fov_json_number(double value) {

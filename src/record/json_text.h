@@ -8,6 +8,10 @@
  * no memory; json_dumps can then lose a part of the text and succeed (Jansson 2.14). */
 char *fov_json_text(const json_t *value, size_t flags);
 
+/** A string of a text that may not be UTF-8, like a path: then '?' replaces what is not ASCII.
+ * NULL: no memory. */
+json_t *fov_json_string(const char *text);
+
 /** A number, or null if it is not finite. */
 json_t *fov_json_number(double value);
 

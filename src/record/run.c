@@ -161,20 +161,6 @@ FovStatus fov_run_log(const FovRun *run, const char *format, ...) {
   return fov_fail(FOV_ERR_IO, "%s/%s: cannot write: %s", run->dir, FOV_RUN_LOG, strerror(errno));
 }
 
-/** A JSON string of a text that may not be UTF-8, like a path: then '?' replaces what is not ASCII.
- */
-static json_t *make_string(const char *text) {
-  json_t *string = json_string(text);
-  if (string) return string;
-  char *ascii = strdup(text);
-  if (!ascii) return NULL;
-  for (char *c = ascii; *c; c++)
-    if (*c & 0x80) *c = '?';
-  string = json_string(ascii);
-  free(ascii);
-  return string;
-}
-
 /** Reads run.json; NULL: there is none that can be read. */
 static json_t *read_description(const char *dir) {
   char path[FOV_PATH_SIZE], *text = NULL;
@@ -229,8 +215,8 @@ FovStatus fov_run_describe(const FovRun *run, const FovRunFacts *facts) {
                 (json_int_t)facts->seed, "threads", facts->threads, "ranks", facts->ranks);
   char *text = NULL;
   add_changes(root, run, facts);
-  if (json_object_set_new(root, "command", make_string(facts->command)) == 0 &&
-      json_object_set_new(root, "outcome", make_string(facts->outcome)) == 0)
+  if (json_object_set_new(root, "command", fov_json_string(facts->command)) == 0 &&
+      json_object_set_new(root, "outcome", fov_json_string(facts->outcome)) == 0)
     text = fov_json_text(root, JSON_INDENT(2));
   json_decref(root);
   if (!text) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for %s", run->dir, FOV_RUN_JSON);
