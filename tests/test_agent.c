@@ -46,7 +46,7 @@ static void test_images_that_do_not_fit_the_encoder_are_refused(void **state) {
 static void test_a_context_without_a_state_to_start_is_refused(void **state) {
   (void)state;
   assert_agent_refuses("context.side = 4\n", 20, 20,
-                       "context.side = 4: the context starts a second layer, found layers = 1; set "
+                       "context.side = 4: expected layers = 2, found layers = 1; set "
                        "layers = 2 or context.side = 0");
   assert_agent_refuses("layers = 2\ncontext.side = 4\ncore = none\n", 20, 20,
                        "context.side = 4: core = none has no state that could start from the "
@@ -115,10 +115,10 @@ static void test_tiles_that_do_not_fit_are_refused(void **state) {
 static void test_a_window_of_the_whole_image_is_refused(void **state) {
   (void)state;
   assert_agent_refuses(TOY_WINDOW "draw\nsensor.whole = yes\n", 20, 20,
-                       "attention = draw looks through a window, found sensor.whole = yes; set "
+                       "attention = draw: expected sensor.whole = no, found yes; set "
                        "sensor.whole = no");
   assert_agent_refuses(TOY_WINDOW "spatial_transformer\nsensor.whole = yes\n", 20, 20,
-                       "attention = spatial_transformer looks through a window");
+                       "attention = spatial_transformer: expected sensor.whole = no");
 }
 
 /** Every attention but the gaze. */

@@ -235,19 +235,22 @@ static void test_ranks_without_a_shard_are_reported(void **state) {
   job->changes[0] = "train.shard=64";
   job->changes[1] = "train.episodes=64";
   run(job, 3, FOV_OK);
-  assert_string_equal(job->note, "3 threads on 3 ranks, but a batch of 64 in shards of 64 feeds 1: "
-                                 "set train.shard = 22 to use all");
+  assert_string_equal(job->note,
+                      "3 threads on 3 ranks, but a batch of 64 in shards of 64 occupies 1: "
+                      "set train.shard = 22 to use all");
   job->resume = true;
   job->changes[0] = NULL;
   run(job, 3, FOV_OK);
-  assert_string_equal(job->note, "3 threads on 3 ranks, but a batch of 64 in shards of 64 feeds 1: "
-                                 "start at most 1 rank");
+  assert_string_equal(job->note,
+                      "3 threads on 3 ranks, but a batch of 64 in shards of 64 occupies 1: "
+                      "start at most 1 rank");
   job = create_job("few");
   job->changes[0] = "train.batch=2";
   job->changes[1] = "train.shard=1";
   run(job, 3, FOV_OK);
-  assert_string_equal(job->note, "3 threads on 3 ranks, but a batch of 2 in shards of 1 feeds 2: "
-                                 "set a larger train.batch");
+  assert_string_equal(job->note,
+                      "3 threads on 3 ranks, but a batch of 2 in shards of 1 occupies 2: "
+                      "set a larger train.batch");
 }
 
 int main(void) {

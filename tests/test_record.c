@@ -404,7 +404,7 @@ static void test_an_invalid_state_is_refused(void **state) {
   const int64_t minus_one = -1, three = 3;
   assert_load_refused(&toy, trainer, "state.update", &minus_one, 8, "state.update");
   assert_load_refused(&toy, trainer, "state.sums.updates", &three, 8,
-                      "state.update is 2, with 3 updates to report");
+                      "state.update: expected 3 or more, the updates to report, found 2");
   fov_trainer_destroy(trainer);
   toy_finish(&toy);
 }

@@ -21,7 +21,8 @@ typedef struct FovReplace {
   FovPending *pending;
 } FovReplace;
 
-/** Opens a new file in the folder of `path`, under a name that starts with a dot. */
+/** Opens a new file in the folder of `path`, under a name that starts with a dot. A symbolic link
+ * at `path` will be replaced, not followed. */
 FovStatus fov_replace_begin(FovReplace *replace, const char *path);
 
 /** Flushes, fsyncs, renames over `path`, fsyncs the folder. On failure `path` is untouched and

@@ -114,7 +114,9 @@ static FovStatus read_words(Bench *bench, const FovArguments *arguments) {
   bool named = take_phase(bench, count > 0 ? words[0] : NULL);
   if (named) words++, count--;
   if (fov_ranks_count(fov_cli_ranks()) > 1 && !(named && bench->wanted[FOV_BENCH_TRAIN]))
-    return fov_fail(FOV_ERR_USAGE, "several ranks measure fovea bench train only");
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "bench: expected one rank, found several: only fovea bench train can be measured on them");
   if (count > 0 && !fov_cli_is_setting(words[0])) bench->file = *words++, count--;
   if (bench->gradient && !bench->file)
     return fov_fail(FOV_ERR_USAGE, "bench gradient: expected a run or a checkpoint");

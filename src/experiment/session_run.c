@@ -262,7 +262,7 @@ static void note_idle(FovSession *session) {
              feeds < threads ? number : "all");
   else
     snprintf(remedy, sizeof remedy, "set a larger train.batch");
-  snprintf(line, sizeof line, "%s, but a batch of %d in shards of %d feeds %d: %s", workers,
+  snprintf(line, sizeof line, "%s, but a batch of %d in shards of %d occupies %d: %s", workers,
            o->batch, o->shard, fed, remedy);
   fov_session_note(session, line);
 }

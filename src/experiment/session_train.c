@@ -153,8 +153,8 @@ static FovStatus write_row(const FovSession *session, const FovProgress *row) {
                      (long long)row->update, 100 * row->valid_error, 100 * row->train_error);
 }
 
-/** The loss by which the best weights are chosen: the error or, where glimpses cost something,
- * earlier answers are rewarded, or answers are vectors, the negative reward. */
+/** The loss by which the best weights are chosen: the error or, where the stop rule has a cost, one
+ * question is asked several times, or answers are vectors, the negative reward. */
 static double loss_of(const FovSession *session, const FovProgress *row) {
   const FovTask *task = &session->training.task;
   bool vectors = task->env->spec.answer == FOV_ANSWER_VECTOR;

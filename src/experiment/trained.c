@@ -168,7 +168,7 @@ static FovStatus find_standard(FovExperiment *experiment, const FovSafetensors *
   if (experiment->sensor.standardise != FOV_STANDARDISE_YES || fov_is_standardised(standard))
     return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
-                  "%s: sensor.standardise = yes, but the agent was trained without: expected no",
+                  "%s: expected sensor.standardise = no, as the agent was trained, found yes",
                   fov_safetensors_path(file));
 }
 

@@ -23,8 +23,8 @@ typedef struct FovFaithfulness {
 } FovFaithfulness;
 
 /** Ranks by the maps of a method of the request's target. p is that of its class, or of the answer
- * if it has none. blank: brightness. Fails if answers have no probabilities, or if one, or a
- * number of a map, is not finite.
+ * if it has none. blank: brightness. Fails if answers have no probabilities, if one, or a
+ * number of a map, is not finite, or if an episode has more than INT_MAX pixels.
  * Finished by fov_faithfulness_finish, also after a failure. */
 FovStatus fov_faithfulness_measure(FovFaithfulness *faithfulness, const FovExplainRequest *request,
                                    const FovMethod *method, const void *options, double blank);

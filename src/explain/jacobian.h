@@ -30,7 +30,8 @@ typedef struct FovJacobian {
 
 /**
  * Computes a Jacobian, with a backward pass for each number of y_t or h_t, for every t. The
- * request's target is not used. Finished by fov_jacobian_finish, also after a failure.
+ * request's target is not used. Fails (FOV_ERR_NUMBER) if a norm is not finite. Finished by
+ * fov_jacobian_finish, also after a failure.
  */
 FovStatus fov_jacobian_make(FovJacobian *jacobian, const FovExplainRequest *request,
                             FovJacobianOf of);

@@ -8,7 +8,7 @@ FovStatus fov_method_check(const FovMethod *method, const FovTask *task, bool th
   if (task->env->spec.observation.kind == FOV_OBSERVATION_TOKENS)
     return fov_fail(FOV_ERR_USAGE,
                     "a map of pixels: expected an environment of images or vectors, found env = "
-                    "%s, which shows symbols; set --jacobian logits",
+                    "%s, which shows symbols; use --jacobian logits",
                     task->env->type->plugin.name);
   return method->check ? method->check(task, through) : FOV_OK;
 }

@@ -54,8 +54,8 @@ double fov_rank_correlation(const double *x, const double *y, int count, double 
 
 /* ---- maps ---- */
 
-/** Rank correlation of two maps of a lane, [numbers] each; infinite if one is not finite. room: [6
- * · numbers]. */
+/** Rank correlation of two maps of a lane, [numbers] each; infinite if one is not finite.
+ * room: [6 · numbers]. */
 static double correlate(const real *trained, const real *random, size_t numbers, double *room) {
   double *x = room, *y = room + numbers;
   int count = 0;
@@ -132,7 +132,8 @@ static FovStatus list_layers(FovRandomised *result, const FovParams *params) {
       known = known || is_of_layer(param, result->layers[l].name);
     if (known) continue;
     if (result->count == FOV_MOST_LAYERS)
-      return fov_fail(FOV_ERR_USAGE, "expected at most %d layers to randomise", FOV_MOST_LAYERS);
+      return fov_fail(FOV_ERR_USAGE, "--check weights: expected at most %d layers, found more",
+                      FOV_MOST_LAYERS);
     memcpy(result->layers[result->count++].name, param->name, layer_length(param->name));
   }
   return FOV_OK;

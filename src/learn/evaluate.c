@@ -31,7 +31,7 @@ static size_t answer_size(const FovTask *task) {
 }
 
 /** Counts a lane's answers, the rollouts having answered together. Returns whether those that count
- * are wrong. Answers without a probability are neither: the reward is then no number. */
+ * are wrong. An answer without a probability makes the reward NaN. */
 static bool judge(FovEvalResult *sums, const FovRollout *rollout, const real *log_p, int lane,
                   const FovTask *task) {
   const int *labels = rollout->labels + (size_t)lane * rollout->turns;

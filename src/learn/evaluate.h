@@ -14,8 +14,8 @@ typedef struct FovEvalResult {
   /** Answers for which the part of the source is known, and for which the one place is; how often
    * what was read most lies in the part, and how often it is the place. */
   int64_t in_known_part, in_known_place, read_part, read_place;
-  double reward;   /**< mean return of an episode; of a beam search, right answers; not
-                        finite if an answer has no probability */
+  double reward;   /**< mean return of an episode; of a beam search, right answers; NaN
+                        if a class has no probability, except of a beam */
   double glimpses; /**< mean of an episode */
   double distance, last_distance; /**< √ of the mean ‖y − target‖² of all vectors, and of the last
                                        of each episode; 0 of classes and moves */

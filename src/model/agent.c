@@ -153,7 +153,7 @@ static FovStatus check_context(const FovAgentParts *parts) {
   int side = parts->context.side, layers = parts->options.layers;
   if (side && layers < 2)
     return fov_fail(FOV_ERR_USAGE,
-                    "context.side = %d: the context starts a second layer, found layers = %d; set "
+                    "context.side = %d: expected layers = 2, found layers = %d; set "
                     "layers = 2 or context.side = 0",
                     side, layers);
   if (side && parts->channels != 1 && parts->channels != 3)

@@ -7,7 +7,7 @@ FovStatus fov_window_build(FovWindowNet *window, int *width, FovParams *params,
   int longer = parts->height > parts->width ? parts->height : parts->width;
   if (sensor->whole)
     return fov_fail(FOV_ERR_USAGE,
-                    "attention = %s looks through a window, found sensor.whole = yes; set "
+                    "attention = %s: expected sensor.whole = no, found yes; set "
                     "sensor.whole = no",
                     parts->attention);
   double stride = options->start * longer / (sensor->side << (sensor->scales - 1));

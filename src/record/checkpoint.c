@@ -191,10 +191,11 @@ FovStatus fov_checkpoint_check_symbols(const FovSafetensors *file, uint64_t symb
   const char *kept = fov_safetensors_text(file, "symbols");
   char expected[FOV_DIGEST_SIZE + 1];
   if (!kept || strcmp(kept, fov_digest_print(expected, symbols)) == 0) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE,
-                  "%s: trained on other symbols than these sequences have; other tests are set by "
-                  "env.test_source and env.test_target",
-                  fov_safetensors_path(file));
+  return fov_fail(
+      FOV_ERR_USAGE,
+      "%s: expected sequences with the symbols of its training, found others; to test on "
+      "other lines, set env.test_source and env.test_target",
+      fov_safetensors_path(file));
 }
 
 /** Copies the array of the expected name, dtype and shape. */
@@ -248,9 +249,10 @@ FovStatus fov_checkpoint_load(FovTrainerState *state, FovBest *best, const FovPa
     if (i < REQUIRED || fov_safetensors_find(file, scalars[i].name))
       FOV_TRY(load_scalar(&scalars[i], file));
   if (state->sums.updates > state->update)
-    return fov_fail(FOV_ERR_FORMAT, "%s: state.update is %lld, with %lld updates to report",
-                    fov_safetensors_path(file), (long long)state->update,
-                    (long long)state->sums.updates);
+    return fov_fail(FOV_ERR_FORMAT,
+                    "%s: state.update: expected %lld or more, the updates to report, found %lld",
+                    fov_safetensors_path(file), (long long)state->sums.updates,
+                    (long long)state->update);
   return FOV_OK;
 }
 

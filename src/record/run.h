@@ -55,8 +55,9 @@ FovStatus fov_run_check(const char *dir, bool resume);
 /**
  * Opens `dir` to train in it; creates it and its parents if they are missing.
  *
- * A run that has a checkpoint is only opened if `resume`; one without starts from the beginning.
- * Fails if another process has it open, or if it has files but no run.
+ * A run that has a checkpoint is only opened if `resume`; one that has ended before its first
+ * starts from the beginning. Fails if another process has it open, if it has lost its checkpoint,
+ * or if it has files but no run.
  */
 FovStatus fov_run_open(FovRun *run, const char *dir, bool resume);
 

@@ -136,7 +136,8 @@ FovStatus fov_picture_env(FovEnv *env, const FovEnvSpec *spec, const uint8_t *pi
   const FovObservation *seen = &spec->observation;
   if (seen->kind != FOV_OBSERVATION_IMAGE || seen->floats || spec->changes ||
       spec->cue.kind != FOV_OBSERVATION_NONE || spec->answer != FOV_ANSWER_CLASS)
-    return fov_fail(FOV_ERR_USAGE, "a picture needs an agent that classifies single images");
+    return fov_fail(FOV_ERR_USAGE, "a picture: expected an agent that sees single images and names "
+                                   "a class, found another one");
   PictureEnv *impl = malloc(sizeof *impl);
   if (!impl) return fov_fail(FOV_ERR_MEMORY, "no memory for a picture");
   *impl = (PictureEnv){pixels, fov_observation_bytes(seen)};

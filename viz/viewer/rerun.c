@@ -30,7 +30,7 @@ static FovStatus cut(Changes *changes, const char *settings) {
     else if (changes->count < MOST_WORDS)
       changes->words[changes->count++] = word;
     else
-      return fov_fail(FOV_ERR_USAGE, "more than %d settings", MOST_WORDS);
+      return fov_fail(FOV_ERR_USAGE, "expected at most %d settings, found more", MOST_WORDS);
   }
   return FOV_OK;
 }
@@ -139,8 +139,10 @@ static FovStatus sample(FovGazes *gazes, const FovTrained *trained, const FovTra
     if (same) fov_gazes_set(gazes, k, &trace);
     fov_trace_finish(&trace);
     if (!same)
-      return fov_fail(FOV_ERR_USAGE, "%s: the trace was recorded with other settings",
-                      trained->path);
+      return fov_fail(
+          FOV_ERR_USAGE,
+          "%s: the trace was recorded with other settings; record another one with fovea trace",
+          trained->path);
   }
   return FOV_OK;
 }

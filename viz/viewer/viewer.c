@@ -33,8 +33,10 @@ static FovStatus pair_up(FovViewer *viewer) {
   const FovOpenedRun *a = &viewer->opened, *b = &viewer->other;
   if (!b->path) return FOV_OK;
   const char *name = b->path[0] ? b->path : b->name; // what was played again has no path
-  FovStatus status = b->snapshots > 0 ? fov_trace_check_pair(&a->trace, a->path, &b->trace, name)
-                                      : fov_fail(FOV_ERR_USAGE, "%s: no trace yet", b->path);
+  FovStatus status =
+      b->snapshots > 0
+          ? fov_trace_check_pair(&a->trace, a->path, &b->trace, name)
+          : fov_fail(FOV_ERR_USAGE, "%s: no trace yet; wait for an evaluation", b->path);
   if (status == FOV_OK)
     fov_player_set_other(&viewer->player, &b->trace);
   else
@@ -130,7 +132,7 @@ static FovStatus look_at(FovViewer *viewer, const char *path) {
 static FovStatus open_other(FovViewer *viewer, const char *path) {
   if (!path) return FOV_OK;
   if (viewer->opened.snapshots == 0)
-    return fov_fail(FOV_ERR_USAGE, "%s: no trace yet", viewer->opened.path);
+    return fov_fail(FOV_ERR_USAGE, "%s: no trace yet; wait for an evaluation", viewer->opened.path);
   FOV_TRY(fov_opened_run_open(&viewer->other, path));
   return pair_up(viewer);
 }
@@ -149,7 +151,7 @@ static FovStatus sample_gazes(FovViewer *viewer, const FovDrawEpisode *what) {
                     "%s: --gazes: expected glimpses that are sampled, found windows, which are not",
                     viewer->opened.path);
   if (fov_shows_alignment(trace))
-    return fov_fail(FOV_ERR_USAGE, "%s: --gazes: expected glimpses of an image, found alignments",
+    return fov_fail(FOV_ERR_USAGE, "%s: --gazes: expected glimpses of an image, found a sequence",
                     viewer->opened.path);
   return fov_rerun_gazes(&viewer->gazes, &viewer->opened, most, what->gazes);
 }

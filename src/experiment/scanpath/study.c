@@ -42,8 +42,8 @@ static FovStatus check_source(const FovTrace *trace, const char *path) {
     return fov_fail(FOV_ERR_USAGE,
                     "%s: its attention has weights over all tiles: there is no scanpath", path);
   if (trace->glimpses > FOV_SCANPATH_LONGEST)
-    return fov_fail(FOV_ERR_USAGE, "%s: %d glimpses: at most %d", path, trace->glimpses,
-                    FOV_SCANPATH_LONGEST);
+    return fov_fail(FOV_ERR_USAGE, "%s: expected at most %d glimpses, found %d", path,
+                    FOV_SCANPATH_LONGEST, trace->glimpses);
   return FOV_OK;
 }
 

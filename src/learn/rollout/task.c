@@ -94,8 +94,9 @@ FovStatus fov_task_check(const FovTask *task) {
   if (attention->scores && task->env->spec.observation.kind == FOV_OBSERVATION_TOKENS &&
       task->options.first != FOV_FIRST_LEARNED)
     return fov_fail(FOV_ERR_USAGE,
-                    "first = %s: attention = %s may read no symbol there: expected first = learned",
-                    firsts[task->options.first], attention->plugin.name);
+                    "attention = %s: expected first = learned, because another place may have no "
+                    "symbol; found first = %s",
+                    attention->plugin.name, firsts[task->options.first]);
   if (attention->scores && task->env->type->look)
     return fov_fail(FOV_ERR_USAGE,
                     "attention = %s chooses by what is shown, but env = %s changes what is shown "
