@@ -421,7 +421,7 @@ static void the_argmax_with_gumbel_noise_is_a_sample_of_the_softmax(void **state
   for (int k = 0; k < COUNT; k++) {
     int index = 0;
     real g[N];
-    // Of one logit, the largest is no condition.
+    // With a single logit the condition always holds: the noise is independent.
     for (int i = 0; i < N; i++) fov_gumbel_given_argmax(&g[i], &e[i], 1, 0, &rng);
     for (int i = 1; i < N; i++)
       if (e[i] + g[i] > e[index] + g[index]) index = i;

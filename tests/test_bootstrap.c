@@ -37,6 +37,18 @@ static const double ragged_x[] = {0.9, 0.4, 0.7, 0.2, 1.3, 0.8, 0.95, 0.1};
 static const double ragged_y[] = {0.7, 0.6, 0.2, 0.2, 0.5, 0.8};
 static const int ragged_runs_x[] = {3, 1, 4}, ragged_runs_y[] = {2, 3, 1};
 
+/** The performance profile at τ: the mean of [score > τ]. */
+static double share_above(const FovScores *x, double tau) {
+  double above[64];
+  FovScores matrix;
+  assert_in_range(x->count, 1, 64);
+  for (int i = 0; i < x->count; i++) above[i] = x->values[i] > tau;
+  assert_int_equal(fov_scores_init(&matrix, above, x->runs, x->tasks), FOV_OK);
+  double share = fov_scores_mean(&matrix);
+  fov_scores_finish(&matrix);
+  return share;
+}
+
 /** Computed in Python from the definitions, without sorting. */
 static void aggregates_of_tasks_with_different_numbers_of_runs(void **state) {
   (void)state;
@@ -50,6 +62,8 @@ static void aggregates_of_tasks_with_different_numbers_of_runs(void **state) {
   assert_close(fov_scores_improvement(&x, &y), 0.513888888888889, 1e-15);
   assert_close(fov_scores_improvement(&y, &x), 1 - 0.513888888888889, 1e-15);
   assert_close(fov_scores_mean_difference(&x, &y), 0.5513888888888889 - 1.75 / 3, 1e-15);
+  const double taus[] = {0, 0.2, 0.7, 0.75, 1.3}, known[] = {1, 7.0 / 12, 13.0 / 36, 13.0 / 36, 0};
+  for (int i = 0; i < 5; i++) assert_near(share_above(&x, taus[i]), known[i], 1e-15, "share %d", i);
   fov_scores_finish(&x);
   fov_scores_finish(&y);
 }

@@ -872,9 +872,7 @@ static void test_what_is_not_finite_is_refused(void **state) {
   FovRandomised randomised;
   begin(&s, EXPLAINED, "logit", false);
   // As if they overflowed: how large they must be depends on the compiler.
-  const FovParam *answer = &s.toy.experiment.agent.params.list[0];
-  while (strcmp(answer->name, "class.w") != 0) answer++;
-  s.values[answer->offset] = NAN;
+  s.values[toy_param(&s.toy, "class.w")->offset] = NAN;
   FovExplainRequest request = request_of(&s, "logit", false);
   assert_int_equal(fov_maps_make(&maps, &request, method_named("saliency"), NULL), FOV_ERR_NUMBER);
   assert_non_null(strstr(fov_error_message(), "the map of episode 0 is not finite"));
