@@ -37,6 +37,7 @@ typedef struct Request {
   uint64_t seed;
   const FovChoice *forced;
   bool deterministic;
+  int glimpse;
 } Request;
 
 /** The choices, and the generators afterwards, with one more at either end. */
@@ -97,6 +98,7 @@ static void choose(Chosen *c, const Subject *s, const Request *r, real *gradient
       .height = HEIGHT,
       .bounds = {(real)bounds[0], (real)bounds[1]},
       .progress = 0.5,
+      .glimpse = r->glimpse,
       .deterministic = r->deterministic,
       .lanes = n};
   s->policy->choose(&c->output, &c->tape, &input, s->head.layout, s->options);
@@ -952,6 +954,71 @@ static void test_every_policy_can_be_deterministic(void **state) {
   }
 }
 
+/** Deterministic choices of three states at a glimpse, [3, 2]. */
+static void choose_at(double choices[6], const Subject *s, int glimpse) {
+  Chosen c;
+  choose(&c, s, &(Request){.lanes = 3, .step = 1, .deterministic = true, .glimpse = glimpse}, NULL);
+  assert_null(c.output.log_prob);
+  for (int i = 0; i < 6; i++) {
+    choices[i] = (double)c.output.choices[i / 2].sample[i % 2];
+    assert_true(c.output.columns[1][i] == 0);
+  }
+  finish(&c);
+}
+
+/** The offsets of three states from the mean at a glimpse, [3, 2]. settings: all but the spread. */
+static void offsets_at(double offsets[6], const char *settings, double spread, int glimpse) {
+  char spread_settings[256];
+  double means[6];
+  Subject s = begin_subject(settings);
+  choose_at(means, &s, glimpse);
+  finish_subject(&s);
+  snprintf(spread_settings, sizeof spread_settings, "%splugin.spread = %g\n", settings, spread);
+  s = begin_subject(spread_settings);
+  choose_at(offsets, &s, glimpse);
+  finish_subject(&s);
+  for (int i = 0; i < 6; i++) offsets[i] -= means[i];
+}
+
+/** The first offset is to the right; the next are turned by 137.5° each, and as many σ long. */
+static void test_deterministic_choices_spread_around_the_mean(void **state) {
+  (void)state;
+  const double turn = 2.3999632;
+  const struct {
+    const char *settings;
+    double x, y; // a spread of 1.5
+  } policies[] = {
+      {"plugin = gaussian\nplugin.sigma = 3\nplugin.sigma_end = 1\n", 6. / WIDTH, 6. / HEIGHT},
+      {"plugin = relative\nplugin.sigma = 0.4\n", 0.6, 0.6}};
+  for (int i = 0; i < 2; i++)
+    for (int glimpse = 0; glimpse < 4; glimpse++) {
+      double offsets[6];
+      offsets_at(offsets, policies[i].settings, 1.5, glimpse);
+      for (int b = 0; b < 3; b++) {
+        assert_close(offsets[2 * b], policies[i].x * cos(turn * glimpse), 1e-6);
+        assert_close(offsets[2 * b + 1], policies[i].y * sin(turn * glimpse), 1e-6);
+      }
+    }
+}
+
+/** Where σ depends on the state, so does the spread: the same σ as that of the samples. */
+static void test_the_spread_follows_an_adaptive_sigma(void **state) {
+  (void)state;
+  static const char settings[] = "plugin = gaussian\nplugin.sigma = 3\nplugin.adaptive = yes\n";
+  double offsets[6];
+  Chosen c;
+  Subject s = begin_subject(settings);
+  choose(&c, &s, &(Request){.lanes = 3, .step = 1}, NULL);
+  offsets_at(offsets, settings, 1, 0);
+  for (int b = 0; b < 3; b++) {
+    assert_close(offsets[2 * b], (double)c.output.columns[1][2 * b], 1e-6);
+    assert_close(offsets[2 * b + 1], 0, 1e-6);
+  }
+  assert_true(fabs(offsets[0] - offsets[2]) > 1e-3);
+  finish(&c);
+  finish_subject(&s);
+}
+
 static void test_a_tile_s_place_is_its_middle(void **state) {
   (void)state;
   Chosen c;
@@ -1151,6 +1218,8 @@ int main(void) {
       cmocka_unit_test(test_the_checks_of_declarations_find_mistakes),
       cmocka_unit_test(test_the_check_of_the_number_of_choices_finds_mistakes),
       cmocka_unit_test(test_every_policy_can_be_deterministic),
+      cmocka_unit_test(test_deterministic_choices_spread_around_the_mean),
+      cmocka_unit_test(test_the_spread_follows_an_adaptive_sigma),
       cmocka_unit_test(test_the_gaussian_has_its_moments),
       cmocka_unit_test(test_a_tile_s_place_is_its_middle),
       cmocka_unit_test(test_a_relative_step_is_no_longer_than_its_reach),

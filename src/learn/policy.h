@@ -33,7 +33,8 @@ typedef struct FovPolicyInput {
   int width, height;       /**< W, H of the image, pixels */
   real bounds[2];          /**< places run from −bounds to bounds; (1, 1): the whole image */
   double progress;         /**< share of the training that is done, 0 … 1 */
-  bool deterministic;      /**< the most likely choice instead of a sample */
+  int glimpse;             /**< which one is placed: 0 … T−1 of the episode */
+  bool deterministic;      /**< no sample: the most likely choice, unless options move it */
   int lanes;               /**< n */
 } FovPolicyInput;
 

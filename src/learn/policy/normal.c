@@ -69,21 +69,24 @@ static FovVar *entropy_of(FovTape *tape, FovVar *log_sigma) {
 }
 
 static FovChoice draw_lane(const FovPolicyInput *input, const real *mean, const real *sigma,
-                           int b) {
+                           double spread, int b) {
   if (input->forced) return input->forced[b];
   FovChoice choice = {.sample = {mean[0], mean[1]}, .index = -1};
-  for (int j = 0; j < 2 && !input->deterministic; j++)
-    choice.sample[j] += sigma[j] * fov_rng_normal(&input->rng[b]);
+  double angle = M_PI * (3 - sqrt(5)) * input->glimpse;
+  const double offset[2] = {spread * cos(angle), spread * sin(angle)};
+  for (int j = 0; j < 2; j++)
+    choice.sample[j] +=
+        sigma[j] * (input->deterministic ? (real)offset[j] : fov_rng_normal(&input->rng[b]));
   return choice;
 }
 
 /** Draws with σ [n, 2] of each lane. Returns the samples, [n, 2]. */
 static const real *draw(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
-                        const FovVar *mean, const real *sigmas) {
+                        const FovVar *mean, const real *sigmas, double spread) {
   real *samples = FOV_NEW(tape->arena, real, 2 * input->lanes);
   for (int b = 0; b < input->lanes; b++) {
     output->choices[b] =
-        draw_lane(input, mean->value + (size_t)b * mean->stride, sigmas + 2 * b, b);
+        draw_lane(input, mean->value + (size_t)b * mean->stride, sigmas + 2 * b, spread, b);
     memcpy(samples + 2 * b, output->choices[b].sample, 2 * sizeof *samples);
   }
   return samples;
@@ -94,17 +97,18 @@ const real *fov_normal_draw(FovPolicyOutput *output, FovTape *tape, const FovPol
                             FovVar *mean, const real sigma[2]) {
   int n = input->lanes;
   FOV_CHECK(mean->rows == n && mean->cols == 2, "mean [%d, %d]", mean->rows, mean->cols);
-  real *sigmas = FOV_NEW_ZEROS(tape->arena, real, 2 * n);
-  bool adaptive = options->adaptive && !input->deterministic;
-  FovVar *log_sigma = adaptive ? adapt(tape, input, layout, sigma) : NULL;
-  for (int i = 0; i < 2 * n && !input->deterministic; i++)
-    sigmas[i] = adaptive ? fov_exp(fov_value_row(log_sigma, i / 2)[i % 2]) : sigma[i % 2];
-  const real *samples = draw(output, tape, input, mean, sigmas);
+  real *sigmas = FOV_NEW(tape->arena, real, 2 * n);
+  bool at_mean = input->deterministic && options->spread == 0;
+  FovVar *log_sigma = options->adaptive && !at_mean ? adapt(tape, input, layout, sigma) : NULL;
+  for (int i = 0; i < 2 * n; i++)
+    sigmas[i] = log_sigma ? fov_exp(fov_value_row(log_sigma, i / 2)[i % 2]) : sigma[i % 2];
+  const real *samples = draw(output, tape, input, mean, sigmas, options->spread);
   output->mean = mean;
-  if (adaptive)
+  if (input->deterministic) return fov_arena_zeros(tape->arena, 2 * (size_t)n * sizeof(real));
+  if (log_sigma)
     output->log_prob = fov_normal_log_prob(tape, mean, log_sigma, samples);
-  else if (!input->deterministic)
+  else
     output->log_prob = fov_gaussian_log_prob(tape, mean, samples, sigma);
-  if (adaptive && options->entropy > 0) output->entropy = entropy_of(tape, log_sigma);
+  if (log_sigma && options->entropy > 0) output->entropy = entropy_of(tape, log_sigma);
   return sigmas;
 }

@@ -11,6 +11,7 @@ typedef struct FovNormalOptions {
   double sigma_fall; /**< share of the training in which it is reached */
   bool adaptive;     /**< σ depends on the state, too */
   double entropy;    /**< weight of an entropy bonus */
+  double spread;     /**< σ between a deterministic choice and the mean */
 } FovNormalOptions;
 
 /** After the policy's own `sigma`. */
@@ -23,7 +24,10 @@ typedef struct FovNormalOptions {
       FOV_BOOL(FovNormalOptions, adaptive, "no",                                                   \
                "sigma is learned for each state, from a seventh to seven times the one given"),    \
       FOV_REAL(FovNormalOptions, entropy, "0", 0, 1000,                                            \
-               "weight of an entropy bonus, if sigma is learned")
+               "weight of an entropy bonus, if sigma is learned"),                                 \
+      FOV_REAL(FovNormalOptions, spread, "0", 0, 10,                                               \
+               "a deterministic choice is this many sigma from the mean, each in another "         \
+               "direction")
 
 /** The head: mean = Linear(h); adaptive: σ = σ_0 exp(2 tanh(Linear(h))), for each axis. */
 typedef struct FovNormalLayout {
@@ -48,9 +52,14 @@ int fov_normal_figures(FovFigure figures[FOV_POLICY_FIGURES], const void *option
 /** FovPolicy.entropy, for options that begin with FovNormalOptions. */
 double fov_normal_entropy(const void *options);
 
-/** Draws a ~ Normal(mean, diag(σ²)) for every lane, or takes the mean if that is asked for, or
- * repeats what is forced; writes choices, log π and, if it is wanted, the entropy. mean: [n, 2];
- * sigma: σ_0. Returns σ of each lane, [n, 2]: zeros if the choices are deterministic. */
+/**
+ * Draws a ~ Normal(mean, diag(σ²)) for every lane, or repeats what is forced; writes choices, log π
+ * and, if it is wanted, the entropy. mean: [n, 2]; sigma: σ_0. Returns σ of each lane, [n, 2]:
+ * zeros if the choices are deterministic.
+ *
+ * The deterministic choice is mean + spread σ ∘ (cos φ, sin φ), where φ turns by the golden angle,
+ * π (3 − √5), from glimpse to glimpse: glimpses of one thing see it from all sides, as samples do.
+ */
 const real *fov_normal_draw(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
                             const FovNormalLayout *layout, const FovNormalOptions *options,
                             FovVar *mean, const real sigma[2]);

@@ -240,6 +240,7 @@ void fov_play_choose_place(FovTimeStep *step, Play *play) {
                           .width = shown.width,
                           .height = shown.height,
                           .progress = play->plan->progress,
+                          .glimpse = play->rollout->time_steps - 1,
                           .deterministic = play->plan->deterministic,
                           .lanes = n};
   fov_task_bounds(input.bounds, task);
