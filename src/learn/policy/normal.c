@@ -69,14 +69,12 @@ static FovVar *entropy_of(FovTape *tape, FovVar *log_sigma) {
 }
 
 static FovChoice draw_lane(const FovPolicyInput *input, const real *mean, const real *sigma,
-                           double spread, int b) {
+                           const real offset[2], int b) {
   if (input->forced) return input->forced[b];
   FovChoice choice = {.sample = {mean[0], mean[1]}, .index = -1};
-  double angle = M_PI * (3 - sqrt(5)) * input->glimpse;
-  const double offset[2] = {spread * cos(angle), spread * sin(angle)};
   for (int j = 0; j < 2; j++)
     choice.sample[j] +=
-        sigma[j] * (input->deterministic ? (real)offset[j] : fov_rng_normal(&input->rng[b]));
+        sigma[j] * (input->deterministic ? offset[j] : fov_rng_normal(&input->rng[b]));
   return choice;
 }
 
@@ -84,9 +82,11 @@ static FovChoice draw_lane(const FovPolicyInput *input, const real *mean, const 
 static const real *draw(FovPolicyOutput *output, FovTape *tape, const FovPolicyInput *input,
                         const FovVar *mean, const real *sigmas, double spread) {
   real *samples = FOV_NEW(tape->arena, real, 2 * input->lanes);
+  double angle = M_PI * (3 - sqrt(5)) * input->glimpse;
+  const real offset[2] = {(real)(spread * cos(angle)), (real)(spread * sin(angle))};
   for (int b = 0; b < input->lanes; b++) {
     output->choices[b] =
-        draw_lane(input, mean->value + (size_t)b * mean->stride, sigmas + 2 * b, spread, b);
+        draw_lane(input, mean->value + (size_t)b * mean->stride, sigmas + 2 * b, offset, b);
     memcpy(samples + 2 * b, output->choices[b].sample, 2 * sizeof *samples);
   }
   return samples;

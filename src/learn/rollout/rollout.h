@@ -22,7 +22,7 @@ typedef struct FovPlan {
   int copies;           /**< K: lanes side by side that show the same image; 0 or 1: none */
   double progress;      /**< share of the training that is done, for the policy's schedules */
   double near;          /**< share of the way from a random first place to the target, `where` */
-  bool deterministic;   /**< every choice is the most likely one */
+  bool deterministic;   /**< no choice is sampled: FovPolicyInput.deterministic */
   const FovChoices *forced; /**< choices to repeat, of a rollout of the same cases; NULL: none */
   bool teach;               /**< the agent reads right answers as those before, not its own */
   bool predict;             /**< run the baseline's head */
