@@ -22,7 +22,8 @@ static const FovOption options[] = {
             "after them, record the first N other cases that were answered wrongly or missed their "
             "goal"),
     FOV_CHOICE(Request, split, "valid", fov_split_names, "which cases"),
-    FOV_BOOL(Request, sampled, "no", "sample the choices; otherwise each is the most likely one"),
+    FOV_BOOL(Request, sampled, "no",
+             "sample the choices; otherwise they are deterministic, as in eval"),
     FOV_TEXT(Request, output, "the file to write; default: RUN/trace.safetensors"),
     FOV_OPTIONS_END,
 };

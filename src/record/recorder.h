@@ -14,7 +14,7 @@ typedef struct FovRecordRequest {
                        miss their goal */
   double room; /**< bytes that the trace may have, if more than one episode fits; 0: any number */
   double progress; /**< share of the training that is done, for the policy's schedules */
-  bool sampled;    /**< sample the choices; otherwise each is the most likely one */
+  bool sampled;    /**< sample the choices; otherwise they are deterministic */
   int repeat;      /**< 0 … 1023: which of many sampled rollouts of the same cases */
   uint64_t seed;
   FovSplit split; /**< which the environment was made for */
