@@ -391,10 +391,9 @@ void fov_viewer_do(FovViewer *viewer, FovAction action) {
     follow(viewer);
     break;
   case FOV_ACTION_EARLIER:
-    fov_viewer_show_snapshot(viewer, viewer->opened.snapshot - 1); // −1 is ignored
-    break;
-  case FOV_ACTION_LATER:
-    fov_viewer_show_snapshot(viewer, viewer->opened.snapshot + 1);
+  case FOV_ACTION_LATER: // a snapshot that does not exist is ignored
+    fov_viewer_show_snapshot(viewer, action == FOV_ACTION_LATER ? viewer->opened.snapshot + 1
+                                                                : viewer->opened.snapshot - 1);
     break;
   case FOV_ACTION_HEAD:
     fov_viewer_next_head(viewer);
