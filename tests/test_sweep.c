@@ -125,19 +125,25 @@ static void every_combination_is_drawn_for(void **state) {
 }
 
 /** One of five draws from four combinations repeats another; two may differ. */
-static void draws_that_repeat_are_found(void **state) {
+static void equal_configurations_are_found(void **state) {
   (void)state;
   FovSweepPlan plan;
   const char *changes[MAX_CHANGES] = {"core=any:rnn:gru", "glimpses=any:2:3", "sweep.trials=5",
                                       NULL};
   assert_int_equal(read_plan(&plan, changes), FOV_OK);
-  assert_int_equal(fov_sweep_check_draws(&plan), FOV_ERR_USAGE);
+  assert_int_equal(fov_sweep_check_different(&plan), FOV_ERR_USAGE);
   assert_message("--trials 5: expected different configurations, found core=");
   fov_sweep_plan_finish(&plan);
   changes[2] = "sweep.trials=2";
   changes[3] = "sweep.draws=1";
   assert_int_equal(read_plan(&plan, changes), FOV_OK);
-  assert_int_equal(fov_sweep_check_draws(&plan), FOV_OK);
+  assert_int_equal(fov_sweep_check_different(&plan), FOV_OK);
+  fov_sweep_plan_finish(&plan);
+  const char *written[MAX_CHANGES] = {"core=rnn,gru", "train.rate=1e-3,2e-3,0.001", NULL};
+  assert_int_equal(read_plan(&plan, written), FOV_OK);
+  assert_int_equal(fov_sweep_check_different(&plan), FOV_ERR_USAGE);
+  assert_message("train.rate=1e-3 and core=");
+  assert_message("train.rate=0.001: expected different configurations, found the same one");
   fov_sweep_plan_finish(&plan);
 }
 
@@ -235,6 +241,7 @@ static void mistakes_are_refused_before_anything_starts(void **state) {
   REFUSED("seed = 1,2: expected --seeds", "seed=1,2");
   REFUSED("seed = 3: expected --seeds", "seed=3");
   REFUSED("row.core=gru: expected key=value", "row.core=gru");
+  REFUSED("expected a sweep file, found an experiment", "sweep.experiment=other");
   REFUSED("row b.core=gru: expected key=value", "row b.core=gru");
   REFUSED("at most 100000", "core=rnn,gru", "sweep.seeds=0:60000");
   REFUSED("--halving: expected one seed", "core=rnn,gru", "sweep.halving=yes", "sweep.seeds=0:1");
@@ -429,6 +436,9 @@ static void mistakes_in_rows_name_row_and_line(void **state) {
   REFUSED("expected a row's name of 1 to 40 bytes",
           "[row 12345678901234567890123456789012345678901]\ncore=rnn\n");
   REFUSED("kinds:2: unknown key 'rows a.core'", "[rows a]\ncore=rnn\n");
+  REFUSED("kinds:1: '.a': expected a row's name", "[row.a]\ncore=rnn\n");
+  REFUSED("kinds:2: expected a row as a section: [row NAME]", "core=rnn\nrow a.core = gru\n");
+  REFUSED("kinds:1: expected a row as a section: [row NAME]", "row.a.core: gru\n");
   REFUSED("kinds:2: row 'a': core = rnn,gru: expected one value", "[row a]\ncore=rnn,gru\n");
   REFUSED("row 'a': train.rate = log:1e-4:1e-2: expected one value",
           "[row a]\ntrain.rate=log:1e-4:1e-2\n");
@@ -595,8 +605,8 @@ static int expect_next(int run, double until) {
 
 static void expect_run(int run, double until, double error) {
   int claim = expect_next(run, until);
-  assert_int_equal(fov_halving_end(halving, run, error), FOV_OK);
-  close(claim);
+  assert_int_equal(fov_halving_end(halving, run, &claim, error), FOV_OK);
+  assert_int_equal(claim, -1);
 }
 
 /** Of 9 runs and two rungs, 1/9 and 1/3, three reach the second and one the end. */
@@ -634,15 +644,11 @@ static void one_run_reaches_the_end(void **state) {
   (void)state;
   int claims[RUNS];
   for (int i = 0; i < RUNS; i++) claims[i] = expect_next(i, 1 / 9.);
-  for (int i = 2; i < RUNS; i++) {
-    assert_int_equal(fov_halving_end(halving, i, NAN), FOV_OK);
-    close(claims[i]);
-  }
-  assert_int_equal(fov_halving_end(halving, 1, 0.4), FOV_OK);
-  close(claims[1]);
+  for (int i = 2; i < RUNS; i++)
+    assert_int_equal(fov_halving_end(halving, i, &claims[i], NAN), FOV_OK);
+  assert_int_equal(fov_halving_end(halving, 1, &claims[1], 0.4), FOV_OK);
   expect_next(-1, 0); // run 0 is under way
-  assert_int_equal(fov_halving_end(halving, 0, 0.5), FOV_OK);
-  close(claims[0]);
+  assert_int_equal(fov_halving_end(halving, 0, &claims[0], 0.5), FOV_OK);
   expect_run(1, 1 / 3., 0.3);
   expect_run(1, 1, 0.2);
   expect_next(-1, 0);
@@ -743,7 +749,7 @@ int main(void) {
       PLAN(draws_are_uniform_on_their_scales),
       PLAN(draws_stay_in_narrow_ranges),
       PLAN(every_combination_is_drawn_for),
-      PLAN(draws_that_repeat_are_found),
+      PLAN(equal_configurations_are_found),
       PLAN(a_plan_reads_back_from_its_own_text),
       PLAN(a_sweep_gets_rollouts_once),
       PLAN(a_seed_in_the_plan_of_an_older_folder_is_accepted),

@@ -14,9 +14,7 @@ static FovStatus decide(FovHalving *halving) {
   FOV_TRY(fov_halving_next(&run, &claim, &until, halving));
   if (run < 0) return FOV_OK;
   FOV_CHECK(run < 2 && until > 0 && until <= 1, "run %d until %g", run, until);
-  FovStatus status = fov_halving_end(halving, run, 0.5);
-  close(claim);
-  return status;
+  return fov_halving_end(halving, run, &claim, 0.5);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

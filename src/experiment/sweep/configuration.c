@@ -50,43 +50,59 @@ void fov_sweep_value(char value[FOV_STRING_SIZE], const FovSweepPlan *plan, int 
     print_draw(value, key, fov_sweep_key_draw(key, &rng));
 }
 
-/** A configuration by the digest of its values. */
-typedef struct Drawn {
+/** A configuration by the digest of its row and of all its settings. */
+typedef struct Digested {
   uint64_t digest;
   int configuration;
-} Drawn;
+} Digested;
 
-static Drawn drawn_of(const FovSweepPlan *plan, int configuration) {
+static FovStatus digest_of(Digested *digested, const FovSweepPlan *plan, int configuration) {
+  FovExperiment experiment;
   FovDigest digest = FOV_DIGEST_START;
-  char value[FOV_STRING_SIZE];
-  for (int k = 0; k < plan->key_count; k++) {
-    fov_sweep_value(value, plan, k, configuration);
-    fov_digest_add(&digest, value, strlen(value) + 1);
-  }
-  return (Drawn){fov_digest_value(&digest), configuration};
+  int row = fov_sweep_row(plan, configuration);
+  char *text = NULL;
+  FovStatus status = fov_sweep_resolve(&experiment, plan, configuration);
+  if (status == FOV_OK) status = fov_config_dump(&text, &experiment.config);
+  fov_experiment_finish(&experiment);
+  FOV_TRY(status);
+  fov_digest_add(&digest, &row, sizeof row);
+  fov_digest_add(&digest, text, strlen(text));
+  free(text);
+  *digested = (Digested){fov_digest_value(&digest), configuration};
+  return FOV_OK;
 }
 
 static int by_digest(const void *a, const void *b) {
-  uint64_t x = ((const Drawn *)a)->digest, y = ((const Drawn *)b)->digest;
-  return (x > y) - (x < y);
+  const Digested *x = a, *y = b;
+  if (x->digest != y->digest) return x->digest > y->digest ? 1 : -1;
+  return (x->configuration > y->configuration) - (x->configuration < y->configuration);
 }
 
-FovStatus fov_sweep_check_draws(const FovSweepPlan *plan) {
-  int count = plan->configurations, same = 1;
-  Drawn *drawn = malloc((size_t)count * sizeof *drawn);
-  char label[4 * FOV_STRING_SIZE];
-  if (!drawn) return fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
-  for (int i = 0; i < count; i++) drawn[i] = drawn_of(plan, i);
-  qsort(drawn, (size_t)count, sizeof *drawn, by_digest);
-  while (same < count && drawn[same].digest != drawn[same - 1].digest) same++;
-  bool repeated = same < count;
-  if (repeated) fov_sweep_describe(label, sizeof label, plan, drawn[same].configuration);
-  free(drawn);
-  if (!repeated) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE,
-                  "--trials %d: expected different configurations, found %s twice; lower it, set "
-                  "another sweep.draws, or list the values: core=rnn,gru",
-                  plan->options.trials, label);
+static FovStatus refuse_equal(const FovSweepPlan *plan, int first, int second) {
+  char one[2 * FOV_STRING_SIZE], other[2 * FOV_STRING_SIZE];
+  fov_sweep_describe(one, sizeof one, plan, first);
+  fov_sweep_describe(other, sizeof other, plan, second);
+  if (plan->options.trials > 0)
+    return fov_fail(FOV_ERR_USAGE,
+                    "--trials %d: expected different configurations, found %s twice; lower it, set "
+                    "another sweep.draws, or list the values: core=rnn,gru",
+                    plan->options.trials, other);
+  return fov_fail(FOV_ERR_USAGE, "%s and %s: expected different configurations, found the same one",
+                  one, other);
+}
+
+FovStatus fov_sweep_check_different(const FovSweepPlan *plan) {
+  int count = plan->configurations;
+  FovStatus status = FOV_OK;
+  Digested *list = malloc((size_t)count * sizeof *list);
+  if (!list) return fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
+  for (int i = 0; i < count && status == FOV_OK; i++) status = digest_of(&list[i], plan, i);
+  if (status == FOV_OK) qsort(list, (size_t)count, sizeof *list, by_digest);
+  for (int i = 1; i < count && status == FOV_OK; i++)
+    if (list[i].digest == list[i - 1].digest)
+      status = refuse_equal(plan, list[i - 1].configuration, list[i].configuration);
+  free(list);
+  return status;
 }
 
 void fov_sweep_describe(char *label, size_t size, const FovSweepPlan *plan, int configuration) {

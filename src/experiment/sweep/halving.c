@@ -268,12 +268,14 @@ FovStatus fov_halving_next(int *run, int *claim, double *until, FovHalving *halv
   return status;
 }
 
-FovStatus fov_halving_end(FovHalving *halving, int run, double valid_error) {
+FovStatus fov_halving_end(FovHalving *halving, int run, int *claim, double valid_error) {
   FovStatus status = lock(halving);
   const Standing *s = &halving->standings[run];
   if (status == FOV_OK && is_under_way(s))
     status =
         append(halving, isfinite(valid_error) ? "result" : "fail", run, s->target, valid_error);
+  close(*claim);
+  *claim = -1;
   unlock(halving);
   return status;
 }

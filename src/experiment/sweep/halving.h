@@ -34,8 +34,8 @@ void fov_halving_destroy(FovHalving *halving);
 FovStatus fov_halving_next(int *run, int *claim, double *until, FovHalving *halving);
 
 /** Records how a run that `next` gave has ended: its validation error at the rung, or NaN if it
- * failed. The run must still be claimed. */
-FovStatus fov_halving_end(FovHalving *halving, int run, double valid_error);
+ * failed. Closes *claim, the run's, also after a failure, and sets it to −1. */
+FovStatus fov_halving_end(FovHalving *halving, int run, int *claim, double valid_error);
 
 /** Whether no run will be started or continued: not now, and not when others have ended. */
 FovStatus fov_halving_is_over(bool *over, FovHalving *halving);

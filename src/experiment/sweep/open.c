@@ -70,7 +70,7 @@ static FovStatus check_configurations(const FovSweep *sweep) {
   char path[FOV_PATH_SIZE], label[4 * FOV_STRING_SIZE], message[FOV_SWEEP_REASON];
   if (fov_file_exists(fov_sweep_path(path, sweep->request->dir, FOV_SWEEP_PLAN, NULL)))
     return FOV_OK;
-  if (plan->options.trials > 0) FOV_TRY(fov_sweep_check_draws(plan));
+  FOV_TRY(fov_sweep_check_different(plan));
   for (int i = 0; i < sweep->count; i += plan->seeds) {
     int configuration = sweep->runs[i].configuration;
     FovStatus status = sweep->runs[i].left_out ? FOV_OK : check_configuration(plan, configuration);

@@ -89,8 +89,8 @@ const char *fov_sweep_key(const FovSweepPlan *plan, int k);
 void fov_sweep_value(char value[FOV_STRING_SIZE], const FovSweepPlan *plan, int k,
                      int configuration);
 
-/** Fails if two configurations have drawn the same values. */
-FovStatus fov_sweep_check_draws(const FovSweepPlan *plan);
+/** Fails if two configurations of a row have the same settings: drawn, or written differently. */
+FovStatus fov_sweep_check_different(const FovSweepPlan *plan);
 
 /** The row of a configuration; 0 without rows. */
 int fov_sweep_row(const FovSweepPlan *plan, int configuration);

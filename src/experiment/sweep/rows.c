@@ -31,8 +31,16 @@ static const char *section_name(const char *line) {
   line = after_blanks(line);
   if (*line != '[') return NULL;
   line = after_blanks(line + 1);
-  if (strncmp(line, "row", 3) != 0 || !strchr(" \t]", line[3])) return NULL;
+  if (strncmp(line, "row", 3) != 0 || !strchr(" \t].", line[3])) return NULL;
   return after_blanks(line + 3);
+}
+
+/** Whether a line sets a key that would be a row's, as `row NAME.core = gru` does. */
+static bool sets_row_key(const char *line) {
+  line = after_blanks(line);
+  size_t length = strcspn(line, "=:\n");
+  while (length > 0 && isspace((unsigned char)line[length - 1])) length--;
+  return length > 3 && fov_sweep_is_of_row(line);
 }
 
 /** Blanks all lines but those after section line `header`, so that lines keep their numbers. */
@@ -53,10 +61,12 @@ static void keep_section(char *text, int header) {
 static FovStatus read_name(FovSweepRow *row, const FovSweepRows *rows, const char *name) {
   size_t length = strcspn(name, "]\n");
   while (length > 0 && isspace((unsigned char)name[length - 1])) length--;
-  if (length == 0 || length >= FOV_SWEEP_ROW_NAME || memchr(name, ',', length))
-    return fov_fail(FOV_ERR_USAGE,
-                    "%s: '%.*s': expected a row's name of 1 to %d bytes, without commas",
-                    row->where, length < 80 ? (int)length : 80, name, FOV_SWEEP_ROW_NAME - 1);
+  bool fits = length > 0 && length < FOV_SWEEP_ROW_NAME;
+  if (!fits || *name == '.' || memchr(name, ',', length))
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "%s: '%.*s': expected a row's name of 1 to %d bytes, without commas: [row NAME]",
+        row->where, length < 80 ? (int)length : 80, name, FOV_SWEEP_ROW_NAME - 1);
   snprintf(row->name, sizeof row->name, "%.*s", (int)length, name);
   for (const FovSweepRow *other = rows->list; other < row; other++)
     if (strcmp(other->name, row->name) == 0)
@@ -145,6 +155,9 @@ static FovStatus read_rows(FovSweepRows *rows, const char *text, const char *fil
   for (int number = 1; *line; number++) {
     const char *name = section_name(line);
     if (name) FOV_TRY(add_row(rows, name, text, number, file, all));
+    if (sets_row_key(line))
+      return fov_fail(FOV_ERR_USAGE, "%s:%d: expected a row as a section: [row NAME]", file,
+                      number);
     line += strcspn(line, "\n");
     line += *line == '\n';
   }

@@ -110,7 +110,7 @@ static FovStatus end_job(FovSweep *sweep, FovSweepJob *job, FovStatus ended) {
   fov_sweep_refresh(sweep, run);
   if (status == FOV_OK && sweep->halving && job->child.work == FOV_SWEEP_TRAIN &&
       run->state != FOV_SWEEP_WAITING)
-    status = fov_halving_end(sweep->halving, (int)(run - sweep->runs),
+    status = fov_halving_end(sweep->halving, (int)(run - sweep->runs), &job->child.claim,
                              is_sound(run->state) ? run->valid_error : NAN);
   fov_sweep_job_release(job);
   FOV_TRY(status);
