@@ -43,11 +43,20 @@ static FovStatus no_memory(void) {
   return fov_fail(FOV_ERR_MEMORY, "no memory for the runs to compare");
 }
 
+/** Of two labels a variant keeps the first in the alphabet, whichever was read first. */
+static FovStatus choose_label(FovVariant *variant, const char *label) {
+  if (strcmp(label, variant->label) >= 0) return FOV_OK;
+  free(variant->label);
+  variant->label = strdup(label);
+  return variant->label ? FOV_OK : no_memory();
+}
+
 /** Finds or adds the variant with these settings. */
 static FovStatus find_variant(int *index, FovVariants *variants, const char *settings,
                               const char *label, const char *kind) {
   for (*index = 0; *index < variants->count; (*index)++)
-    if (strcmp(variants->list[*index].settings, settings) == 0) return FOV_OK;
+    if (strcmp(variants->list[*index].settings, settings) == 0)
+      return choose_label(&variants->list[*index], label);
   if (variants->count == FOV_COMPARE_VARIANTS)
     return fov_fail(FOV_ERR_USAGE, "%s: expected at most %d %s, found more", label,
                     FOV_COMPARE_VARIANTS, kind);
