@@ -98,7 +98,7 @@ FovStatus fov_draw_matrix(const char *path, const FovDrawMatrix *matrix);
 /** An agent and its environment: learn/rollout/task.h. */
 typedef struct FovTask FovTask;
 
-/** An episode to explain, which the agent plays again with the most likely choices. */
+/** An episode to explain, which the agent plays again with deterministic choices. */
 typedef struct FovDrawCase {
   const FovTask *task;
   const real *values; /**< parameters of the agent */

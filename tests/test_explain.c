@@ -38,6 +38,7 @@ static FovExplainRequest request_of(const Scene *s, const char *target, bool thr
                                .cases = s->cases,
                                .count = LANES,
                                .seed = 3,
+                               .weights_seed = 4,
                                .split = FOV_SPLIT_TRAIN,
                                .progress = 1,
                                .through = through,
@@ -950,6 +951,24 @@ static void refuse_target(const char *settings, const char *target, bool through
   toy_finish(&toy);
 }
 
+static void look(const void *env, FovEnvLane *lane, const float place[2], FovRng *rng) {
+  (void)env, (void)lane, (void)place, (void)rng;
+}
+
+/** A replay has no picture of before the first look, which a context saw. */
+static void test_a_context_before_a_look_is_refused(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "layers = 2\ncontext.side = 2\n");
+  FovEnvType type = *toy.env.type;
+  assert_int_equal(fov_explain_check(&(FovExplainRequest){.task = &toy.task}), FOV_OK);
+  type.look = look;
+  toy.env.type = &type;
+  assert_int_equal(fov_explain_check(&(FovExplainRequest){.task = &toy.task}), FOV_ERR_USAGE);
+  assert_non_null(strstr(fov_error_message(), "expected context.side = 0"));
+  toy_finish(&toy);
+}
+
 static void test_what_an_agent_does_not_compute_is_refused(void **state) {
   (void)state;
   refuse_target("", "logits", false, "expected logit, log_p");
@@ -959,6 +978,7 @@ static void test_what_an_agent_does_not_compute_is_refused(void **state) {
   refuse_target("", "logit:3", false, "expected a class from 0 to 2");
   refuse_target("baseline = none\n", "baseline", false, "predicts nothing");
   refuse_target("policy = tiles\n", "location_x", false, "policy = tiles has no mean");
+  refuse_target("glimpses = 1\n", "location_y", false, "expected 2 glimpses or more");
   refuse_target("env = toy_find\n", "log_p", false, "name one of its numbers");
   refuse_target("env = toy_game\nreward = correct\n", "logit:label", false, "has no labels");
   refuse_target("", "logit", true, "places that have no gradient");
@@ -1004,6 +1024,7 @@ int main(void) {
       cmocka_unit_test(test_wrong_episodes_and_those_of_a_class_are_selected),
       cmocka_unit_test(test_classes_are_selected_at_the_time),
       cmocka_unit_test(test_what_an_agent_does_not_compute_is_refused),
+      cmocka_unit_test(test_a_context_before_a_look_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

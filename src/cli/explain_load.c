@@ -43,6 +43,12 @@ static FovStatus check_class(const FovExplainCommand *command, const FovEnvSpec 
                   spec->actions - 1);
 }
 
+/** A seed whose initial values the training did not start from. */
+static uint64_t weights_seed(const FovExperiment *experiment) {
+  int64_t seed = experiment->eval.seed + 1;
+  return (uint64_t)(seed == experiment->general.seed ? seed + 1 : seed);
+}
+
 static FovStatus select_episodes(FovExplainSubject *subject, const FovExplainCommand *command) {
   const FovTrained *trained = &subject->trained;
   int64_t cases = trained->env.spec.cases;
@@ -50,6 +56,7 @@ static FovStatus select_episodes(FovExplainSubject *subject, const FovExplainCom
   *request = (FovExplainRequest){.task = &trained->task,
                                  .values = trained->values,
                                  .seed = (uint64_t)trained->experiment.eval.seed,
+                                 .weights_seed = weights_seed(&trained->experiment),
                                  .split = trained->split,
                                  .progress = trained->progress,
                                  .through = command->through,

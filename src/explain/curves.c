@@ -162,7 +162,8 @@ FovStatus fov_faithfulness_measure(FovFaithfulness *f, const FovExplainRequest *
   FOV_TRY(fov_method_check(method, request->task, request->through));
   FOV_TRY(check_pixels(request->task));
   FovStatus status = allocate(f, &m, request);
-  if (status == FOV_OK) status = fov_explain_each(request, measure_shard, &m, 0);
+  size_t maps = 4 + sizeof(Ranked) / sizeof(real); // of measure_shard and of the method
+  if (status == FOV_OK) status = fov_explain_each(request, measure_shard, &m, maps, 0);
   if (status == FOV_OK) status = check_areas(f, request->count);
   if (status == FOV_OK) average(f, m.curves, request->count);
   free(m.curves);

@@ -13,6 +13,7 @@ typedef struct Each {
   const FovExplainRequest *request;
   FovExplainWork *work;
   void *context;
+  size_t maps;             // that the work makes of a shard, in a method and around it
   int lanes;               // of a shard
   FovWorkspace *workspace; // two arenas a thread
 } Each;
@@ -24,6 +25,11 @@ FovStatus fov_explain_check(const FovExplainRequest *request) {
     return fov_fail(FOV_ERR_USAGE,
                     "explanations: expected symbols that stay the same during an episode, found "
                     "env = %s, which changes them",
+                    env->type->plugin.name);
+  if (env->type->look && request->task->agent->context.side > 0)
+    return fov_fail(FOV_ERR_USAGE,
+                    "explanations: expected context.side = 0, since env = %s shows another picture "
+                    "before the first glimpse",
                     env->type->plugin.name);
   FOV_TRY(fov_target_check(&request->target, request->task));
   if (!request->through || attention->without_policy) return FOV_OK;
@@ -78,27 +84,29 @@ static void do_shard(void *context, int shard, int worker) {
   each->work(each->context, &explained, first);
 }
 
-/** What a shard takes: episodes that are played and repeated with a gradient, and a few maps. */
+/** What a shard takes: episodes that are played and repeated with a gradient, and maps. */
 static void measure(void *context, FovArena *arena, int lanes) {
-  const FovExplainRequest *request = context;
+  const Each *each = context;
+  const FovExplainRequest *request = each->request;
   FovArena scratch = {0};
   FovExplained explained = {.arena = arena, .scratch = &scratch};
   FovHeld held;
   play(&explained, request, &held, request->cases, lanes);
   fov_explained_gradient(FOV_NEW(arena, double, lanes), &explained, NULL);
-  fov_arena_alloc(arena, scratch.total + 4 * fov_explained_pixels(&explained) * sizeof(real));
+  fov_arena_alloc(arena,
+                  scratch.total + each->maps * fov_explained_pixels(&explained) * sizeof(real));
   fov_arena_finish(&scratch);
 }
 
 FovStatus fov_explain_each(const FovExplainRequest *request, FovExplainWork *work, void *context,
-                           double room) {
+                           size_t maps, double room) {
   FovWorkspace workspace;
   FOV_TRY(fov_explain_check(request));
-  Each each = {.request = request, .work = work, .context = context};
+  Each each = {.request = request, .work = work, .context = context, .maps = maps};
   each.lanes = lanes_of(request);
   int shards = (int)((request->count + each.lanes - 1) / each.lanes);
   int threads = request->threads < shards ? request->threads : shards;
-  double shard = fov_shard_measure(request->task, 1, each.lanes, measure, (void *)request);
+  double shard = fov_shard_measure(request->task, 1, each.lanes, measure, &each);
   FOV_TRY(fov_memory_check(threads * shard + room, "this explanation", ""));
   FOV_TRY(fov_workspace_create(&workspace, 2 * threads));
   each.workspace = &workspace;
@@ -131,7 +139,7 @@ static FovStatus keep_wanted(int64_t *cases, int64_t *found, const FovExplainReq
   Selection selection = {.filter = filter, .wanted = calloc((size_t)filter->count, sizeof(bool))};
   FovExplainRequest all = *request;
   all.cases = cases, all.count = filter->count;
-  FovStatus status = selection.wanted ? fov_explain_each(&all, judge, &selection, 0)
+  FovStatus status = selection.wanted ? fov_explain_each(&all, judge, &selection, 0, 0)
                                       : fov_fail(FOV_ERR_MEMORY, "no memory for a selection");
   *found = 0;
   for (int64_t i = 0; status == FOV_OK && i < filter->count; i++)

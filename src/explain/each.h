@@ -9,10 +9,11 @@
 /** Which episodes of which agent are explained. */
 typedef struct FovExplainRequest {
   const FovTask *task;
-  const real *values;   /**< parameters */
-  const int64_t *cases; /**< [count] */
-  int64_t count;        /**< E, 1 or more */
-  uint64_t seed;        /**< of the cases, as in an evaluation, and of noise */
+  const real *values;    /**< parameters */
+  const int64_t *cases;  /**< [count] */
+  int64_t count;         /**< E, 1 or more */
+  uint64_t seed;         /**< of the cases, as in an evaluation, and of noise */
+  uint64_t weights_seed; /**< of the random weights of a check: not that of the training */
   FovSplit split;
   double progress; /**< share of the training that is done, for the policy's schedules */
   FovTarget target;
@@ -26,14 +27,16 @@ typedef struct FovExplainRequest {
  * must not overlap. */
 typedef void FovExplainWork(void *context, const FovExplained *explained, int64_t first);
 
-/** Fails if the agent lacks the target, if `through` is set and places have no gradient, or if the
- * environment changes symbols during an episode. */
+/** Fails if the agent lacks the target, if `through` is set and places have no gradient, if the
+ * environment changes symbols during an episode, or if a look shows another picture than the one
+ * that the agent's context saw. */
 FovStatus fov_explain_check(const FovExplainRequest *request);
 
-/** Does the work on all episodes. The result does not depend on the threads. `room`: bytes that the
- * caller needs besides. Fails as fov_explain_check does, and if memory would not suffice. */
+/** Does the work on all episodes. The result does not depend on the threads. `maps`: how many
+ * numbers for each pixel the work takes, in the arena of its shard; `room`: bytes that the caller
+ * needs besides. Fails as fov_explain_check does, and if memory would not suffice. */
 FovStatus fov_explain_each(const FovExplainRequest *request, FovExplainWork *work, void *context,
-                           double room);
+                           size_t maps, double room);
 
 /** Which episodes are wanted of the first `count` cases. */
 typedef struct FovExplainFilter {

@@ -45,8 +45,7 @@ typedef struct FovHeld {
                                     next one; of the last answer if none follows */
 } FovHeld;
 
-/** Plays the episodes, with the most likely choices, in an arena that must live as long as *held.
- */
+/** Plays the episodes, with deterministic choices, in an arena that must live as long as *held. */
 void fov_held_play(FovHeld *held, FovArena *arena, const FovHeldRequest *request);
 
 /** F: pictures of an episode of a task. */

@@ -168,7 +168,7 @@ FovStatus fov_jacobian_make(FovJacobian *jacobian, const FovExplainRequest *requ
   Making making = {.jacobian = jacobian, .of = of};
   *jacobian = (FovJacobian){.episodes = request->count, .T = T, .S = symbols ? shown->length : T};
   FOV_TRY(allocate(jacobian, symbols));
-  FOV_TRY(fov_explain_each(request, make_shard, &making, bytes_of(jacobian)));
+  FOV_TRY(fov_explain_each(request, make_shard, &making, 0, bytes_of(jacobian)));
   FOV_TRY(check_finite(jacobian));
   average(jacobian);
   return FOV_OK;

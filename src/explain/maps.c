@@ -86,7 +86,7 @@ FovStatus fov_maps_make(FovMaps *maps, const FovExplainRequest *request, const F
                     .glimpses = fov_task_glimpses(request->task)};
   FOV_TRY(fov_method_check(method, request->task, request->through));
   FOV_TRY(allocate(maps));
-  FOV_TRY(fov_explain_each(request, make_shard, &making, bytes_of(maps)));
+  FOV_TRY(fov_explain_each(request, make_shard, &making, 2, bytes_of(maps)));
   FOV_TRY(check_finite(maps));
   average(maps->mean, maps->map, maps->episodes, fov_maps_numbers(maps));
   average(maps->mean_pixels, maps->pixels, maps->episodes, fov_maps_numbers(maps));

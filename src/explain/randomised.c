@@ -207,10 +207,12 @@ static FovStatus measure(Measuring *m, const FovExplainRequest *request) {
                          ? fov_memory_check(blocks, "this check", "")
                          : fov_fail(FOV_ERR_MEMORY, "no memory for correlations");
   if (status == FOV_OK) {
-    fov_params_init(random, params, request->seed + 1);
+    fov_params_init(random, params, request->weights_seed);
     status = randomise(m, request, random);
   }
-  if (status == FOV_OK) status = fov_explain_each(request, measure_shard, m, blocks);
+  // Two and the six numbers of type double of measure_shard, and one of each call of a method.
+  size_t maps = 2 + 6 * sizeof(double) / sizeof(real) + 2 + WAYS * (size_t)m->result->count;
+  if (status == FOV_OK) status = fov_explain_each(request, measure_shard, m, maps, blocks);
   if (status == FOV_OK) status = check_finite(m, request->count);
   if (status == FOV_OK) average(m, request->count);
   free(random);

@@ -28,8 +28,8 @@ typedef struct FovRandomised {
 } FovRandomised;
 
 /** Compares the maps of a method; the episodes, their choices and the explained class are those of
- * the trained weights. Random weights are initial values of another seed. Fails (FOV_ERR_NUMBER) if
- * a map is not finite. */
+ * the trained weights. Random weights are initial values of `weights_seed`. Fails (FOV_ERR_NUMBER)
+ * if a map is not finite. */
 FovStatus fov_randomised_measure(FovRandomised *result, const FovExplainRequest *request,
                                  const FovMethod *method, const void *options);
 

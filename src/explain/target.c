@@ -84,6 +84,11 @@ FovStatus fov_target_check(const FovTarget *target, const FovTask *task) {
                     "--target %s: policy = %s has no mean; expected gaussian or "
                     "relative",
                     name, task->policy->plugin.name);
+  if (is_location(target->kind) && glimpses == 1 && task->options.first != FOV_FIRST_LEARNED)
+    return fov_fail(FOV_ERR_USAGE,
+                    "--target %s: expected 2 glimpses or more, or first = learned: the agent "
+                    "chooses no place",
+                    name);
   return FOV_OK;
 }
 

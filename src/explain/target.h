@@ -8,7 +8,8 @@ typedef enum FovTargetKind {
   FOV_TARGET_LOGIT,      /**< of a class or an action; a number of an answered vector */
   FOV_TARGET_LOG_P,      /**< its log-probability */
   FOV_TARGET_ENTROPY,    /**< −Σ p log p of the answer */
-  FOV_TARGET_BASELINE,   /**< the predicted return */
+  FOV_TARGET_BASELINE,   /**< what the baseline's head predicts: the return, or with
+                              `baseline=answer` what later glimpses add to it */
   FOV_TARGET_LOCATION_X, /**< of the mean of the next place, or of the step to it */
   FOV_TARGET_LOCATION_Y,
 } FovTargetKind;
