@@ -49,6 +49,7 @@ FovStatus fov_canvas_create(void **env, size_t bytes, FovEnvSpec *spec,
   canvas->ground = options->ground;
   canvas->distort = split == FOV_SPLIT_TRAIN ? options->distort : 0;
   canvas->elastic = split == FOV_SPLIT_TRAIN ? options->elastic : 0;
+  canvas->distort_pieces = options->distort_pieces;
   FovStatus status = fov_shared_pictures_take(&canvas->pictures, &options->pictures, split);
   if (status == FOV_OK) status = set_size(canvas, options);
   if (status == FOV_OK) status = check_pieces(canvas);
@@ -145,6 +146,11 @@ static float sample(FovCrop crop, float x, float y, int c, int channels) {
   return fov_canvas_between(upper, lower, x - left, y - top);
 }
 
+/** A rectangle of a picture. */
+typedef struct Part {
+  int left, top, height, width; // pixels
+} Part;
+
 /** Where the pixels of a distorted picture come from. */
 typedef struct Distortion {
   float matrix[4];          /**< of places, from the picture's middle */
@@ -174,33 +180,47 @@ static void shift(float *x, float *y, const Distortion *distortion, FovCrop crop
   *y += fov_canvas_between(down, down + GRID, across, along);
 }
 
-static void add_distorted(uint8_t *corner, const FovCanvas *canvas, FovCrop crop,
+static void add_distorted(uint8_t *corner, const FovCanvas *canvas, FovCrop picture, Part part,
                           const Distortion *d) {
-  float middle_x = 0.5f * (float)(crop.width - 1), middle_y = 0.5f * (float)(crop.height - 1);
+  float middle_x = 0.5f * (float)(picture.width - 1), middle_y = 0.5f * (float)(picture.height - 1);
   int channels = canvas->channels, stride = canvas->width * channels;
-  for (int i = 0; i < crop.height; i++)
-    for (int j = 0; j < crop.width; j++) {
-      float x = (float)j - middle_x, y = (float)i - middle_y;
+  for (int i = 0; i < part.height; i++)
+    for (int j = 0; j < part.width; j++) {
+      int column = part.left + j, row = part.top + i;
+      float x = (float)column - middle_x, y = (float)row - middle_y;
       float from_x = d->matrix[0] * x + d->matrix[1] * y + middle_x;
       float from_y = d->matrix[2] * x + d->matrix[3] * y + middle_y;
-      if (canvas->elastic > 0) shift(&from_x, &from_y, d, crop, j, i);
+      if (canvas->elastic > 0) shift(&from_x, &from_y, d, picture, column, row);
       for (int c = 0; c < channels; c++) {
         uint8_t *pixel = &corner[(size_t)i * (size_t)stride + (size_t)(j * channels + c)];
-        int sum = *pixel + (int)(sample(crop, from_x, from_y, c, channels) + 0.5f);
+        int sum = *pixel + (int)(sample(picture, from_x, from_y, c, channels) + 0.5f);
         *pixel = (uint8_t)(sum < 255 ? sum : 255);
       }
     }
 }
 
-void fov_canvas_draw(const FovCanvas *canvas, uint8_t *image, FovCrop picture, int x, int y,
-                     FovRng *rng) {
-  if (canvas->distort == 0 && canvas->elastic == 0) {
-    fov_canvas_paste(canvas, image, picture, x, y);
+static FovCrop crop_of(const FovCanvas *canvas, FovCrop picture, Part part) {
+  size_t offset = (size_t)part.top * (size_t)picture.stride;
+  offset += (size_t)part.left * (size_t)canvas->channels;
+  return (FovCrop){picture.pixels + offset, part.height, part.width, picture.stride};
+}
+
+static void draw_part(const FovCanvas *canvas, uint8_t *image, FovCrop picture, Part part, int x,
+                      int y, bool distorted, FovRng *rng) {
+  FovCrop crop = crop_of(canvas, picture, part);
+  if (!distorted || (canvas->distort == 0 && canvas->elastic == 0)) {
+    fov_canvas_paste(canvas, image, crop, x, y);
     return;
   }
   Distortion distortion;
   draw_distortion(&distortion, canvas, rng);
-  add_distorted(corner_of(canvas, image, picture, x, y), canvas, picture, &distortion);
+  add_distorted(corner_of(canvas, image, crop, x, y), canvas, picture, part, &distortion);
+}
+
+void fov_canvas_draw(const FovCanvas *canvas, uint8_t *image, FovCrop picture, int x, int y,
+                     FovRng *rng) {
+  Part all = {.height = picture.height, .width = picture.width};
+  draw_part(canvas, image, picture, all, x, y, true, rng);
 }
 
 void fov_canvas_centre(const FovCanvas *canvas, uint8_t *image, FovCrop picture, FovRng *rng) {
@@ -232,21 +252,20 @@ FovStatus fov_canvas_name(FovCanvas *canvas, FovEnvSpec *spec, FovCanvasName *wr
   return FOV_OK;
 }
 
-static FovCrop draw_piece(const FovCanvas *canvas, FovRng *rng) {
-  FovCrop source =
-      fov_canvas_picture(canvas, fov_rng_below(rng, (uint32_t)canvas->pictures->count));
-  uint32_t x = fov_rng_below(rng, (uint32_t)(source.width - CROP + 1));
-  uint32_t y = fov_rng_below(rng, (uint32_t)(source.height - CROP + 1));
-  const uint8_t *corner =
-      source.pixels + (size_t)y * (size_t)source.stride + x * (size_t)canvas->channels;
-  return (FovCrop){corner, CROP, CROP, source.stride};
+static Part choose_piece(FovCrop picture, FovRng *rng) {
+  Part piece = {.height = CROP, .width = CROP};
+  piece.left = (int)fov_rng_below(rng, (uint32_t)(picture.width - CROP + 1));
+  piece.top = (int)fov_rng_below(rng, (uint32_t)(picture.height - CROP + 1));
+  return piece;
 }
 
 void fov_canvas_clutter(const FovCanvas *canvas, uint8_t *image, FovRng *rng) {
   for (int i = 0; i < canvas->pieces; i++) {
     int x, y;
-    FovCrop piece = draw_piece(canvas, rng);
-    fov_canvas_place(canvas, &x, &y, piece, rng);
-    fov_canvas_paste(canvas, image, piece, x, y);
+    FovCrop picture =
+        fov_canvas_picture(canvas, fov_rng_below(rng, (uint32_t)canvas->pictures->count));
+    Part piece = choose_piece(picture, rng);
+    fov_canvas_place(canvas, &x, &y, crop_of(canvas, picture, piece), rng);
+    draw_part(canvas, image, picture, piece, x, y, canvas->distort_pieces, rng);
   }
 }

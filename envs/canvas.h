@@ -13,6 +13,7 @@ typedef struct FovCanvasOptions {
   int pieces;              /**< of clutter */
   int ground;              /**< brightness of the empty canvas, 0 … 255 */
   double distort, elastic; /**< of pictures in training: FovCanvas */
+  bool distort_pieces;     /**< and of clutter */
 } FovCanvasOptions;
 
 /** Rows of an option table that all these environments have; each adds its own. */
@@ -39,7 +40,11 @@ typedef struct FovCanvasOptions {
           "this times a normal number, pixels; displacements between them are interpolated")
 
 #define FOV_CANVAS_PIECES(fallback)                                                                \
-  FOV_INT(FovCanvasOptions, pieces, fallback, 0, 1000, "pieces of clutter, 8 x 8 pixels each")
+  FOV_INT(FovCanvasOptions, pieces, fallback, 0, 1000, "pieces of clutter, 8 x 8 pixels each"),    \
+      FOV_BOOL(FovCanvasOptions, distort_pieces, "no",                                             \
+               "training only: cut the pieces from distorted pictures, if env.distort or "         \
+               "env.elastic is set; no: only the picture to recognise is interpolated, which "     \
+               "distinguishes it from clutter")
 
 /** Read-only once created; the first member of an environment that needs more. */
 typedef struct FovCanvas {
@@ -47,7 +52,8 @@ typedef struct FovCanvas {
   int height, width, channels; /**< of the canvas */
   int pieces, ground;
   double distort, elastic; /**< 0, 0: nothing is distorted, as in validation and test */
-  char **names;            /**< of answers that are no single picture's class; NULL: none; owned */
+  bool distort_pieces;
+  char **names; /**< of answers that are no single picture's class; NULL: none; owned */
 } FovCanvas;
 
 /** A rectangle of pixels inside a larger picture. */
@@ -117,7 +123,8 @@ const char *fov_canvas_class(char number[12], const FovPictures *pictures, int c
 /**
  * Pastes the pieces of clutter (Mnih et al. 2014, section 4.1). Draws, for each piece in turn: the
  * picture of the split that it is cut from (which may be the target itself), x and y of the 8×8
- * crop in that picture, x and y of its place on the canvas. All are uniform.
+ * crop in that picture, x and y of its place on the canvas, all uniform; and if pieces are
+ * distorted, what fov_canvas_draw draws.
  */
 void fov_canvas_clutter(const FovCanvas *canvas, uint8_t *image, FovRng *rng);
 

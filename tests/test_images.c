@@ -689,6 +689,39 @@ static void clutters_in_colour(void **state) {
   fov_env_finish(&env);
 }
 
+/** A piece is a part of what its whole picture would be. */
+static void pieces_are_cut_from_distorted_pictures(void **state) {
+  (void)state;
+  uint8_t pixels[SIDE * SIDE], whole[CANVAS * CANVAS] = {0}, image[CANVAS * CANVAS] = {0};
+  for (int k = 0; k < 2; k++) {
+    make(below("%d", k));
+    for (int n = 0; n < 6; n++) {
+      for (int i = 0; i < SIDE * SIDE; i++) pixels[i] = (uint8_t)(k * 31 + n * 57 + i * 3);
+      write_pixels(below("%d/%d.png", k, n), SIDE, SIDE, 1, pixels);
+    }
+  }
+  Options options = options_for(folder);
+  options.canvas.size = CANVAS;
+  options.canvas.pieces = 1;
+  options.canvas.distort = 0.3;
+  options.canvas.elastic = 0.8;
+  options.canvas.distort_pieces = true;
+  FovEnv env = open_split(options, FOV_SPLIT_TRAIN);
+  FovRng rng = fov_rng_stream(5, FOV_STREAM_ENV, 0), after = rng;
+  FovCrop from = fov_canvas_picture(env.impl, fov_rng_below(&rng, (uint32_t)env.spec.cases));
+  int left = (int)fov_rng_below(&rng, 2), top = (int)fov_rng_below(&rng, 2);
+  int x = (int)fov_rng_below(&rng, CANVAS - 8 + 1), y = (int)fov_rng_below(&rng, CANVAS - 8 + 1);
+  fov_canvas_draw(env.impl, whole, from, 0, 0, &rng);
+  fov_canvas_clutter(env.impl, image, &after);
+  assert_memory_equal(&rng, &after, sizeof rng);
+  for (int i = 0; i < CANVAS * CANVAS; i++) {
+    int row = i / CANVAS - y, column = i % CANVAS - x;
+    bool inside = row >= 0 && row < 8 && column >= 0 && column < 8;
+    assert_int_equal(image[i], inside ? whole[(top + row) * CANVAS + left + column] : 0);
+  }
+  fov_env_finish(&env);
+}
+
 /* ---- a folder for each test ---- */
 
 static int make_folder(void **state) {
@@ -758,6 +791,7 @@ int main(void) {
       TEST(refuses_test_digits_that_do_not_fit),
       TEST(refuses_variables_that_name_no_folder),
       TEST(clutters_in_colour),
+      TEST(pieces_are_cut_from_distorted_pictures),
       TEST(locates_no_patch_of_one_colour),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
