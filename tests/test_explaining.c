@@ -606,6 +606,21 @@ static void test_symbols_have_no_methods(void **state) {
   fov_viewer_finish(&viewer);
 }
 
+/** No method fits the agent that is still loaded when another run is opened. */
+static void test_methods_are_those_of_the_opened_run(void **state) {
+  (void)state;
+  open_with("letters", &fov_cli_explain);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  wait_for_explanation();
+  fov_viewer_do(&viewer, FOV_ACTION_OVERLAY_7);
+  fov_viewer_drop(&viewer, "run");
+  fov_viewer_do(&viewer, FOV_ACTION_SHEET); // nothing is computed
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  assert_string_equal(fov_viewer_explanation(&viewer).method, "input_x_gradient");
+  fov_viewer_finish(&viewer);
+}
+
 /** The trace of another sequence is of other data than the agent has. */
 static void test_other_sequences_are_refused(void **state) {
   (void)state;
@@ -651,6 +666,31 @@ static void test_maps_of_a_game_are_of_the_picture_that_is_shown(void **state) {
     assert_picture_explained(0);
   }
   fov_viewer_finish(&viewer);
+}
+
+/** Without a map, whose search finds the case, there is no Jacobian either. */
+static void test_a_game_that_is_not_repeated_is_refused(void **state) {
+  (void)state;
+  FovTrace trace = record(false, 0);
+  int last = trace.episodes - 1;
+  size_t first = 2 * (size_t)last * (size_t)trace.glimpses;
+  for (int t = 1; t < trace.lengths[last]; t++) trace.locations[first + 2 * (size_t)t] *= 0.5f;
+  assert_true(last >= FIRST && trace.frames > 1);
+  write_trace(trace, "catch/trace.safetensors");
+  open_with("catch", &fov_cli_explain);
+  fov_player_go(&viewer.player, last);
+  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
+  wait_for_explanation();
+  assert_refused("no longer sees episode");
+  assert_null(shown().map);
+  assert_null(shown().jacobian);
+  fov_viewer_finish(&viewer);
+}
+
+static void test_moves_have_no_confusion_matrix(void **state) {
+  (void)state;
+  const FovDrawEpisode what = {.show = FOV_DRAW_CONFUSION};
+  assert_int_equal(fov_viewer_open_at(&viewer, "catch", &what), FOV_ERR_USAGE);
 }
 
 /* ---- GIFs ---- */
@@ -1178,9 +1218,14 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_symbols_have_the_jacobian_of_the_command_line, read_once,
                                       read_digits),
       cmocka_unit_test_setup_teardown(test_symbols_have_no_methods, read_softly, read_digits),
+      cmocka_unit_test_setup_teardown(test_methods_are_those_of_the_opened_run, read_softly,
+                                      read_digits),
       cmocka_unit_test_setup_teardown(test_other_sequences_are_refused, read_softly, read_digits),
       cmocka_unit_test_setup_teardown(test_maps_of_a_game_are_of_the_picture_that_is_shown,
                                       play_catch, read_digits),
+      cmocka_unit_test_setup_teardown(test_a_game_that_is_not_repeated_is_refused, play_catch,
+                                      read_digits),
+      cmocka_unit_test_setup_teardown(test_moves_have_no_confusion_matrix, play_catch, read_digits),
       cmocka_unit_test(test_a_gif_shows_the_map_of_each_glimpse),
       cmocka_unit_test(test_a_gif_without_its_maps_is_dropped),
       cmocka_unit_test(test_a_gif_without_maps_is_written),

@@ -414,7 +414,8 @@ static void test_a_click_on_the_contact_sheet_opens(void **state) {
   double x = 60, y = 200;
   int place = fov_sheet_at(&viewer.player, frame.scene.w, frame.scene.h, x, y);
   assert_true(place >= 0);
-  fov_viewer_wheel(&viewer, -1); // a row down
+  fov_viewer_wheel(&viewer, 0);                                 // to the side
+  for (int i = 0; i < 4; i++) fov_viewer_wheel(&viewer, -0.25); // a row down
   int columns = viewer.player.columns;
   assert_int_equal(fov_sheet_at(&viewer.player, frame.scene.w, frame.scene.h, x, y),
                    place + columns);

@@ -182,7 +182,10 @@ static FovStatus begin(FovExplaining *e, FovExplainedPart what, const FovWanted 
   FovStatus status =
       fov_recorded_copy(&job->recorded, wanted->opened, wanted->episode, wanted->picture);
   job->recorded.index = e->index;
-  if (status == FOV_OK) status = start_thread(e);
+  if (status == FOV_OK) {
+    status = start_thread(e);
+    if (status != FOV_OK) fov_recorded_finish(&job->recorded);
+  }
   if (status != FOV_OK) e->failed[place_of(what.method)] = true;
   return status;
 }
@@ -230,11 +233,14 @@ FovExplanation fov_explaining_get(const FovExplaining *e, const FovWanted *wante
   return explanation;
 }
 
-int fov_explaining_next(FovExplaining *e, int method) {
+int fov_explaining_next(FovExplaining *e, int method, const char *run) {
   stop_thread(e);
-  do {
+  const FovOpenedAgent *agent = &e->job.agent;
+  bool loaded = agent->run && strcmp(agent->run, run) == 0;
+  for (int tried = 0; tried < MOST_METHODS; tried++) {
     method++;
     if (method >= MOST_METHODS || !e->how->method(method)) method = 0;
-  } while (e->job.agent.run && e->how->check(&e->job.agent.trained.task, method) != FOV_OK);
+    if (!loaded || e->how->check(&agent->trained.task, method) == FOV_OK) break;
+  }
   return method;
 }

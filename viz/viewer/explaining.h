@@ -42,8 +42,8 @@ bool fov_explaining_is_done(const FovExplaining *explaining, const FovWanted *wa
  * episode is wanted. */
 FovExplanation fov_explaining_get(const FovExplaining *explaining, const FovWanted *wanted);
 
-/** The method after one; those that cannot explain the agent are left out, once it is loaded. Stops
- * the computation. */
-int fov_explaining_next(FovExplaining *explaining, int method);
+/** The method after one; those that cannot explain the agent of the run are left out, once it is
+ * loaded. Stops the computation. */
+int fov_explaining_next(FovExplaining *explaining, int method, const char *run);
 
 #endif

@@ -46,7 +46,7 @@ void fov_viewer_next_method(FovViewer *viewer) {
     return;
   }
   if (player->overlays & FOV_OVERLAY_EXPLANATION)
-    viewer->method = fov_explaining_next(viewer->explaining, viewer->method);
+    viewer->method = fov_explaining_next(viewer->explaining, viewer->method, viewer->opened.path);
   player->overlays |= FOV_OVERLAY_EXPLANATION;
   fov_viewer_show_message(viewer, false, fov_viewer_explanation(viewer).method);
 }

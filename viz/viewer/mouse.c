@@ -135,7 +135,11 @@ void fov_viewer_wheel(FovViewer *viewer, double steps) {
   FovPlayer *player = &viewer->player;
   if (player->count == 0 || player->help) return;
   if (player->mode == FOV_MODE_SHEET) {
-    fov_player_scroll(player, steps > 0 ? -1 : 1);
+    // A touchpad sends parts of a step.
+    viewer->scrolled -= steps;
+    int rows = (int)viewer->scrolled;
+    viewer->scrolled -= rows;
+    fov_player_scroll(player, rows);
   } else if (player->mode == FOV_MODE_SCENE) {
     FovBox box;
     FovScene scene = fov_window_side(&box, viewer, viewer->x);

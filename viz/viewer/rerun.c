@@ -57,10 +57,11 @@ static FovStatus record(FovTrace *trace, const FovTrained *trained, const FovTas
 }
 
 /** The label of the picture is unknown, and so is whether the answer is right and what it earns. */
-static void forget_label(FovTrace *trace) {
+static void forget_label(FovTrace *trace, const FovBaseline *baseline) {
   for (int t = 0; t < trace->glimpses; t++) {
     trace->labels[t] = -1;
     trace->rewards[t] = NAN;
+    if (baseline->from_answer) trace->baselines[t] = NAN; // it adds what the answer earns
   }
   trace->wrong[0] = 0;
   trace->split[0] = '\0';
@@ -79,7 +80,7 @@ static FovStatus look_at(FovTrace *trace, const FovTrained *trained, const FovTr
     task.env = &env;
     status = fov_picture_read(pixels, seen->height, seen->width, seen->channels, picture);
     if (status == FOV_OK) status = record(trace, trained, &task, like, 1, sampled, 0);
-    if (status == FOV_OK) forget_label(trace);
+    if (status == FOV_OK) forget_label(trace, task.baseline);
     fov_env_finish(&env);
   }
   free(pixels);

@@ -31,7 +31,7 @@ static void name_file(char *path, const FovViewer *viewer, const char *ending) {
     snprintf(what, sizeof what, "episode-%d", fov_player_episode(player));
   size_t length = strlen(what);
   if (player->mode == FOV_MODE_SCENE && !gif)
-    snprintf(what + length, sizeof what - length, "-glimpse-%d", fov_player_glimpse(player) + 1);
+    snprintf(what + length, sizeof what - length, "-glimpse-%d", (int)player->time + 1);
   snprintf(path, FOV_VIEWER_PATH, "%s-%s%s", stem, what, ending);
   for (int number = 2; fov_file_exists(path); number++)
     snprintf(path, FOV_VIEWER_PATH, "%s-%s-%d%s", stem, what, number, ending);

@@ -170,13 +170,15 @@ static size_t write_turns(char *text, size_t size, const FovTrace *trace, int ep
   return length;
 }
 
-/** The labels, and the answers if one of them is wrong. */
+/** The labels, and the answers if one of them is wrong; without a label the answers alone. */
 static void write_caption(char *text, size_t size, const FovTrace *trace, int episode) {
   if (trace->control) {
     snprintf(text, size, "return %g", fov_return(trace, episode, 0));
     return;
   }
-  size_t length = write_turns(text, size / 2, trace, episode, trace->labels);
+  bool labelled = fov_first_label(trace, episode) >= 0;
+  size_t length =
+      write_turns(text, size / 2, trace, episode, labelled ? trace->labels : trace->answers);
   if (!trace->wrong[episode]) return;
   length += (size_t)sprintf(text + length, " as");
   write_turns(text + length, size - length, trace, episode, trace->answers);

@@ -33,6 +33,7 @@ typedef struct FovViewer {
   double computing;          /**< seconds that a part of it has taken so far */
   double width, height;
   bool following;
+  double scrolled;     /**< rows of the sheet, less than one, that the wheel has turned */
   double since_poll;   /**< seconds */
   char message[512];   /**< of the last action, or of a failure */
   double message_left; /**< seconds that it stays */

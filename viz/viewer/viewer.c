@@ -51,9 +51,16 @@ static FovStatus take_trace(FovViewer *viewer) {
   fov_viewer_forget_heat(viewer);
   viewer->hint[0] = '\0';
   fov_viewer_damage_all(viewer);
-  viewer->player.other = NULL; // until it is compared with the new trace
-  FOV_TRY(fov_player_set_trace(&viewer->player, &viewer->opened.trace));
-  return pair_up(viewer);
+  FovPlayer *player = &viewer->player;
+  double time = player->time, target = player->target;
+  player->other = NULL; // until it is compared with the new trace
+  FOV_TRY(fov_player_set_trace(player, &viewer->opened.trace));
+  FOV_TRY(pair_up(viewer));
+  // The other agent may look longer than this one.
+  double last = fov_player_last(player);
+  player->time = fmin(time, last);
+  player->target = fmin(target, last);
+  return FOV_OK;
 }
 
 /* ---- opening ---- */
@@ -163,6 +170,14 @@ static const char *no_heat(const FovTrace *trace) {
   return places ? NULL : "the agent has neither places nor weights to map";
 }
 
+/** Fails if there is no confusion matrix. */
+static FovStatus check_confusion(const FovTrace *trace) {
+  FovConfusion confusion;
+  FOV_TRY(fov_confusion_count(&confusion, trace, 0));
+  fov_confusion_finish(&confusion);
+  return FOV_OK;
+}
+
 static FovStatus show(FovViewer *viewer, const FovDrawEpisode *what) {
   static const FovMode modes[] = {[FOV_DRAW_EPISODE] = FOV_MODE_SCENE,
                                   [FOV_DRAW_HEAT] = FOV_MODE_HEAT,
@@ -186,6 +201,7 @@ static FovStatus show(FovViewer *viewer, const FovDrawEpisode *what) {
         "%s: --show target: expected a trace with the place of the target, such as one of "
         "env = cluttered; record an older trace again: fovea trace",
         viewer->opened.path);
+  if (what->show == FOV_DRAW_CONFUSION) FOV_TRY(check_confusion(player->trace));
   if (what->method) FOV_TRY(fov_viewer_explain_by(viewer, what->explain, what->method));
   player->around = what->show == FOV_DRAW_TARGET;
   player->head = what->head;
@@ -328,15 +344,12 @@ static void show_order(FovViewer *viewer) {
 /** Shows why an overview would be empty; false if it is not. */
 static bool refuses(FovViewer *viewer, FovAction action) {
   const FovTrace *trace = viewer->player.trace;
-  FovConfusion confusion;
   if (action == FOV_ACTION_HEAT && no_heat(trace)) {
     fov_viewer_show_message(viewer, false, no_heat(trace));
     return true;
   }
   if (action != FOV_ACTION_CONFUSION || trace->control) return false;
-  if (!fov_viewer_check(viewer, fov_confusion_count(&confusion, trace, 0))) return true;
-  fov_confusion_finish(&confusion);
-  return false;
+  return !fov_viewer_check(viewer, check_confusion(trace));
 }
 
 /** A new filter or class changes the selection, so the heat map has to be counted again. */
