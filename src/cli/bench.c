@@ -25,7 +25,7 @@ static const FovOption options[] = {
             "phases: measure 1 and N threads; gradient: compute with N; default: all processors"),
     FOV_INT(Request, repeats, "5", 1, FOV_MAX_REPEATS, "phases, size: measurements of each figure"),
     FOV_INT(Request, largest, "2048", FOV_BENCH_SMALLEST, FOV_BENCH_LARGEST,
-            "bench size: side of the largest image, pixels"),
+            "bench size: measure the sizes up to this one: 28, 64, 128, 256, 512, 1024, 2048"),
     FOV_LONG(Request, samples, "1000", 2, 1e9, "bench gradient: samples of each estimator"),
     FOV_LONG(Request, seed, "0", 0, 1e15, "bench gradient: random seed of its images and choices"),
     FOV_INT(Request, cases, "16", 1, 64, "bench gradient: images, the same in every sample"),

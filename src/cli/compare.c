@@ -107,7 +107,11 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     return fov_fail(FOV_ERR_USAGE, "--json and --format %s: expected one of them",
                     format_names[request->format]);
   if (request->output) FOV_TRY(format_of(&format, request->output));
-  if (request->output && asked != TEXT && asked != format)
+  if (format == FIGURE && request->costs)
+    return fov_fail(FOV_ERR_USAGE, "-o %s and --costs: expected a table, found a figure",
+                    request->output);
+  bool chosen = asked != TEXT || fov_arguments_has(arguments, options, "format");
+  if (request->output && chosen && asked != format)
     return fov_fail(FOV_ERR_USAGE, "-o %s and --%s%s: expected one of them, or the same format",
                     request->output, request->json ? "" : "format ", format_names[asked]);
   for (int i = 0; i < arguments->count && request->output; i++)

@@ -16,7 +16,7 @@ void fov_sweep_table_report(void *table, const FovSweepReport *report);
 /** Removes the table from the screen. */
 void fov_sweep_table_clear(FovSweepTable *table);
 
-/** Prints the configurations, the best first, and what was tested and failed. */
+/** Prints the configurations that have finished, the best first, and their tests. */
 void fov_sweep_print_summary(const FovSweepReport *report);
 
 #endif

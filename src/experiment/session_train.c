@@ -136,6 +136,7 @@ static FovStatus record_trace(const FovSession *session, const FovTask *task) {
   FovRecordRequest record = fov_session_record(session, task);
   record.values = fov_trainer_weights(session->trainer);
   record.update = fov_session_update(session);
+  record.progress = fov_trainer_progress(session->trainer);
   FovTrace trace;
   FOV_TRY(fov_record_trace(&trace, &record, fov_trainer_workspace(session->trainer)));
   FovStatus status = fov_trace_write(&trace, fov_session_path(path, session, FOV_RUN_TRACE));
@@ -179,6 +180,7 @@ static FovStatus evaluate(FovSession *session) {
                          .values = fov_trainer_weights(session->trainer),
                          .cases = eval->cases > 0 && eval->cases < cases ? eval->cases : cases,
                          .rollouts = 1,
+                         .progress = fov_trainer_progress(session->trainer),
                          .seed = (uint64_t)eval->seed,
                          .split = FOV_SPLIT_VALID,
                          .threads = session->request->threads,

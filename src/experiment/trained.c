@@ -51,7 +51,7 @@ static FovStatus compare(const FovTrained *trained, const FovSafetensors *file) 
   bool text = shown->kind == FOV_OBSERVATION_TOKENS;
   int channels = fov_observed(shown, NULL).channels, other = channels == 1 ? 3 : 1;
   if (shown->kind == FOV_OBSERVATION_IMAGE && sees && sees->dims == 2 &&
-      sees->shape[1] * channels == (int64_t)first->cols * other && !changes_sensor(trained))
+      sees->shape[1] == (int64_t)first->cols * other / channels && !changes_sensor(trained))
     return fov_fail(FOV_ERR_USAGE,
                     "%s: the agent sees %d channel%s where these pictures have %d; convert them "
                     "with env = images and env.colour = %s",

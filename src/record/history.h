@@ -14,7 +14,8 @@
 enum { FOV_HISTORY_SNAPSHOTS = 32, FOV_HISTORY_BYTES = 1 << 20 };
 
 /** Whether evaluation `index` (from 1) of `count` is kept: the first, the last, and others evenly
- * spaced, at most FOV_HISTORY_SNAPSHOTS + 1 in all. It depends on nothing else, so an
+ * spaced, at most FOV_HISTORY_SNAPSHOTS + 1 in all; those of a shorter plan, which a run was
+ * resumed from with more episodes, stay besides. It depends on nothing else, so an
  * interrupted run keeps the same ones. */
 bool fov_history_keeps(int64_t index, int64_t count);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "experiment/gradient/estimators.h"
 #include "experiment/gradient/figures.h"
 #include "learn/trainer/update.h"
@@ -26,6 +27,7 @@ static FovStatus sample(FovGradientSums *sums, FovEstimatorSubject *subject,
   const FovGradientRequest *request = comparison->request;
   FOV_TRY(fov_estimator_load(subject, request, kind));
   const FovSampling sampling = {.training = &subject->training,
+                                .progress = subject->trained.progress,
                                 .values = subject->trained.values,
                                 .compared = &comparison->compared,
                                 .average_return = comparison->average_return,
@@ -165,6 +167,7 @@ static FovStatus measure(FovEstimator *estimator, Comparison *comparison,
       comparison->average_return = sums.reward / (double)sums.samples;
   } else if (is_undefined(status)) {
     snprintf(estimator->reason, sizeof estimator->reason, "%s", fov_error_message());
+    fov_text_clean(estimator->reason); // which may end inside a character
     status = FOV_OK;
   }
   fov_gradient_sums_finish(&sums);

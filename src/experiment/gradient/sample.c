@@ -103,7 +103,7 @@ static FovPlan plan_lanes(FovArena *arena, const FovSampling *sampling, int64_t 
                   .env_rng = env_rng,
                   .policy_rng = policy_rng,
                   .copies = copies,
-                  .progress = 1,
+                  .progress = sampling->progress,
                   .teach = true,
                   .predict = baseline->head.build,
                   .every =

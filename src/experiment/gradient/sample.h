@@ -29,6 +29,7 @@ typedef struct FovSampling {
   const real *values;
   const FovGradientParams *compared;
   double average_return;
+  double progress; /**< of the training at the checkpoint, for schedules */
   int cases;
   int64_t samples;
   uint64_t image_seed, choice_seed; /**< of the images; of what is chosen */
