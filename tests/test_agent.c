@@ -33,6 +33,8 @@ static void test_images_that_do_not_fit_the_encoder_are_refused(void **state) {
                        "do not fit in patches of 8 x 8");
   assert_agent_refuses("encoder = conv\n" TOY_SMALL_FILTERS "encoder.second = 2\n", 20, 20,
                        "encoder.second has filters of 3 x 3, which do not fit in maps of 2 x 2");
+  assert_agent_refuses("glimpse.join = scale\nglimpse.where = 0\n", 20, 20,
+                       "glimpse.join = scale: expected the place, found glimpse.where = 0");
   assert_agent_refuses("sensor.whole = yes\n", 20, 8193,
                        "images of 8193 x 20 pixels, expected at most 8192");
   assert_agent_refuses("sensor.whole = yes\nencoder = conv\nencoder.filters = 1024\n"

@@ -75,6 +75,7 @@ static void test_the_gradient_equals_differences_of_the_loss(void **state) {
   check_gradient(NO_POLICY "core = gru\n");
   check_gradient(NO_POLICY "core = none\n");
   check_gradient(NO_POLICY "core = gru\ntime = yes\n");
+  check_gradient(NO_POLICY "core = gru\nglimpse.join = scale\n");
   check_gradient(NO_POLICY "core = rnn\nlayers = 2\n");
   check_gradient(NO_POLICY TOY_TWO_LAYERS "core = rnn\n");
   check_gradient(NO_POLICY TOY_TWO_LAYERS "core = lstm\n");
@@ -89,6 +90,8 @@ static void test_the_gradient_equals_differences_of_the_loss(void **state) {
   check_gradient(WINDOW "draw\nsensor.gain = 2\n" TOY_TWO_LAYERS);
   check_gradient(WINDOW "draw\nencoder = conv\n" TOY_SMALL_FILTERS);
   check_gradient(WINDOW "spatial_transformer\ncore = lstm\n");
+  check_gradient(TILES "glimpse.join = scale\n");
+  check_gradient(WINDOW "draw\nglimpse.join = scale\n");
   check_gradient(TILES TOY_BLOCKS);
   check_gradient(TILES TOY_BLOCKS "core = attention\ncore.hidden = 7\ntiles.keys = values\n"
                                   "tiles.heads = 3\n");

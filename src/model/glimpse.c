@@ -5,10 +5,15 @@
 
 #include "base/profile.h"
 
+static const char *const joins[] = {[FOV_JOIN_ADD] = "add", [FOV_JOIN_SCALE] = "scale", NULL};
+
 const FovOption fov_glimpse_options[] = {
     FOV_INT(FovGlimpseOptions, where, "128", 0, 8192,
             "units that encode the place of a glimpse; 0: it is hidden from the agent"),
     FOV_INT(FovGlimpseOptions, width, "256", 1, 8192, "units of the glimpse vector g_t"),
+    FOV_CHOICE(
+        FovGlimpseOptions, join, "add", joins,
+        "what the place does to the content: add, relu(c + V h), or scale, relu(c) (1 + V h)"),
     FOV_OPTIONS_END,
 };
 
@@ -20,6 +25,11 @@ FovStatus fov_glimpse_build(FovGlimpseNet *net, FovParams *params, const FovGlim
   FOV_TRY(parts->encoder->build(net->encoder_layout, &content, params, parts->encoder_options,
                                 parts->shape));
   net->hides_place = where == 0;
+  net->join = (FovGlimpseJoin)parts->options.join;
+  if (net->hides_place && net->join == FOV_JOIN_SCALE)
+    return fov_fail(FOV_ERR_USAGE,
+                    "glimpse.join = scale: expected the place, found glimpse.where = 0, which "
+                    "hides it; set glimpse.join = add");
   if (!net->hides_place) {
     net->where_w = fov_params_add(params, "where.w", where, 2, FOV_INIT_UNIFORM, 1);
     net->where_bias = fov_params_add(params, "where.bias", 1, where, FOV_INIT_UNIFORM, 1);
@@ -82,7 +92,12 @@ FovVar *fov_glimpse_join(FovTape *tape, const FovGlimpseNet *net, FovVar *rho, F
   FovVar *p = tape->params, *h_g = net->encoder->encode(net->encoder_layout, tape, rho);
   if (net->hides_place) return fov_linear(tape, h_g, &p[net->content_w], &p[net->bias], FOV_RELU);
   FovVar *h_l = fov_linear(tape, places, &p[net->where_w], &p[net->where_bias], FOV_RELU);
-  return fov_linear2(tape, h_g, &p[net->content_w], h_l, &p[net->place_w], &p[net->bias], FOV_RELU);
+  if (net->join == FOV_JOIN_ADD)
+    return fov_linear2(tape, h_g, &p[net->content_w], h_l, &p[net->place_w], &p[net->bias],
+                       FOV_RELU);
+  FovVar *content = fov_linear(tape, h_g, &p[net->content_w], &p[net->bias], FOV_RELU);
+  FovVar *scale = fov_linear(tape, h_l, &p[net->place_w], NULL, FOV_LINEAR);
+  return fov_add(tape, content, fov_multiply(tape, content, scale));
 }
 
 FovVar *fov_glimpse_next(FovVar **rho, FovGlimpses *glimpses, FovTape *tape,

@@ -1,17 +1,21 @@
 /**
  * The glimpse network of Mnih et al. 2014, section 3.1: joins the content of a glimpse and its
- * place l, h_l = relu(Linear(l)),  g = relu(Linear(h_g) + Linear(h_l)); or g = relu(Linear(h_g)),
- * which hides the place from the agent.
+ * place l, h_l = relu(Linear(l)),  g = relu(Linear(h_g) + V h_l); or g = relu(Linear(h_g)), which
+ * hides the place from the agent. With join = scale, g = relu(Linear(h_g)) ∘ (1 + V h_l): the place
+ * scales the content (Perez et al. 2018, without their shift).
  */
 #ifndef FOV_MODEL_GLIMPSE_H
 #define FOV_MODEL_GLIMPSE_H
 
 #include "model/encoder.h"
 
-/** Widths of the glimpse network; that of h_g is the encoder's. */
+typedef enum FovGlimpseJoin { FOV_JOIN_ADD, FOV_JOIN_SCALE } FovGlimpseJoin;
+
+/** The glimpse network; the width of h_g is the encoder's. */
 typedef struct FovGlimpseOptions {
   int where; /**< units of h_l; 0: the place is hidden */
   int width; /**< units of g */
+  int join;  /**< FovGlimpseJoin */
 } FovGlimpseOptions;
 
 extern const FovOption fov_glimpse_options[];
@@ -32,10 +36,12 @@ typedef struct FovGlimpseNet {
   const FovEncoder *encoder;
   void *encoder_layout; /**< owned */
   bool hides_place;
+  FovGlimpseJoin join;
   int where_w, where_bias, content_w, place_w, bias;
 } FovGlimpseNet;
 
-/** Adds the network's parameters. Finished by fov_glimpse_finish, also after a failure. */
+/** Adds the network's parameters. Fails as the encoder does, and if a hidden place is to scale.
+ * Finished by fov_glimpse_finish, also after a failure. */
 FovStatus fov_glimpse_build(FovGlimpseNet *net, FovParams *params, const FovGlimpseParts *parts);
 void fov_glimpse_finish(FovGlimpseNet *net);
 
