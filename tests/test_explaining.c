@@ -621,6 +621,18 @@ static void test_methods_are_those_of_the_opened_run(void **state) {
   fov_viewer_finish(&viewer);
 }
 
+/** Opens a run with an episode that its agent does not repeat, and asks for an explanation. */
+static void assert_not_repeated(const char *run, int episode) {
+  open_with(run, &fov_cli_explain);
+  fov_player_go(&viewer.player, episode);
+  fov_viewer_do(&viewer, FOV_ACTION_OVERLAY_7);
+  wait_for_explanation();
+  assert_refused("no longer sees episode");
+  assert_null(shown().map);
+  assert_null(shown().jacobian);
+  fov_viewer_finish(&viewer);
+}
+
 /** The trace of another sequence is of other data than the agent has. */
 static void test_other_sequences_are_refused(void **state) {
   (void)state;
@@ -628,13 +640,7 @@ static void test_other_sequences_are_refused(void **state) {
     FovTrace trace = record(false, 0);
     trace.symbols[e * trace.width] = (trace.symbols[e * trace.width] + 1) % trace.vocabulary;
     write_trace(trace, "letters/trace.safetensors");
-    open_with("letters", &fov_cli_explain);
-    fov_player_go(&viewer.player, e);
-    fov_viewer_do(&viewer, FOV_ACTION_OVERLAY_7);
-    wait_for_explanation();
-    assert_refused("no longer sees episode");
-    assert_null(shown().jacobian);
-    fov_viewer_finish(&viewer);
+    assert_not_repeated("letters", e);
   }
 }
 
@@ -677,14 +683,7 @@ static void test_a_game_that_is_not_repeated_is_refused(void **state) {
   for (int t = 1; t < trace.lengths[last]; t++) trace.locations[first + 2 * (size_t)t] *= 0.5f;
   assert_true(last >= FIRST && trace.frames > 1);
   write_trace(trace, "catch/trace.safetensors");
-  open_with("catch", &fov_cli_explain);
-  fov_player_go(&viewer.player, last);
-  fov_viewer_do(&viewer, FOV_ACTION_METHOD);
-  wait_for_explanation();
-  assert_refused("no longer sees episode");
-  assert_null(shown().map);
-  assert_null(shown().jacobian);
-  fov_viewer_finish(&viewer);
+  assert_not_repeated("catch", last);
 }
 
 static void test_moves_have_no_confusion_matrix(void **state) {

@@ -658,16 +658,22 @@ static void add_slowly(int canvas[CANVAS][CANVAS][3], FovCrop from, int y0, int 
   }
 }
 
-static void clutters_in_colour(void **state) {
-  (void)state;
+/** Writes two classes of six pictures. */
+static void write_classes(int channels) {
   uint8_t pixels[SIDE * SIDE * 3];
   for (int k = 0; k < 2; k++) {
     make(below("%d", k));
     for (int n = 0; n < 6; n++) {
-      for (int i = 0; i < SIDE * SIDE * 3; i++) pixels[i] = (uint8_t)(k * 31 + n * 57 + i * 3);
-      write_pixels(below("%d/%d.png", k, n), SIDE, SIDE, 3, pixels);
+      for (int i = 0; i < SIDE * SIDE * channels; i++)
+        pixels[i] = (uint8_t)(k * 31 + n * 57 + i * 3);
+      write_pixels(below("%d/%d.png", k, n), SIDE, SIDE, channels, pixels);
     }
   }
+}
+
+static void clutters_in_colour(void **state) {
+  (void)state;
+  write_classes(3);
   Options options = options_for(folder);
   options.place = ANYWHERE;
   options.canvas.size = CANVAS;
@@ -692,14 +698,8 @@ static void clutters_in_colour(void **state) {
 /** A piece is a part of what its whole picture would be. */
 static void pieces_are_cut_from_distorted_pictures(void **state) {
   (void)state;
-  uint8_t pixels[SIDE * SIDE], whole[CANVAS * CANVAS] = {0}, image[CANVAS * CANVAS] = {0};
-  for (int k = 0; k < 2; k++) {
-    make(below("%d", k));
-    for (int n = 0; n < 6; n++) {
-      for (int i = 0; i < SIDE * SIDE; i++) pixels[i] = (uint8_t)(k * 31 + n * 57 + i * 3);
-      write_pixels(below("%d/%d.png", k, n), SIDE, SIDE, 1, pixels);
-    }
-  }
+  uint8_t whole[CANVAS * CANVAS] = {0}, image[CANVAS * CANVAS] = {0};
+  write_classes(1);
   Options options = options_for(folder);
   options.canvas.size = CANVAS;
   options.canvas.pieces = 1;

@@ -177,8 +177,7 @@ static FovStatus measure_settings(const Bench *bench, const char *name, const ch
 /** Whether the user has chosen the core. */
 static bool core_is_given(const Bench *bench) {
   for (int i = 0; i < bench->change_count; i++)
-    if (strncmp(bench->changes[i], "core", 4) == 0 && strchr("= ", bench->changes[i][4]))
-      return true;
+    if (fov_cli_sets(bench->changes[i], "core")) return true;
   return false;
 }
 

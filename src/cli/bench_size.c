@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/bench.h"
+#include "cli/cli.h"
 #include "draw.h"
 
 static const int sizes[] = {FOV_BENCH_SMALLEST, 64, 128, 256, 512, 1024, FOV_BENCH_LARGEST};
@@ -54,9 +55,9 @@ static FovStatus measure(Costs *costs, int agent, int i, const char *const *sett
 
 /** Refuses a setting whose key is that of `own`, a `key=value` that is set here. */
 static FovStatus refuse(const char *setting, const char *own) {
-  size_t key = strcspn(own, "=");
-  if (strncmp(setting, own, key) != 0 || !strchr("= ", setting[key])) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE, "%s: bench size sets %.*s itself", setting, (int)key, own);
+  if (!fov_cli_sets(setting, own)) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "%s: bench size sets %.*s itself", setting, (int)strcspn(own, "="),
+                  own);
 }
 
 FovStatus fov_bench_size_check(const char *const *settings, int count) {

@@ -36,6 +36,9 @@ void fov_cli_note_file(const char *path, bool checked);
 /** Whether a word is key=value, and not the name of a file. */
 bool fov_cli_is_setting(const char *word);
 
+/** Whether key=value sets a key, which ends at a '=' or with the text. */
+bool fov_cli_sets(const char *word, const char *key);
+
 /** Fails if the output of an option ("-o") would replace a file that the command reads. */
 FovStatus fov_cli_check_output(const char *option, const char *output, const char *source);
 

@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/explain.h"
@@ -24,7 +23,7 @@ static FovStatus load(FovTrained *trained, const char *run, const FovExplainComm
   if (!command->through || !holds_back(trained)) return FOV_OK;
   fov_trained_finish(trained);
   for (int i = 0; i < changes->count; i++)
-    if (strncmp(changes->list[i], "attention.gradient=", strlen("attention.gradient=")) == 0)
+    if (fov_cli_sets(changes->list[i], "attention.gradient"))
       return fov_fail(FOV_ERR_USAGE, "--through and %s: expected one of them", changes->list[i]);
   changes->list[changes->count++] = "attention.gradient=1";
   return fov_trained_load(trained, run, changes->list, changes->count, split);

@@ -91,6 +91,14 @@ bool fov_cli_is_setting(const char *word) {
   return strchr(word, '=') && !fov_file_exists(word);
 }
 
+bool fov_cli_sets(const char *word, const char *key) {
+  size_t length = strcspn(key, "=");
+  word += strspn(word, " ");
+  if (strncmp(word, key, length) != 0) return false;
+  word += length;
+  return word[strspn(word, " ")] == '=';
+}
+
 FovStatus fov_cli_check_output(const char *option, const char *output, const char *source) {
   if (!fov_file_same(output, source)) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE, "%s %s: would replace %s, which is read; choose another name",

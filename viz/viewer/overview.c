@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "draw.h"
 #include "viz/export/export.h"
-#include "viz/scene/confusion.h"
 #include "viz/scene/episode.h"
 #include "viz/viewer/drawing.h"
 #include "viz/viewer/explained_episodes.h"
@@ -25,12 +24,7 @@ static FovStatus turn(FovViewer *viewer, int page, double width, double height) 
     fov_player_scroll(player, (page - 1) * player->rows - player->scroll);
     return FOV_OK;
   }
-  if (player->mode == FOV_MODE_CONFUSION) {
-    FovConfusion confusion;
-    FOV_TRY(fov_confusion_count(&confusion, player->trace, 0));
-    fov_confusion_finish(&confusion);
-    return FOV_OK;
-  }
+  if (player->mode == FOV_MODE_CONFUSION) return FOV_OK;
   FOV_TRY(fov_viewer_count_heat(viewer));
   int pages = (viewer->heat.maps - 2) / FOV_HEAT_PAGE + 1;
   if (page > pages) return no_page(viewer->opened.path, page, pages);

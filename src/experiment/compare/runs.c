@@ -43,7 +43,7 @@ static FovStatus no_memory(void) {
   return fov_fail(FOV_ERR_MEMORY, "no memory for the runs to compare");
 }
 
-/** Of two labels a variant keeps the first in the alphabet, whichever was read first. */
+/** Keeps the alphabetically first label, so that the order of the runs does not matter. */
 static FovStatus choose_label(FovVariant *variant, const char *label) {
   if (strcmp(label, variant->label) >= 0) return FOV_OK;
   free(variant->label);

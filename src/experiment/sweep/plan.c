@@ -269,13 +269,7 @@ static FovStatus print_plan(FovSweepPlan *plan) {
                                              : fov_fail(FOV_ERR_MEMORY, "no memory for a sweep");
 }
 
-/** of_experiment: the plan's file is an experiment. */
-static FovStatus add_change(FovSettings *all, const char *change, bool of_experiment) {
-  if (of_experiment && strncmp(change, "sweep.experiment=", strlen("sweep.experiment=")) == 0)
-    return fov_fail(FOV_ERR_USAGE,
-                    "%.200s: expected a sweep file, found an experiment; name the other experiment "
-                    "instead of it",
-                    change);
+static FovStatus add_change(FovSettings *all, const char *change) {
   if (fov_sweep_is_of_row(change))
     return fov_fail(FOV_ERR_USAGE,
                     "%.200s: expected key=value; rows are sections of a sweep file, and the "
@@ -298,8 +292,13 @@ static FovStatus check_seed(const FovSettings *all, const char *file) {
 static FovStatus read_plan(FovSweepPlan *plan, FovSettings **all, const char *file,
                            const char *const *changes, int change_count) {
   FOV_TRY(read_file(all, plan, file));
-  bool of_experiment = *plan->options.experiment != '\0';
-  for (int i = 0; i < change_count; i++) FOV_TRY(add_change(*all, changes[i], of_experiment));
+  for (int i = 0; i < change_count; i++) FOV_TRY(add_change(*all, changes[i]));
+  if (*plan->options.experiment && names_experiment(*all))
+    return fov_fail(
+        FOV_ERR_USAGE,
+        "sweep.experiment: expected a sweep file, found an experiment, %.200s; name the "
+        "other experiment instead of it",
+        file);
   FOV_TRY(check_seed(*all, file));
   FOV_TRY(resolve_options(plan, *all));
   FOV_TRY(fov_sweep_rows_read(&plan->rows, file, *all));
