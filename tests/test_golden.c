@@ -153,28 +153,40 @@ static void test_scene_with_tiles_of_a_policy(void **state) {
   check_scene(make_up_tiles(2, 4, "policy.tiles"), 2, 0, &fov_theme_dark, "scene-tiles");
 }
 
-/** Attention that draws a tile from its weights: an outline around it, a path, and squares. */
-static void test_scene_with_a_tile_that_attention_chose(void **state) {
-  (void)state;
-  FovTrace trace = make_up_tiles(2, 4, "attention.tiles");
+/** Attention that reads a tile: an outline around it, a path, and squares. */
+static FovTrace make_up_choice(int episodes, const char *attention) {
+  FovTrace trace = make_up_tiles(episodes, 4, "attention.tiles");
   snprintf(trace.policy, sizeof trace.policy, "sites");
-  snprintf(trace.attention, sizeof trace.attention, "sampled");
+  snprintf(trace.attention, sizeof trace.attention, "%s", attention);
   trace.reach = FOV_REACH_GLIMPSE;
-  check_scene(trace, 2, 0, &fov_theme_dark, "scene-choice");
+  return trace;
+}
+
+static void test_scene_with_a_tile_that_attention_chose(void **state) {
+  static const char *const names[] = {
+      "sampled", "straight_through", "gumbel", "reinmax", "rebar", "relax", NULL};
+  (void)state;
+  for (int i = 0; names[i]; i++)
+    check_scene(make_up_choice(2, names[i]), 2, 0, &fov_theme_dark, "scene-choice");
 }
 
 /** Local attention weighs the tiles near a place, which has a path. */
-static void test_scene_with_weights_near_a_place(void **state) {
-  (void)state;
+static FovTrace make_up_local(int episodes, const char *attention) {
   enum { K = 4 };
-  FovTrace trace = make_up_tiles(2, K, "attention.tiles");
-  snprintf(trace.attention, sizeof trace.attention, "local_p");
+  FovTrace trace = make_up_tiles(episodes, K, "attention.tiles");
+  snprintf(trace.attention, sizeof trace.attention, "%s", attention);
   trace.reach = FOV_REACH_NEAR;
-  for (int i = 0; i < 2 * GLIMPSES * K * K; i++) {
+  for (int i = 0; i < episodes * GLIMPSES * K * K; i++) {
     int t = i / (K * K) % GLIMPSES, column = t % K, row = (t + 1) % K;
     if (abs(i % K - column) > 1 || abs(i / K % K - row) > 1) trace.column[0].values[i] = 0;
   }
-  check_scene(trace, 2, 0, &fov_theme_dark, "scene-local");
+  return trace;
+}
+
+static void test_scene_with_weights_near_a_place(void **state) {
+  (void)state;
+  check_scene(make_up_local(2, "local_p"), 2, 0, &fov_theme_dark, "scene-local");
+  check_scene(make_up_local(2, "local_m"), 2, 0, &fov_theme_dark, "scene-local");
 }
 
 /** Soft attention has no path, and its mean glimpse no place. */
@@ -393,6 +405,16 @@ static void test_contact_sheet_of_windows(void **state) {
   check_sheet(make_up_windows(7, 1), "sheet-windows");
 }
 
+static void test_contact_sheet_of_chosen_tiles(void **state) {
+  (void)state;
+  check_sheet(make_up_choice(7, "sampled"), "sheet-choice");
+}
+
+static void test_contact_sheet_of_weights_near_a_place(void **state) {
+  (void)state;
+  check_sheet(make_up_local(7, "local_p"), "sheet-local");
+}
+
 static void test_contact_sheet_of_alignments(void **state) {
   (void)state;
   check_sheet(make_up_symbols(9, 1), "sheet-alignments");
@@ -444,6 +466,8 @@ int main(void) {
       cmocka_unit_test(test_contact_sheet),
       cmocka_unit_test(test_contact_sheet_of_weights),
       cmocka_unit_test(test_contact_sheet_of_windows),
+      cmocka_unit_test(test_contact_sheet_of_chosen_tiles),
+      cmocka_unit_test(test_contact_sheet_of_weights_near_a_place),
       cmocka_unit_test(test_contact_sheet_of_alignments),
       cmocka_unit_test(test_a_small_difference_is_detected),
   };
