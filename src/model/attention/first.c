@@ -16,7 +16,9 @@ static void begin(void *values, const void *layout, FovTape *tape, int lanes, in
 static void read(FovReadout *readout, void *values, const void *layout, FovTape *tape,
                  const FovView *view) {
   State *state = values;
-  fov_sites_read_last(readout, &state->sites, layout, tape, view);
+  FovView seen = *view;
+  seen.changed = false; // later images are not read
+  fov_sites_read_last(readout, &state->sites, layout, tape, &seen);
   if (state->read) readout->g = fov_zeros(tape, view->lanes, readout->g->cols);
   state->read = true;
 }
