@@ -108,10 +108,26 @@ static void test_tiles_that_do_not_fit_are_refused(void **state) {
       "attention = sampled\ntiles.side = 6\ntiles.keys = coarse\ntiles.cells = 11\n", 20, 20,
       "tiles.cells = 11: 6 tiles make a coarse view of 66 cells each way, expected "
       "at most 64; set tiles.cells = 10 or less");
+  assert_agent_refuses(TOY_SOFT TOY_COARSE "tiles.down = 2\n", 20, 20,
+                       "tiles.keys = coarse: expected as many tiles down as across, found 2 and 3");
   assert_agent_refuses(
       TOY_SOFT TOY_COARSE, 20, 8193,
       "tiles.keys = coarse: images of 8193 x 20 pixels, expected at most 8192 each "
       "way; make them smaller or set tiles.keys = projected");
+}
+
+static void test_keys_that_are_not_read_are_not_checked(void **state) {
+  (void)state;
+  static const char *const readers[] = {"attention = soft\nscore = location\n",
+                                        "attention = first\n", NULL};
+  for (int i = 0; readers[i]; i++) {
+    Toy toy;
+    char settings[200];
+    snprintf(settings, sizeof settings, "%s" TOY_TILES "tiles.keys = coarse\ntiles.down = 2\n",
+             readers[i]);
+    toy_create(&toy, settings);
+    toy_finish(&toy);
+  }
 }
 
 static void test_a_window_of_the_whole_image_is_refused(void **state) {
@@ -381,6 +397,7 @@ int main(void) {
       cmocka_unit_test(test_what_cannot_look_at_a_vector_is_refused),
       cmocka_unit_test(test_a_score_without_keys_is_refused_for_a_memory_that_grows),
       cmocka_unit_test(test_tiles_that_do_not_fit_are_refused),
+      cmocka_unit_test(test_keys_that_are_not_read_are_not_checked),
       cmocka_unit_test(test_a_window_of_the_whole_image_is_refused),
       cmocka_unit_test(test_one_glimpse_of_a_place_that_moves_is_refused),
       cmocka_unit_test(test_a_choice_by_what_a_look_changes_is_refused),

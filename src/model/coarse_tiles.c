@@ -7,6 +7,14 @@
 static FovStatus check(const FovAttentionParts *parts) {
   const FovTilesOptions *o = &parts->tiles;
   int side = o->side * o->cells;
+  if (parts->vocabulary)
+    return fov_fail(FOV_ERR_USAGE, "tiles.keys = coarse: expected an environment of images, found "
+                                   "sequences of symbols; set tiles.keys = projected");
+  if (o->down != 0 && o->down != o->side)
+    return fov_fail(FOV_ERR_USAGE,
+                    "tiles.keys = coarse: expected as many tiles down as across, found %d and %d; "
+                    "set tiles.down = 0",
+                    o->down, o->side);
   if (side > FOV_MAX_SIDE)
     return fov_fail(FOV_ERR_USAGE,
                     "tiles.cells = %d: %d tiles make a coarse view of %d cells each way, expected "

@@ -56,11 +56,6 @@ static FovStatus check_tiles(const FovSites *sites, const FovAttentionParts *par
         grid.across, grid.down, parts->width, parts->height,
         parts->tiles.down == 0 || grid.across > parts->width ? "tiles.side" : "tiles.down");
   const FovSensor *sensor = &sites->net.sensor;
-  if (sites->keys == FOV_KEYS_COARSE && grid.down != grid.across)
-    return fov_fail(FOV_ERR_USAGE,
-                    "tiles.keys = coarse: expected as many tiles down as across, found %d and %d; "
-                    "set tiles.down = 0",
-                    grid.down, grid.across);
   if (sensor->whole)
     return fov_fail(FOV_ERR_USAGE, "sensor.whole: every tile would see the whole image; set "
                                    "sensor.whole = no");
@@ -73,14 +68,8 @@ static FovStatus check_tiles(const FovSites *sites, const FovAttentionParts *par
   return FOV_OK;
 }
 
-static FovStatus check_symbols(const FovSites *sites) {
-  if (sites->keys != FOV_KEYS_COARSE) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE, "tiles.keys = coarse: expected an environment of images, found "
-                                 "sequences of symbols; set tiles.keys = projected");
-}
-
 static FovStatus check(const FovSites *sites, const FovAttentionParts *parts) {
-  FOV_TRY(sites->symbols.count ? check_symbols(sites) : check_tiles(sites, parts));
+  if (!sites->symbols.count) FOV_TRY(check_tiles(sites, parts));
   if (parts->tiles.rnn != FOV_BIRNN_NONE && sites->width % 2 != 0)
     return fov_fail(FOV_ERR_USAGE,
                     "glimpse.width = %d: expected an even number, half for each direction of "
