@@ -280,10 +280,10 @@ const FovCommand fov_command_bench = {
              "Without a name: all phases. Without EXPERIMENT: three tasks, each with core=rnn and\n"
              "core=lstm.\n"
              "key=value changes a setting, as in fovea train. size refuses those that it sets:\n"
-             "env, env.size, glimpses, sensor.scales, sensor.whole, encoder and core. gradient\n"
-             "refuses those that its estimators set: attention, objective, baseline, reward,\n"
-             "train.*, policy.entropy and seed; without --own-reward also policy.cost and\n"
-             "stop.cost if the answers are classes.\n",
+             "env, env.size, attention, glimpses, sensor.side, sensor.scales, sensor.whole,\n"
+             "encoder and core. gradient refuses those that its estimators set: attention,\n"
+             "objective, baseline, reward, train.*, policy.entropy and seed; without\n"
+             "--own-reward also policy.cost and stop.cost if the answers are classes.\n",
     .examples = "  fovea bench\n"
                 "  fovea bench train experiments/cluttered-60 core=gru\n"
                 "  mpirun -n 2 fovea bench train experiments/cluttered-60 --threads 1\n"

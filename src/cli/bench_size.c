@@ -8,22 +8,26 @@
 
 static const int sizes[] = {FOV_BENCH_SMALLEST, 64, 128, 256, 512, 1024, FOV_BENCH_LARGEST};
 
+enum { MOST = 5 }; // settings of an agent
+
 /** Two agents that recognise a digit in an image of any size. The second is the convolutional
  * network of Mnih et al. 2014, table 2a, whose input grows with the image. */
 static const struct {
   const char *name, *key;
-  const char *settings[4];
+  const char *settings[MOST];
 } agents[] = {
-    {"8 glimpses of 12 x 12 at 3 scales", "glimpses", {"glimpses=8", "sensor.scales=3"}},
+    {"8 glimpses of 12 x 12 at 3 scales",
+     "glimpses",
+     {"attention=gaze", "glimpses=8", "sensor.side=12", "sensor.scales=3"}},
     {"convolutional network on the whole image",
      "convolution",
-     {"glimpses=1", "sensor.whole=yes", "encoder=conv", "core=none"}},
+     {"attention=gaze", "glimpses=1", "sensor.whole=yes", "encoder=conv", "core=none"}},
 };
 
 enum {
   SIZES = sizeof sizes / sizeof *sizes,
   AGENTS = sizeof agents / sizeof *agents,
-  MAX_OWN = 6, // settings of an agent and its image
+  MAX_OWN = MOST + 2, // with those of its image
 };
 
 /** The seconds of an episode at every size. */
@@ -42,7 +46,8 @@ static FovStatus measure(Costs *costs, int agent, int i, const char *const *sett
   for (int s = 0; s < count; s++) all[s] = settings[s];
   all[count++] = "env=translated";
   all[count++] = env_size;
-  for (int s = 0; s < 4 && agents[agent].settings[s]; s++) all[count++] = agents[agent].settings[s];
+  for (int s = 0; s < MOST && agents[agent].settings[s]; s++)
+    all[count++] = agents[agent].settings[s];
   FovSubject subject = {0};
   FovStatus status = fov_subject_load(&subject, NULL, all, count);
   if (status == FOV_OK)
@@ -65,7 +70,7 @@ FovStatus fov_bench_size_check(const char *const *settings, int count) {
     FOV_TRY(refuse(settings[i], "env="));
     FOV_TRY(refuse(settings[i], "env.size="));
     for (int agent = 0; agent < AGENTS; agent++)
-      for (int s = 0; s < 4 && agents[agent].settings[s]; s++)
+      for (int s = 0; s < MOST && agents[agent].settings[s]; s++)
         FOV_TRY(refuse(settings[i], agents[agent].settings[s]));
   }
   return FOV_OK;
