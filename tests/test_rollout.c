@@ -688,6 +688,27 @@ static void test_agents_are_shown_the_cue(void **state) {
   }
 }
 
+/** One σ from the mean, which is in the middle, each place 137.5° further than the one before. */
+static void test_deterministic_places_spread_in_other_directions(void **state) {
+  (void)state;
+  Toy toy;
+  ToyPlay p;
+  toy_create(&toy, "glimpses = 5\npolicy.sigma = 2\npolicy.spread = 1\n");
+  real *zeros = fov_params_block(&toy.experiment.agent.params);
+  toy_play_begin(&p, &toy, zeros, NULL, 0, 12);
+  p.plan.deterministic = true;
+  toy_play_run(&p, &toy);
+  for (int t = 2; t < p.rollout.time_steps; t++)
+    for (int i = 0; i < p.rollout.at[t].count; i++) {
+      const real *place = fov_value_row(p.rollout.at[t].location, i);
+      assert_close(place[0], 4. / TOY_SIDE * cos(2.3999632 * (t - 1)), 1e-6);
+      assert_close(place[1], 4. / TOY_SIDE * sin(2.3999632 * (t - 1)), 1e-6);
+    }
+  toy_play_finish(&p);
+  free(zeros);
+  toy_finish(&toy);
+}
+
 /** log π of an action is the logits' log-softmax; a deterministic rollout takes the likeliest
  * action and has no log π. */
 static void test_actions_are_sampled_from_the_logits(void **state) {
@@ -1010,6 +1031,7 @@ int main(void) {
       cmocka_unit_test(test_images_are_augmented_in_a_training_only),
       cmocka_unit_test(test_augmentation_disturbs_no_other_draw),
       cmocka_unit_test(test_a_game_follows_its_actions),
+      cmocka_unit_test(test_deterministic_places_spread_in_other_directions),
       cmocka_unit_test(test_actions_are_sampled_from_the_logits),
       cmocka_unit_test(test_a_lane_is_the_same_alone),
       cmocka_unit_test(test_every_glimpse_costs),
