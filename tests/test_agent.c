@@ -172,8 +172,8 @@ static void test_a_temperature_that_overflows_is_refused(void **state) {
 static void test_tiles_that_cannot_attend_to_each_other_are_refused(void **state) {
   (void)state;
   assert_agent_refuses("attention = soft\ntiles.side = 1\n" TOY_BLOCKS, 20, 20,
-                       "tiles.blocks = 2: expected tiles that attend to each other, found one; set "
-                       "tiles.blocks = 0, or tiles.side = 2 or more");
+                       "tiles.blocks = 2: expected tiles or symbols that attend to each other, "
+                       "found one; set tiles.blocks = 0, or tiles.side = 2 or more");
   assert_agent_refuses(TOY_SOFT TOY_BLOCKS "glimpse.width = 16\n", 20, 20,
                        "tiles.block_heads = 3: expected a number that divides glimpse.width = 16");
 }
@@ -347,7 +347,7 @@ static void test_a_policy_without_effect_is_refused(void **state) {
     if (!strcmp(name, "centre")) continue;
     task.policy = *policy;
     snprintf(message, sizeof message,
-             "attention = soft: expected policy = centre, found policy = %s", name);
+             "attention = soft: policy = %s does not fit; set policy = centre", name);
     assert_int_equal(fov_task_check(&task), FOV_ERR_USAGE);
     assert_message(message);
   }

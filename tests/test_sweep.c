@@ -445,6 +445,7 @@ static void mistakes_in_rows_name_row_and_line(void **state) {
   REFUSED("kinds:3: row 'a': sets core, which has several values",
           "core=rnn,gru\n[row a]\ncore=gru\n");
   REFUSED("kinds:2: row 'a': seed: ", "[row a]\nseed=3\n");
+  REFUSED("kinds:2: row 'a': sweep.seeds: a row cannot set it", "[row a]\nsweep.seeds=3\n");
   REFUSED("unknown key 'row'", "[row a]\ncore=gru\nrow=3\n");
   REFUSED("absent: cannot open", "[row a]\nexperiment=absent\n");
   REFUSED("is set twice", "[row a]\ncore=rnn\ncore=gru\n");

@@ -36,9 +36,9 @@ static FovStatus check_blocks(const FovSites *sites) {
   if (transformer->count == 0) return FOV_OK;
   if (sites->count == 1)
     return fov_fail(FOV_ERR_USAGE,
-                    "tiles.blocks = %d: expected tiles that attend to each other, found one; set "
-                    "tiles.blocks = 0, or tiles.side = 2 or more",
-                    transformer->count);
+                    "tiles.blocks = %d: expected tiles or symbols that attend to each other, found "
+                    "one; set tiles.blocks = 0%s",
+                    transformer->count, sites->symbols.count ? "" : ", or tiles.side = 2 or more");
   if (sites->width % transformer->heads != 0)
     return fov_fail(FOV_ERR_USAGE,
                     "tiles.block_heads = %d: expected a number that divides glimpse.width = %d",

@@ -94,6 +94,9 @@ static FovStatus take_setting(FovSweepRow *row, const FovSetting *setting, const
     return fov_fail(FOV_ERR_USAGE,
                     "%s: seed: a row cannot set it; set the seeds of the sweep with --seeds",
                     where);
+  if (strncmp(setting->key, "sweep.", strlen("sweep.")) == 0)
+    return fov_fail(FOV_ERR_USAGE, "%s: %s: a row cannot set it; set it in the section [sweep]",
+                    where, setting->key);
   if (change && fov_sweep_varies(change)) return FOV_OK; // every row tries its values
   if (fov_sweep_varies(value))
     return fov_fail(FOV_ERR_USAGE,

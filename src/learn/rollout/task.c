@@ -84,8 +84,8 @@ FovStatus fov_task_check(const FovTask *task) {
   const FovAttention *attention = task->agent->attention;
   const char *other = fov_policy_for(attention, task->policy);
   if (other)
-    return fov_fail(FOV_ERR_USAGE, "attention = %s: expected policy = %s, found policy = %s",
-                    attention->plugin.name, other, task->policy->plugin.name);
+    return fov_fail(FOV_ERR_USAGE, "attention = %s: policy = %s does not fit; set policy = %s",
+                    attention->plugin.name, task->policy->plugin.name, other);
   if (fov_task_glimpses(task) < attention->least_glimpses)
     return fov_fail(FOV_ERR_USAGE,
                     "attention = %s reads another place with every glimpse: expected glimpses = %d "
