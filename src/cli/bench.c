@@ -236,7 +236,8 @@ static void print_header(const Bench *bench) {
   printf("%s, ", fov_gemm_library());
   if (ranks > 1) printf("%d ranks of ", ranks);
   printf("up to %d thread%s", bench->threads, fov_plural(bench->threads));
-  if (!bench->gradient) printf("; medians of %d repeats (lowest-highest)", bench->request->repeats);
+  int repeats = bench->request->repeats;
+  if (!bench->gradient && repeats > 1) printf("; medians of %d repeats (lowest-highest)", repeats);
   putchar('\n');
 }
 

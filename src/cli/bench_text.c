@@ -43,11 +43,12 @@ static void print_subject(const FovBenchResult *result) {
   int glimpses = fov_task_glimpses(&subject->training.task);
   fov_print(stdout, "\n%s: ", result->name);
   if (shown->kind == FOV_OBSERVATION_TOKENS)
-    printf("%d readings of at most %d symbols, %d different ones", glimpses, shown->length,
-           shown->vocabulary);
+    printf("%d reading%s of at most %d symbol%s, %d different ones", glimpses, fov_plural(glimpses),
+           shown->length, fov_plural(shown->length), shown->vocabulary);
   else
-    printf("%d glimpses of %d x %d at %d scales from %d x %d", glimpses, glimpse.side, glimpse.side,
-           glimpse.scales, shown->width, shown->height);
+    printf("%d glimpse%s of %d x %d at %d scale%s from %d x %d", glimpses, fov_plural(glimpses),
+           glimpse.side, glimpse.side, glimpse.scales, fov_plural(glimpse.scales), shown->width,
+           shown->height);
   printf(", core %s, %zu parameters, batch %d\n", e->slots[FOV_SLOT_CORE].plugin->name,
          fov_params_learned(&e->agent.params), e->train.batch);
 }

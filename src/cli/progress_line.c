@@ -139,12 +139,14 @@ static void print_input(const FovReport *report) {
   const FovExperiment *e = report->experiment;
   const FovGlimpseShape *glimpse = &e->agent.glimpse;
   const FovObservation *shown = &report->train->observation;
+  const char *several = fov_plural(report->glimpses);
   if (shown->kind == FOV_OBSERVATION_TOKENS)
-    printf("%d readings of at most %d symbols, %d different ones", report->glimpses, shown->length,
-           shown->vocabulary);
+    printf("%d reading%s of at most %d symbol%s, %d different ones", report->glimpses, several,
+           shown->length, fov_plural(shown->length), shown->vocabulary);
   else
-    printf("%d glimpses of %d x %d at %d scales, encoder %s", report->glimpses, glimpse->side,
-           glimpse->side, glimpse->scales, e->slots[FOV_SLOT_ENCODER].plugin->name);
+    printf("%d glimpse%s of %d x %d at %d scale%s, encoder %s", report->glimpses, several,
+           glimpse->side, glimpse->side, glimpse->scales, fov_plural(glimpse->scales),
+           e->slots[FOV_SLOT_ENCODER].plugin->name);
 }
 
 static void print_start(const FovReport *report) {

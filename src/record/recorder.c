@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/memory.h"
 #include "base/team.h"
+#include "base/text.h"
 #include "record/checkpoint.h"
 
 // Before the names of the columns, which come in this order.
@@ -200,7 +201,7 @@ static FovStatus check_memory(const FovRecordRequest *request, const FovWorkspac
   double frame = (double)fov_observation_bytes(&spec->observation);
   double kept = spec->changes ? lanes * count_frames(request->task) * frame : 0;
   char name[80];
-  snprintf(name, sizeof name, "a trace of %d episodes", episodes);
+  snprintf(name, sizeof name, "a trace of %d episode%s", episodes, fov_plural(episodes));
   double shard = 0;
   if (!workspace || !fov_workspace_is_used(workspace, 1))
     FOV_TRY(fov_shard_bytes(&shard, request->task, request->values));
