@@ -25,8 +25,8 @@ typedef struct FovWindowOptions {
 } FovWindowOptions;
 
 /** The options of a kind of window. Adam changes every weight of the head by about the same amount,
- * so the function of a wide state changes much more. With a scale of 1 windows jump before their
- * content is learned, each jump changes the next window, and gradients through many glimpses
+ * so a linear function of a wide state changes by much more. With a scale of 1 windows jump before
+ * their content is learned, each jump changes the next window, and gradients through many glimpses
  * explode. */
 #define FOV_WINDOW_OPTIONS(SCALE)                                                                  \
   FOV_REAL(FovWindowOptions, start, "1", 0.01, 10,                                                 \
