@@ -63,32 +63,38 @@ static real bounded(double number, double low, double high) {
 FOV_INLINE void weigh_pixel(real *restrict weights, const real *restrict centres,
                             const real *restrict least, real factor, int p) {
   real cut = (real)-CUT;
-  for (int j = 0; j < VECTOR; j++) {
+  for (int j = 0; j < BLOCK; j++) {
     real d = (real)p - centres[j], exponent = (least[j] - d * d) * factor;
     weights[j] = exponent < cut ? 0 : fov_exp(exponent);
   }
 }
 
-/** One vector of filters, from filter j on; weights outside the image are only summed. The sums
- * stay in registers. */
+/** One block of filters, from filter j on; weights outside the image are only summed. The sums stay
+ * in registers. */
 FOV_INLINE void fill_filters(Axis *axis, const real *least, int j) {
-  Vector sums = {0}, means = {0}, squares = {0}, centres = *(Vector *)(axis->centres + j);
-  real outside[VECTOR], *weights = axis->weights + j, factor = 1 / (2 * axis->sigma * axis->sigma);
+  Vector sums[VECTORS] = {0}, means[VECTORS] = {0}, squares[VECTORS] = {0};
+  const Vector *centres = (const Vector *)(axis->centres + j);
+  real outside[BLOCK], *weights = axis->weights + j, factor = 1 / (2 * axis->sigma * axis->sigma);
   for (int p = axis->low; p < axis->high; p++) {
     bool inside = p >= axis->begin && p < axis->begin + axis->count;
     real *to = inside ? weights + (size_t)(p - axis->begin) * axis->lanes : outside;
     weigh_pixel(to, axis->centres + j, least + j, factor, p);
-    Vector w = *(Vector *)to, d = (real)p - centres, first = w * d;
-    sums += w, means += first, squares += first * d;
+    for (int i = 0; i < VECTORS; i++) {
+      Vector w = ((Vector *)to)[i], d = (real)p - centres[i], first = w * d;
+      sums[i] += w, means[i] += first, squares[i] += first * d;
+    }
   }
-  sums = 1 / sums;
-  *(Vector *)(axis->means + j) = means * sums;
-  *(Vector *)(axis->squares + j) = squares * sums;
-  for (int k = 0; k < axis->count; k++, weights += axis->lanes) *(Vector *)weights *= sums;
+  for (int i = 0; i < VECTORS; i++) {
+    sums[i] = 1 / sums[i];
+    ((Vector *)(axis->means + j))[i] = means[i] * sums[i];
+    ((Vector *)(axis->squares + j))[i] = squares[i] * sums[i];
+    for (int k = 0; k < axis->count; k++)
+      ((Vector *)(weights + (size_t)k * axis->lanes))[i] *= sums[i];
+  }
 }
 
 FOV_KERNEL static void fill_gaussian(Axis *axis, const real *least) {
-  for (int j = 0; j < axis->lanes; j += VECTOR) fill_filters(axis, least, j);
+  for (int j = 0; j < axis->lanes; j += BLOCK) fill_filters(axis, least, j);
 }
 
 static void make_gaussian(Axis *axis) {
