@@ -105,6 +105,10 @@ static FovStatus copy_weights(FovSession *session, const FovSafetensors *file) {
     status = fov_checkpoint_start_weights(state->value, &session->kept, params, &heads.params,
                                           session->experiment.train.average > 0, file);
   fov_agent_finish(&heads);
+  if (status == FOV_ERR_FORMAT)
+    return fov_fail(status,
+                    "%s; train.init expects weights of the same attention, encoder and core",
+                    fov_error_message());
   FOV_TRY(status);
   memcpy(state->average, state->value, params->size * sizeof *state->value);
   return FOV_OK;
