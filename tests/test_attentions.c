@@ -579,7 +579,8 @@ static void test_it_reads_the_pixels_that_it_records(void **state) {
   for_each(check_pixels);
 }
 
-/** Lane 0 shows A at time step 0 and B later, lane 1 always B, lane 2 always A. */
+/** Lane 0 shows A at time step 0 and B later, lane 1 always B, lane 2 always A. An attention that
+ * reads once goes on as in lane 2, others as in lane 1. */
 static void check_changes_of(Scene *scene, Seen *seen) {
   Lane *lane = scene->lane;
   lane[1] = lane[2] = lane[0];

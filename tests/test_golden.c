@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "model/attention.h"
 #include "traces.h"
 #include "viz/scene/confusion.h"
 #include "viz/scene/drawing.h"
@@ -153,18 +154,26 @@ static void test_scene_with_tiles_of_a_policy(void **state) {
   check_scene(make_up_tiles(2, 4, "policy.tiles"), 2, 0, &fov_theme_dark, "scene-tiles");
 }
 
+/** What a glimpse of an attention reaches. */
+static FovReach reach_of(const char *attention) {
+  const FovAttention *const *list = fov_attentions;
+  while (*list && strcmp((*list)->plugin.name, attention) != 0) list++;
+  assert_non_null(*list);
+  return (*list)->reach;
+}
+
 /** Attention that reads a tile: an outline around it, a path, and squares. */
 static FovTrace make_up_choice(int episodes, const char *attention) {
   FovTrace trace = make_up_tiles(episodes, 4, "attention.tiles");
   snprintf(trace.policy, sizeof trace.policy, "sites");
   snprintf(trace.attention, sizeof trace.attention, "%s", attention);
-  trace.reach = FOV_REACH_GLIMPSE;
+  trace.reach = reach_of(attention);
   return trace;
 }
 
 static void test_scene_with_a_tile_that_attention_chose(void **state) {
-  static const char *const names[] = {
-      "sampled", "straight_through", "gumbel", "reinmax", "rebar", "relax", NULL};
+  static const char *const names[] = {"straight_through", "gumbel", "reinmax", "rebar", "relax",
+                                      "sampled",          NULL};
   (void)state;
   for (int i = 0; names[i]; i++)
     check_scene(make_up_choice(2, names[i]), 2, 0, &fov_theme_dark, "scene-choice");
@@ -175,7 +184,7 @@ static FovTrace make_up_local(int episodes, const char *attention) {
   enum { K = 4 };
   FovTrace trace = make_up_tiles(episodes, K, "attention.tiles");
   snprintf(trace.attention, sizeof trace.attention, "%s", attention);
-  trace.reach = FOV_REACH_NEAR;
+  trace.reach = reach_of(attention);
   for (int i = 0; i < episodes * GLIMPSES * K * K; i++) {
     int t = i / (K * K) % GLIMPSES, column = t % K, row = (t + 1) % K;
     if (abs(i % K - column) > 1 || abs(i / K % K - row) > 1) trace.column[0].values[i] = 0;
@@ -185,8 +194,8 @@ static FovTrace make_up_local(int episodes, const char *attention) {
 
 static void test_scene_with_weights_near_a_place(void **state) {
   (void)state;
-  check_scene(make_up_local(2, "local_p"), 2, 0, &fov_theme_dark, "scene-local");
   check_scene(make_up_local(2, "local_m"), 2, 0, &fov_theme_dark, "scene-local");
+  check_scene(make_up_local(2, "local_p"), 2, 0, &fov_theme_dark, "scene-local");
 }
 
 /** Soft attention has no path, and its mean glimpse no place. */

@@ -93,10 +93,10 @@ bool fov_cli_is_setting(const char *word) {
 
 bool fov_cli_sets(const char *word, const char *key) {
   size_t length = strcspn(key, "=");
-  word += strspn(word, " \t");
+  word += strspn(word, " \t\n\v\f\r");
   if (strncmp(word, key, length) != 0) return false;
   word += length;
-  return word[strspn(word, " \t")] == '=';
+  return word[strspn(word, " \t\n\v\f\r")] == '=';
 }
 
 FovStatus fov_cli_check_output(const char *option, const char *output, const char *source) {

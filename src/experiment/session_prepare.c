@@ -106,9 +106,9 @@ static FovStatus copy_weights(FovSession *session, const FovSafetensors *file) {
                                           session->experiment.train.average > 0, file);
   fov_agent_finish(&heads);
   if (status == FOV_ERR_FORMAT)
-    return fov_fail(status,
-                    "%s; train.init expects weights of the same attention, encoder and core",
-                    fov_error_message());
+    return fov_fail(
+        status, "%s; train.init expects the same layers: attention, sensor, glimpse, encoder, core",
+        fov_error_message());
   FOV_TRY(status);
   memcpy(state->average, state->value, params->size * sizeof *state->value);
   return FOV_OK;
