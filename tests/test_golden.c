@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "config/config.h"
 #include "model/attention.h"
 #include "traces.h"
 #include "viz/scene/confusion.h"
@@ -156,10 +157,9 @@ static void test_scene_with_tiles_of_a_policy(void **state) {
 
 /** What a glimpse of an attention reaches. */
 static FovReach reach_of(const char *attention) {
-  const FovAttention *const *list = fov_attentions;
-  while (*list && strcmp((*list)->plugin.name, attention) != 0) list++;
-  assert_non_null(*list);
-  return (*list)->reach;
+  const void *plugin = fov_plugin_find((const FovPlugin *const *)fov_attentions, attention);
+  assert_non_null(plugin);
+  return ((const FovAttention *)plugin)->reach;
 }
 
 /** Attention that reads a tile: an outline around it, a path, and squares. */

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "cli/bench.h"
+#include "cli/cli.h"
 #include "cli/print.h"
 
 /** "  limit          98.1 (97.0-98.4)   196 (190-197) GFLOP/s": one figure for each number of
@@ -39,16 +40,10 @@ static void print_subject(const FovBenchResult *result) {
   const FovSubject *subject = result->subject;
   const FovExperiment *e = &subject->experiment;
   const FovObservation *shown = &subject->env.spec.observation;
-  FovGlimpseShape glimpse = e->agent.glimpse;
   int glimpses = fov_task_glimpses(&subject->training.task);
   fov_print(stdout, "\n%s: ", result->name);
-  if (shown->kind == FOV_OBSERVATION_TOKENS)
-    printf("%d reading%s of at most %d symbol%s, %d different ones", glimpses, fov_plural(glimpses),
-           shown->length, fov_plural(shown->length), shown->vocabulary);
-  else
-    printf("%d glimpse%s of %d x %d at %d scale%s from %d x %d", glimpses, fov_plural(glimpses),
-           glimpse.side, glimpse.side, glimpse.scales, fov_plural(glimpse.scales), shown->width,
-           shown->height);
+  fov_cli_print_input(glimpses, shown, &e->agent.glimpse);
+  if (shown->kind != FOV_OBSERVATION_TOKENS) printf(" from %d x %d", shown->width, shown->height);
   printf(", core %s, %zu parameters, batch %d\n", e->slots[FOV_SLOT_CORE].plugin->name,
          fov_params_learned(&e->agent.params), e->train.batch);
 }

@@ -33,6 +33,9 @@ void fov_cli_notes(const FovSettings *settings);
 /** Prints on stderr that a checkpoint or a trace has no digest, unless it has been checked. */
 void fov_cli_note_file(const char *path, bool checked);
 
+/** Prints what an agent reads: glimpses of images, or sequences. */
+void fov_cli_print_input(int glimpses, const FovObservation *shown, const FovGlimpseShape *glimpse);
+
 /** Whether a word is key=value, and not the name of a file. */
 bool fov_cli_is_setting(const char *word);
 

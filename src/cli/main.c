@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/team.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "cli/cli.h"
 #include "cli/print.h"
@@ -85,6 +86,17 @@ void fov_cli_notes(const FovSettings *settings) {
 
 void fov_cli_note_file(const char *path, bool checked) {
   if (!checked) fov_print(stderr, "fovea: %s: %s\n", path, fov_provenance_note);
+}
+
+void fov_cli_print_input(int glimpses, const FovObservation *shown,
+                         const FovGlimpseShape *glimpse) {
+  const char *several = fov_plural(glimpses);
+  if (shown->kind == FOV_OBSERVATION_TOKENS)
+    printf("%d reading%s of at most %d symbol%s, %d different ones", glimpses, several,
+           shown->length, fov_plural(shown->length), shown->vocabulary);
+  else
+    printf("%d glimpse%s of %d x %d at %d scale%s", glimpses, several, glimpse->side, glimpse->side,
+           glimpse->scales, fov_plural(glimpse->scales));
 }
 
 bool fov_cli_is_setting(const char *word) {

@@ -134,25 +134,13 @@ static void print_cases(const FovReport *report) {
   putchar('\n');
 }
 
-/** What an agent reads: glimpses of images, or sequences. */
-static void print_input(const FovReport *report) {
-  const FovExperiment *e = report->experiment;
-  const FovGlimpseShape *glimpse = &e->agent.glimpse;
-  const FovObservation *shown = &report->train->observation;
-  const char *several = fov_plural(report->glimpses);
-  if (shown->kind == FOV_OBSERVATION_TOKENS)
-    printf("%d reading%s of at most %d symbol%s, %d different ones", report->glimpses, several,
-           shown->length, fov_plural(shown->length), shown->vocabulary);
-  else
-    printf("%d glimpse%s of %d x %d at %d scale%s, encoder %s", report->glimpses, several,
-           glimpse->side, glimpse->side, glimpse->scales, fov_plural(glimpse->scales),
-           e->slots[FOV_SLOT_ENCODER].plugin->name);
-}
-
 static void print_start(const FovReport *report) {
   const FovExperiment *e = report->experiment;
+  const FovObservation *shown = &report->train->observation;
   fov_print(stdout, "%s: %s, ", report->dir, e->slots[FOV_SLOT_ENV].plugin->name);
-  print_input(report);
+  fov_cli_print_input(report->glimpses, shown, &e->agent.glimpse);
+  if (shown->kind != FOV_OBSERVATION_TOKENS)
+    printf(", encoder %s", e->slots[FOV_SLOT_ENCODER].plugin->name);
   printf(", core %s, %zu parameters, %d thread%s", e->slots[FOV_SLOT_CORE].plugin->name,
          fov_params_learned(&e->agent.params), report->ranks * report->threads,
          fov_plural(report->ranks * report->threads));

@@ -24,10 +24,10 @@ enum { BYTES = 32 };
 enum { BYTES = 16 };
 #endif
 
-/** VECTOR numbers side by side in memory. A product takes BLOCK numbers at a time, which are
+/** Numbers side by side in memory. Filters and products take BLOCK numbers at a time, which are
  * VECTORS vectors. */
 typedef real Vector __attribute__((vector_size(BYTES), aligned(sizeof(real)), may_alias));
-enum { VECTOR = BYTES / sizeof(real), BLOCK = 64 / sizeof(real), VECTORS = 64 / BYTES };
+enum { BLOCK = 64 / sizeof(real), VECTORS = 64 / BYTES };
 
 /** Gaussians are cut off where the exponent is less than this below its maximum. */
 static const double CUT = sizeof(real) == sizeof(double) ? 40 : 18;
