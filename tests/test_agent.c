@@ -70,9 +70,7 @@ static void test_what_cannot_look_at_a_vector_is_refused(void **state) {
     FovExperiment *experiment = &toy.experiment;
     assert_int_equal(fov_settings_parse(experiment->settings, settings[i], "the test"), FOV_OK);
     assert_int_equal(fov_experiment_resolve(experiment), FOV_OK);
-    FovStatus status = fov_experiment_standardise(experiment, &toy.env);
-    if (status == FOV_OK) status = fov_experiment_build(experiment, &toy.env.spec);
-    assert_int_equal(status, FOV_ERR_USAGE);
+    assert_int_equal(fov_experiment_build(experiment, &toy.env.spec), FOV_ERR_USAGE);
     assert_message(messages[i]);
     toy_finish(&toy);
   }
@@ -316,6 +314,20 @@ static void test_an_attention_that_is_chosen_later_brings_its_policy(void **stat
   assert_policy(relative, LINE(NULL), "relative\n");
 }
 
+static void test_a_policy_that_an_attention_has_brought_goes_with_it(void **state) {
+  (void)state;
+  static const char soft[] = "attention = soft\n", set[] = "attention = soft\npolicy = centre\n";
+  static const char still[] = "policy = centre\n";
+  assert_policy(soft, LINE("attention=gaze"), "gaussian\npolicy.mean = linear\n");
+  assert_policy(soft, LINE("attention=gaze", "policy.sigma=3"),
+                "gaussian\npolicy.mean = linear\npolicy.sigma = 3\n");
+  assert_policy(soft, LINE("attention=gaze", "policy=centre"), "centre\n");
+  assert_policy(soft, LINE("attention=draw"), "centre\n");
+  assert_policy(soft, LINE("attention=sampled"), "sites\n");
+  assert_policy(set, LINE("attention=gaze"), "gaussian\npolicy.mean = linear\n"); // of a run, too
+  assert_policy(still, LINE("attention=gaze"), "centre\n");
+}
+
 static void test_an_attention_brings_its_policy_before_settings_of_it(void **state) {
   (void)state;
   static const char file[] = "attention = sampled\npolicy.entropy = 0.02\n";
@@ -411,6 +423,7 @@ int main(void) {
       cmocka_unit_test(test_settings_that_no_attention_reads_are_noted),
       cmocka_unit_test(test_settings_that_others_leave_without_effect_are_noted),
       cmocka_unit_test(test_an_attention_that_is_chosen_later_brings_its_policy),
+      cmocka_unit_test(test_a_policy_that_an_attention_has_brought_goes_with_it),
       cmocka_unit_test(test_an_attention_brings_its_policy_before_settings_of_it),
       cmocka_unit_test(test_a_policy_without_effect_is_refused),
   };

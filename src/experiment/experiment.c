@@ -175,16 +175,24 @@ static const FovSetting *choice_of(const FovSettings *settings, const FovSlot *s
   return choice;
 }
 
-/** Chooses a policy that fits an attention, unless the attention's source has chosen one. */
+/** Chooses a policy that fits an attention, unless the attention's source has chosen one. That of
+ * an earlier attention without a policy, which allowed no other, counts as none. */
 static FovStatus bring_policy(FovSettings *settings, const FovSlot slots[FOV_SLOTS],
                               const FovSetting *attention) {
   const FovSlot *slot = &slots[FOV_SLOT_POLICY];
   const FovSetting *policy = choice_of(settings, slot, attention->source);
   if (policy && policy->source == attention->source) return FOV_OK;
-  const void *a = fov_plugin_find(slots[FOV_SLOT_ATTENTION].table, attention->value);
-  const void *p = fov_plugin_find(slot->table, policy ? policy->value : slot->fallback);
+  const FovSlot *attentions = &slots[FOV_SLOT_ATTENTION];
+  const FovSetting *before = policy ? choice_of(settings, attentions, policy->source) : NULL;
+  const FovAttention *a = (const void *)fov_plugin_find(attentions->table, attention->value),
+                     *b = before ? (const void *)fov_plugin_find(attentions->table, before->value)
+                                 : NULL;
+  const FovPolicy *p =
+      (const void *)fov_plugin_find(slot->table, policy ? policy->value : slot->fallback);
   if (!a || !p) return FOV_OK; // an unknown name, which resolving refuses
   const char *name = fov_policy_for(a, p);
+  bool none = b && b->without_policy && !fov_policy_for(b, p);
+  if (!name && none && !a->without_policy) name = slot->fallback;
   if (!name) return FOV_OK;
   return fov_settings_insert(settings, attention, slot->key, name, "the attention's policy");
 }
@@ -281,13 +289,16 @@ static FovStatus check_shown(const FovExperiment *experiment, const FovEnvSpec *
         "attention = %s: expected an environment of images, found env = %s, which shows "
         "a sequence of symbols; set another one, such as attention = soft",
         attention->plugin.name, env);
-  if (symbols &&
-      (experiment->sensor.standardise == FOV_STANDARDISE_YES || experiment->context.side))
+  if (symbols && experiment->context.side)
     return fov_fail(FOV_ERR_USAGE,
-                    "%s: expected an environment of images, found env = %s, which shows a sequence "
-                    "of symbols; set %s",
-                    experiment->context.side ? "context.side" : "sensor.standardise = yes", env,
-                    experiment->context.side ? "context.side = 0" : "sensor.standardise = auto");
+                    "context.side: expected an environment of images, found env = %s, which shows "
+                    "a sequence of symbols; set context.side = 0",
+                    env);
+  if (experiment->sensor.standardise == FOV_STANDARDISE_YES)
+    return fov_fail(FOV_ERR_USAGE,
+                    "sensor.standardise = yes: expected an environment of images, found env = %s, "
+                    "which shows a %s; set sensor.standardise = auto",
+                    env, symbols ? "sequence of symbols" : "vector");
   if (!symbols && (attention->without_policy || attention->sites))
     return fov_fail(
         FOV_ERR_USAGE,

@@ -87,8 +87,8 @@ FovStatus fov_experiment_build_heads(FovAgent *heads, const FovExperiment *exper
 FovStatus fov_experiment_env(FovEnv *env, const FovExperiment *experiment, FovSplit split);
 
 /** Finds mean and standard deviation of the brightness over the training cases of `env`, if agents
- * are shown standardised images: 10,000 cases and 100 million pixels at most. Fails as resets of
- * the environment do. */
+ * are shown standardised images: 10,000 cases and 100 million pixels at most. The agent must have
+ * been built. Fails as resets of the environment do. */
 FovStatus fov_experiment_standardise(FovExperiment *experiment, const FovEnv *env);
 
 /** The task on `env`; the agent must have been built. */

@@ -26,11 +26,6 @@ FovStatus fov_experiment_standardise(FovExperiment *experiment, const FovEnv *en
   experiment->standard = (FovStandard){.channels = 0};
   if (choice == FOV_STANDARDISE_NO || (choice == FOV_STANDARDISE_AUTO && !env->type->standardise))
     return FOV_OK;
-  if (env->spec.observation.kind == FOV_OBSERVATION_VECTOR)
-    return fov_fail(FOV_ERR_USAGE,
-                    "sensor.standardise = yes: expected an environment of images, found env = %s, "
-                    "which shows a vector; set sensor.standardise = auto",
-                    env->type->plugin.name);
   FovArena arena = {.first = NULL};
   FovStandardSums sums = {.pixels = 0};
   FovEnvLane lane = fov_env_lane(&arena, &env->spec);
