@@ -150,10 +150,8 @@ static void print_train(const FovBenchResult *result) {
   printf("  one glimpse of training costs %.3f MFLOP: 2 m n k, summed over every matrix product of "
          "an\n  update and divided by its glimpses\n",
          flops / 1e6);
-  printf(
-      "  memory: %.1f MiB of parameters, gradients and moments, %.1f MiB of episodes at most, in "
-      "blocks of 8\n",
-      result->blocks / 0x1p20, result->shards / 0x1p20);
+  printf("  memory: %.1f MiB of parameters, gradients and moments, %.1f MiB of episodes at most\n",
+         result->blocks / 0x1p20, result->shards / 0x1p20);
 }
 
 void fov_bench_print(const FovBenchResult *result) {

@@ -109,7 +109,8 @@ static const char *describe_rollouts(const FovTrained *trained, int rollouts) {
   if (rollouts > 1)
     return trained->env.spec.answer == FOV_ANSWER_CLASS ? "sampled rollouts averaged"
                                                         : "each sampled rollout a case";
-  return trained->task.policy->head.build ? "one deterministic rollout" : "one rollout";
+  const FovPolicy *policy = trained->task.policy;
+  return policy->head.build || policy->sites ? "one deterministic rollout" : "one rollout";
 }
 
 static void print_overrides(const FovTrained *trained) {

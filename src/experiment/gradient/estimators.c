@@ -102,7 +102,11 @@ static FovStatus check_choices(const FovTrained *trained) {
  * left out. */
 static void equalise(FovEstimatorSubject *subject, const FovGradientRequest *request) {
   FovTrainOptions *o = &subject->training.options;
-  if (!request->own_reward) o->answer = FOV_TRAIN_ANSWER_LAST;
+  if (!request->own_reward) {
+    o->answer = FOV_TRAIN_ANSWER_LAST;
+    o->last = 0;
+  }
+  o->near = 0; // as in evaluations
   int sequences = fov_train_sequences(&subject->training.task);
   if (subject->training.objective->enumerates && sequences > 0 && sequences <= FOV_MAX_SHARD)
     o->copies = sequences;
