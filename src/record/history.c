@@ -33,10 +33,10 @@ FovStatus fov_history_add(const char *run, const FovTrace *trace) {
 
 /** The update in the name of a snapshot; −1 for other names. */
 static int64_t update_of(const char *name) {
-  char *end;
-  int64_t update = strtoll(name, &end, 10);
-  bool ours = name[0] >= '0' && name[0] <= '9' && strcmp(end, ".safetensors") == 0;
-  return ours ? update : -1;
+  char ours[64];
+  int64_t update = strtoll(name, NULL, 10);
+  snprintf(ours, sizeof ours, "%" PRId64 ".safetensors", update);
+  return update >= 0 && strcmp(name, ours) == 0 ? update : -1;
 }
 
 static int ascending(const void *a, const void *b) {

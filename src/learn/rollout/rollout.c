@@ -152,7 +152,8 @@ void fov_rollout_run(FovRollout *rollout, FovTape *tape, const FovTask *task, co
             task->baseline->plugin.name);
   Play play;
   fov_play_begin(&play, rollout, tape, task, plan);
-  if (task->options.first == FOV_FIRST_LEARNED) predict(&rollout->at[0], &play);
+  bool chosen = task->options.first == FOV_FIRST_LEARNED && !task->agent->attention->without_policy;
+  if (chosen) predict(&rollout->at[0], &play);
   while (play.count > 0) play_step(&play);
   sum_returns(rollout);
 }
