@@ -9,15 +9,32 @@
 
 enum { CROP = 8, GRID = 4 };
 
+/** Notes the sizes of pictures: a training must not end with a test that is impossible. */
+static void note_sizes(FovCanvas *canvas) {
+  const FovPictures *p = canvas->pictures;
+  const int own[2] = {p->height, p->width}, test[2] = {p->test_height, p->test_width};
+  for (int j = 0; j < 2; j++) {
+    canvas->least[j] = test[j] > 0 && test[j] < own[j] ? test[j] : own[j];
+    canvas->most[j] = test[j] > own[j] ? test[j] : own[j];
+  }
+}
+
 static FovStatus set_size(FovCanvas *canvas, const FovCanvasOptions *o) {
-  int height = canvas->pictures->height, width = canvas->pictures->width, size = o->size;
-  canvas->height = o->height ? o->height : size ? size : height;
-  canvas->width = size ? size : width;
+  note_sizes(canvas);
+  const int *least = canvas->least, *most = canvas->most;
+  int height = most[0], width = most[1], size = o->size;
+  canvas->height = o->height ? o->height : size ? size : canvas->pictures->height;
+  canvas->width = size ? size : canvas->pictures->width;
   canvas->channels = canvas->pictures->channels;
-  // A training must not end with a test that is impossible.
-  if (canvas->pictures->test_height > height) height = canvas->pictures->test_height;
-  if (canvas->pictures->test_width > width) width = canvas->pictures->test_width;
-  if (height <= canvas->height && width <= canvas->width) return FOV_OK;
+  bool fit = height <= canvas->height && width <= canvas->width;
+  bool same = size || (least[1] == width && (o->height || least[0] == height));
+  if (fit && same) return FOV_OK;
+  if (fit)
+    return fov_fail(FOV_ERR_USAGE,
+                    "env.size = 0: expected test images as large as those of the training, %d x %d "
+                    "pixels, found %d x %d: set env.size to %d or more",
+                    width, height, canvas->pictures->test_width, canvas->pictures->test_height,
+                    height > width ? height : width);
   if (o->height)
     return fov_fail(FOV_ERR_USAGE,
                     "env.size = %d, env.height = %d: expected a canvas on which images of %d x %d "
@@ -30,7 +47,7 @@ static FovStatus set_size(FovCanvas *canvas, const FovCanvasOptions *o) {
 }
 
 static FovStatus check_pieces(const FovCanvas *canvas) {
-  int height = canvas->pictures->height, width = canvas->pictures->width;
+  int height = canvas->least[0], width = canvas->least[1];
   if (canvas->pieces == 0 || (height >= CROP && width >= CROP)) return FOV_OK;
   return fov_fail(
       FOV_ERR_FORMAT,

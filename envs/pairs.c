@@ -47,7 +47,7 @@ static void name_pair(char name[FOV_CANVAS_NAME], int pair, const FovPictures *p
 
 /** Two pictures fit side by side or one above the other. */
 static FovStatus check_size(const FovCanvas *canvas, const Options *o) {
-  int height = canvas->pictures->height, width = canvas->pictures->width;
+  int height = canvas->most[0], width = canvas->most[1];
   if (!o->apart || canvas->width >= 2 * width || canvas->height >= 2 * height) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
                   "env.size = %d: expected a canvas on which two images of %d x %d pixels fit side "

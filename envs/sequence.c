@@ -37,7 +37,7 @@ static void name_answer(char name[FOV_CANVAS_NAME], int answer, const FovPicture
 }
 
 static FovStatus prepare(Sequence *sequence, FovEnvSpec *spec, const Options *o) {
-  int classes = sequence->canvas.pictures->classes, width = sequence->canvas.pictures->width;
+  int classes = sequence->canvas.pictures->classes, width = sequence->canvas.most[1];
   sequence->longest = o->length;
   sequence->least = o->least ? o->least : o->length;
   sequence->end = classes;

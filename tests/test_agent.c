@@ -45,6 +45,19 @@ static void test_images_that_do_not_fit_the_encoder_are_refused(void **state) {
                        "make them smaller or set context.side = 0");
 }
 
+static void test_a_cue_that_is_too_large_is_refused(void **state) {
+  (void)state;
+  Toy toy;
+  toy_create(&toy, "");
+  FovEnvSpec spec = toy.env.spec;
+  spec.cue = fov_byte_image(8192, 2, 1);
+  assert_int_equal(fov_experiment_build(&toy.experiment, &spec), FOV_OK);
+  spec.cue.width = 8193;
+  assert_int_equal(fov_experiment_build(&toy.experiment, &spec), FOV_ERR_USAGE);
+  assert_message("expected a cue of at most 8192 pixels each way, found 8193 x 8192");
+  toy_finish(&toy);
+}
+
 static void test_a_context_without_a_state_to_start_is_refused(void **state) {
   (void)state;
   assert_agent_refuses("context.side = 4\n", 20, 20,
@@ -287,6 +300,7 @@ static void test_settings_that_others_leave_without_effect_are_noted(void **stat
       {{"tiles.block_heads=2", "attention=soft"}, "tiles.blocks is 0"},
       {{"tiles.block_hidden=8", "attention=repeat"}, "tiles.blocks is 0"},
       {{"tiles.block_heads=2", "attention=soft", "tiles.blocks=1"}, NULL},
+      {{"sensor.side=9", "sensor.whole=yes"}, "sensor.whole is yes"},
       {{"context.width=8", "layers=2"}, "context.side is 0"},
       {{"context.width=8", "layers=2", "context.side=3"}, NULL},
   };
@@ -405,6 +419,7 @@ static void test_a_choice_by_what_a_look_changes_is_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_images_that_do_not_fit_the_encoder_are_refused),
+      cmocka_unit_test(test_a_cue_that_is_too_large_is_refused),
       cmocka_unit_test(test_a_context_without_a_state_to_start_is_refused),
       cmocka_unit_test(test_what_cannot_look_at_a_vector_is_refused),
       cmocka_unit_test(test_a_score_without_keys_is_refused_for_a_memory_that_grows),

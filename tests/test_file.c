@@ -265,6 +265,7 @@ static void test_a_missing_folder_is_named(void **state) {
   snprintf(missing, sizeof missing, "%s/none/x.txt", folder);
   assert_int_equal(fov_file_write(missing, "x", 1), FOV_ERR_IO);
   assert_message("none/x.txt: cannot create: No such file or directory");
+  assert_int_equal(fov_make_folders(""), FOV_ERR_IO);
 }
 
 static void test_a_folder_is_not_replaced(void **state) {

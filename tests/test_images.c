@@ -620,6 +620,19 @@ static void refuses_test_digits_that_do_not_fit(void **state) {
   options.canvas.size = 5;
   assert_int_equal(fov_env_create(&env, find("images"), &options, FOV_SPLIT_TRAIN), FOV_OK);
   fov_env_finish(&env);
+  write_digits("train", 6, 5);
+  write_digits("t10k", 6, 4);
+  assert_int_equal(fov_env_create(&env, find("images"), &options, FOV_SPLIT_TRAIN), FOV_OK);
+  fov_env_finish(&env);
+  options.canvas.size = 0;
+  assert_int_equal(fov_env_create(&env, find("images"), &options, FOV_SPLIT_TRAIN), FOV_ERR_USAGE);
+  assert_non_null(strstr(fov_error_message(), "5 x 5 pixels, found 4 x 4: set env.size to 5"));
+  write_digits("train", 6, 8);
+  write_digits("t10k", 6, 6);
+  options.canvas.size = 20;
+  options.canvas.pieces = 1;
+  assert_int_equal(fov_env_create(&env, find("images"), &options, FOV_SPLIT_TRAIN), FOV_ERR_FORMAT);
+  assert_non_null(strstr(fov_error_message(), "found 6 x 6: make them larger"));
 }
 
 /** Without env.data, variables name the folder. */

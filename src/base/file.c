@@ -342,7 +342,7 @@ FovStatus fov_make_folders(const char *path) {
   char *part = strdup(path);
   if (!part) return fov_fail(FOV_ERR_MEMORY, "%s: no memory for its name", path);
   FovStatus status = FOV_OK;
-  for (char *slash = part; status == FOV_OK && (slash = strchr(slash + 1, '/'));) {
+  for (char *slash = part; *slash && status == FOV_OK && (slash = strchr(slash + 1, '/'));) {
     *slash = '\0';
     status = make_folder(part);
     *slash = '/';

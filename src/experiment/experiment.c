@@ -115,6 +115,8 @@ static bool is_of_training(const char *key) {
 /** Why a setting has no effect; NULL: it has. */
 static const char *unread(const FovConfig *config, const char *key) {
   const FovExperiment *e = (const void *)((const char *)config - offsetof(FovExperiment, config));
+  static const char *const of_glimpses[] = {"sensor.side", "sensor.scales", "sensor.gain",
+                                            "sensor.bilinear", NULL};
   const FovAttention *attention = CHOSEN(e, FOV_SLOT_ATTENTION);
   const FovCore *core = CHOSEN(e, FOV_SLOT_CORE);
   size_t prefix = strlen("tiles.");
@@ -125,6 +127,7 @@ static const char *unread(const FovConfig *config, const char *key) {
     return "no policy chooses where the attention reads";
   if (strcmp(key, "context.width") == 0 && e->context.side == 0) return "context.side is 0";
   if (strcmp(key, "sensor.bilinear") == 0 && window) return "a window has filters of its own";
+  if (e->sensor.whole && is_among(key, of_glimpses)) return "sensor.whole is yes";
   if (strcmp(key, "score") == 0)
     return attention->sites || core->scores ? NULL : "neither attention nor core matches keys";
   return NULL;
@@ -271,6 +274,15 @@ static FovAgentParts parts_of(const FovExperiment *experiment, const FovEnvSpec 
   return parts;
 }
 
+/** Fails if the cue is too large to be seen whole. */
+static FovStatus check_cue(const FovEnvSpec *spec, const char *env) {
+  FovImage cue = fov_observed(&spec->cue, NULL);
+  if (cue.height <= FOV_MAX_WHOLE && cue.width <= FOV_MAX_WHOLE) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "env = %s: expected a cue of at most %d pixels each way, found %d x %d", env,
+                  FOV_MAX_WHOLE, cue.width, cue.height);
+}
+
 /** Fails if an attention or a setting needs an image where a vector or a sequence is shown, or if
  * the answers that the agent would read have no classes. */
 static FovStatus check_shown(const FovExperiment *experiment, const FovEnvSpec *spec) {
@@ -282,6 +294,7 @@ static FovStatus check_shown(const FovExperiment *experiment, const FovEnvSpec *
                     "previous = %d: expected an environment that is answered with a class, found "
                     "env = %s; set previous = 0",
                     experiment->agent_options.previous, env);
+  FOV_TRY(check_cue(spec, env));
   if (spec->observation.kind == FOV_OBSERVATION_IMAGE) return FOV_OK;
   if (symbols && !attention->symbols)
     return fov_fail(

@@ -17,8 +17,9 @@ const FovOption fov_sensor_options[] = {
         "centre patches at the place itself, by bilinear interpolation; no: at the nearest edge "
         "between pixels"),
     FOV_BOOL(FovSensor, inside, "no", "keep the finest patch inside the image, wherever it looks"),
-    FOV_BOOL(FovSensor, whole, "no",
-             "see the whole image, wherever it looks; side, scales and gain are not used"),
+    FOV_BOOL(
+        FovSensor, whole, "no",
+        "see the whole image, wherever it looks; side, scales, gain and bilinear are not used"),
     FOV_CHOICE(
         FovSensor, standardise, "auto", standardises,
         "subtract the mean brightness of the training images and divide by its standard deviation; "

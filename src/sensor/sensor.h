@@ -26,7 +26,7 @@ typedef struct FovSensor {
   double gain;     /**< patch s is multiplied by gain^s: 1 gives means of areas, 4 sums */
   bool bilinear;   /**< patches are centred between pixels, too, by bilinear interpolation */
   bool inside;     /**< places are bounded so that the finest patch is inside (fov_task_bounds) */
-  bool whole;      /**< the whole image, wherever it looks; side, scales and gain are not used */
+  bool whole;      /**< the whole image, wherever it looks; side, scales, gain, bilinear not used */
   int standardise; /**< FovStandardise */
   double contrast, brightness; /**< most that training changes of an image (augment.h): 0 … 1 */
 } FovSensor;
