@@ -75,6 +75,43 @@ static void test_each_cell_is_found_where_it_is_drawn(void **state) {
   assert_string_equal(text, "label 2: 2 wrong of 6");
 }
 
+static cairo_surface_t *draw_chosen(int label, int answer) {
+  cairo_surface_t *picture = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
+  cairo_t *cr = cairo_create(picture);
+  fov_confusion_draw(cr, &confusion, &trace, &fov_theme_dark, WIDTH, HEIGHT, label, answer);
+  cairo_destroy(cr);
+  return picture;
+}
+
+/** The corners of the chosen cell, and nothing in the middle of another one, look different. */
+static void test_the_chosen_cell_has_an_outline(void **state) {
+  (void)state;
+  cairo_surface_t *plain = draw_chosen(-1, -1), *chosen = draw_chosen(2, 3);
+  const uint32_t *a = (const void *)cairo_image_surface_get_data(plain),
+                 *b = (const void *)cairo_image_surface_get_data(chosen);
+  int left = WIDTH, top = HEIGHT, right = 0, bottom = 0, label, answer, inside = 0;
+  for (int i = 0; i < WIDTH * HEIGHT; i++) {
+    int x = i % WIDTH, y = i / WIDTH;
+    bool cell = fov_confusion_at(&label, &answer, &confusion, &trace, WIDTH, HEIGHT, x, y);
+    if (!cell || label != 2 || answer != 3) continue;
+    left = x < left ? x : left, right = x > right ? x : right;
+    top = y < top ? y : top, bottom = y > bottom ? y : bottom;
+    inside++;
+  }
+  assert_true(inside > 100);
+  assert_true(a[top * WIDTH + left] != b[top * WIDTH + left]);
+  assert_true(a[bottom * WIDTH + right] != b[bottom * WIDTH + right]);
+  for (int y = 0; y < HEIGHT; y++)
+    for (int x = 0; x < WIDTH; x++) {
+      bool near = x >= left - 4 && x <= right + 4 && y >= top - 4 && y <= bottom + 4;
+      if (!near && fov_confusion_at(&label, &answer, &confusion, &trace, WIDTH, HEIGHT, x, y) &&
+          answer >= 0)
+        assert_int_equal(a[y * WIDTH + x], b[y * WIDTH + x]);
+    }
+  cairo_surface_destroy(plain);
+  cairo_surface_destroy(chosen);
+}
+
 static void draw(const FovConfusion *c, const FovTrace *of, double width, double height) {
   cairo_surface_t *picture =
       cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)width, (int)height);
@@ -130,6 +167,9 @@ static void test_values_are_those_of_the_answer(void **state) {
   trace.lengths[3] = 2; // stopped before the answer
   assert_true(isnan(fov_order_value(&trace, 3, FOV_ORDER_LOSS)));
   assert_near(fov_order_value(&trace, 3, FOV_ORDER_PATH), hypot(0.25, 0.5), 1e-6, "length");
+  FovTrace wide = trace;
+  wide.width = 2 * trace.height; // half a width is then the whole height
+  assert_near(fov_order_value(&wide, 3, FOV_ORDER_PATH), hypot(0.25, 0.25), 1e-6, "length");
 }
 
 static void test_a_game_has_the_loss_of_its_return(void **state) {
@@ -163,6 +203,7 @@ int main(void) {
       TEST(test_answers_are_counted_by_label_and_answer),
       TEST(test_every_turn_of_a_sequence_counts),
       TEST(test_each_cell_is_found_where_it_is_drawn),
+      TEST(test_the_chosen_cell_has_an_outline),
       TEST(test_any_number_of_classes_draws_or_is_refused),
       TEST(test_values_are_those_of_the_answer),
       TEST(test_a_game_has_the_loss_of_its_return),

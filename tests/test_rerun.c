@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "check.h"
 #include "traces.h"
 #include "viz/viewer/picture.h"
 #include "viz/viewer/rerun.h"
@@ -108,10 +109,9 @@ static void test_a_picture_is_looked_at(void **state) {
   assert_int_equal(b->episodes, 1);
   assert_memory_equal(b->images, a->images + 3 * image, image);
   // Products of a batch of one may be rounded differently.
-  for (int i = 0; i < 8 * 2; i++)
-    assert_float_equal(b->locations[i], a->locations[3 * 8 * 2 + i], 1e-4);
+  for (int i = 0; i < 8 * 2; i++) assert_close(b->locations[i], a->locations[3 * 8 * 2 + i], 1e-4);
   for (int i = 0; i < 8 * 10; i++)
-    assert_float_equal(b->probabilities[i], a->probabilities[3 * 8 * 10 + i], 1e-3);
+    assert_close(b->probabilities[i], a->probabilities[3 * 8 * 10 + i], 1e-3);
   assert_int_equal(b->answers[7], a->answers[3 * 8 + 7]);
   for (int t = 0; t < 8; t++) {
     assert_int_equal(b->labels[t], -1);

@@ -22,8 +22,8 @@ static void test_wilson_s_interval(void **state) {
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     double low, high;
     fov_stats_wilson(&low, &high, known[i].hits, known[i].trials);
-    assert_float_equal(low, known[i].low, 1e-5);
-    assert_float_equal(high, known[i].high, 1e-5);
+    assert_close(low, known[i].low, 1e-5);
+    assert_close(high, known[i].high, 1e-5);
   }
 }
 
@@ -37,8 +37,8 @@ static void test_student_s_quantile(void **state) {
                {10, 2.2281388520, 1e-9},  {18, 2.1009220402, 1e-9},  {30, 2.0422724563, 1e-9},
                {100, 1.9839715185, 1e-9}, {1000000, 1.9599664, 1e-6}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    assert_float_equal(fov_stats_student_quantile(0.05, (double)known[i].freedom),
-                       known[i].quantile, known[i].tolerance);
+    assert_close(fov_stats_student_quantile(0.05, (double)known[i].freedom), known[i].quantile,
+                 known[i].tolerance);
 }
 
 /** With 1, 2 and 4 degrees of freedom the distribution has a closed form. */

@@ -83,7 +83,7 @@ static void test_arrays_start_empty(void **state) {
                     .scales = 1};
   fov_trace_add_column(&trace, "policy.tiles", 3);
   assert_int_equal(fov_trace_allocate(&trace), FOV_OK);
-  assert_float_equal(trace.probabilities[2 * 1 * 2 - 1], 0, 0);
+  assert_close(trace.probabilities[2 * 1 * 2 - 1], 0, 0);
   assert_int_equal(trace.answers[1], -1);
   assert_int_equal(trace.labels[0], -1);
   assert_int_equal(trace.lengths[1], 1);

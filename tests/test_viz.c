@@ -15,6 +15,7 @@
 
 #include <gif_lib.h>
 
+#include "check.h"
 #include "draw.h"
 #include "drawn.h"
 #include "experiment/plot/curves.h"
@@ -77,7 +78,7 @@ static int count_pixels(cairo_surface_t *picture, FovBox box, uint32_t rgb) {
 static void assert_ticks(FovAxis axis, int wanted, const double *expected, int count) {
   double ticks[FOV_TICKS];
   assert_int_equal(fov_axis_ticks(ticks, &axis, wanted), count);
-  for (int i = 0; i < count; i++) assert_float_equal(ticks[i], expected[i], 1e-12);
+  for (int i = 0; i < count; i++) assert_close(ticks[i], expected[i], 1e-12);
 }
 
 static void test_ticks_are_round(void **state) {
@@ -124,11 +125,11 @@ static void test_texts_are_cut_between_characters(void **state) {
 static void test_axis_maps_its_ends_and_middle(void **state) {
   (void)state;
   FovAxis linear = {.lo = -1, .hi = 3, .from = 100, .to = 20};
-  assert_float_equal(fov_axis_at(&linear, -1), 100, 1e-9);
-  assert_float_equal(fov_axis_at(&linear, 1), 60, 1e-9);
+  assert_close(fov_axis_at(&linear, -1), 100, 1e-9);
+  assert_close(fov_axis_at(&linear, 1), 60, 1e-9);
   FovAxis log = {.lo = 1, .hi = 100, .from = 0, .to = 10, .log = true};
-  assert_float_equal(fov_axis_at(&log, 10), 5, 1e-9);
-  assert_float_equal(fov_axis_at(&log, -2), 0, 1e-9); // a band below zero ends at the edge
+  assert_close(fov_axis_at(&log, 10), 5, 1e-9);
+  assert_close(fov_axis_at(&log, -2), 0, 1e-9); // a band below zero ends at the edge
 }
 
 /* ---- curves ---- */
@@ -523,12 +524,12 @@ static void test_patch_lies_where_the_sensor_looked(void **state) {
   FovBox image = fov_scene_image(&scene);
   double unit = image.w / SIZE;
   FovBox fovea = fov_scene_patch(&scene, 0), outer = fov_scene_patch(&scene, 1);
-  assert_float_equal(fovea.x, image.x + 20 * unit, 1e-6);
-  assert_float_equal(fovea.y, image.y + 4 * unit, 1e-6);
-  assert_float_equal(fovea.w, SIDE * unit, 1e-6);
-  assert_float_equal(outer.x, image.x + 16 * unit, 1e-6);
-  assert_float_equal(outer.y, image.y, 1e-6);
-  assert_float_equal(outer.h, 2 * SIDE * unit, 1e-6);
+  assert_close(fovea.x, image.x + 20 * unit, 1e-6);
+  assert_close(fovea.y, image.y + 4 * unit, 1e-6);
+  assert_close(fovea.w, SIDE * unit, 1e-6);
+  assert_close(outer.x, image.x + 16 * unit, 1e-6);
+  assert_close(outer.y, image.y, 1e-6);
+  assert_close(outer.h, 2 * SIDE * unit, 1e-6);
   fov_trace_finish(&trace);
 }
 
@@ -556,7 +557,7 @@ static void test_patches_lie_where_any_sensor_looks(void **state) {
                         .locations = location};
       fov_sensor_look(seen, &sensor, &image, x, (real)location[1]);
       FovPatchArea patch = fov_patch_area(&trace, 0, 0, 0);
-      assert_float_equal(255 * (double)seen[0], 10 * patch.x + patch.y, 1e-3);
+      assert_close(255 * (double)seen[0], 10 * patch.x + patch.y, 1e-3);
     }
 }
 
@@ -568,9 +569,9 @@ static void test_a_whole_image_does_not_move(void **state) {
   float anywhere[] = {0.7f, -0.3f};
   trace.locations = anywhere;
   patch = fov_patch_area(&trace, 0, 0, 0);
-  assert_float_equal(patch.x, -4, 0); // (29 − 20) / 2, rounded down
-  assert_float_equal(patch.y, 0, 0);
-  assert_float_equal(patch.w, 29, 0);
+  assert_close(patch.x, -4, 0); // (29 − 20) / 2, rounded down
+  assert_close(patch.y, 0, 0);
+  assert_close(patch.w, 29, 0);
 }
 
 static void test_squares_have_their_scales_colours(void **state) {
@@ -690,6 +691,10 @@ static void test_the_cost_of_a_step_is_shown_with_the_return(void **state) {
                       "glimpse 2: baseline 0.500, return 0.000");
   assert_string_equal(find_hint(&with, 940, "glimpse 3"), // the last one
                       "glimpse 3: baseline 0.500, return 0.000");
+  free.baselines[1] = NAN;
+  assert_string_equal(find_hint(&without, 850, "glimpse 2"),
+                      "glimpse 2: no baseline, return 0.000");
+  free.baselines[1] = 0.5f;
   costly.control = true;
   assert_string_equal(find_hint(&with, 1120, "glimpse 2"),
                       "glimpse 2: reward 0, next step costs 0.002");
@@ -850,7 +855,7 @@ static void test_labels_have_nine_pixels_or_more(void **state) {
   (void)state;
   assert_true(0.85 * fov_em(320, 180) >= 9 - 1e-9);
   assert_true(0.85 * fov_em(4000, 180) >= 9 - 1e-9);
-  assert_float_equal(fov_em(1280, 720), 16, 0);
+  assert_close(fov_em(1280, 720), 16, 0);
 }
 
 enum { TITLE = 700 }; // pixels across the widest title
@@ -1192,7 +1197,7 @@ static void lay_frame(uint32_t *picture, const GifFileType *gif, int frame) {
   }
 }
 
-static void assert_near(uint32_t a, uint32_t b, int most) {
+static void assert_near_colour(uint32_t a, uint32_t b, int most) {
   for (int shift = 0; shift < 24; shift += 8)
     assert_true(abs((int)(a >> shift & 255) - (int)(b >> shift & 255)) <= most);
 }
@@ -1201,9 +1206,9 @@ static void assert_shows_glimpse(const uint32_t *picture, const FovTrace *trace,
   FovScene scene = fov_scene(trace, 640, 360, &fov_theme_dark);
   scene.glimpse = t;
   FovBox square = fov_scene_patch(&scene, 0);
-  assert_near(picture[(int)round(square.y) * 640 + (int)round(square.x + square.w)],
-              rgb_of(fov_theme_dark.patches[0]), 12);
-  assert_near(picture[640 + 1], rgb_of(fov_theme_dark.paper), 1);
+  assert_near_colour(picture[(int)round(square.y) * 640 + (int)round(square.x + square.w)],
+                     rgb_of(fov_theme_dark.patches[0]), 12);
+  assert_near_colour(picture[640 + 1], rgb_of(fov_theme_dark.paper), 1);
 }
 
 /** length: of the episode, possibly less than the trace's glimpses. */

@@ -1,15 +1,17 @@
 #include <math.h>
 
 #include "draw.h"
+#include "viz/plots/legend.h"
 #include "viz/scene/style.h"
 
 enum { WIDTH = 720, HEIGHT = 420, DENSITY = 2, LEFT = 76, RIGHT = 24, TOP = 56, BOTTOM = 64 };
+enum { SAMPLE = 26, SPACE = 6 }; // of a line, behind its name
 
-/** Room for the names, to the right of the lines' ends. */
+/** Room for the names and samples, to the right of the lines' ends. */
 static double names_width(cairo_t *cr, const FovDrawLine *lines, int count) {
   double widest = 0;
   for (int l = 0; l < count; l++) widest = fmax(widest, fov_text_width(cr, lines[l].name));
-  return fmin(widest, WIDTH / 3.0);
+  return fmin(widest, WIDTH / 3.0) + SPACE + SAMPLE;
 }
 
 /** The axis from the smallest to the largest value of all lines, with a margin. right: of the
@@ -45,11 +47,11 @@ static void draw_x_ticks(cairo_t *cr, const FovAxis *axis, const FovDrawLine *li
 /** A line and its dots. */
 static void draw_line(cairo_t *cr, const FovDrawLine *line, int number, const FovAxis *x,
                       const FovAxis *y) {
-  fov_set_colour(cr, fov_theme_light.series[number % FOV_SERIES], 1);
-  cairo_set_line_width(cr, 2);
+  fov_plot_pen(cr, number, 1);
   for (int i = 0; i < line->count; i++)
     cairo_line_to(cr, fov_axis_at(x, line->x[i]), fov_axis_at(y, line->y[i]));
   cairo_stroke(cr);
+  cairo_set_dash(cr, NULL, 0, 0);
   for (int i = 0; i < line->count; i++) {
     cairo_arc(cr, fov_axis_at(x, line->x[i]), fov_axis_at(y, line->y[i]), 4, 0, 2 * M_PI);
     cairo_fill(cr);
@@ -74,9 +76,12 @@ static void draw_names(cairo_t *cr, const FovDrawLine *lines, int count, const F
   for (int l; (l = lowest(lines, count < MOST ? count : MOST, named)) >= 0; named[l] = true) {
     const FovDrawLine *line = &lines[l];
     below = fmin(fov_axis_at(y, line->y[line->count - 1]), below - ROW);
-    fov_set_colour(cr, fov_theme_light.series[l % FOV_SERIES], 1);
-    fov_text(cr, WIDTH - RIGHT, below, FOV_ALIGN_RIGHT, "%s", line->name);
+    fov_plot_pen(cr, l, 1);
+    double sample = WIDTH - RIGHT - SAMPLE, middle = below - 4.5;
+    fov_text(cr, sample - SPACE, below, FOV_ALIGN_RIGHT, "%s", line->name);
+    fov_line(cr, sample, middle, WIDTH - RIGHT, middle);
   }
+  cairo_set_dash(cr, NULL, 0, 0);
   fov_set_colour(cr, fov_theme_light.ink, 1);
 }
 

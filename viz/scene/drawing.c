@@ -94,7 +94,7 @@ static void draw_title(cairo_t *cr, const FovScene *scene, const FovLayout *l) {
   fov_set_colour(cr, scene->theme->ink, 1);
   const char *verdict = l->title.w > 30 * em ? verdict_of(scene) : ""; // the mark alone
   if (scene->trace->control)
-    x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "return %g",
+    x += fov_text(cr, x, y, FOV_ALIGN_LEFT, "return %.3g",
                   fov_return(scene->trace, scene->episode, 0));
   else
     x = draw_answers(cr, scene, x, y, end - fov_text_width(cr, verdict) - 4.2 * em);

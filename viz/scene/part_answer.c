@@ -18,7 +18,9 @@ double fov_answer_distance(const FovScene *scene, int t) {
   const float *answer = place_in(scene, "answer.place", t);
   const float *target = place_in(scene, "answer.target", t);
   if (!answer || !target) return NAN;
-  return hypot((double)answer[0] - (double)target[0], (double)answer[1] - (double)target[1]);
+  double height = (double)scene->trace->height / scene->trace->width;
+  return hypot((double)answer[0] - (double)target[0],
+               height * ((double)answer[1] - (double)target[1]));
 }
 
 /** A diagonal cross; the policy's is upright. */

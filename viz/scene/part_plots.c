@@ -174,11 +174,12 @@ static void draw_bars(cairo_t *cr, const FovScene *scene, const Bars *bars, doub
   int every = (int)ceil(bars->name / bars->pitch); // thinned so that numbers do not touch
   if (bars->count < trace->actions) every = 1;
   for (int i = 0; i < bars->count; i++) {
-    char name[FOV_ACTION_NAME];
+    char name[FOV_ACTION_NAME + 4];
     int a = bars->classes[i];
     draw_class_bars(cr, scene, bars, i, em);
     if (i % every != 0) continue;
     fov_action_name(name, trace, a);
+    fov_fit_text(cr, name, sizeof name, every * bars->pitch);
     fov_set_colour(cr, a == label || a == answer ? scene->theme->ink : scene->theme->quiet, 1);
     fov_text(cr, bars->plot.x + (i + 0.5) * bars->pitch, y, FOV_ALIGN_CENTRE, "%s", name);
   }
@@ -441,7 +442,10 @@ bool fov_describe_plots(char *text, size_t size, const FovScene *scene, double x
     describe_bar(text, size, scene, &bars, x);
   } else if (l.returns.h > 0 && fov_inside(returns, x, y)) {
     int t = column_at(returns, x, fov_scene_length(scene));
-    int length = snprintf(text, size, "glimpse %d: baseline %.3f", t + 1, baseline_at(scene, t));
+    double baseline = baseline_at(scene, t);
+    int length = isfinite(baseline)
+                     ? snprintf(text, size, "glimpse %d: baseline %.3f", t + 1, baseline)
+                     : snprintf(text, size, "glimpse %d: no baseline", t + 1);
     if (isfinite(return_at(scene, t)))
       snprintf(text + length, size - (size_t)length, ", return %.3f", return_at(scene, t));
     describe_cost(text, size, scene, t);

@@ -33,11 +33,11 @@ static double loss(const FovTrace *trace, size_t m) {
 }
 
 static double path_length(const FovTrace *trace, int episode) {
-  double sum = 0;
+  double sum = 0, height = (double)trace->height / trace->width;
   if (!fov_has_places(trace)) return NAN;
   for (int t = 1; t < trace->lengths[episode]; t++) {
     const float *a = fov_gaze(trace, episode, t - 1), *b = fov_gaze(trace, episode, t);
-    sum += hypot(b[0] - a[0], b[1] - a[1]);
+    sum += hypot(b[0] - a[0], height * (b[1] - a[1]));
   }
   return sum;
 }

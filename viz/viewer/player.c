@@ -154,8 +154,9 @@ void fov_player_filter_text(const FovPlayer *player, char *text, size_t size) {
   char class[FOV_ACTION_NAME], answer[FOV_ACTION_NAME];
   fov_action_name(class, player->trace, player->label);
   fov_action_name(answer, player->trace, player->answer);
+  const char *subset = player->filter == FOV_FILTER_ALL ? player->trace->subset : "";
   if (player->label < 0)
-    snprintf(text, size, "%s", name);
+    snprintf(text, size, "%s%s%s", name, subset[0] ? ": " : "", subset);
   else if (player->answer >= 0)
     snprintf(text, size, "%s as %s", class, answer);
   else

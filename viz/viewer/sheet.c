@@ -155,8 +155,8 @@ static void draw_matrix(cairo_t *cr, const FovPlayer *player, FovBox tile, int e
   fov_draw_alignment_cells(cr, &scene, fov_snap(tile), top);
 }
 
-/** Writes the labels or answers of an episode's turns, each after a space; returns its length, at
- * most size − 1. */
+/** Writes the labels or answers of an episode's turns, each after a space, and "..." where there is
+ * no room; returns the length, at most size − 1. */
 static size_t write_turns(char *text, size_t size, const FovTrace *trace, int episode,
                           const int32_t *values) {
   size_t length = 0, first = fov_glimpse_index(trace, episode, 0);
@@ -164,7 +164,8 @@ static size_t write_turns(char *text, size_t size, const FovTrace *trace, int ep
     char name[FOV_ACTION_NAME];
     if (trace->answers[m] < 0) continue;
     fov_action_name(name, trace, values[m]);
-    if (length + strlen(name) + 2 > size) break;
+    if (length + strlen(name) + sizeof " ..." + 1 > size)
+      return length + (size_t)sprintf(text + length, " ...");
     length += (size_t)sprintf(text + length, " %s", name);
   }
   return length;
@@ -173,7 +174,7 @@ static size_t write_turns(char *text, size_t size, const FovTrace *trace, int ep
 /** The labels, and the answers if one of them is wrong; without a label the answers alone. */
 static void write_caption(char *text, size_t size, const FovTrace *trace, int episode) {
   if (trace->control) {
-    snprintf(text, size, "return %g", fov_return(trace, episode, 0));
+    snprintf(text, size, "return %.3g", fov_return(trace, episode, 0));
     return;
   }
   bool labelled = fov_first_label(trace, episode) >= 0;
@@ -190,10 +191,10 @@ static void draw_caption(cairo_t *cr, const FovPlayer *player, const FovTheme *t
   const FovTrace *trace = player->trace;
   double y = tile.y + tile.h + 1.15 * em, right = tile.x + tile.w, mark = 0.75 * em;
   bool wrong = trace->wrong[episode];
-  char text[64] = "";
+  char text[256] = "";
   fov_set_colour(cr, theme->quiet, 1);
   double left = tile.x + fov_text(cr, tile.x, y, FOV_ALIGN_LEFT, "%d", episode) + 0.5 * em;
-  if (player->order != FOV_ORDER_NUMBER)
+  if (player->order != FOV_ORDER_NUMBER && isfinite(player->values[episode]))
     left += 0.5 * em + fov_text(cr, left, y, FOV_ALIGN_LEFT, "%.3g", player->values[episode]);
   fov_set_colour(cr, wrong ? theme->wrong : theme->right, 1);
   if (trace->control || fov_first_label(trace, episode) >= 0)
