@@ -42,6 +42,9 @@ bool fov_cli_is_setting(const char *word);
 /** Whether key=value sets a key, which ends at a '=' or with the text. */
 bool fov_cli_sets(const char *word, const char *key);
 
+/** Fails if an output that is no picture has the name of one. expected: "a CSV file". */
+FovStatus fov_cli_check_name(const char *option, const char *output, const char *expected);
+
 /** Fails if the output of an option ("-o") would replace a file that the command reads. */
 FovStatus fov_cli_check_output(const char *option, const char *output, const char *source);
 

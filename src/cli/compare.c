@@ -107,9 +107,9 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
     return fov_fail(FOV_ERR_USAGE, "--json and --format %s: expected one of them",
                     format_names[request->format]);
   if (request->output) FOV_TRY(format_of(&format, request->output));
-  if (format == FIGURE && request->costs)
-    return fov_fail(FOV_ERR_USAGE, "-o %s and --costs: expected a table, found a figure",
-                    request->output);
+  if (format == FIGURE && (request->costs || request->against))
+    return fov_fail(FOV_ERR_USAGE, "-o %s and %s: expected a table, found a figure",
+                    request->output, request->costs ? "--costs" : "--against");
   bool chosen = asked != TEXT || fov_arguments_has(arguments, options, "format");
   if (request->output && chosen && asked != format)
     return fov_fail(FOV_ERR_USAGE, "-o %s and --%s%s: expected one of them, or the same format",
@@ -154,7 +154,8 @@ const FovCommand fov_command_compare = {
         "fovea sweep or fovea eval --save has written them. Rows of a sweep file are recipes\n"
         "with the names of the rows; sources with the same rows and other seeds are pooled.\n",
     .examples = "  fovea compare sweeps/cores\n"
-                "  fovea compare sweeps/cores --against core=rnn -o cores.png\n"
+                "  fovea compare sweeps/cores --against core=rnn\n"
+                "  fovea compare sweeps/cores -o cores.png\n"
                 "  fovea compare sweeps/kinds sweeps/more-seeds --rows soft,gaze --costs\n"
                 "  fovea compare runs/rnn-s? runs/lstm-s? --split test --rollouts 10 --json\n"
                 "  fovea compare sweeps/cores/results.csv others.csv -o table.tex\n",

@@ -108,7 +108,7 @@ static const char *describe_rollouts(const FovTrained *trained, int rollouts) {
   if (trained->experiment.eval.beam > 1) return "a beam search";
   if (rollouts > 1)
     return trained->env.spec.answer == FOV_ANSWER_CLASS ? "sampled rollouts averaged"
-                                                        : "each sampled rollout a case";
+                                                        : "each sampled rollout counted";
   const FovPolicy *policy = trained->task.policy;
   return policy->head.build || policy->sites ? "one deterministic rollout" : "one rollout";
 }
@@ -218,6 +218,7 @@ static FovStatus evaluate(const Request *request, const FovTrained *trained) {
 
 static FovStatus check_lengths(const Request *request, const FovTrained *trained) {
   if (!request->lengths) return FOV_OK;
+  FOV_TRY(fov_cli_check_name("--lengths", request->lengths, "a CSV file"));
   FOV_TRY(fov_cli_check_trained("--lengths", request->lengths, trained));
   if (trained->env.spec.observation.kind == FOV_OBSERVATION_TOKENS)
     return fov_replace_check(request->lengths);

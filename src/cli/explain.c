@@ -171,7 +171,7 @@ const FovCommand fov_command_explain = {
     .synopsis = "RUN|CHECKPOINT ... [key=value ...]",
     .about = "Plays episodes with deterministic choices and holds these fixed: places, stops,\n"
              "and the weights of soft attention, so that an answer is a function of the pixels.\n"
-             "Its maps are written as arrays and pictures. key=value changes a setting that the\n"
+             "The maps are written as arrays and pictures. key=value changes a setting that the\n"
              "agent was trained with, METHOD.OPTION=value an option of a method, such as\n"
              "occlusion.side=8.\n"
              "--check curves takes several runs.\n",

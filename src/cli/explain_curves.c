@@ -172,8 +172,8 @@ static void print_row(const Table *table, int i) {
 static void print_table(const Table *table, int runs) {
   bool printed[FOV_MOST_METHODS] = {false};
   const Row *first = NULL;
-  printf("\n%-22s %17s %18s %8s %17s  %s\n", "", "deletion", "insertion", "gain",
-         "p against random", "faithful");
+  printf("\n%-22s %17s %18s %8s %8s %8s  %s\n", "", "deletion", "insertion", "gain", "p (del.)",
+         "p (ins.)", "faithful");
   for (int rank = 0; rank < table->count; rank++) {
     int best = -1;
     for (int i = 0; i < table->count; i++)
@@ -184,7 +184,8 @@ static void print_table(const Table *table, int runs) {
     print_row(table, best);
     if (!first && table->rows[best].faithful) first = &table->rows[best];
   }
-  printf("\nmeans of %d %s%s; ±: 95 %% interval; gain: insertion less deletion; p: Holm's\n",
+  printf("\nmeans of %d %s%s; ±: 95 %% interval; gain: insertion less deletion; p: of "
+         "deletion\nand of insertion against random, Holm's\n",
          table->n, runs > 1 ? "run" : "episode", fov_plural(table->n));
   if (first)
     printf("largest gain of the faithful methods: %s\n", first->method->plugin.name);

@@ -41,6 +41,13 @@ static FovBlob list_blob(const char *name, FovDtype dtype, int64_t count, const 
   return blob;
 }
 
+/** Of a vector, the first number is explained unless another one is named. */
+static const char *target_of(const FovExplainSubject *subject, const FovExplainCommand *command) {
+  const char *target = command->target ? command->target : "logit";
+  bool vector = subject->trained.env.spec.answer == FOV_ANSWER_VECTOR;
+  return vector && strcmp(target, "logit") == 0 ? "logit:0" : target;
+}
+
 static FovStatus write_maps(const FovMaps *maps, const FovExplainSubject *subject,
                             const FovExplainCommand *command, const FovMethod *method) {
   char path[FOV_PATH_SIZE], source[FOV_PATH_SIZE];
@@ -63,7 +70,7 @@ static FovStatus write_maps(const FovMaps *maps, const FovExplainSubject *subjec
   };
   const FovText texts[] = {{"axes", axes},
                            {"method", method->plugin.name},
-                           {"target", command->target ? command->target : "logit"},
+                           {"target", target_of(subject, command)},
                            {"checkpoint", fov_explain_source(source, subject)},
                            {"split", fov_split_names[subject->trained.split]}};
   FOV_TRY(fov_safetensors_write(fov_explain_path(path, command, "maps.safetensors"), blobs,
@@ -78,8 +85,9 @@ static FovStatus write_maps(const FovMaps *maps, const FovExplainSubject *subjec
 enum { DRAWN = 24 }; // episodes
 
 /** Writes the method and, if it depends on them, the requested target and time. */
-static void describe(char text[256], const FovExplainCommand *command, const FovMethod *method) {
-  const char *name = method->plugin.name, *target = command->target ? command->target : "logit";
+static void describe(char text[256], const FovExplainSubject *subject,
+                     const FovExplainCommand *command, const FovMethod *method) {
+  const char *name = method->plugin.name, *target = target_of(subject, command);
   if (method->ignores_target)
     snprintf(text, 256, "%s", name);
   else if (command->time == 0)
@@ -122,7 +130,7 @@ static FovStatus draw(const FovMaps *maps, const FovExplainSubject *subject,
                          .title = title};
   if (!fov_explain_draws(command)) return FOV_OK;
   for (int i = 0; i < drawing.count; i++) list[i] = panel_of(maps, i, subject->cases[i], method);
-  describe(title, command, method);
+  describe(title, subject, command, method);
   fov_explain_picture(path, command, "maps");
   FOV_TRY(fov_draw_maps(path, &drawing));
   drawing.maps = &mean;
@@ -161,7 +169,7 @@ FovStatus fov_explain_maps(const FovExplainSubject *subject, const FovExplainCom
   if (status == FOV_OK) status = write_maps(&maps, subject, command, method);
   if (status == FOV_OK) status = draw(&maps, subject, command, method);
   if (status == FOV_OK) {
-    describe(what, command, method);
+    describe(what, subject, command, method);
     fov_print(stdout, "%s: %s, %lld episode%s of %s, %.2f s\n", command->output, what,
               (long long)maps.episodes, fov_plural(maps.episodes), subject->trained.path, seconds);
     print_completeness(&maps);

@@ -111,6 +111,16 @@ bool fov_cli_sets(const char *word, const char *key) {
   return word[strspn(word, " \t\n\v\f\r")] == '=';
 }
 
+FovStatus fov_cli_check_name(const char *option, const char *output, const char *expected) {
+  static const char *const pictures[] = {".png", ".svg", ".gif", ".mp4", ".html"};
+  for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++)
+    if (fov_has_ending(output, pictures[i]))
+      return fov_fail(FOV_ERR_USAGE,
+                      "%s %s: expected the name of %s; pictures: fovea view --export FILE", option,
+                      output, expected);
+  return FOV_OK;
+}
+
 FovStatus fov_cli_check_output(const char *option, const char *output, const char *source) {
   if (!fov_file_same(output, source)) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE, "%s %s: would replace %s, which is read; choose another name",

@@ -72,7 +72,7 @@ const FovCommand fov_command_plot = {
                 "  fovea plot runs/rnn-s? runs/lstm-s? -o cores.svg\n"
                 "  fovea plot sweeps/cores --x seconds --centre iqm --seeds -o cores.svg\n"
                 "  fovea plot runs/lstm-s? --y valid_error,answer_loss,policy_sigma -o lstm.pdf\n"
-                "  fovea plot experiments/figures/catch-s?.csv --x glimpses -o catch.png\n",
+                "  fovea plot experiments/figures/pairs-s0.csv --x glimpses -o pairs.png\n",
     .options = options,
     .size = sizeof(Request),
     .run = run,

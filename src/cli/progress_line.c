@@ -147,8 +147,11 @@ static void print_start(const FovReport *report) {
   if (report->ranks > 1) printf(" on %d ranks", report->ranks);
   putchar('\n');
   print_cases(report);
-  if (report->kind == FOV_REPORT_RESUMED)
-    printf("resumed at update %lld\n", (long long)report->update);
+  if (report->kind != FOV_REPORT_RESUMED) return;
+  printf("resumed at update %lld", (long long)report->update);
+  printf(report->update < report->updates
+             ? "\n"
+             : ", the last one; train.episodes=N makes the training longer\n");
 }
 
 static void print_finish(const FovReport *report) {

@@ -103,8 +103,14 @@ static void print_measures(const FovScanpathStudy *study, double *scratch) {
 static FovStatus print_tables(const FovScanpathStudy *study) {
   double *scratch = malloc((size_t)study->episodes * sizeof *scratch);
   if (!scratch) return fov_fail(FOV_ERR_MEMORY, "no memory for the table");
-  fov_print(stdout, "%d episode%s: means of the episodes ± 95 %% interval\n\n", study->episodes,
+  fov_print(stdout, "%d episode%s: means of the episodes ± 95 %% interval\n", study->episodes,
             fov_plural(study->episodes));
+  if (study->subset[0])
+    fov_print(stdout, "a selection: %s; for means of a split, record a trace without --wrong\n",
+              study->subset);
+  if (study->most > study->episodes)
+    fov_print(stdout, "the first ones, since a source has no more; another has %d\n", study->most);
+  fov_print(stdout, "\n");
   print_statistics(study, scratch);
   if (study->reference) print_measures(study, scratch);
   free(scratch);
@@ -148,6 +154,7 @@ static FovStatus write_csv(const char *path, const FovScanpathStudy *study) {
 static FovStatus check_output(const Request *request, const FovArguments *arguments) {
   char trace[FOV_PATH_SIZE];
   if (!request->output) return FOV_OK;
+  FOV_TRY(fov_cli_check_name("-o", request->output, "a CSV file"));
   FOV_TRY(fov_replace_check(request->output));
   for (int i = 0; i < arguments->count; i++) {
     FOV_TRY(fov_run_find(trace, arguments->words[i], FOV_RUN_TRACE));
@@ -183,8 +190,8 @@ const FovCommand fov_command_scanpath = {
         "  glimpses   number of glimpses\n"
         "  saccade    mean distance from one place to the next, in image widths\n"
         "  path       sum of these distances, in image widths\n"
-        "  revisits   number of glimpses within half the width of the finest patch of an earlier\n"
-        "             place that the gaze has left since\n"
+        "  revisits   number of glimpses that return to an earlier place: closer to it than half\n"
+        "             the width of the finest patch, after a glimpse that was farther away\n"
         "  seen       share of the pixels that are inside a patch, %\n"
         "  fine       share of the pixels that are inside a patch of the finest scale, %\n"
         "  decision   number of glimpses after which the answer is always the likeliest\n"

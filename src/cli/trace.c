@@ -68,18 +68,6 @@ static FovStatus record(const Request *request, const char *path, FovTrained *tr
   return status;
 }
 
-/** Fails if the name is that of a picture: view writes those. */
-static FovStatus check_name(const char *path) {
-  static const char *const pictures[] = {".png", ".svg", ".gif", ".mp4", ".html"};
-  for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++)
-    if (fov_has_ending(path, pictures[i]))
-      return fov_fail(FOV_ERR_USAGE,
-                      "-o %s: expected the name of a safetensors file; for a %s: fovea view "
-                      "--export FILE",
-                      path, pictures[i]);
-  return FOV_OK;
-}
-
 /** By default the trace is a file of the run; a single checkpoint has no folder for it. */
 static FovStatus choose_path(char *path, const Request *request, const char *source) {
   struct stat status;
@@ -87,7 +75,7 @@ static FovStatus choose_path(char *path, const Request *request, const char *sou
     if (strlen(request->output) >= FOV_PATH_SIZE)
       return fov_fail(FOV_ERR_USAGE, "-o: a path of more than %d bytes", FOV_PATH_SIZE - 1);
     strcpy(path, request->output);
-    return check_name(path);
+    return fov_cli_check_name("-o", path, "a safetensors file");
   }
   if (stat(source, &status) != 0)
     return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", source, strerror(errno));

@@ -112,6 +112,12 @@ static bool is_of_training(const char *key) {
          strncmp(key, "objective", strlen("objective")) == 0;
 }
 
+/** Whether a setting distorts the images of the train split. */
+static bool is_of_distortion(const char *key) {
+  static const char *const keys[] = {"env.distort", "env.elastic", "env.distort_pieces", NULL};
+  return is_among(key, keys);
+}
+
 /** Why a setting has no effect; NULL: it has. */
 static const char *unread(const FovConfig *config, const char *key) {
   const FovExperiment *e = (const void *)((const char *)config - offsetof(FovExperiment, config));
@@ -121,6 +127,8 @@ static const char *unread(const FovConfig *config, const char *key) {
   const FovCore *core = CHOSEN(e, FOV_SLOT_CORE);
   size_t prefix = strlen("tiles.");
   if (e->trained && is_of_training(key)) return "the training is over";
+  if (e->trained && e->split != FOV_SPLIT_TRAIN && is_of_distortion(key))
+    return "only images of the train split are distorted";
   if (strncmp(key, "tiles.", prefix) == 0) return unread_of_tiles(e, key + prefix);
   bool window = attention->without_policy && attention->reach == FOV_REACH_GLIMPSE;
   if (strcmp(key, "first") == 0 && attention->without_policy)

@@ -61,6 +61,7 @@ typedef struct FovExperiment {
   FovAgent agent;       /**< built by fov_experiment_build */
   FovStandard standard; /**< by fov_experiment_standardise, or read from a checkpoint */
   bool trained;         /**< its training is over; settings of it get a note */
+  FovSplit split;       /**< trained: the cases that the agent is shown */
 } FovExperiment;
 
 /** Makes it ready for settings. Finished by fov_experiment_finish, also after a failure. */

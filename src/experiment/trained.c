@@ -25,6 +25,7 @@ static FovStatus resolve(FovTrained *trained, const FovSafetensors *file,
   FovExperiment *experiment = &trained->experiment;
   FOV_TRY(fov_experiment_read(experiment, file));
   experiment->trained = true;
+  experiment->split = trained->split;
   for (int i = 0; i < count; i++) FOV_TRY(fov_settings_add(experiment->settings, changes[i]));
   return fov_experiment_resolve(experiment);
 }

@@ -71,7 +71,9 @@ static FovStatus read_sources(Work *work, FovScanpathStudy *study) {
     FOV_TRY(read_source(&work->sources[i], request->sources[i]));
     FOV_TRY(fov_trace_check_pair(first, request->sources[0], trace, request->sources[i]));
     if (i == 0 || trace->episodes < study->episodes) study->episodes = trace->episodes;
+    if (trace->episodes > study->most) study->most = trace->episodes;
   }
+  strcpy(study->subset, first->subset);
   work->height = fov_scanpath_height(first);
   return FOV_OK;
 }

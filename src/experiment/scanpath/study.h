@@ -25,9 +25,11 @@ typedef struct FovScanpathRow {
 typedef struct FovScanpathStudy {
   FovScanpathRow *rows;
   int count;
-  int episodes;          /**< E: that all sources have */
-  const char *reference; /**< what is compared with; NULL: nothing */
-  int paths;             /**< scanpaths of the reference */
+  int episodes;                /**< E: that all sources have */
+  int most;                    /**< that a source has */
+  char subset[FOV_TRACE_TEXT]; /**< of the first source's trace */
+  const char *reference;       /**< what is compared with; NULL: nothing */
+  int paths;                   /**< scanpaths of the reference */
 } FovScanpathStudy;
 
 /**
