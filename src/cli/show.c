@@ -10,8 +10,12 @@
 #include "experiment/trained.h"
 #include "record/checkpoint.h"
 #include "record/provenance.h"
+#include "record/trace.h"
 
 enum { MAX_RUN_JSON = 1 << 20 };
+
+static const char *const trace_keys[] = {"format", "weights",   "update",
+                                         "policy", "attention", "digest"};
 
 /** The checkpoint of `source`: of a run the best, or the last before the first evaluation. */
 static FovStatus find(char *path, const char *source) {
@@ -98,6 +102,18 @@ static void print_weights(FovProvenance *of, const char *run, const char *name) 
   fov_cli_note_file(path, of->checked);
 }
 
+/** Prints how many episodes a trace has, and which. */
+static FovStatus print_episodes(const char *lead, const char *path) {
+  FovTrace trace;
+  FOV_TRY(fov_trace_read(&trace, path));
+  fov_print(stdout, "%s %d", lead, trace.episodes);
+  if (trace.split[0]) fov_print(stdout, " of the %s split", trace.split);
+  if (trace.seed[0]) fov_print(stdout, ", seed %s", trace.seed);
+  fov_print(stdout, "%s%s\n", trace.subset[0] ? ": " : "", trace.subset);
+  fov_trace_finish(&trace);
+  return FOV_OK;
+}
+
 /** Prints the digests of a run's weights, and which of them its trace is of. */
 static void print_files(const char *run) {
   FovProvenance best, last, trace;
@@ -109,6 +125,10 @@ static void print_files(const char *run) {
   printf("  the trace is of %s weights\n", fov_provenance_same(&trace, &best)   ? "the best"
                                            : fov_provenance_same(&trace, &last) ? "the last"
                                                                                 : "other");
+  char path[FOV_PATH_SIZE];
+  if (fov_run_find(path, run, FOV_RUN_TRACE) != FOV_OK ||
+      print_episodes("  its episodes:", path) != FOV_OK)
+    fov_print(stdout, "  %s\n", fov_error_message());
 }
 
 /** run: the run of the checkpoint, or NULL. */
@@ -137,6 +157,16 @@ static FovStatus print_checkpoint(const char *run, const FovSafetensors *file,
   return FOV_OK;
 }
 
+/** Prints what a trace was recorded with. */
+static FovStatus show_trace(const FovSafetensors *file) {
+  fov_print(stdout, "%s\n\n", fov_safetensors_path(file));
+  FOV_TRY(print_episodes("episodes    ", fov_safetensors_path(file)));
+  for (size_t i = 0; i < sizeof trace_keys / sizeof *trace_keys; i++)
+    print_text(trace_keys[i], fov_safetensors_text(file, trace_keys[i]));
+  fov_cli_note_file(fov_safetensors_path(file), fov_safetensors_is_checked(file));
+  return FOV_OK;
+}
+
 static FovStatus show(const FovSafetensors *file, const char *run, FovExperiment *experiment) {
   FOV_TRY(fov_experiment_read(experiment, file));
   FOV_TRY(fov_experiment_resolve(experiment));
@@ -150,14 +180,17 @@ static FovStatus run(const void *request, const FovArguments *arguments) {
   FovExperiment experiment;
   if (arguments->count != 1)
     return fov_fail(FOV_ERR_USAGE,
-                    "expected one run or checkpoint, found %d; see fovea show --help",
+                    "expected one run, checkpoint or trace, found %d; see fovea show --help",
                     arguments->count);
   FovSafetensors *file;
   FOV_TRY(find(path, source));
   FOV_TRY(fov_safetensors_open(&file, path));
   bool is_run = strcmp(path, source) != 0;
+  const char *format = fov_safetensors_text(file, "format");
+  bool is_trace = format && strcmp(format, FOV_TRACE_FORMAT) == 0;
   FovStatus status = fov_experiment_init(&experiment);
-  if (status == FOV_OK) status = show(file, is_run ? source : NULL, &experiment);
+  if (status == FOV_OK)
+    status = is_trace ? show_trace(file) : show(file, is_run ? source : NULL, &experiment);
   fov_experiment_finish(&experiment);
   fov_safetensors_close(file);
   return status;
@@ -165,12 +198,12 @@ static FovStatus run(const void *request, const FovArguments *arguments) {
 
 const FovCommand fov_command_show = {
     .name = "show",
-    .help = "print what a checkpoint contains",
-    .synopsis = "RUN|CHECKPOINT",
+    .help = "print what a checkpoint or a trace contains",
+    .synopsis = "RUN|CHECKPOINT|TRACE",
     .about = "Prints a checkpoint (of a run: the one that is best on validation): how long it was\n"
              "trained, by which version, on which data, its parameters with their shapes and\n"
              "counts, and its settings. For a run it also prints which weights its trace was\n"
-             "recorded with.\n",
+             "recorded with. Of a trace: its episodes, weights, policy and attention.\n",
     .examples = "  fovea show runs/cluttered-60-s0\n"
                 "  fovea show experiments/trained/catch/best.safetensors\n",
     .run = run,

@@ -6,7 +6,15 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "experiment/sweep/plan.h"
 #include "record/checkpoint.h"
+
+FovStatus fov_trained_refuse_sweep(const char *path) {
+  char plan[FOV_PATH_SIZE];
+  snprintf(plan, sizeof plan, "%s/" FOV_SWEEP_PLAN, path);
+  if (!fov_file_exists(plan)) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "%s: a sweep; name one of its runs, such as %s/c0-s0", path, path);
+}
 
 static FovStatus find_checkpoint(char *path, const char *source) {
   char last[FOV_PATH_SIZE];
@@ -14,6 +22,7 @@ static FovStatus find_checkpoint(char *path, const char *source) {
   FOV_TRY(fov_run_find(last, source, FOV_RUN_LAST));
   if (!fov_file_exists(path) && fov_file_exists(last))
     return fov_fail(FOV_ERR_USAGE, "%s: not evaluated yet; wait, or name %s", source, last);
+  FOV_TRY(fov_trained_refuse_sweep(source));
   if (!fov_file_exists(path) && fov_file_exists(source))
     return fov_fail(FOV_ERR_USAGE,
                     "%s: not a trained run: expected " FOV_RUN_BEST " in it, found none", source);

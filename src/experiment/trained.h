@@ -18,6 +18,9 @@ typedef struct FovTrained {
   bool checked;             /**< it has a digest, which was right */
 } FovTrained;
 
+/** Fails if what should be a run is the folder of a sweep. */
+FovStatus fov_trained_refuse_sweep(const char *path);
+
 /** Loads `source`, a run (its best checkpoint) or a checkpoint, with `count` key=value `changes` on
  * top of its configuration. Finished by fov_trained_finish, also after a failure. */
 FovStatus fov_trained_load(FovTrained *trained, const char *source, const char *const *changes,

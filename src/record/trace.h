@@ -11,6 +11,8 @@
 #include "base/figure.h"
 #include "base/grid.h"
 
+#define FOV_TRACE_FORMAT "fovea-trace" /**< the entry "format" of its file */
+
 enum {
   FOV_TRACE_COLUMNS = 2 * FOV_COLUMNS + 2,
   FOV_TRACE_NAME = 48,

@@ -27,7 +27,6 @@ enum { NOTES = sizeof notes / sizeof notes[0] };
 static const char *const reaches[FOV_REACHES] = {
     [FOV_REACH_GLIMPSE] = "glimpse", [FOV_REACH_NEAR] = "near", [FOV_REACH_ALL] = "all"};
 
-#define FORMAT "fovea-trace"
 #define VERSION "3"
 #define VERSION_OF_MEANS "2" // has the arrays means and sigmas instead of columns
 
@@ -56,7 +55,7 @@ FovStatus fov_trace_write(const FovTrace *trace, const char *path) {
   snprintf(scales, sizeof scales, "%d", trace->scales);
   snprintf(update, sizeof update, "%" PRId64, trace->update);
   snprintf(vocabulary, sizeof vocabulary, "%d", trace->vocabulary);
-  FovText texts[14 + NOTES] = {{"format", FORMAT},
+  FovText texts[14 + NOTES] = {{"format", FOV_TRACE_FORMAT},
                                {"version", VERSION},
                                {"side", side},
                                {"scales", scales},
@@ -240,7 +239,7 @@ static FovStatus check_grid(const FovTrace *trace, const char *path) {
 
 static FovStatus load(FovTrace *trace, const FovSafetensors *file, const char *path) {
   const FovBlob *arrays[FOV_TRACE_ARRAYS] = {NULL};
-  FOV_TRY(require_text(file, path, "format", FORMAT));
+  FOV_TRY(require_text(file, path, "format", FOV_TRACE_FORMAT));
   const char *version = fov_safetensors_text(file, "version");
   bool means = version && strcmp(version, VERSION_OF_MEANS) == 0;
   if (!means) FOV_TRY(require_text(file, path, "version", VERSION));

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "experiment/trained.h"
 #include "record/history.h"
 #include "viz/scene/scene.h"
 
@@ -163,6 +164,7 @@ static FovStatus check_run(const FovOpenedRun *opened) {
   snprintf(path, sizeof path, "%s/best.safetensors", opened->path);
   if (fov_file_exists(path))
     return fov_fail(FOV_ERR_IO, "%s: a run without a trace; fovea trace records one", opened->path);
+  FOV_TRY(fov_trained_refuse_sweep(opened->path));
   return fov_fail(FOV_ERR_IO, "%s: not a run: expected trace.safetensors in it, found none",
                   opened->path);
 }
