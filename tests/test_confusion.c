@@ -83,7 +83,7 @@ static cairo_surface_t *draw_chosen(int label, int answer) {
   return picture;
 }
 
-/** The corners of the chosen cell, and nothing in the middle of another one, look different. */
+/** All edges of the chosen cell look different, and nothing of the other cells. */
 static void test_the_chosen_cell_has_an_outline(void **state) {
   (void)state;
   cairo_surface_t *plain = draw_chosen(-1, -1), *chosen = draw_chosen(2, 3);
@@ -99,8 +99,14 @@ static void test_the_chosen_cell_has_an_outline(void **state) {
     inside++;
   }
   assert_true(inside > 100);
-  assert_true(a[top * WIDTH + left] != b[top * WIDTH + left]);
-  assert_true(a[bottom * WIDTH + right] != b[bottom * WIDTH + right]);
+  int changed[4] = {0}; // at the left, right, upper and lower edge
+  for (int y = top - 4; y <= bottom + 4; y++)
+    for (int x = left - 4; x <= right + 4; x++) {
+      if (a[y * WIDTH + x] == b[y * WIDTH + x]) continue;
+      changed[0] += (x < left + 4), changed[1] += (x > right - 4);
+      changed[2] += (y < top + 4), changed[3] += (y > bottom - 4);
+    }
+  for (int i = 0; i < 4; i++) assert_true(changed[i] >= (i < 2 ? bottom - top : right - left));
   for (int y = 0; y < HEIGHT; y++)
     for (int x = 0; x < WIDTH; x++) {
       bool near = x >= left - 4 && x <= right + 4 && y >= top - 4 && y <= bottom + 4;

@@ -739,6 +739,9 @@ static void test_settings_are_typed_and_need_a_run(void **state) {
   fov_viewer_do(&viewer, FOV_ACTION_CANCEL);
   type_all("rglimpses=4\r");
   assert_notice("a.trace: a trace has no agent: open its run");
+  assert_true(fov_viewer_can_cancel(&viewer)); // the message
+  fov_viewer_do(&viewer, FOV_ACTION_CANCEL);
+  assert_false(fov_viewer_can_cancel(&viewer));
   assert_title("a.trace: episode 0, glimpse 1 of 4, all, 1x, paused");
   type_all("r");
   for (int i = 0; i < 300; i++) type('x');

@@ -159,26 +159,22 @@ static void smooth(FovHeat *heat, int map) {
   for (int i = 0; i < CELLS; i++) heat->most[map] = fmaxf(heat->most[map], density[i]);
 }
 
-/** Adds a pixel of the image, if it has it, to the sums of pixel i, and counts it. */
-static void add_pixel(uint32_t *sums, uint32_t *counts, const FovPixels *image, int i, double x,
-                      double y) {
+/** Adds a pixel of the image, if it has it, to the sums of pixel i. */
+static void add_pixel(uint32_t *sums, const FovPixels *image, int i, double x, double y) {
   int C = image->channels;
   if (!(x >= 0 && x < image->width && y >= 0 && y < image->height)) return;
   const uint8_t *pixel = image->bytes + ((int)y * image->width + (int)x) * C;
-  counts[i]++;
   for (int c = 0; c < C; c++) sums[i * C + c] += pixel[c];
 }
 
 /** Adds an image. `around` a target: reduced to half its size, with the target in the middle. */
-static void add_image(uint32_t *sums, uint32_t *counts, const FovPixels *image,
-                      const float *around) {
+static void add_image(uint32_t *sums, const FovPixels *image, const float *around) {
   int H = image->height, W = image->width;
   for (int i = 0; i < H * W; i++) {
     int x = i % W, y = i / W;
-    if (!around) add_pixel(sums, counts, image, i, x, y);
+    if (!around) add_pixel(sums, image, i, x, y);
     for (int k = 0; k < 4 && around; k++)
-      add_pixel(sums, counts, image, i,
-                floor(2 * x + k % 2 + 0.5 + ((double)around[0] - 1) / 2 * W),
+      add_pixel(sums, image, i, floor(2 * x + k % 2 + 0.5 + ((double)around[0] - 1) / 2 * W),
                 floor(2 * y + k / 2 + 0.5 + ((double)around[1] - 1) / 2 * H));
   }
 }
@@ -188,19 +184,18 @@ static FovStatus take_mean(FovHeat *heat, const FovTrace *trace, const int *sele
          bytes = size * trace->frames;
   int most = bytes < MEAN_BYTES ? (int)(MEAN_BYTES / bytes) : 1;
   int every = (heat->episodes + most - 1) / most;
-  size_t pixels = (size_t)trace->height * trace->width;
-  uint32_t *sums = calloc(size + pixels, sizeof *sums), *counts = sums + size;
+  uint32_t *sums = calloc(size, sizeof *sums), images = 0;
   if (!sums) return fov_fail(FOV_ERR_MEMORY, "no memory for the mean of the images");
   for (int i = 0; i < heat->episodes; i += every)
     for (int t = 0; t < (trace->frames > 1 ? trace->lengths[selection[i]] : 1); t++) {
       FovPixels image = fov_picture(trace, selection[i], t);
       const float *target = heat->around ? fov_target_place(trace, selection[i], t) : NULL;
-      if (target || !heat->around) add_image(sums, counts, &image, target);
+      if (heat->around && !target) continue;
+      add_image(sums, &image, target);
+      images++;
     }
-  for (size_t j = 0; j < size; j++) {
-    uint32_t count = counts[j / (size_t)trace->channels];
-    heat->mean[j] = count > 0 ? (uint8_t)(sums[j] / count) : 0;
-  }
+  uint32_t divisor = images * (heat->around ? 4 : 1); // what an image lacks is black
+  for (size_t j = 0; j < size && images > 0; j++) heat->mean[j] = (uint8_t)(sums[j] / divisor);
   free(sums);
   return FOV_OK;
 }
@@ -217,7 +212,7 @@ FovStatus fov_heat_build(FovHeat *heat, const FovTrace *trace, const int *select
   heat->density = calloc((size_t)maps * CELLS, sizeof *heat->density);
   heat->cells = calloc((size_t)maps * CELLS, sizeof *heat->cells);
   heat->most = calloc((size_t)maps, sizeof *heat->most);
-  heat->mean = malloc(image);
+  heat->mean = calloc(1, image);
   FovStatus status = heat->density && heat->cells && heat->most && heat->mean
                          ? take_mean(heat, trace, selection)
                          : fov_fail(FOV_ERR_MEMORY, "no memory for a heat map");

@@ -446,7 +446,9 @@ FovAction fov_viewer_type(FovViewer *viewer, char letter) {
 
 bool fov_viewer_can_cancel(const FovViewer *viewer) {
   const FovPlayer *player = &viewer->player;
-  return player->asking || player->help || player->mode != FOV_MODE_SCENE || viewer->picture[0];
+  bool alarm = viewer->alarm && viewer->message_left > 0;
+  return player->asking || player->help || player->mode != FOV_MODE_SCENE || viewer->picture[0] ||
+         alarm;
 }
 
 /* ---- time ---- */
