@@ -148,10 +148,9 @@ static void print_start(const FovReport *report) {
   putchar('\n');
   print_cases(report);
   if (report->kind != FOV_REPORT_RESUMED) return;
-  printf("resumed at update %lld", (long long)report->update);
-  printf(report->update < report->updates
-             ? "\n"
-             : ", the last one; train.episodes=N makes the training longer\n");
+  printf("resumed at update %lld\n", (long long)report->update);
+  if (report->update == report->updates)
+    puts("it is the last one; train.episodes=N makes the training longer");
 }
 
 static void print_finish(const FovReport *report) {
