@@ -32,12 +32,11 @@ typedef struct FovCanvasOptions {
       FOV_INT(FovCanvasOptions, ground, "0", 0, 255, "brightness of the empty canvas, of 255"),    \
       FOV_REAL(FovCanvasOptions, distort, "0", 0, 1,                                               \
                "train split only: pictures are transformed about their middle by a random 2 x 2 "  \
-               "matrix: "                                                                          \
-               "the identity plus this times a normal number in each element"),                    \
-      FOV_REAL(FovCanvasOptions, elastic, "0", 0, 100,                                             \
-               "train split only: elastic distortion: each point of a 4 x 4 grid moves in x and "  \
-               "in y by "                                                                          \
-               "this times a normal number, pixels; displacements between them are interpolated")
+               "matrix: the identity plus this times a normal number in each element"),            \
+      FOV_REAL(                                                                                    \
+          FovCanvasOptions, elastic, "0", 0, 100,                                                  \
+          "train split only: elastic distortion: each point of a 4 x 4 grid moves in x and in y "  \
+          "by this times a normal number, pixels; displacements between them are interpolated")
 
 #define FOV_CANVAS_PIECES(fallback)                                                                \
   FOV_INT(FovCanvasOptions, pieces, fallback, 0, 1000, "pieces of clutter, 8 x 8 pixels each"),    \

@@ -28,7 +28,7 @@ static FovStatus find(char *path, const char *source) {
 }
 
 static void print_text(const char *label, const char *text) {
-  if (text) fov_print(stdout, "%-12s %s\n", label, text);
+  if (text && *text) fov_print(stdout, "%-12s %s\n", label, text);
 }
 
 /** Prints entries of the run.json beside the checkpoint. It is not part of the checkpoint: if it
