@@ -41,7 +41,7 @@ static FovBlob list_blob(const char *name, FovDtype dtype, int64_t count, const 
   return blob;
 }
 
-/** Of a vector, the first number is explained unless another one is named. */
+/** The name of the target; that of a vector is by default its number 0. */
 static const char *target_of(const FovExplainSubject *subject, const FovExplainCommand *command) {
   const char *target = command->target ? command->target : "logit";
   bool vector = subject->trained.env.spec.answer == FOV_ANSWER_VECTOR;

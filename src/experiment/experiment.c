@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "learn/rollout/beam.h"
 #include "model/sites.h"
 #include "record/checkpoint.h"
 
@@ -362,6 +363,14 @@ FovTask fov_experiment_task(const FovExperiment *experiment, const FovEnv *env) 
                    .reward = CHOSEN(experiment, FOV_SLOT_REWARD),
                    .baseline = CHOSEN(experiment, FOV_SLOT_BASELINE),
                    .standard = &experiment->standard};
+}
+
+FovStatus fov_experiment_check_beam(const FovExperiment *experiment, const FovTask *task,
+                                    int rollouts) {
+  if (experiment->eval.beam <= 1) return FOV_OK;
+  if (rollouts == 1) return fov_beam_check(task);
+  return fov_fail(FOV_ERR_USAGE, "eval.beam = %d: expected --rollouts 1, found %d",
+                  experiment->eval.beam, rollouts);
 }
 
 FovTraining fov_experiment_training(const FovExperiment *experiment, const FovEnv *env) {

@@ -95,6 +95,11 @@ FovStatus fov_experiment_standardise(FovExperiment *experiment, const FovEnv *en
 /** The task on `env`; the agent must have been built. */
 FovTask fov_experiment_task(const FovExperiment *experiment, const FovEnv *env);
 
+/** Fails if answers are searched for with a beam, and the task does not allow it, or several
+ * rollouts are wanted. */
+FovStatus fov_experiment_check_beam(const FovExperiment *experiment, const FovTask *task,
+                                    int rollouts);
+
 /** The training on `env`; the agent must have been built. */
 FovTraining fov_experiment_training(const FovExperiment *experiment, const FovEnv *env);
 

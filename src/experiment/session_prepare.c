@@ -6,7 +6,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "learn/rollout/beam.h"
 
 void fov_session_note(void *session, const char *line) {
   const FovReporter *reporter = &((const FovSession *)session)->request->reporter;
@@ -88,7 +87,7 @@ FovRecordRequest fov_session_record(const FovSession *session, const FovTask *ta
 /** Checks what the evaluations record, and how `fovea eval` will search for answers. */
 static FovStatus check_evaluations(const FovSession *session) {
   FovTask task = fov_experiment_task(&session->experiment, &session->valid_env);
-  if (session->experiment.eval.beam > 1) FOV_TRY(fov_beam_check(&task));
+  FOV_TRY(fov_experiment_check_beam(&session->experiment, &task, 1));
   FovRecordRequest record = fov_session_record(session, &task);
   return fov_record_check(&record);
 }

@@ -6,7 +6,6 @@
 
 #include "base/profile.h"
 #include "base/stats.h"
-#include "learn/rollout/beam.h"
 #include "record/checkpoint.h"
 
 /** Processor time of a worker without that of the environment, whose share is taken from the clock.
@@ -73,12 +72,6 @@ static FovStatus run(FovTested *tested, const FovEvalRequest *request) {
   return FOV_OK;
 }
 
-static FovStatus check_beam(const FovTrained *trained, int rollouts) {
-  if (rollouts == 1) return fov_beam_check(&trained->task);
-  return fov_fail(FOV_ERR_USAGE, "eval.beam = %d: expected --rollouts 1, found %d",
-                  trained->experiment.eval.beam, rollouts);
-}
-
 FovStatus fov_tested_run(FovTested *tested, const FovTrained *trained, int rollouts, int threads,
                          FovTestedCases wanted) {
   const FovParams *params = &trained->experiment.agent.params;
@@ -89,7 +82,7 @@ FovStatus fov_tested_run(FovTested *tested, const FovTrained *trained, int rollo
                                      .rollouts = rollouts,
                                      .split = trained->split}};
   FovOutcomes *o = &tested->outcomes;
-  if (trained->experiment.eval.beam > 1) FOV_TRY(check_beam(trained, rollouts));
+  FOV_TRY(fov_experiment_check_beam(&trained->experiment, &trained->task, rollouts));
   size_t cases = (size_t)o->cases;
   if (((wanted & FOV_TESTED_WRONG) && !(o->wrong = calloc(cases, 1))) ||
       ((wanted & FOV_TESTED_LENGTHS) &&

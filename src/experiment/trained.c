@@ -22,11 +22,10 @@ static FovStatus find_checkpoint(char *path, const char *source) {
   FOV_TRY(fov_run_find(last, source, FOV_RUN_LAST));
   if (!fov_file_exists(path) && fov_file_exists(last))
     return fov_fail(FOV_ERR_USAGE, "%s: not evaluated yet; wait, or name %s", source, last);
+  if (fov_file_exists(path) || !fov_file_exists(source)) return FOV_OK;
   FOV_TRY(fov_trained_refuse_sweep(source));
-  if (!fov_file_exists(path) && fov_file_exists(source))
-    return fov_fail(FOV_ERR_USAGE,
-                    "%s: not a trained run: expected " FOV_RUN_BEST " in it, found none", source);
-  return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE,
+                  "%s: not a trained run: expected " FOV_RUN_BEST " in it, found none", source);
 }
 
 static FovStatus resolve(FovTrained *trained, const FovSafetensors *file,

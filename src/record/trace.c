@@ -96,6 +96,10 @@ void fov_trace_symbol(char *text, size_t size, const FovTrace *trace, int symbol
   if (symbol >= 0) write_name(text, size, trace->symbol_names, symbol);
 }
 
+double fov_trace_aspect(const FovTrace *trace) {
+  return (double)trace->height / trace->width;
+}
+
 int fov_trace_length(const FovTrace *trace, int episode) {
   int length = 0;
   const int32_t *symbols = trace->symbols + (size_t)episode * (size_t)trace->width;

@@ -120,6 +120,9 @@ void fov_trace_name(char *text, size_t size, const FovTrace *trace, int action);
 /** Writes the name of a symbol, or its number; nothing after the end, −1. */
 void fov_trace_symbol(char *text, size_t size, const FovTrace *trace, int symbol);
 
+/** Height of the images in image widths. */
+double fov_trace_aspect(const FovTrace *trace);
+
 /** Symbols of an episode's sequence; 0: an image was shown. */
 int fov_trace_length(const FovTrace *trace, int episode);
 

@@ -79,15 +79,14 @@ static cairo_surface_t *blend(const Sheet *sheet, const FovDrawMap *map, int fra
 
 /** The path of the glimpses: a disc at the first, a ring around the last. */
 static void draw_places(cairo_t *cr, const FovDrawMap *map, FovBox box) {
+  FovPoint last = {0, 0};
   for (int t = 0; t < map->place_count && !isnan(map->places[2 * t]); t++) {
-    FovPoint at = fov_point_at(box, map->places + 2 * t);
-    cairo_line_to(cr, at.x, at.y);
+    last = fov_point_at(box, map->places + 2 * t);
+    cairo_line_to(cr, last.x, last.y);
   }
   fov_stroke_rimmed(cr, (FovColour){1, 1, 1}, 1, 0.8);
   if (map->place_count == 0 || isnan(map->places[0])) return;
-  FovPoint first = fov_point_at(box, map->places), last = first;
-  for (int t = 1; t < map->place_count && !isnan(map->places[2 * t]); t++)
-    last = fov_point_at(box, map->places + 2 * t);
+  FovPoint first = fov_point_at(box, map->places);
   fov_disc(cr, first.x, first.y, 2);
   fov_set_colour(cr, (FovColour){1, 1, 1}, 0.8);
   cairo_fill(cr);

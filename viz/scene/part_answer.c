@@ -18,7 +18,7 @@ double fov_answer_distance(const FovScene *scene, int t) {
   const float *answer = place_in(scene, "answer.place", t);
   const float *target = place_in(scene, "answer.target", t);
   if (!answer || !target) return NAN;
-  double height = (double)scene->trace->height / scene->trace->width;
+  double height = fov_trace_aspect(scene->trace);
   return hypot((double)answer[0] - (double)target[0],
                height * ((double)answer[1] - (double)target[1]));
 }

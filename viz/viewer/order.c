@@ -33,7 +33,7 @@ static double loss(const FovTrace *trace, size_t m) {
 }
 
 static double path_length(const FovTrace *trace, int episode) {
-  double sum = 0, height = (double)trace->height / trace->width;
+  double sum = 0, height = fov_trace_aspect(trace);
   if (!fov_has_places(trace)) return NAN;
   for (int t = 1; t < trace->lengths[episode]; t++) {
     const float *a = fov_gaze(trace, episode, t - 1), *b = fov_gaze(trace, episode, t);

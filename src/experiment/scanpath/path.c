@@ -2,12 +2,8 @@
 
 #include <math.h>
 
-double fov_scanpath_height(const FovTrace *trace) {
-  return (double)trace->height / trace->width;
-}
-
 FovScanpath fov_scanpath_of(double *places, const FovTrace *trace, int episode) {
-  double height = fov_scanpath_height(trace);
+  double height = fov_trace_aspect(trace);
   for (int t = 0; t < trace->lengths[episode]; t++) {
     const float *at = fov_gaze(trace, episode, t);
     places[2 * t] = fmin(1, fmax(0, (at[0] + 1.0) / 2));

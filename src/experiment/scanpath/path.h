@@ -13,9 +13,6 @@ typedef struct FovScanpath {
   int count;
 } FovScanpath;
 
-/** Height of the images in image widths. */
-double fov_scanpath_height(const FovTrace *trace);
-
 /** The places of an episode. places: [T, 2], filled */
 FovScanpath fov_scanpath_of(double *places, const FovTrace *trace, int episode);
 

@@ -74,7 +74,7 @@ static FovStatus read_sources(Work *work, FovScanpathStudy *study) {
     if (trace->episodes > study->most) study->most = trace->episodes;
   }
   strcpy(study->subset, first->subset);
-  work->height = fov_scanpath_height(first);
+  work->height = fov_trace_aspect(first);
   return FOV_OK;
 }
 

@@ -28,13 +28,8 @@ static void on_signal(int number) {
   interrupted = 1;
 }
 
-FovStatus fov_sweep_check_rollouts(const FovSweepPlan *plan, const FovExperiment *experiment,
-                                   const FovEnv *env) {
-  if (plan->options.rollouts == 1) return FOV_OK;
-  if (experiment->eval.beam > 1)
-    return fov_fail(FOV_ERR_USAGE, "eval.beam = %d: expected --rollouts 1, found %d",
-                    experiment->eval.beam, plan->options.rollouts);
-  if (env->spec.answer == FOV_ANSWER_CLASS) return FOV_OK;
+FovStatus fov_sweep_check_rollouts(const FovSweepPlan *plan, const FovEnv *env) {
+  if (plan->options.rollouts == 1 || env->spec.answer == FOV_ANSWER_CLASS) return FOV_OK;
   return fov_fail(FOV_ERR_USAGE,
                   "--rollouts %d: expected 1: several rollouts of moves or vectors have no common "
                   "outcome",
@@ -94,7 +89,7 @@ static FovStatus run_session(FovSession *session, const FovSweepChild *child,
   FOV_TRY(fov_session_prepare(session, request));
   if (child->work == FOV_SWEEP_PROBE) {
     double blocks, shards;
-    FOV_TRY(fov_sweep_check_rollouts(child->plan, &session->experiment, &session->valid_env));
+    FOV_TRY(fov_sweep_check_rollouts(child->plan, &session->valid_env));
     FOV_TRY(fov_training_memory(&blocks, &shards, &session->training));
     struct rusage usage; // data, blocks, and the arena of the measurement
     getrusage(RUSAGE_SELF, &usage);
@@ -147,7 +142,7 @@ static FovStatus test(const FovSweepChild *child, const FovTrained *trained) {
   int rollouts = child->plan->options.rollouts;
   if (!isfinite(child->run->test_error)) FOV_TRY(evaluate(child, trained, 1));
   if (rollouts == 1 || isfinite(child->run->rollouts_error)) return FOV_OK;
-  FOV_TRY(fov_sweep_check_rollouts(child->plan, &trained->experiment, &trained->env));
+  FOV_TRY(fov_sweep_check_rollouts(child->plan, &trained->env));
   return evaluate(child, trained, rollouts);
 }
 

@@ -34,9 +34,8 @@ typedef struct FovSweepChild {
   int errors; /**< descriptor of a file that gets what the child prints on stderr */
 } FovSweepChild;
 
-/** Fails if the plan wants several rollouts of a beam search, or of moves or vectors. */
-FovStatus fov_sweep_check_rollouts(const FovSweepPlan *plan, const FovExperiment *experiment,
-                                   const FovEnv *env);
+/** Fails if the plan wants several rollouts of moves or vectors. */
+FovStatus fov_sweep_check_rollouts(const FovSweepPlan *plan, const FovEnv *env);
 
 /** Starts a child. It ends if its parent dies, and on SIGTERM, after it has saved its training. */
 FovStatus fov_sweep_child_start(pid_t *process, const FovSweepChild *child);

@@ -12,7 +12,6 @@
 #include "base/profile.h"
 #include "experiment/sweep/folder.h"
 #include "experiment/sweep/parts.h"
-#include "learn/rollout/beam.h"
 #include "learn/trainer/update.h"
 
 /** Bytes of this process, which its children share as long as they only read them. */
@@ -53,12 +52,13 @@ static FovStatus check_configuration(const FovSweepPlan *plan, int configuration
   FovEnv env = {.impl = NULL};
   FovStatus status = fov_sweep_resolve(&experiment, plan, configuration);
   if (status == FOV_OK) status = fov_experiment_env(&env, &experiment, FOV_SPLIT_TRAIN);
-  if (status == FOV_OK) status = fov_sweep_check_rollouts(plan, &experiment, &env);
+  if (status == FOV_OK) status = fov_sweep_check_rollouts(plan, &env);
   if (status == FOV_OK) status = fov_experiment_build(&experiment, &env.spec);
   if (status == FOV_OK) {
     FovTraining training = fov_experiment_training(&experiment, &env);
     status = fov_train_check(&training);
-    if (status == FOV_OK && experiment.eval.beam > 1) status = fov_beam_check(&training.task);
+    if (status == FOV_OK)
+      status = fov_experiment_check_beam(&experiment, &training.task, plan->options.rollouts);
   }
   fov_experiment_finish(&experiment);
   fov_env_finish(&env);
