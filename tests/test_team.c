@@ -11,8 +11,10 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
+#include "base/error.h"
 #include "base/gemm.h"
 #include "base/profile.h"
 #include "base/team.h"
@@ -278,6 +280,52 @@ static void assert_child_ends(void (*work)(void)) {
   assert_int_equal(status, 0);
 }
 
+/** Linked with sanitizers only, whose malloc ends the process where memory is missing. */
+void __asan_init(void) __attribute__((weak)), __tsan_init(void) __attribute__((weak));
+
+static void multiply_once(void) {
+  real numbers[3] = {1, 2};
+  FovMatrix a = {numbers, 1, 1, 1}, b = {numbers + 1, 1, 1, 1}, c = {numbers + 2, 1, 1, 1};
+  fov_gemm(c, a, false, b, false, 0);
+}
+
+static void take_all_memory(void) {
+  struct rlimit none = {0};
+  setrlimit(RLIMIT_AS, &none);
+  for (size_t size = 1 << 20; size >= 16; size /= 2)
+    while (malloc(size)) {
+    }
+}
+
+static atomic_bool memory_is_taken;
+
+static void *multiply_at_last(void *nothing) {
+  while (!memory_is_taken) usleep(100);
+  multiply_once();
+  return nothing;
+}
+
+static void end_well(void) {
+  _exit(0);
+}
+
+/** A library that needs no memory then multiplies; another would end the process by itself. */
+static void multiply_without_memory(void) {
+  pthread_t thread;
+  fov_on_no_memory(end_well);
+  multiply_once();
+  if (pthread_create(&thread, NULL, multiply_at_last, NULL)) _exit(1);
+  take_all_memory();
+  memory_is_taken = true;
+  pthread_join(thread, NULL);
+}
+
+static void a_first_product_without_memory_is_reported(void **state) {
+  (void)state;
+  if (__asan_init || __tsan_init) skip();
+  assert_child_ends(multiply_without_memory);
+}
+
 static void meet_twice(void) {
   for (int i = 0; i < 2; i++) {
     Meeting meeting = {.expected = 3};
@@ -327,7 +375,8 @@ static void wrong_use_aborts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_fork_has_workers_of_its_own), // first: see there
+      cmocka_unit_test(a_first_product_without_memory_is_reported), // before any thread has memory
+      cmocka_unit_test(a_fork_has_workers_of_its_own),              // before any worker: see there
       cmocka_unit_test(a_process_with_a_team_exits),
       cmocka_unit_test(every_task_is_done_once),
       cmocka_unit_test(runs_follow_each_other_at_any_pace),

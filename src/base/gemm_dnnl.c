@@ -2,8 +2,9 @@
 #include <dnnl.h>
 #include <omp.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/error.h"
 #include "base/gemm_backend.h"
@@ -18,24 +19,37 @@ static void generate_for(int m, int n, int k, float *zeros) {
   }
 }
 
+/** By mmap, since the libraries need new pages, and malloc may have old ones. */
+static void check_room(size_t bytes) {
+  void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) fov_no_memory(bytes);
+  munmap(room, bytes);
+}
+
 /**
  * Where oneDNN finds no memory for the code that it generates, it ends the process by a signal. So
  * it generates its code at the first product, after a check that there is enough memory for it.
  */
 static void generate_code(void) {
-  enum { RESERVE = 32 << 20 }; // bytes
   static const int sides[] = {1, 2, 64};
   static float zeros[64 * 64];
-  void *reserve = malloc(RESERVE);
-  if (!reserve) fov_no_memory(RESERVE);
-  free(reserve);
+  check_room(32 << 20);
   omp_set_num_threads(1);
   for (int i = 0; i < 27; i++) generate_for(sides[i / 9], sides[i / 3 % 3], sides[i % 3], zeros);
+}
+
+/** OpenMP allocates a few bytes when a thread first sets its number of threads; where there are
+ * none, it would end the process with a message of its own. malloc may map 1 MiB for them. */
+static void check_first_product(void) {
+  static _Thread_local bool checked;
+  if (!checked) check_room(2 << 20);
+  checked = true;
 }
 
 void fov_gemm_multiply(FovMatrix c, FovMatrix a, bool a_transposed, FovMatrix b, bool b_transposed,
                        int k, real beta) {
   static pthread_once_t generated = PTHREAD_ONCE_INIT;
+  check_first_product();
   pthread_once(&generated, generate_code);
   // A setting of this thread: oneDNN would start a team of its own, which sums in another order.
   omp_set_num_threads(1);

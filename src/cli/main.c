@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,8 +253,11 @@ static FovStatus check_stack(void) {
                   (uintmax_t)found / 1024, FOV_STACK_SIZE / 1024, FOV_STACK_SIZE / 1024);
 }
 
-/** Files stay whole, and a run keeps the checkpoint of its last evaluation. */
+/** Files stay whole, and a run keeps the checkpoint of its last evaluation. Of several threads that
+ * find no memory, the first ends the process, and the others wait for that. */
 static void end_without_memory(void) {
+  static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&first);
   const char *word = arguments.count > 0 ? arguments.words[0] : "";
   fov_replace_abort_all();
   fov_print(stderr, "fovea: %s%s%s: %s\n", arguments.argv[0], *word ? " " : "", word,
