@@ -7,6 +7,7 @@
 #include "cli/explain.h"
 #include "cli/print.h"
 #include "draw.h"
+#include "experiment/trained.h"
 #include "record/provenance.h"
 #include "record/run.h"
 
@@ -168,6 +169,12 @@ static FovStatus write_export(const char *file, const char *source, const char *
   return FOV_OK;
 }
 
+/** Unlike an export, the viewer can wait for the first trace of a training. */
+static FovStatus find_trace(char *path, const char *source, const Request *request) {
+  return request->export ? fov_trained_find_trace(path, source)
+                         : fov_run_find(path, source, FOV_RUN_TRACE);
+}
+
 static FovStatus run(const void *values, const FovArguments *arguments) {
   const Request *request = values;
   FovDrawEpisode what = {.show = (FovDrawShow)request->show,
@@ -186,10 +193,10 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
   FOV_TRY(check_request(&what, arguments));
   char path[FOV_PATH_SIZE], beside[FOV_PATH_SIZE];
   FovProvenance of_trace;
-  FOV_TRY(fov_run_find(path, arguments->words[0], FOV_RUN_TRACE));
+  FOV_TRY(find_trace(path, arguments->words[0], request));
   if (arguments->count == 2) {
     what.beside = arguments->words[1];
-    FOV_TRY(fov_run_find(beside, what.beside, FOV_RUN_TRACE));
+    FOV_TRY(find_trace(beside, what.beside, request));
   }
   if (fov_provenance_read(&of_trace, path) == FOV_OK) { // drawing reports why not
     fov_cli_note_file(path, of_trace.checked);

@@ -13,10 +13,13 @@ void fov_session_note(void *session, const char *line) {
   reporter->report(reporter->context, &(FovReport){.kind = FOV_REPORT_NOTE, .note = line});
 }
 
-/** Reads the configuration of a run, to be freed. */
-static FovStatus read_config(char **config, const char *path) {
+/** Reads the configuration of the run `dir`, to be freed. */
+static FovStatus read_config(char **config, const char *path, const char *dir) {
   FovSafetensors *file;
   const char *text;
+  if (fov_file_exists(dir) && !fov_file_exists(path))
+    return fov_fail(FOV_ERR_IO,
+                    "%s: nothing to resume: expected " FOV_RUN_LAST " in it, found none", dir);
   FOV_TRY(fov_safetensors_open(&file, path));
   FovStatus status = fov_checkpoint_config(&text, file);
   if (status == FOV_OK && !(*config = strdup(text)))
@@ -30,7 +33,8 @@ static FovStatus read_config(char **config, const char *path) {
 static FovStatus read_run(FovSession *session) {
   char path[FOV_PATH_SIZE], *config = NULL;
   FOV_TRY(fov_run_find(path, session->request->dir, FOV_RUN_LAST));
-  FovStatus status = fov_session_writes(session) ? read_config(&config, path) : FOV_OK;
+  FovStatus status =
+      fov_session_writes(session) ? read_config(&config, path, session->request->dir) : FOV_OK;
   status = fov_ranks_agree(session->request->ranks, status);
   if (status == FOV_OK) status = fov_session_share_text(session, &config);
   if (status == FOV_OK) status = fov_settings_parse(session->experiment.settings, config, path);

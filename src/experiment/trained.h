@@ -18,8 +18,9 @@ typedef struct FovTrained {
   bool checked;             /**< it has a digest, which was right */
 } FovTrained;
 
-/** Fails if what should be a run is the folder of a sweep. */
-FovStatus fov_trained_refuse_sweep(const char *path);
+/** Writes the path of the trace of `source`, a run or a trace, FOV_PATH_SIZE bytes. Fails if it is
+ * a folder without one. */
+FovStatus fov_trained_find_trace(char *path, const char *source);
 
 /** Loads `source`, a run (its best checkpoint) or a checkpoint, with `count` key=value `changes` on
  * top of its configuration. Finished by fov_trained_finish, also after a failure. */

@@ -161,12 +161,7 @@ static FovStatus check_run(const FovOpenedRun *opened) {
   char path[FOV_PATH_SIZE];
   snprintf(path, sizeof path, "%s/log.txt", opened->path);
   if (opened->snapshots > 0 || fov_file_exists(path)) return FOV_OK;
-  snprintf(path, sizeof path, "%s/best.safetensors", opened->path);
-  if (fov_file_exists(path))
-    return fov_fail(FOV_ERR_IO, "%s: a run without a trace; fovea trace records one", opened->path);
-  FOV_TRY(fov_trained_refuse_sweep(opened->path));
-  return fov_fail(FOV_ERR_IO, "%s: not a run: expected trace.safetensors in it, found none",
-                  opened->path);
+  return fov_trained_find_trace(path, opened->path);
 }
 
 static FovStatus open_all(FovOpenedRun *opened, const char *path) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "experiment/scanpath/fixations.h"
+#include "experiment/trained.h"
 #include "record/run.h"
 
 enum { DRAWS = 10, DRAWN = 2 }; // of each drawn gaze for a scanpath; kinds of drawn gazes
@@ -49,7 +50,7 @@ static FovStatus check_source(const FovTrace *trace, const char *path) {
 
 static FovStatus read_source(Source *source, const char *name) {
   char path[FOV_PATH_SIZE];
-  FOV_TRY(fov_run_find(path, name, FOV_RUN_TRACE));
+  FOV_TRY(fov_trained_find_trace(path, name));
   FovTrace *trace = &source->trace;
   FOV_TRY(fov_trace_read(trace, path));
   FOV_TRY(check_source(trace, name));
