@@ -752,6 +752,19 @@ static void test_settings_are_typed_and_need_a_run(void **state) {
   assert_notice("no episode 123456789");
 }
 
+static void test_settings_that_fail_can_be_corrected(void **state) {
+  (void)state;
+  reopen("run");
+  type_all("rglimpses=four\r");
+  assert_notice("run: ");
+  type_all("\b\b\b\b4");
+  assert_string_equal(viewer.player.entry, "glimpses=4");
+  cairo_surface_destroy(draw(NULL));
+  fov_viewer_do(&viewer, FOV_ACTION_CANCEL);
+  type_all("r");
+  assert_string_equal(viewer.player.entry, "");
+}
+
 static void test_a_key_sorts_the_episodes(void **state) {
   (void)state;
   type('o');
@@ -908,6 +921,7 @@ int main(void) {
       TEST(test_maps_and_sheets_are_drawn_without_a_window),
       TEST(test_a_click_on_the_confusion_matrix_selects),
       TEST(test_settings_are_typed_and_need_a_run),
+      TEST(test_settings_that_fail_can_be_corrected),
       TEST(test_a_key_sorts_the_episodes),
       TEST(test_pictures_are_saved_under_descriptive_names),
       TEST(test_saved_files_are_not_overwritten),
