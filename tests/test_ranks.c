@@ -292,7 +292,7 @@ static void test_a_launcher_is_found_by_its_variables(void **state) {
 static void test_a_build_without_mpi_refuses_to_be_one_of_several(void **state) {
   (void)state;
   FovRanks ranks;
-  if (fov_ranks_supported) skip();
+  if (fov_ranks_supported) return;
   assert_int_equal(fov_ranks_start(&ranks), FOV_OK);
   assert_int_equal(ranks.count, 1);
   setenv("OMPI_COMM_WORLD_SIZE", "2", 1), setenv("OMPI_COMM_WORLD_RANK", "0", 1);
