@@ -250,6 +250,10 @@ static void multiply(void *context, int task, int worker) {
   free(numbers);
 }
 
+/** Those of a library that starts threads when it is loaded, and which it starts again after a fork
+ * although it uses none. */
+static int loaded_threads;
+
 /** A library that divided a product among threads would sum in another order. */
 static void a_product_starts_no_thread(void **state) {
   (void)state;
@@ -262,7 +266,8 @@ static void a_product_starts_no_thread(void **state) {
   assert_true(before >= 9);
   fov_team_run(3, 12, multiply, &most);
   fov_team_run(1, 1, multiply, &most);
-  assert_int_equal(most, before);
+  assert_true(most >= before);
+  assert_true(most <= before + loaded_threads);
 }
 
 /** Runs `work` in a child; fails if it does not end with exit code 0. */
@@ -374,6 +379,7 @@ static void wrong_use_aborts(void **state) {
 }
 
 int main(void) {
+  loaded_threads = count_threads() - 1;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_first_product_without_memory_is_reported), // before any thread has memory
       cmocka_unit_test(a_fork_has_workers_of_its_own),              // before any worker: see there

@@ -1,5 +1,7 @@
 #include "base/gemm.h"
 
+#include <sys/mman.h>
+
 #include "base/error.h"
 #include "base/gemm_backend.h"
 #include "base/profile.h"
@@ -10,6 +12,13 @@ enum { CRITICAL = 512, LINE = 64 };
 int fov_gemm_stride(int cols) {
   bool critical = (size_t)cols * sizeof(real) % CRITICAL == 0;
   return cols + (critical ? LINE / (int)sizeof(real) : 0);
+}
+
+/** By mmap, since the libraries need new pages, and malloc may have old ones. */
+void fov_gemm_check_room(size_t bytes) {
+  void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) fov_no_memory(bytes);
+  munmap(room, bytes);
 }
 
 void fov_gemm(FovMatrix c, FovMatrix a, bool a_transposed, FovMatrix b, bool b_transposed,

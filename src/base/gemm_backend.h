@@ -3,11 +3,17 @@
 #ifndef FOV_BASE_GEMM_BACKEND_H
 #define FOV_BASE_GEMM_BACKEND_H
 
+#include <stddef.h>
+
 #include "base/gemm.h"
 
 /** C = op(A) [m, k] · op(B) [k, n] + beta · C [m, n]; shapes are checked and never both are
  * transposed. Provides fov_gemm_library, too. */
 void fov_gemm_multiply(FovMatrix c, FovMatrix a, bool a_transposed, FovMatrix b, bool b_transposed,
                        int k, real beta);
+
+/** Ends in fov_no_memory unless the system would give the process so many new bytes. To be asked
+ * before a library takes them that cannot report that there are none. */
+void fov_gemm_check_room(size_t bytes);
 
 #endif

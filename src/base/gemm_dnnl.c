@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/mman.h>
 
 #include "base/error.h"
 #include "base/gemm_backend.h"
@@ -19,13 +18,6 @@ static void generate_for(int m, int n, int k, float *zeros) {
   }
 }
 
-/** By mmap, since the libraries need new pages, and malloc may have old ones. */
-static void check_room(size_t bytes) {
-  void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (room == MAP_FAILED) fov_no_memory(bytes);
-  munmap(room, bytes);
-}
-
 /**
  * Where oneDNN finds no memory for the code that it generates, it ends the process by a signal. So
  * it generates its code at the first product, after a check that there is enough memory for it.
@@ -33,7 +25,7 @@ static void check_room(size_t bytes) {
 static void generate_code(void) {
   static const int sides[] = {1, 2, 64};
   static float zeros[64 * 64];
-  check_room(32 << 20);
+  fov_gemm_check_room(32 << 20);
   omp_set_num_threads(1);
   for (int i = 0; i < 27; i++) generate_for(sides[i / 9], sides[i / 3 % 3], sides[i % 3], zeros);
 }
@@ -42,7 +34,7 @@ static void generate_code(void) {
  * none, it would end the process with a message of its own. malloc may map 1 MiB for them. */
 static void check_first_product(void) {
   static _Thread_local bool checked;
-  if (!checked) check_room(2 << 20);
+  if (!checked) fov_gemm_check_room(2 << 20);
   checked = true;
 }
 
