@@ -21,6 +21,12 @@ void fov_gemm_check_room(size_t bytes) {
   munmap(room, bytes);
 }
 
+void fov_gemm_check_first(size_t bytes) {
+  static _Thread_local bool checked;
+  if (!checked) fov_gemm_check_room(bytes);
+  checked = true;
+}
+
 void fov_gemm(FovMatrix c, FovMatrix a, bool a_transposed, FovMatrix b, bool b_transposed,
               real beta) {
   int m = a_transposed ? a.cols : a.rows, k = a_transposed ? a.rows : a.cols;

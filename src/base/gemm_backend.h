@@ -16,4 +16,7 @@ void fov_gemm_multiply(FovMatrix c, FovMatrix a, bool a_transposed, FovMatrix b,
  * before a library takes them that cannot report that there are none. */
 void fov_gemm_check_room(size_t bytes);
 
+/** The same, once in each thread: for what a library takes at a thread's first product. */
+void fov_gemm_check_first(size_t bytes);
+
 #endif

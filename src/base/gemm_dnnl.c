@@ -2,7 +2,6 @@
 #include <dnnl.h>
 #include <omp.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -30,18 +29,12 @@ static void generate_code(void) {
   for (int i = 0; i < 27; i++) generate_for(sides[i / 9], sides[i / 3 % 3], sides[i % 3], zeros);
 }
 
-/** OpenMP allocates a few bytes when a thread first sets its number of threads; where there are
- * none, it would end the process with a message of its own. malloc may map 1 MiB for them. */
-static void check_first_product(void) {
-  static _Thread_local bool checked;
-  if (!checked) fov_gemm_check_room(2 << 20);
-  checked = true;
-}
-
 void fov_gemm_multiply(FovMatrix c, FovMatrix a, bool a_transposed, FovMatrix b, bool b_transposed,
                        int k, real beta) {
   static pthread_once_t generated = PTHREAD_ONCE_INIT;
-  check_first_product();
+  // OpenMP allocates a few bytes when a thread first sets its number of threads, for which malloc
+  // may map 1 MiB; where there are none, it would end the process with a message of its own.
+  fov_gemm_check_first(2 << 20);
   pthread_once(&generated, generate_code);
   // A setting of this thread: oneDNN would start a team of its own, which sums in another order.
   omp_set_num_threads(1);

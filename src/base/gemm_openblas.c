@@ -1,7 +1,6 @@
 /** Matrix products by OpenBLAS. */
 #include <cblas.h>
 #include <pthread.h>
-#include <stdbool.h>
 
 #include "base/gemm_backend.h"
 
@@ -12,17 +11,11 @@ static void use_one_thread(void) {
   openblas_set_num_threads(1);
 }
 
-/** Where OpenBLAS finds no memory for a thread's buffer, it tries again for ever. OpenBLAS 0.3.21
- * takes 128 MiB. */
-static void check_first_product(void) {
-  static _Thread_local bool checked;
-  if (!checked) fov_gemm_check_room(136 << 20);
-  checked = true;
-}
-
 void fov_gemm_multiply(FovMatrix c, FovMatrix a, bool a_transposed, FovMatrix b, bool b_transposed,
                        int k, real beta) {
-  check_first_product();
+  // Where there is no memory for a thread's buffer, OpenBLAS would try again for ever; 0.3.21 takes
+  // 128 MiB.
+  fov_gemm_check_first(136 << 20);
   pthread_once(&single_threaded, use_one_thread);
   cblas_sgemm(CblasRowMajor, a_transposed ? CblasTrans : CblasNoTrans,
               b_transposed ? CblasTrans : CblasNoTrans, c.rows, c.cols, k, 1, a.at, a.stride, b.at,

@@ -287,9 +287,9 @@ static void swap(FovViewer *viewer) {
   if (fov_viewer_check(viewer, take_trace(viewer))) poll(viewer);
 }
 
-/** Plays episodes again and shows them on the right; without settings closes what is there. False
- * if other settings may help. */
-static bool rerun(FovViewer *viewer, const char *settings) {
+/** Plays episodes again and shows them on the right; without settings closes what is there. A line
+ * of settings that a run refuses can be corrected. */
+static void rerun(FovViewer *viewer, const char *settings) {
   FovOpenedRun made;
   const FovPlayer *player = &viewer->player;
   int episodes = fov_player_episode(player) + 1, most = viewer->opened.trace.episodes;
@@ -299,22 +299,23 @@ static bool rerun(FovViewer *viewer, const char *settings) {
   if (!settings[0]) {
     close_other(viewer);
     fov_viewer_check(viewer, take_trace(viewer));
-    return true;
+    return;
   }
   if (most == 0) {
     fov_viewer_show_message(viewer, true, "no episodes to play again yet");
-    return true;
+    return;
   }
   if (!fov_viewer_check(viewer, fov_rerun(&made, &viewer->opened, episodes, settings,
-                                          viewer->picture[0] ? viewer->picture : NULL)))
-    return !viewer->opened.is_run;
+                                          viewer->picture[0] ? viewer->picture : NULL))) {
+    if (viewer->opened.is_run) viewer->player.asking = FOV_QUESTION_SETTINGS;
+    return;
+  }
   close_other(viewer);
   viewer->other = made;
-  if (!fov_viewer_check(viewer, take_trace(viewer))) return true;
+  if (!fov_viewer_check(viewer, take_trace(viewer))) return;
   if (strcmp(viewer->other.trace.weights, viewer->opened.trace.weights) != 0)
     fov_viewer_show_message(viewer, false,
                             "on the right: the best weights, which are not those on the left");
-  return true;
 }
 
 static void follow(FovViewer *viewer) {
@@ -441,7 +442,7 @@ FovAction fov_viewer_type(FovViewer *viewer, char letter) {
     fov_viewer_show_message(viewer, true, text);
   }
   if (player->filter != filter || player->label != label) fov_viewer_forget_heat(viewer);
-  if (run && !rerun(viewer, player->entry)) player->asking = FOV_QUESTION_SETTINGS; // to correct it
+  if (run) rerun(viewer, player->entry);
   fov_viewer_damage_all(viewer);
   return FOV_ACTION_NONE;
 }
