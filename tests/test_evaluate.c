@@ -63,6 +63,28 @@ static void test_a_single_rollout_is_deterministic(void **state) {
   assert_true(often[0].reward != often[1].reward && often[0].reward != once[0].reward);
 }
 
+static void test_rollouts_that_draw_nothing_are_played_once(void **state) {
+  (void)state;
+  const char *settings[] = {"policy = centre\n", "attention = soft\ntiles.side = 8\n",
+                            "policy.sigma = 1\n", "policy = random\n"};
+  for (int i = 0; i < 4; i++) {
+    Toy toy;
+    toy_create(&toy, settings[i]);
+    real *values = toy_lively_values(&toy);
+    FovEvalResult once = toy_evaluate(&toy, values, 1, 1), often = toy_evaluate(&toy, values, 3, 2);
+    bool drawn = i >= 2;
+    assert_int_equal(once.played, once.cases);
+    assert_int_equal(often.played, (drawn ? 3 : 1) * often.cases);
+    if (!drawn) {
+      assert_int_equal(often.wrong, once.wrong);
+      assert_close(often.reward, once.reward, 1e-12);
+      assert_close(often.glimpses, once.glimpses, 1e-12);
+    }
+    free(values);
+    toy_finish(&toy);
+  }
+}
+
 /** The m-th rollout of an evaluation, of the toy's first cases. */
 static void play_repeat(ToyPlay *play, const Toy *toy, const real *values, int m,
                         bool deterministic) {
@@ -287,6 +309,7 @@ int main(void) {
       cmocka_unit_test(test_evaluation_does_not_depend_on_the_threads),
       cmocka_unit_test(test_answers_without_a_probability_have_no_reward),
       cmocka_unit_test(test_a_single_rollout_is_deterministic),
+      cmocka_unit_test(test_rollouts_that_draw_nothing_are_played_once),
       cmocka_unit_test(test_several_rollouts_are_averaged),
       cmocka_unit_test(test_several_answers_are_one_case),
       cmocka_unit_test(test_each_rollout_of_a_game_is_a_case),

@@ -104,9 +104,12 @@ static FovStatus print_json(const FovTrained *trained, const FovTested *tested,
   return FOV_OK;
 }
 
-static const char *describe_rollouts(const FovTrained *trained, int rollouts) {
+static const char *describe_rollouts(const FovTrained *trained, const FovTested *tested) {
   if (trained->experiment.eval.beam > 1) return "a beam search";
-  if (rollouts > 1)
+  bool several = tested->outcomes.rollouts > 1;
+  if (several && tested->result.played == tested->outcomes.cases)
+    return "one rollout played, as no choice is sampled";
+  if (several)
     return trained->env.spec.answer == FOV_ANSWER_CLASS ? "sampled rollouts averaged"
                                                         : "each sampled rollout counted";
   const FovPolicy *policy = trained->task.policy;
@@ -129,8 +132,7 @@ static void print_text(const FovTrained *trained, const FovTested *tested, const
   const FovEvalResult *result = &tested->result;
   fov_print(stdout, "%s (update %lld): %lld cases of the %s split, seed %lld, %s\n", trained->path,
             (long long)trained->update, (long long)result->cases, fov_split_names[trained->split],
-            (long long)trained->experiment.eval.seed,
-            describe_rollouts(trained, request->rollouts));
+            (long long)trained->experiment.eval.seed, describe_rollouts(trained, tested));
   print_overrides(trained);
   if (request->rollouts > 1) printf("rollouts     %d\n", request->rollouts);
   printf("error        %.2f %%   (95 %% interval %.2f to %.2f %%; %lld wrong)\n",

@@ -41,7 +41,7 @@ static FovStatus play(FovTested *tested, const FovEvalRequest *request, FovProfi
   FovStatus status = fov_evaluate(&tested->result, request, &workspace);
   fov_profile_into(NULL);
   fov_workspace_finish(&workspace);
-  add_costs(tested, profiles, request->threads, (double)request->cases * request->rollouts);
+  add_costs(tested, profiles, request->threads, (double)tested->result.played);
   return status;
 }
 

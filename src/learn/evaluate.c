@@ -143,6 +143,25 @@ static void search_shard(FovEvalResult *sums, const Evaluation *evaluation, FovA
   }
 }
 
+/** Plays the m-th rollout of `lanes` cases from `first` on. Returns whether any choice was drawn.
+ */
+static bool play_repeat(FovRollout *rollout, const Evaluation *evaluation, FovArena *arena,
+                        int64_t first, int lanes, int m) {
+  const FovEvalRequest *request = evaluation->request;
+  const FovTask *task = request->task;
+  FovTape tape;
+  fov_arena_rewind(arena);
+  fov_tape_begin(&tape, arena, &task->agent->params, request->values, NULL);
+  FovPlan plan = fov_plan_cases(arena, first, lanes, request->seed, request->split, m);
+  plan.progress = request->progress;
+  plan.deterministic = request->rollouts == 1;
+  FovRng before[FOV_SHARD];
+  size_t size = (size_t)lanes * sizeof *before;
+  memcpy(before, plan.policy_rng, size);
+  fov_rollout_run(rollout, &tape, task, &plan);
+  return memcmp(before, plan.policy_rng, size) != 0;
+}
+
 static void evaluate_shard(void *context, int number, int worker) {
   const Evaluation *evaluation = context;
   size_t shard = evaluation->first + (size_t)number;
@@ -154,20 +173,19 @@ static void evaluate_shard(void *context, int number, int worker) {
   Sums *sums = &evaluation->shards[shard];
   if (request->beam > 1) {
     search_shard(&sums->result, evaluation, arena, first, lanes);
+    sums->result.played = lanes;
     return;
   }
   size_t answers = FOV_SHARD * answer_size(task);
   real *log_p = evaluation->log_p ? evaluation->log_p + (size_t)worker * answers : NULL;
   if (log_p) memset(log_p, 0, answers * sizeof *log_p);
   FovRollout rollout = {0};
+  bool drawn = true;
   for (int m = 0; m < request->rollouts; m++) {
-    FovTape tape;
-    fov_arena_rewind(arena);
-    fov_tape_begin(&tape, arena, &task->agent->params, request->values, NULL);
-    FovPlan plan = fov_plan_cases(arena, first, lanes, request->seed, request->split, m);
-    plan.progress = request->progress;
-    plan.deterministic = request->rollouts == 1;
-    fov_rollout_run(&rollout, &tape, task, &plan);
+    if (drawn) {
+      drawn = play_repeat(&rollout, evaluation, arena, first, lanes, m);
+      sums->result.played += lanes;
+    }
     add_rollout(sums, log_p, &rollout, task);
   }
   count_answers(&sums->result, request->wrong ? request->wrong + first : NULL, &rollout, log_p,
@@ -203,6 +221,7 @@ static FovEvalResult add_shards(const Evaluation *evaluation, int shards) {
     const FovEvalResult *shard = &evaluation->shards[s].result;
     sum.cases += shard->cases;
     sum.wrong += shard->wrong;
+    sum.played += shard->played;
     sum.answers += shard->answers;
     sum.wrong_answers += shard->wrong_answers;
     sum.in_known_part += shard->in_known_part;
