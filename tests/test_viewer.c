@@ -558,7 +558,7 @@ static void test_a_damaged_curve_does_not_hide_the_episodes(void **state) {
 static void test_the_viewer_waits_for_the_first_trace(void **state) {
   (void)state;
   assert_int_equal(mkdir("young", 0700), 0);
-  assert_int_equal(fov_file_write("young/log.txt", "began\n", 6), FOV_OK);
+  assert_int_equal(fov_file_write("young/config.ini", "seed = 1\n", 9), FOV_OK);
   reopen("young");
   assert_title("young: waiting for the first evaluation, following");
   cairo_surface_destroy(draw(NULL));
@@ -583,6 +583,10 @@ static void test_a_drop_opens_or_shows_an_error(void **state) {
   assert_int_equal(mkdir("empty", 0700), 0);
   fov_viewer_drop(&viewer, "empty");
   assert_notice("empty: not a run");
+  assert_int_equal(fov_file_write("empty/sweep.ini", "", 0), FOV_OK);
+  assert_int_equal(fov_file_write("empty/log.txt", "began\n", 6), FOV_OK);
+  fov_viewer_drop(&viewer, "empty");
+  assert_notice("empty: a sweep; name one of its runs");
   assert_int_equal(fov_file_write("text", "hello, world", 12), FOV_OK);
   fov_viewer_drop(&viewer, "text");
   assert_notice("text: ");
@@ -688,7 +692,7 @@ static void test_maps_and_sheets_are_drawn_without_a_window(void **state) {
   assert_int_equal(fov_draw_overview("no.gif", "a.trace", &what), FOV_ERR_USAGE);
   // A run without a trace yet.
   assert_int_equal(mkdir("begun", 0777), 0);
-  assert_int_equal(fov_file_write("begun/log.txt", "began", 5), FOV_OK);
+  assert_int_equal(fov_file_write("begun/config.ini", "seed=1", 6), FOV_OK);
   what = (FovDrawEpisode){.gazes = 3, .page = 1};
   assert_int_equal(fov_draw_overview("no.png", "begun", &what), FOV_ERR_USAGE);
   assert_string_equal(fov_error_message(), "begun: no episodes to draw");

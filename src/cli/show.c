@@ -22,9 +22,7 @@ static FovStatus find(char *path, const char *source) {
   FOV_TRY(fov_run_find(path, source, FOV_RUN_BEST));
   if (fov_file_exists(path)) return FOV_OK;
   FOV_TRY(fov_run_find(path, source, FOV_RUN_LAST));
-  if (fov_file_exists(path) || !fov_file_exists(source)) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE, "%s: not a run: expected " FOV_RUN_BEST " in it, found none",
-                  source);
+  return fov_file_exists(path) ? FOV_OK : fov_run_expect(path, source, FOV_RUN_BEST);
 }
 
 static void print_text(const char *label, const char *text) {
@@ -168,6 +166,9 @@ static FovStatus show_trace(const FovSafetensors *file) {
 }
 
 static FovStatus show(const FovSafetensors *file, const char *run, FovExperiment *experiment) {
+  if (!fov_safetensors_text(file, "config"))
+    return fov_fail(FOV_ERR_FORMAT, "%s: expected a fovea checkpoint or trace",
+                    fov_safetensors_path(file));
   FOV_TRY(fov_experiment_read(experiment, file));
   FOV_TRY(fov_experiment_resolve(experiment));
   return print_checkpoint(run, file, experiment);
@@ -203,7 +204,7 @@ const FovCommand fov_command_show = {
     .about = "Prints a checkpoint (of a run: the one that is best on validation): how long it was\n"
              "trained, by which version, on which data, its parameters with their shapes and\n"
              "counts, and its settings. For a run it also prints which weights its trace was\n"
-             "recorded with. Of a trace: its episodes, weights, policy and attention.\n",
+             "recorded with. For a trace it prints episodes, weights, policy and attention.\n",
     .examples = "  fovea show runs/cluttered-60-s0\n"
                 "  fovea show experiments/trained/catch/best.safetensors\n",
     .run = run,

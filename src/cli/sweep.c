@@ -135,19 +135,25 @@ static int unfinished(const FovSweepReport *report) {
   return count;
 }
 
-/** Fails if every run has failed or diverged, so that no command after this one goes on. */
+/** Fails if every run has failed or diverged, or if a test has failed, so that no command after
+ * this one goes on. */
 static FovStatus check_end(const FovSweepReport *report, const char *dir) {
-  int failed = 0;
+  int failed = 0, sound = 0, tests = 0;
   for (int i = 0; i < report->count; i++) {
-    if (report->runs[i].left_out) continue;
-    FovSweepState state = report->runs[i].state;
-    if (state != FOV_SWEEP_FAILED && state != FOV_SWEEP_DIVERGED) return FOV_OK;
-    failed++;
+    const FovSweepRun *run = &report->runs[i];
+    if (run->left_out) continue;
+    bool has_failed = run->state == FOV_SWEEP_FAILED || run->state == FOV_SWEEP_DIVERGED;
+    failed += has_failed;
+    sound += !has_failed;
+    tests += !has_failed && *run->reason;
   }
-  return failed == 0 ? FOV_OK
-                     : fov_fail(FOV_ERR_IO,
-                                "%s: no run has finished, %d failed; %s/log.txt has the reasons",
-                                dir, failed, dir);
+  if (failed > 0 && sound == 0)
+    return fov_fail(FOV_ERR_IO, "%s: no run has finished, %d failed; %s/log.txt has the reasons",
+                    dir, failed, dir);
+  if (tests > 0)
+    return fov_fail(FOV_ERR_IO, "%s: %d test%s failed; %s/log.txt has the reasons", dir, tests,
+                    fov_plural(tests), dir);
+  return FOV_OK;
 }
 
 static void print_end(const FovSweepReport *report, const char *dir) {

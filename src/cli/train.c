@@ -46,11 +46,11 @@ static FovStatus refuse_folder(const char *word) {
 
 /** The first word: an experiment or, with --resume, a run. */
 static FovStatus choose_source(FovTrainRequest *train, const Request *request, const char *word) {
-  if (word && fov_has_ending(word, ".safetensors"))
-    return fov_fail(FOV_ERR_USAGE,
-                    "%s: expected an experiment or a run, found a checkpoint or trace; to start "
-                    "from the weights of a checkpoint: --init CHECKPOINT",
-                    word);
+  if (word && fov_has_ending(word, ".safetensors") && fov_file_exists(word))
+    return fov_fail(
+        FOV_ERR_USAGE, "%s: expected an experiment or a run, found a checkpoint or trace; %s", word,
+        request->resume ? "to resume its run, name the folder"
+                        : "to start from the weights of a checkpoint: --init CHECKPOINT");
   if (!word || (!is_folder(word) && !(request->resume && !fov_file_exists(word)))) {
     train->file = word;
   } else if (!request->resume) {

@@ -14,12 +14,10 @@ void fov_session_note(void *session, const char *line) {
 }
 
 /** Reads the configuration of the run `dir`, to be freed. */
-static FovStatus read_config(char **config, const char *path, const char *dir) {
+static FovStatus read_config(char **config, char *path, const char *dir) {
   FovSafetensors *file;
   const char *text;
-  if (fov_file_exists(dir) && !fov_file_exists(path))
-    return fov_fail(FOV_ERR_IO,
-                    "%s: nothing to resume: expected " FOV_RUN_LAST " in it, found none", dir);
+  FOV_TRY(fov_run_expect(path, dir, FOV_RUN_LAST));
   FOV_TRY(fov_safetensors_open(&file, path));
   FovStatus status = fov_checkpoint_config(&text, file);
   if (status == FOV_OK && !(*config = strdup(text)))
@@ -110,7 +108,9 @@ static FovStatus copy_weights(FovSession *session, const FovSafetensors *file) {
   fov_agent_finish(&heads);
   if (status == FOV_ERR_FORMAT)
     return fov_fail(
-        status, "%s; train.init expects the same layers: attention, sensor, glimpse, encoder, core",
+        status,
+        "%s; train.init needs all layers of this agent but its heads: set attention, sensor, "
+        "glimpse, encoder and core as they were trained",
         fov_error_message());
   FOV_TRY(status);
   memcpy(state->average, state->value, params->size * sizeof *state->value);
@@ -136,9 +136,12 @@ static FovStatus start_weights(FovSession *session) {
   FovSafetensors *file;
   if (!*init || !fov_session_writes(session)) return FOV_OK;
   if (fov_file_exists(fov_session_path(path, session, FOV_RUN_LAST))) return FOV_OK;
-  FOV_TRY(fov_run_find(path, init, FOV_RUN_BEST));
+  FOV_TRY(fov_run_expect(path, init, FOV_RUN_BEST));
   FOV_TRY(fov_safetensors_open(&file, path));
-  FovStatus status = fov_checkpoint_check_symbols(file, fov_env_symbols(&session->train_env.spec));
+  const char *config;
+  FovStatus status = fov_checkpoint_config(&config, file);
+  if (status == FOV_OK)
+    status = fov_checkpoint_check_symbols(file, fov_env_symbols(&session->train_env.spec));
   if (status == FOV_OK) status = compare_standard(session, file);
   if (status == FOV_OK) status = copy_weights(session, file);
   fov_safetensors_close(file);

@@ -6,16 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "experiment/sweep/plan.h"
 #include "record/checkpoint.h"
-
-/** Fails if what should be a run is the folder of a sweep. */
-static FovStatus refuse_sweep(const char *path) {
-  char plan[FOV_PATH_SIZE];
-  snprintf(plan, sizeof plan, "%s/" FOV_SWEEP_PLAN, path);
-  if (!fov_file_exists(plan)) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE, "%s: a sweep; name one of its runs, such as %s/c0-s0", path, path);
-}
 
 static FovStatus find_checkpoint(char *path, const char *source) {
   char last[FOV_PATH_SIZE];
@@ -23,22 +14,16 @@ static FovStatus find_checkpoint(char *path, const char *source) {
   FOV_TRY(fov_run_find(last, source, FOV_RUN_LAST));
   if (!fov_file_exists(path) && fov_file_exists(last))
     return fov_fail(FOV_ERR_USAGE, "%s: not evaluated yet; wait, or name %s", source, last);
-  if (fov_file_exists(path) || !fov_file_exists(source)) return FOV_OK;
-  FOV_TRY(refuse_sweep(source));
-  return fov_fail(FOV_ERR_USAGE,
-                  "%s: not a trained run: expected " FOV_RUN_BEST " in it, found none", source);
+  return fov_run_expect(path, source, FOV_RUN_BEST);
 }
 
 FovStatus fov_trained_find_trace(char *path, const char *source) {
   char best[FOV_PATH_SIZE];
   FOV_TRY(fov_run_find(path, source, FOV_RUN_TRACE));
   FOV_TRY(fov_run_find(best, source, FOV_RUN_BEST));
-  if (fov_file_exists(path) || !fov_file_exists(source)) return FOV_OK;
-  if (fov_file_exists(best))
+  if (!fov_file_exists(path) && fov_file_exists(best))
     return fov_fail(FOV_ERR_IO, "%s: a run without a trace; fovea trace records one", source);
-  FOV_TRY(refuse_sweep(source));
-  return fov_fail(FOV_ERR_IO, "%s: not a run: expected " FOV_RUN_TRACE " in it, found none",
-                  source);
+  return fov_run_expect(path, source, FOV_RUN_TRACE);
 }
 
 static FovStatus resolve(FovTrained *trained, const FovSafetensors *file,

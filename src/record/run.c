@@ -42,6 +42,17 @@ FovStatus fov_run_find(char *path, const char *source, const char *name) {
                   FOV_PATH_SIZE - 1);
 }
 
+FovStatus fov_run_expect(char *path, const char *source, const char *name) {
+  char plan[FOV_PATH_SIZE];
+  FOV_TRY(fov_run_find(path, source, name));
+  if (fov_file_exists(path) || !fov_file_exists(source)) return FOV_OK;
+  FOV_TRY(fov_run_find(plan, source, FOV_SWEEP_PLAN));
+  if (fov_file_exists(plan))
+    return fov_fail(FOV_ERR_USAGE, "%s: a sweep; name one of its runs, which its results.csv lists",
+                    source);
+  return fov_fail(FOV_ERR_IO, "%s: not a run: expected %s in it, found none", source, name);
+}
+
 /** Whether a run writes it before its first checkpoint. */
 static bool is_early(const char *name) {
   static const char *const names[] = {FOV_RUN_LOG, FOV_RUN_CONFIG, FOV_RUN_JSON};

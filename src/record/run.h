@@ -17,6 +17,8 @@
 #define FOV_RUN_BEST "best.safetensors"   /**< weights of the best validation loss */
 #define FOV_RUN_TRACE "trace.safetensors" /**< episodes of the newest evaluation */
 
+#define FOV_SWEEP_PLAN "sweep.ini" /**< the plan of a sweep, in the folder that has its runs */
+
 /** Bytes of `name`, of which there are `length`, without a final "-s<seed>": runs whose names
  * differ in nothing else are seeds of one experiment. */
 size_t fov_run_stem(const char *name, size_t length);
@@ -71,6 +73,9 @@ FovStatus fov_run_check_own(const FovRun *run);
 /** Resolves `source`: a folder to the file `name` in it, anything else to itself. path:
  * [FOV_PATH_SIZE]. */
 FovStatus fov_run_find(char *path, const char *source, const char *name);
+
+/** The same, but fails if a folder does not have the file: it is a sweep's, or no run's. */
+FovStatus fov_run_expect(char *path, const char *source, const char *name);
 
 /** Writes `dir`/`name` into path [FOV_PATH_SIZE] and returns path. */
 char *fov_run_path(char *path, const FovRun *run, const char *name);

@@ -156,10 +156,10 @@ static void set_name(FovOpenedRun *opened) {
   free(resolved);
 }
 
-/** A folder without a trace is a run if it has the log of a training. */
+/** A folder without a trace is a run if it has the settings of a training. */
 static FovStatus check_run(const FovOpenedRun *opened) {
   char path[FOV_PATH_SIZE];
-  snprintf(path, sizeof path, "%s/log.txt", opened->path);
+  snprintf(path, sizeof path, "%s/" FOV_RUN_CONFIG, opened->path);
   if (opened->snapshots > 0 || fov_file_exists(path)) return FOV_OK;
   return fov_trained_find_trace(path, opened->path);
 }

@@ -4,7 +4,7 @@
 /** The settings of an experiment, or those of a run. */
 static FovStatus read_settings(FovExperiment *experiment, const char *source) {
   char path[FOV_PATH_SIZE];
-  FOV_TRY(fov_run_find(path, source, FOV_RUN_CONFIG));
+  FOV_TRY(fov_run_expect(path, source, FOV_RUN_CONFIG));
   return fov_settings_read(experiment->settings, path);
 }
 

@@ -74,7 +74,7 @@ static FovStatus add_word(FovSources *sources, const char *word) {
   if (fov_file_exists(path)) return add_sweep(sources, path, word);
   fov_sweep_path(path, word, FOV_RUN_PROGRESS, NULL);
   if (fov_file_exists(path)) return add(sources, path, "", false);
-  return fov_fail(FOV_ERR_IO, "%s: not a run: expected progress.csv in it, found none", word);
+  return fov_run_expect(path, word, FOV_RUN_PROGRESS);
 }
 
 FovStatus fov_sources_init(FovSources *sources, const char *const *words, int count) {

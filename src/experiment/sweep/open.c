@@ -79,7 +79,8 @@ static FovStatus check_configurations(const FovSweep *sweep) {
     if (status == FOV_OK) continue;
     snprintf(message, sizeof message, "%s", fov_error_message());
     fov_sweep_describe(label, sizeof label, plan, configuration);
-    return fov_fail(status, "%s (configuration: %s)", message, label);
+    return *label ? fov_fail(status, "%s (configuration: %s)", message, label)
+                  : fov_fail(status, "%s", message);
   }
   return FOV_OK;
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "experiment/sweep/key.h"
 #include "experiment/sweep/row_tasks.h"
+#include "record/run.h"
 
 enum { MAX_EXPERIMENT = 1 << 20, MAX_SEED = 1000000000 };
 

@@ -24,8 +24,7 @@
 enum { FOV_SWEEP_RUNS = 100000 }; /**< of a sweep, at most */
 enum { FOV_SWEEP_NAME = 64 };     /**< bytes of the name of a run */
 
-#define FOV_SWEEP_PLAN "sweep.ini" /**< the plan, in the folder of its sweep */
-#define FOV_SWEEP_ROW "row"        /**< the key whose values are the names of the rows */
+#define FOV_SWEEP_ROW "row" /**< the key whose values are the names of the rows */
 
 /** Settings of a sweep itself; in a file they are in the section [sweep]. */
 typedef struct FovSweepOptions {
