@@ -109,7 +109,8 @@ static FovStatus print_tables(const FovScanpathStudy *study) {
     fov_print(stdout, "a selection: %s; for means of a split, record a trace without --wrong\n",
               study->subset);
   if (study->most > study->episodes)
-    fov_print(stdout, "the first ones, since a source has no more; another has %d\n", study->most);
+    fov_print(stdout, "only the first %d of each source: the longest has %d\n", study->episodes,
+              study->most);
   fov_print(stdout, "\n");
   print_statistics(study, scratch);
   if (study->reference) print_measures(study, scratch);
@@ -154,7 +155,8 @@ static FovStatus write_csv(const char *path, const FovScanpathStudy *study) {
 static FovStatus check_output(const Request *request, const FovArguments *arguments) {
   char trace[FOV_PATH_SIZE];
   if (!request->output) return FOV_OK;
-  FOV_TRY(fov_cli_check_name("-o", request->output, "a CSV file"));
+  FOV_TRY(
+      fov_cli_check_name("-o", request->output, "a CSV file; pictures: fovea view --export FILE"));
   FOV_TRY(fov_replace_check(request->output));
   for (int i = 0; i < arguments->count; i++) {
     FOV_TRY(fov_run_find(trace, arguments->words[i], FOV_RUN_TRACE));

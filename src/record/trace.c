@@ -117,6 +117,12 @@ static bool same_start(const FovTrace *a, const FovTrace *b, int episode) {
                 b->images + e * (size_t)b->frames * image, image) == 0;
 }
 
+int fov_trace_first(const FovTrace *trace) {
+  int first;
+  bool some = sscanf(trace->subset, "first %9d,", &first) == 1;
+  return some && first > 0 && first < trace->episodes ? first : trace->episodes;
+}
+
 FovStatus fov_trace_check_pair(const FovTrace *a, const char *a_path, const FovTrace *b,
                                const char *b_path) {
   if (a->vocabulary != b->vocabulary)
@@ -136,7 +142,7 @@ FovStatus fov_trace_check_pair(const FovTrace *a, const char *a_path, const FovT
     if (!same_start(a, b, e))
       return fov_fail(FOV_ERR_USAGE,
                       "%s, %s: not the same episodes: episode %d begins with another %s; record "
-                      "both with the same --split and eval.seed",
+                      "both with the same --split and eval.seed, and without --wrong",
                       a_path, b_path, e, a->vocabulary > 0 ? "sequence" : "image");
   return FOV_OK;
 }

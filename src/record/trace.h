@@ -134,6 +134,10 @@ int fov_trace_length(const FovTrace *trace, int episode);
  */
 FovStatus fov_trace_read(FovTrace *trace, const char *path);
 
+/** The number of its episodes that are the first cases of their split: after them may come wrong
+ * ones from anywhere. */
+int fov_trace_first(const FovTrace *trace);
+
 /** Fails unless two traces are of the same episodes, of which the shorter one may have fewer; the
  * paths name them. */
 FovStatus fov_trace_check_pair(const FovTrace *a, const char *a_path, const FovTrace *b,

@@ -19,7 +19,7 @@ FovStatus fov_recorded_copy(FovRecorded *recorded, const FovOpenedRun *opened, i
                             .weights = fov_origin_weights(trace),
                             .split = fov_origin_split(trace),
                             .episode = episode,
-                            .first = fov_origin_first(trace),
+                            .first = fov_trace_first(trace),
                             .index = -1,
                             .frames = trace->frames,
                             .height = trace->height,

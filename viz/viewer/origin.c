@@ -14,12 +14,6 @@ FovSplit fov_origin_split(const FovTrace *trace) {
   return (FovSplit)split;
 }
 
-int fov_origin_first(const FovTrace *trace) {
-  int first;
-  bool some = sscanf(trace->subset, "first %9d,", &first) == 1;
-  return some && first > 0 && first < trace->episodes ? first : trace->episodes;
-}
-
 uint64_t fov_origin_seed(const char *seed, const FovTrained *trained) {
   return seed[0] ? strtoull(seed, NULL, 10) : (uint64_t)trained->experiment.eval.seed;
 }

@@ -9,10 +9,6 @@
 /** The split of a trace; the one that a training records if the trace does not have it. */
 FovSplit fov_origin_split(const FovTrace *trace);
 
-/** The episodes of a trace that are the first cases of their split: after them may come wrong ones
- * from anywhere. */
-int fov_origin_first(const FovTrace *trace);
-
 /** The weights of a trace's agent. */
 FovProvenance fov_origin_weights(const FovTrace *trace);
 

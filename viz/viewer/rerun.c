@@ -102,7 +102,7 @@ static FovStatus play(FovTrace *trace, const FovOpenedRun *opened, int episodes,
 
 /** Of `episodes`, those that are the first cases. */
 static int fewer(int episodes, const FovOpenedRun *opened) {
-  int first = fov_origin_first(&opened->trace);
+  int first = fov_trace_first(&opened->trace);
   return episodes < first ? episodes : first;
 }
 

@@ -74,7 +74,9 @@ static FovStatus read_sources(Work *work, FovScanpathStudy *study) {
     if (i == 0 || trace->episodes < study->episodes) study->episodes = trace->episodes;
     if (trace->episodes > study->most) study->most = trace->episodes;
   }
-  strcpy(study->subset, first->subset);
+  for (int i = 0; i < request->count; i++)
+    if (study->episodes > fov_trace_first(&work->sources[i].trace))
+      strcpy(study->subset, work->sources[i].trace.subset);
   work->height = fov_trace_aspect(first);
   return FOV_OK;
 }

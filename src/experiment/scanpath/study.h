@@ -27,7 +27,7 @@ typedef struct FovScanpathStudy {
   int count;
   int episodes;                /**< E: that all sources have */
   int most;                    /**< that a source has */
-  char subset[FOV_TRACE_TEXT]; /**< of the first source's trace */
+  char subset[FOV_TRACE_TEXT]; /**< of a trace, if some of the E were selected; else "" */
   const char *reference;       /**< what is compared with; NULL: nothing */
   int paths;                   /**< scanpaths of the reference */
 } FovScanpathStudy;
