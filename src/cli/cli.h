@@ -45,10 +45,12 @@ bool fov_cli_sets(const char *word, const char *key);
 /** Fails if an output that is no picture has the name of one. expected: "a CSV file". */
 FovStatus fov_cli_check_name(const char *option, const char *output, const char *expected);
 
-/** Fails if the output of an option ("-o") would replace a file that the command reads. */
+/** Fails if the output of an option ("-o") would replace a file that is needed. */
 FovStatus fov_cli_check_output(const char *option, const char *output, const char *source);
 
-/** The same for the checkpoint of an agent and the files that its settings name. */
+/** The same for the checkpoint of an agent, other files of its run and those that its settings
+ * name.
+ */
 FovStatus fov_cli_check_trained(const char *option, const char *output, const FovTrained *trained);
 
 /** Catches SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE. Returns a flag that gets the number of

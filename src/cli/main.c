@@ -113,25 +113,38 @@ bool fov_cli_sets(const char *word, const char *key) {
 }
 
 FovStatus fov_cli_check_name(const char *option, const char *output, const char *expected) {
-  static const char *const pictures[] = {".png", ".svg", ".gif", ".mp4", ".html"};
+  static const char *const pictures[] = {".png", ".svg", ".gif",  ".mp4",
+                                         ".pdf", ".jpg", ".jpeg", ".html"};
   for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++)
     if (fov_has_ending(output, pictures[i]))
-      return fov_fail(FOV_ERR_USAGE,
-                      "%s %s: expected the name of %s; pictures: fovea view --export FILE", option,
-                      output, expected);
+      return fov_fail(FOV_ERR_USAGE, "%s %s: expected the name of %s", option, output, expected);
   return FOV_OK;
 }
 
 FovStatus fov_cli_check_output(const char *option, const char *output, const char *source) {
   if (!fov_file_same(output, source)) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE, "%s %s: would replace %s, which is read; choose another name",
-                  option, output, source);
+  return fov_fail(FOV_ERR_USAGE, "%s %s: would replace %s; choose another name", option, output,
+                  source);
+}
+
+/** Fails if an output would replace a file beside a checkpoint that is its run's. */
+static FovStatus check_run_files(const char *option, const char *output, const char *checkpoint) {
+  static const char *const files[] = {FOV_RUN_CONFIG,   FOV_RUN_JSON, FOV_RUN_LOG,
+                                      FOV_RUN_PROGRESS, FOV_RUN_LAST, FOV_RUN_BEST};
+  char path[2 * FOV_PATH_SIZE];
+  int folder = (int)(fov_file_name(checkpoint) - checkpoint);
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    snprintf(path, sizeof path, "%.*s%s", folder, checkpoint, files[i]);
+    FOV_TRY(fov_cli_check_output(option, output, path));
+  }
+  return FOV_OK;
 }
 
 FovStatus fov_cli_check_trained(const char *option, const char *output, const FovTrained *trained) {
   size_t count;
   const FovSetting *list = fov_settings_list(&count, trained->experiment.settings);
   for (size_t i = 0; i < count; i++) FOV_TRY(fov_cli_check_output(option, output, list[i].value));
+  FOV_TRY(check_run_files(option, output, trained->path));
   return fov_cli_check_output(option, output, trained->path);
 }
 
@@ -253,7 +266,7 @@ static FovStatus check_stack(void) {
                   (uintmax_t)found / 1024, FOV_STACK_SIZE / 1024, FOV_STACK_SIZE / 1024);
 }
 
-/** Files stay whole, and a run keeps the checkpoint of its last evaluation. Of several threads that
+/** Files stay whole, and a run keeps the checkpoint of its last evaluation. If several threads
  * find no memory, the first ends the process, and the others wait for that. */
 static void end_without_memory(void) {
   static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;

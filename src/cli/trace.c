@@ -75,7 +75,7 @@ static FovStatus choose_path(char *path, const Request *request, const char *sou
     if (strlen(request->output) >= FOV_PATH_SIZE)
       return fov_fail(FOV_ERR_USAGE, "-o: a path of more than %d bytes", FOV_PATH_SIZE - 1);
     strcpy(path, request->output);
-    return fov_cli_check_name("-o", path, "a safetensors file");
+    return fov_cli_check_name("-o", path, "a safetensors file; pictures: fovea view --export FILE");
   }
   if (stat(source, &status) != 0)
     return fov_fail(FOV_ERR_IO, "%s: cannot open: %s", source, strerror(errno));
