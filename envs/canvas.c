@@ -41,8 +41,8 @@ static FovStatus set_size(FovCanvas *canvas, const FovCanvasOptions *o) {
                     "pixels fit",
                     size, o->height, width, height);
   return fov_fail(FOV_ERR_USAGE,
-                  "env.size = %d: expected a canvas on which images of %d x %d pixels fit: set it "
-                  "to %d or more",
+                  "env.size = %d: expected a canvas on which images of %d x %d pixels fit, the "
+                  "largest of training and test: set it to %d or more",
                   size, width, height, height > width ? height : width);
 }
 

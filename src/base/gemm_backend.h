@@ -12,8 +12,8 @@
 void fov_gemm_multiply(FovMatrix c, FovMatrix a, bool a_transposed, FovMatrix b, bool b_transposed,
                        int k, real beta);
 
-/** Ends in fov_no_memory unless the system would give the process so many new bytes. To be asked
- * before a library takes them that cannot report that there are none. */
+/** Ends in fov_no_memory unless the system would give the process so many new bytes. To be called
+ * before a library that cannot report a failed allocation. */
 void fov_gemm_check_room(size_t bytes);
 
 /** The same, once in each thread: for what a library takes at a thread's first product. */

@@ -33,7 +33,7 @@ void fov_gemm_multiply(FovMatrix c, FovMatrix a, bool a_transposed, FovMatrix b,
                        int k, real beta) {
   static pthread_once_t generated = PTHREAD_ONCE_INIT;
   // OpenMP allocates a few bytes when a thread first sets its number of threads, for which malloc
-  // may map 1 MiB; where there are none, it would end the process with a message of its own.
+  // may map 1 MiB; without memory, OpenMP would end the process with a message of its own.
   fov_gemm_check_first(2 << 20);
   pthread_once(&generated, generate_code);
   // A setting of this thread: oneDNN would start a team of its own, which sums in another order.

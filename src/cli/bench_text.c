@@ -13,8 +13,10 @@ static void print_row(const char *name, const FovRepeats *const figures[], int c
   for (int i = 0; i < count; i++) {
     FovSpread s = fov_spread_of(figures[i]);
     char text[128];
-    snprintf(text, sizeof text, "%.*f (%.*f-%.*f)", decimals, s.median / unit, decimals,
-             s.low / unit, decimals, s.high / unit);
+    int length = snprintf(text, sizeof text, "%.*f", decimals, s.median / unit);
+    if (figures[i]->count > 1)
+      snprintf(text + length, sizeof text - (size_t)length, " (%.*f-%.*f)", decimals, s.low / unit,
+               decimals, s.high / unit);
     printf("  %-24s", text);
   }
   printf("  %s\n", what);

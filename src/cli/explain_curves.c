@@ -185,7 +185,7 @@ static void print_table(const Table *table, int runs) {
     if (!first && table->rows[best].faithful) first = &table->rows[best];
   }
   printf("\nmeans of %d %s%s; ±: 95 %% interval; gain: insertion less deletion; p: of "
-         "deletion\nand of insertion against random, Holm's\n",
+         "deletion\nand of insertion against random, corrected by Holm's method\n",
          table->n, runs > 1 ? "run" : "episode", fov_plural(table->n));
   if (first)
     printf("largest gain of the faithful methods: %s\n", first->method->plugin.name);

@@ -74,8 +74,9 @@ FovStatus fov_target_check(const FovTarget *target, const FovTask *task) {
   if (has_class(target->kind) && target->output == FOV_CLASS_LABEL && answer != FOV_ANSWER_CLASS)
     return fov_fail(FOV_ERR_USAGE, "--target %s:label: env = %s has no labels", name, env);
   if (has_class(target->kind) && target->output >= task->agent->actions)
-    return fov_fail(FOV_ERR_USAGE, "--target %s:%d: expected a class from 0 to %d", name,
-                    target->output, task->agent->actions - 1);
+    return fov_fail(FOV_ERR_USAGE, "--target %s:%d: expected a %s from 0 to %d", name,
+                    target->output, answer == FOV_ANSWER_VECTOR ? "number of the vector" : "class",
+                    task->agent->actions - 1);
   if (target->kind == FOV_TARGET_BASELINE && !task->baseline->predict)
     return fov_fail(FOV_ERR_USAGE, "--target baseline: baseline = %s predicts nothing",
                     task->baseline->plugin.name);
