@@ -49,8 +49,7 @@ typedef struct FovCanvasOptions {
 typedef struct FovCanvas {
   const FovPictures *pictures; /**< of this split */
   int height, width, channels; /**< of the canvas */
-  int least[2],
-      most[2]; /**< height and width of the pictures of this split and of the test split */
+  int least[2], most[2]; /**< height and width of the pictures of this and of the test split */
   int pieces, ground;
   double distort, elastic; /**< 0, 0: nothing is distorted, as in validation and test */
   bool distort_pieces;

@@ -143,8 +143,7 @@ static void search_shard(FovEvalResult *sums, const Evaluation *evaluation, FovA
   }
 }
 
-/** Plays the m-th rollout of `lanes` cases from `first` on. Returns whether any choice was drawn.
- */
+/** Plays the m-th rollout of `lanes` cases from `first` on. Returns whether a choice was drawn. */
 static bool play_repeat(FovRollout *rollout, const Evaluation *evaluation, FovArena *arena,
                         int64_t first, int lanes, int m) {
   const FovEvalRequest *request = evaluation->request;
