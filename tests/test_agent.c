@@ -237,18 +237,25 @@ static FovStatus resolve(Toy *toy, const char *file, const char *const line[]) {
   return fov_experiment_resolve(&toy->experiment);
 }
 
-/** expected: the beginning of the policy's settings. */
-static void assert_policy(const char *file, const char *const line[], const char *expected) {
+/** expected: the beginning of the setting and of those after it. */
+static void assert_set(const char *file, const char *const line[], const char *key,
+                       const char *expected) {
   Toy toy;
-  char *text;
+  char *text, start[32];
   assert_int_equal(resolve(&toy, file, line), FOV_OK);
   assert_int_equal(fov_config_dump(&text, &toy.experiment.config), FOV_OK);
-  const char *found = strstr(text, "\npolicy = ");
+  snprintf(start, sizeof start, "\n%s = ", key);
+  const char *found = strstr(text, start);
   assert_non_null(found);
-  if (strncmp(found + strlen("\npolicy = "), expected, strlen(expected)) != 0)
-    fail_msg("expected policy = %s, found %.80s", expected, found);
+  if (strncmp(found + strlen(start), expected, strlen(expected)) != 0)
+    fail_msg("expected %s = %s, found %.80s", key, expected, found);
   free(text);
   toy_finish(&toy);
+}
+
+/** expected: the beginning of the policy's settings. */
+static void assert_policy(const char *file, const char *const line[], const char *expected) {
+  assert_set(file, line, "policy", expected);
 }
 
 /** Fails unless a command line gets these notes, a line each. */
@@ -361,6 +368,35 @@ static void test_an_attention_brings_its_policy_before_settings_of_it(void **sta
   toy_finish(&toy);
 }
 
+static void test_an_attention_that_chooses_sites_chooses_the_first_one(void **state) {
+  (void)state;
+  static const char random[] = "first = random\n", sampled[] = "attention = sampled\n";
+  assert_set("", LINE("attention=sampled"), "first", "learned\n");
+  assert_set(sampled, LINE(NULL), "first", "learned\n");
+  assert_set("", LINE("attention=sampled", "first=centre"), "first", "centre\n");
+  assert_set(random, LINE("attention=sampled"), "first", "random\n");
+  assert_set(sampled, LINE("attention=gaze"), "first", "centre\n");
+  assert_set("", LINE("attention=soft"), "first", "centre\n");
+}
+
+static void test_other_names_of_attention_get_a_hint(void **state) {
+  (void)state;
+  static const char *const cases[][2] = {
+      {"attention=argmax",
+       "attention = argmax: a test with one rollout takes the likeliest choice; "
+       "set an attention that is trained, such as sampled"},
+      {"attention=hard", "set sampled, straight_through, gumbel or reinmax"},
+      {"attention=self_attention", "set attention = soft and tiles.blocks = 1"},
+      {"policy=argmax", "takes the likeliest choice; set a policy that is trained"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    Toy toy;
+    assert_int_equal(resolve(&toy, "", LINE(cases[i][0])), FOV_ERR_USAGE);
+    assert_message(cases[i][1]);
+    toy_finish(&toy);
+  }
+}
+
 static void test_a_policy_without_effect_is_refused(void **state) {
   (void)state;
   Toy toy;
@@ -440,6 +476,8 @@ int main(void) {
       cmocka_unit_test(test_an_attention_that_is_chosen_later_brings_its_policy),
       cmocka_unit_test(test_a_policy_that_an_attention_has_brought_goes_with_it),
       cmocka_unit_test(test_an_attention_brings_its_policy_before_settings_of_it),
+      cmocka_unit_test(test_an_attention_that_chooses_sites_chooses_the_first_one),
+      cmocka_unit_test(test_other_names_of_attention_get_a_hint),
       cmocka_unit_test(test_a_policy_without_effect_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

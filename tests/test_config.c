@@ -92,7 +92,7 @@ static int enter(void **state) {
   f->groups[1] = (FovGroup){"train", train_options, &f->task};
   f->slots[CORE] = (FovSlot){"core", "the memory", cores, "rnn", NULL, NULL};
   f->slots[POLICY] = (FovSlot){"policy", "where to look", policies, "gaussian", NULL, NULL};
-  f->config = (FovConfig){f->groups, 2, f->slots, 2, renames, NULL};
+  f->config = (FovConfig){f->groups, 2, f->slots, 2, renames, NULL, NULL};
   *state = f;
   return 0;
 }

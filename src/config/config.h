@@ -71,6 +71,12 @@ typedef struct FovRename {
   const char *old_key, *new_key;
 } FovRename;
 
+/** What to set instead of a name that people may expect in a slot, and that is no plug-in's. */
+typedef struct FovHint {
+  const char *key, *name; /**< of the slot and of the absent plug-in */
+  const char *text;
+} FovHint;
+
 /** Options that are always there; prefix "" is the top level. */
 typedef struct FovGroup {
   const char *prefix;
@@ -100,6 +106,7 @@ struct FovConfig {
   /** After resolving: why a setting with this key has no effect, such as "the core has no memory";
    * NULL: it has one. The member itself may be NULL: every setting has an effect. */
   const char *(*unread)(const FovConfig *config, const char *key);
+  const FovHint *hints; /**< up to an entry of NULLs; NULL: none */
 };
 
 /**
@@ -109,8 +116,9 @@ struct FovConfig {
  * allowed whatever the plug-in.
  *
  * Fails on an unknown key (and suggests the nearest, or the plug-in that the option belongs to), an
- * unknown plug-in (likewise), a key that a file sets twice, and a value that does not parse or lies
- * outside its range (with the range). The message names the place of the setting.
+ * unknown plug-in (likewise, or gives its hint), a key that a file sets twice, and a value that
+ * does not parse or lies outside its range (with the range). The message names the place of the
+ * setting.
  */
 FovStatus fov_config_resolve(FovConfig *config, FovSettings *settings);
 

@@ -42,31 +42,42 @@ static FovStatus set_value(void *values, const FovOption *option, const FovSetti
   return fov_value_set(values, option, setting->value, subject_of(subject, setting));
 }
 
+/** What to set instead; NULL: there is no hint. */
+static const char *hint_of(const FovHint *hints, const FovSetting *setting) {
+  for (; hints && hints->key; hints++)
+    if (strcmp(hints->key, setting->key) == 0 && strcmp(hints->name, setting->value) == 0)
+      return hints->text;
+  return NULL;
+}
+
 /** The plug-in that the setting names. */
 static FovStatus named_plugin(const FovPlugin **plugin, const FovSlot *slot,
-                              const FovSetting *setting) {
+                              const FovSetting *setting, const FovHint *hints) {
   *plugin = fov_plugin_find(slot->table, setting->value);
   if (*plugin) return FOV_OK;
   const char *names[MAX_NAMES];
   size_t count = 0;
   for (; slot->table[count] && count < MAX_NAMES; count++) names[count] = slot->table[count]->name;
   char subject[FOV_PHRASE_SIZE];
-  return fov_name_refuse(subject_of(subject, setting), setting->value, names, count);
+  const char *hint = hint_of(hints, setting);
+  subject_of(subject, setting);
+  if (hint) return fov_fail(FOV_ERR_USAGE, "%s: %s", subject, hint);
+  return fov_name_refuse(subject, setting->value, names, count);
 }
 
 /** The slot's plug-in after the settings of `source` and those before it. */
-static FovStatus choose_plugin(const FovPlugin **plugin, const FovSlot *slot,
-                               const FovSettings *settings, size_t source) {
+static FovStatus choose_plugin(const FovPlugin **plugin, const FovConfig *config,
+                               const FovSlot *slot, const FovSettings *settings, size_t source) {
   *plugin = fov_plugin_find(slot->table, slot->fallback);
   FOV_CHECK(*plugin, "%s has no plug-in '%s', its default", slot->key, slot->fallback);
   for (size_t i = 0; i < settings->count && settings->list[i].source <= source; i++)
     if (is_choice(&settings->list[i], slot))
-      FOV_TRY(named_plugin(plugin, slot, &settings->list[i]));
+      FOV_TRY(named_plugin(plugin, slot, &settings->list[i], config->hints));
   return FOV_OK;
 }
 
-static FovStatus fill_slot(FovSlot *slot, const FovSettings *settings) {
-  FOV_TRY(choose_plugin(&slot->plugin, slot, settings, settings->source));
+static FovStatus fill_slot(const FovConfig *config, FovSlot *slot, const FovSettings *settings) {
+  FOV_TRY(choose_plugin(&slot->plugin, config, slot, settings, settings->source));
   if (!slot->plugin->options) return FOV_OK;
   slot->values = calloc(1, slot->plugin->options_size);
   if (!slot->values) return fov_fail(FOV_ERR_MEMORY, "no memory for the options of %s", slot->key);
@@ -184,7 +195,7 @@ static FovStatus refuse_option(const FovConfig *config, const FovSlot *slot,
 static FovStatus set_slot(const FovConfig *config, const FovSlot *slot, const FovSettings *settings,
                           const FovSetting *setting, const char *name) {
   const FovPlugin *then;
-  FOV_TRY(choose_plugin(&then, slot, settings, setting->source));
+  FOV_TRY(choose_plugin(&then, config, slot, settings, setting->source));
   if (!fov_option_find(then->options, name) && !(setting->old_key && is_owned(slot, name)))
     return refuse_option(config, slot, then, setting, name);
   const FovOption *option = fov_option_find(slot->plugin->options, name);
@@ -211,7 +222,8 @@ static FovStatus set(const FovConfig *config, const FovSettings *settings,
 static FovStatus resolve(const FovConfig *config, FovSettings *settings) {
   for (size_t i = 0; i < config->group_count; i++)
     fov_value_defaults(config->groups[i].values, config->groups[i].options);
-  for (size_t i = 0; i < config->slot_count; i++) FOV_TRY(fill_slot(&config->slots[i], settings));
+  for (size_t i = 0; i < config->slot_count; i++)
+    FOV_TRY(fill_slot(config, &config->slots[i], settings));
   for (size_t i = 0; i < settings->count; i++) FOV_TRY(set(config, settings, &settings->list[i]));
   for (size_t i = 0; i < settings->count; i++) {
     FovSetting *setting = &settings->list[i];

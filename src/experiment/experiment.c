@@ -46,6 +46,19 @@ static const FovRename renames[] = {
     {NULL, NULL},
 };
 
+static const FovHint hints[] = {
+    {"attention", "argmax",
+     "a test with one rollout takes the likeliest choice; set an attention that is trained, such "
+     "as sampled"},
+    {"attention", "hard",
+     "set sampled, straight_through, gumbel or reinmax, which choose one of several tiles, or "
+     "gaze, which chooses a place"},
+    {"attention", "self_attention", "set attention = soft and tiles.blocks = 1"},
+    {"policy", "argmax",
+     "a test with one rollout takes the likeliest choice; set a policy that is trained"},
+    {NULL, NULL, NULL},
+};
+
 /** A table of one kind of plug-in as a table of their common part. */
 #define TABLE(plugins) ((const FovPlugin *const *)(plugins))
 
@@ -159,7 +172,7 @@ FovStatus fov_experiment_init(FovExperiment *experiment) {
   };
   memcpy(e->groups, groups, sizeof groups);
   memcpy(e->slots, default_slots, sizeof default_slots);
-  e->config = (FovConfig){e->groups, FOV_GROUPS, e->slots, FOV_SLOTS, renames, unread};
+  e->config = (FovConfig){e->groups, FOV_GROUPS, e->slots, FOV_SLOTS, renames, unread, hints};
   return fov_settings_create(&e->settings);
 }
 
@@ -176,14 +189,13 @@ FovStatus fov_experiment_read(FovExperiment *experiment, const FovSafetensors *f
   return fov_settings_parse(experiment->settings, config, fov_safetensors_path(file));
 }
 
-/** The last setting up to a source that chose a slot's plug-in; NULL: none. */
-static const FovSetting *choice_of(const FovSettings *settings, const FovSlot *slot,
-                                   size_t source) {
+/** The last setting of a key up to a source; NULL: none. */
+static const FovSetting *choice_of(const FovSettings *settings, const char *key, size_t source) {
   const FovSetting *choice = NULL;
   size_t count;
   const FovSetting *list = fov_settings_list(&count, settings);
   for (size_t i = 0; i < count && list[i].source <= source; i++)
-    if (strcmp(list[i].key, slot->key) == 0) choice = &list[i];
+    if (strcmp(list[i].key, key) == 0) choice = &list[i];
   return choice;
 }
 
@@ -192,10 +204,10 @@ static const FovSetting *choice_of(const FovSettings *settings, const FovSlot *s
 static FovStatus bring_policy(FovSettings *settings, const FovSlot slots[FOV_SLOTS],
                               const FovSetting *attention) {
   const FovSlot *slot = &slots[FOV_SLOT_POLICY];
-  const FovSetting *policy = choice_of(settings, slot, attention->source);
+  const FovSetting *policy = choice_of(settings, slot->key, attention->source);
   if (policy && policy->source == attention->source) return FOV_OK;
   const FovSlot *attentions = &slots[FOV_SLOT_ATTENTION];
-  const FovSetting *before = policy ? choice_of(settings, attentions, policy->source) : NULL;
+  const FovSetting *before = policy ? choice_of(settings, attentions->key, policy->source) : NULL;
   const FovAttention *a = (const void *)fov_plugin_find(attentions->table, attention->value),
                      *b = before ? (const void *)fov_plugin_find(attentions->table, before->value)
                                  : NULL;
@@ -214,11 +226,20 @@ static FovStatus bring_policies(FovSettings *settings, const FovSlot slots[FOV_S
   size_t count;
   const FovSetting *list = fov_settings_list(&count, settings);
   for (size_t i = 0; i < count; i++) {
-    if (choice_of(settings, &slots[FOV_SLOT_ATTENTION], list[i].source) != &list[i]) continue;
+    if (choice_of(settings, slots[FOV_SLOT_ATTENTION].key, list[i].source) != &list[i]) continue;
     FOV_TRY(bring_policy(settings, slots, &list[i]));
     list = fov_settings_list(&count, settings);
   }
   return FOV_OK;
+}
+
+/** Lets an attention that chooses among sites choose the first one, too, unless `first` is set. */
+static FovStatus bring_first(FovSettings *settings, const FovSlot *attentions) {
+  const FovSetting *attention = choice_of(settings, attentions->key, SIZE_MAX);
+  if (!attention || choice_of(settings, "first", SIZE_MAX)) return FOV_OK;
+  const FovAttention *a = (const void *)fov_plugin_find(attentions->table, attention->value);
+  if (!a || !a->scores) return FOV_OK;
+  return fov_settings_insert(settings, attention, "first", "learned", "the attention's first site");
 }
 
 /** Fails if the settings are those of a sweep. */
@@ -237,6 +258,7 @@ static FovStatus check_no_sweep(const FovSettings *settings) {
 FovStatus fov_experiment_resolve(FovExperiment *experiment) {
   FOV_TRY(check_no_sweep(experiment->settings));
   FOV_TRY(bring_policies(experiment->settings, experiment->slots));
+  FOV_TRY(bring_first(experiment->settings, &experiment->slots[FOV_SLOT_ATTENTION]));
   return fov_config_resolve(&experiment->config, experiment->settings);
 }
 
