@@ -371,23 +371,27 @@ static void test_an_attention_brings_its_policy_before_settings_of_it(void **sta
 static void test_an_attention_that_chooses_sites_chooses_the_first_one(void **state) {
   (void)state;
   static const char random[] = "first = random\n", sampled[] = "attention = sampled\n";
+  static const char soft[] = "attention = soft\nfirst = centre\n";
   assert_set("", LINE("attention=sampled"), "first", "learned\n");
   assert_set(sampled, LINE(NULL), "first", "learned\n");
   assert_set("", LINE("attention=sampled", "first=centre"), "first", "centre\n");
   assert_set(random, LINE("attention=sampled"), "first", "random\n");
   assert_set(sampled, LINE("attention=gaze"), "first", "centre\n");
   assert_set("", LINE("attention=soft"), "first", "centre\n");
+  assert_set(soft, LINE("attention=sampled"), "first", "learned\n"); // of a run
+  assert_set(soft, LINE("attention=sampled", "first=random"), "first", "random\n");
 }
 
 static void test_other_names_of_attention_get_a_hint(void **state) {
   (void)state;
   static const char *const cases[][2] = {
-      {"attention=argmax",
-       "attention = argmax: a test with one rollout takes the likeliest choice; "
-       "set an attention that is trained, such as sampled"},
+      {"attention=argmax", "attention = argmax: the likeliest choice is taken wherever none is "
+                           "sampled, as in fovea eval; to train, set another attention, such as "
+                           "sampled"},
       {"attention=hard", "set sampled, straight_through, gumbel or reinmax"},
       {"attention=self_attention", "set attention = soft and tiles.blocks = 1"},
-      {"policy=argmax", "takes the likeliest choice; set a policy that is trained"},
+      {"attention=self-attention", "set attention = soft and tiles.blocks = 1"},
+      {"policy=argmax", "as in fovea eval; to train, set another policy"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     Toy toy;

@@ -71,10 +71,10 @@ typedef struct FovRename {
   const char *old_key, *new_key;
 } FovRename;
 
-/** What to set instead of a name that people may expect in a slot, and that is no plug-in's. */
+/** A hint for a name that users may expect in a slot, but that no plug-in has. */
 typedef struct FovHint {
-  const char *key, *name; /**< of the slot and of the absent plug-in */
-  const char *text;
+  const char *key, *name; /**< of the slot; that no plug-in has */
+  const char *text;       /**< what to set instead */
 } FovHint;
 
 /** Options that are always there; prefix "" is the top level. */

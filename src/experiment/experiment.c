@@ -48,14 +48,16 @@ static const FovRename renames[] = {
 
 static const FovHint hints[] = {
     {"attention", "argmax",
-     "a test with one rollout takes the likeliest choice; set an attention that is trained, such "
-     "as sampled"},
+     "the likeliest choice is taken wherever none is sampled, as in fovea eval; to train, set "
+     "another attention, such as sampled"},
     {"attention", "hard",
      "set sampled, straight_through, gumbel or reinmax, which choose one of several tiles, or "
      "gaze, which chooses a place"},
     {"attention", "self_attention", "set attention = soft and tiles.blocks = 1"},
+    {"attention", "self-attention", "set attention = soft and tiles.blocks = 1"},
     {"policy", "argmax",
-     "a test with one rollout takes the likeliest choice; set a policy that is trained"},
+     "the likeliest choice is taken wherever none is sampled, as in fovea eval; to train, set "
+     "another policy"},
     {NULL, NULL, NULL},
 };
 
@@ -199,6 +201,13 @@ static const FovSetting *choice_of(const FovSettings *settings, const char *key,
   return choice;
 }
 
+/** The attention that a source trains with; NULL: the default, or an unknown one. */
+static const FovAttention *attention_of(const FovSettings *settings, const FovSlot *slot,
+                                        size_t source) {
+  const FovSetting *choice = choice_of(settings, slot->key, source);
+  return choice ? (const void *)fov_plugin_find(slot->table, choice->value) : NULL;
+}
+
 /** Chooses a policy that fits an attention, unless the attention's source has chosen one. That of
  * an earlier attention without a policy, which allowed no other, counts as none. */
 static FovStatus bring_policy(FovSettings *settings, const FovSlot slots[FOV_SLOTS],
@@ -207,10 +216,8 @@ static FovStatus bring_policy(FovSettings *settings, const FovSlot slots[FOV_SLO
   const FovSetting *policy = choice_of(settings, slot->key, attention->source);
   if (policy && policy->source == attention->source) return FOV_OK;
   const FovSlot *attentions = &slots[FOV_SLOT_ATTENTION];
-  const FovSetting *before = policy ? choice_of(settings, attentions->key, policy->source) : NULL;
-  const FovAttention *a = (const void *)fov_plugin_find(attentions->table, attention->value),
-                     *b = before ? (const void *)fov_plugin_find(attentions->table, before->value)
-                                 : NULL;
+  const FovAttention *a = attention_of(settings, attentions, attention->source),
+                     *b = policy ? attention_of(settings, attentions, policy->source) : NULL;
   const FovPolicy *p =
       (const void *)fov_plugin_find(slot->table, policy ? policy->value : slot->fallback);
   if (!a || !p) return FOV_OK; // an unknown name, which resolving refuses
@@ -233,13 +240,15 @@ static FovStatus bring_policies(FovSettings *settings, const FovSlot slots[FOV_S
   return FOV_OK;
 }
 
-/** Lets an attention that chooses among sites choose the first one, too, unless `first` is set. */
+/** Lets an attention that chooses among sites choose the first one, too, unless `first` is set.
+ * That of an earlier attention without a policy, which has no effect, counts as none. */
 static FovStatus bring_first(FovSettings *settings, const FovSlot *attentions) {
-  const FovSetting *attention = choice_of(settings, attentions->key, SIZE_MAX);
-  if (!attention || choice_of(settings, "first", SIZE_MAX)) return FOV_OK;
-  const FovAttention *a = (const void *)fov_plugin_find(attentions->table, attention->value);
-  if (!a || !a->scores) return FOV_OK;
-  return fov_settings_insert(settings, attention, "first", "learned", "the attention's first site");
+  const FovSetting *first = choice_of(settings, "first", SIZE_MAX);
+  const FovAttention *a = attention_of(settings, attentions, SIZE_MAX),
+                     *b = first ? attention_of(settings, attentions, first->source) : NULL;
+  if (!a || !a->scores || (first && !(b && b->without_policy))) return FOV_OK;
+  return fov_settings_insert(settings, choice_of(settings, attentions->key, SIZE_MAX), "first",
+                             "learned", "the attention's first site");
 }
 
 /** Fails if the settings are those of a sweep. */

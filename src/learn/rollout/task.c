@@ -7,8 +7,9 @@ static const char *const firsts[] = {"centre", "random", "learned", NULL};
 const FovOption fov_task_options[] = {
     FOV_INT(FovTaskOptions, glimpses, "6", 1, FOV_MAX_GLIMPSES,
             "taken before each answer or action"),
-    FOV_CHOICE(FovTaskOptions, first, "centre", firsts,
-               "where the first glimpse falls; learned if the attention chooses sites"),
+    FOV_CHOICE(
+        FovTaskOptions, first, "centre", firsts,
+        "where the first glimpse falls; the default is learned if the attention chooses sites"),
     FOV_OPTIONS_END,
 };
 
