@@ -201,11 +201,9 @@ static const FovSetting *choice_of(const FovSettings *settings, const char *key,
   return choice;
 }
 
-/** The attention that a source trains with; NULL: the default, or an unknown one. */
-static const FovAttention *attention_of(const FovSettings *settings, const FovSlot *slot,
-                                        size_t source) {
-  const FovSetting *choice = choice_of(settings, slot->key, source);
-  return choice ? (const void *)fov_plugin_find(slot->table, choice->value) : NULL;
+/** The attention that a setting chooses; NULL: there is none, or its name is unknown. */
+static const FovAttention *chosen_attention(const FovSlot *attentions, const FovSetting *choice) {
+  return choice ? (const void *)fov_plugin_find(attentions->table, choice->value) : NULL;
 }
 
 /** Chooses a policy that fits an attention, unless the attention's source has chosen one. That of
@@ -216,8 +214,9 @@ static FovStatus bring_policy(FovSettings *settings, const FovSlot slots[FOV_SLO
   const FovSetting *policy = choice_of(settings, slot->key, attention->source);
   if (policy && policy->source == attention->source) return FOV_OK;
   const FovSlot *attentions = &slots[FOV_SLOT_ATTENTION];
-  const FovAttention *a = attention_of(settings, attentions, attention->source),
-                     *b = policy ? attention_of(settings, attentions, policy->source) : NULL;
+  const FovSetting *before = policy ? choice_of(settings, attentions->key, policy->source) : NULL;
+  const FovAttention *a = chosen_attention(attentions, attention),
+                     *b = chosen_attention(attentions, before);
   const FovPolicy *p =
       (const void *)fov_plugin_find(slot->table, policy ? policy->value : slot->fallback);
   if (!a || !p) return FOV_OK; // an unknown name, which resolving refuses
@@ -243,12 +242,13 @@ static FovStatus bring_policies(FovSettings *settings, const FovSlot slots[FOV_S
 /** Lets an attention that chooses among sites choose the first one, too, unless `first` is set.
  * That of an earlier attention without a policy, which has no effect, counts as none. */
 static FovStatus bring_first(FovSettings *settings, const FovSlot *attentions) {
+  const FovSetting *attention = choice_of(settings, attentions->key, SIZE_MAX);
   const FovSetting *first = choice_of(settings, "first", SIZE_MAX);
-  const FovAttention *a = attention_of(settings, attentions, SIZE_MAX),
-                     *b = first ? attention_of(settings, attentions, first->source) : NULL;
+  const FovSetting *before = first ? choice_of(settings, attentions->key, first->source) : NULL;
+  const FovAttention *a = chosen_attention(attentions, attention),
+                     *b = chosen_attention(attentions, before);
   if (!a || !a->scores || (first && !(b && b->without_policy))) return FOV_OK;
-  return fov_settings_insert(settings, choice_of(settings, attentions->key, SIZE_MAX), "first",
-                             "learned", "the attention's first site");
+  return fov_settings_insert(settings, attention, "first", "learned", "the attention's first site");
 }
 
 /** Fails if the settings are those of a sweep. */
