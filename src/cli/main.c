@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -266,6 +267,23 @@ static FovStatus check_stack(void) {
                   (uintmax_t)found / 1024, FOV_STACK_SIZE / 1024, FOV_STACK_SIZE / 1024);
 }
 
+__attribute__((noinline)) static void touch_stack(void) {
+  char stack[FOV_STACK_SIZE / 2];
+  *(volatile char *)stack = 0;
+}
+
+/** The kernel extends the stack of the first thread where it is written to, and ends the program by
+ * SIGSEGV if its addresses (ulimit -v) have run out by then. So it is extended before them. */
+static FovStatus extend_stack(void) {
+  size_t size = FOV_STACK_SIZE / 2;
+  void *room = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED)
+    return fov_fail(FOV_ERR_MEMORY, "no memory for a stack of %zu KiB", size / 1024);
+  munmap(room, size);
+  touch_stack();
+  return FOV_OK;
+}
+
 /** Files stay whole, and a run keeps the checkpoint of its last evaluation. If several threads
  * find no memory, the first ends the process, and the others wait for that. */
 static void end_without_memory(void) {
@@ -285,6 +303,7 @@ int main(int argc, char **argv) {
   catch_ends();
   fov_on_no_memory(end_without_memory);
   FovStatus status = check_stack();
+  if (status == FOV_OK) status = extend_stack();
   if (status == FOV_OK) status = run(argc, argv);
   if (status == FOV_OK) status = fov_print_finish();
   if (status != FOV_OK) print_error(status);
