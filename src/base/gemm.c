@@ -1,9 +1,8 @@
 #include "base/gemm.h"
 
-#include <sys/mman.h>
-
 #include "base/error.h"
 #include "base/gemm_backend.h"
+#include "base/memory.h"
 #include "base/profile.h"
 
 /** Rows that lie a multiple of this many bytes apart fall on the same few sets of a cache. */
@@ -14,11 +13,8 @@ int fov_gemm_stride(int cols) {
   return cols + (critical ? LINE / (int)sizeof(real) : 0);
 }
 
-/** By mmap, since the libraries need new pages, and malloc may have old ones. */
 void fov_gemm_check_room(size_t bytes) {
-  void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (room == MAP_FAILED) fov_no_memory(bytes);
-  munmap(room, bytes);
+  if (!fov_memory_has_room(bytes)) fov_no_memory(bytes);
 }
 
 void fov_gemm_check_first(size_t bytes) {

@@ -1,9 +1,9 @@
 #include "base/memory.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -96,6 +96,11 @@ FovStatus fov_memory_check(double bytes, const char *what, const char *smaller) 
                   "tiles.side or the network smaller",
                   what, bytes / unit, unit == 0x1p20 ? "MiB" : "GiB", limit.whose,
                   limit.bytes / unit, smaller, *smaller ? ", " : "");
+}
+
+bool fov_memory_has_room(size_t bytes) {
+  void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return room != MAP_FAILED && munmap(room, bytes) == 0;
 }
 
 double fov_memory_available(void) {

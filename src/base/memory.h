@@ -2,6 +2,7 @@
 #ifndef FOV_BASE_MEMORY_H
 #define FOV_BASE_MEMORY_H
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -19,6 +20,10 @@ FovStatus fov_memory_check(double bytes, const char *what, const char *smaller);
 static inline void *fov_memory_calloc(size_t count, size_t size) {
   return (double)count * (double)size <= fov_memory_limit() ? calloc(count, size) : NULL;
 }
+
+/** Whether the system would give this process so many bytes in new pages (malloc may have old
+ * ones): to be asked before something that ends the process without them. */
+bool fov_memory_has_room(size_t bytes);
 
 /** The least limit in bytes of the control groups of a process, of version 1 or 2; infinite if
  * there is none. membership: its file cgroup in /proc; root: where control groups are mounted. */

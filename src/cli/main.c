@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/team.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -276,10 +276,8 @@ __attribute__((noinline)) static void touch_stack(void) {
  * SIGSEGV if its addresses (ulimit -v) have run out by then. So it is extended before them. */
 static FovStatus extend_stack(void) {
   size_t size = FOV_STACK_SIZE / 2;
-  void *room = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (room == MAP_FAILED)
+  if (!fov_memory_has_room(size))
     return fov_fail(FOV_ERR_MEMORY, "no memory for a stack of %zu KiB", size / 1024);
-  munmap(room, size);
   touch_stack();
   return FOV_OK;
 }
