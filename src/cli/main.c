@@ -274,7 +274,7 @@ __attribute__((noinline)) static void touch_stack(void) {
 }
 
 /** The kernel extends the stack of the first thread where it is written to, and ends the program by
- * SIGSEGV if its addresses (ulimit -v) have run out by then. So it is extended before them. */
+ * SIGSEGV if its addresses (ulimit -v) have run out by then. So it is extended at the start. */
 static FovStatus extend_stack(void) {
   size_t size = FOV_STACK_SIZE / 2;
   if (!fov_memory_has_room(size))

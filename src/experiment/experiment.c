@@ -206,6 +206,13 @@ static const FovAttention *chosen_attention(const FovSlot *attentions, const Fov
   return choice ? (const void *)fov_plugin_find(attentions->table, choice->value) : NULL;
 }
 
+/** The attention that is chosen up to the source of a setting; NULL also without a setting. */
+static const FovAttention *attention_at(const FovSettings *settings, const FovSlot *attentions,
+                                        const FovSetting *setting) {
+  if (!setting) return NULL;
+  return chosen_attention(attentions, choice_of(settings, attentions->key, setting->source));
+}
+
 /** Chooses a policy that fits an attention, unless the attention's source has chosen one. That of
  * an earlier attention without a policy, which allowed no other, counts as none. */
 static FovStatus bring_policy(FovSettings *settings, const FovSlot slots[FOV_SLOTS],
@@ -214,9 +221,8 @@ static FovStatus bring_policy(FovSettings *settings, const FovSlot slots[FOV_SLO
   const FovSetting *policy = choice_of(settings, slot->key, attention->source);
   if (policy && policy->source == attention->source) return FOV_OK;
   const FovSlot *attentions = &slots[FOV_SLOT_ATTENTION];
-  const FovSetting *before = policy ? choice_of(settings, attentions->key, policy->source) : NULL;
   const FovAttention *a = chosen_attention(attentions, attention),
-                     *b = chosen_attention(attentions, before);
+                     *b = attention_at(settings, attentions, policy);
   const FovPolicy *p =
       (const void *)fov_plugin_find(slot->table, policy ? policy->value : slot->fallback);
   if (!a || !p) return FOV_OK; // an unknown name, which resolving refuses
@@ -244,9 +250,8 @@ static FovStatus bring_policies(FovSettings *settings, const FovSlot slots[FOV_S
 static FovStatus bring_first(FovSettings *settings, const FovSlot *attentions) {
   const FovSetting *attention = choice_of(settings, attentions->key, SIZE_MAX);
   const FovSetting *first = choice_of(settings, "first", SIZE_MAX);
-  const FovSetting *before = first ? choice_of(settings, attentions->key, first->source) : NULL;
   const FovAttention *a = chosen_attention(attentions, attention),
-                     *b = chosen_attention(attentions, before);
+                     *b = attention_at(settings, attentions, first);
   if (!a || !a->scores || (first && !(b && b->without_policy))) return FOV_OK;
   return fov_settings_insert(settings, attention, "first", "learned", "the attention's first site");
 }
