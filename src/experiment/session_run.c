@@ -91,13 +91,24 @@ static bool may_change(FovRunChange *change, const char *was, const char *is) {
   return false;
 }
 
+/** Whether the two lines name the files of the data, which may have moved: their digest is
+ * compared, too. */
+static bool name_data(const char *was, const char *is) {
+  static const char *const starts[] = {"env.data = ", "env.source = ", "env.target = "};
+  for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+    size_t length = strlen(starts[i]);
+    if (strncmp(was, starts[i], length) == 0) return strncmp(is, starts[i], length) == 0;
+  }
+  return false;
+}
+
 /** Compares two dumps line by line, which it cuts, and records the changes. */
 static FovStatus compare_lines(FovSession *session, char *was, char *is, const char *path) {
   char quoted[FOV_PATH_SIZE];
   while (was || is) {
     const char *old_line = was ? strsep(&was, "\n") : "", *line = is ? strsep(&is, "\n") : "";
     FovRunChange change = {.update = 0};
-    if (strcmp(old_line, line) == 0) continue;
+    if (strcmp(old_line, line) == 0 || name_data(old_line, line)) continue;
     if (session->request->file || !may_change(&change, old_line, line) ||
         session->change_count == FOV_MAX_RUN_CHANGES)
       return fov_fail(FOV_ERR_USAGE,
@@ -156,7 +167,7 @@ static FovStatus load_state(FovSession *session, const FovSafetensors *file) {
 }
 
 /** Whether best.safetensors is of the updates until the checkpoint. */
-static bool is_of_checkpoint(const FovSession *session, const char *path) {
+static bool best_is_of_checkpoint(const FovSession *session, const char *path) {
   int64_t update;
   FovSafetensors *file;
   if (fov_safetensors_open(&file, path) != FOV_OK) return false;
@@ -165,21 +176,26 @@ static bool is_of_checkpoint(const FovSession *session, const char *path) {
   return status == FOV_OK && update <= fov_session_update(session);
 }
 
-/** A process that was killed may have written better weights after the checkpoint. With other
- * settings these updates are not repeated, and the best weights of the rest replace them. */
+/** Whether best.safetensors has the best weights of the updates until the checkpoint. A process
+ * that was killed may have written better ones after it; with the same settings they are found
+ * again. */
+static bool best_is_right(const FovSession *session, const char *path) {
+  if (!fov_file_exists(path)) return session->best.loss == FOV_NO_LOSS;
+  return session->change_count == 0 || best_is_of_checkpoint(session, path);
+}
+
+/** Where the best weights are lost, those of the rest replace them. */
 static FovStatus check_best(FovSession *session) {
   char path[FOV_PATH_SIZE];
-  fov_session_path(path, session, FOV_RUN_BEST);
-  if (session->change_count == 0 || !fov_file_exists(path) || is_of_checkpoint(session, path))
-    return FOV_OK;
+  if (best_is_right(session, fov_session_path(path, session, FOV_RUN_BEST))) return FOV_OK;
   if (fov_session_update(session) == fov_train_updates_planned(&session->training.options))
     return fov_fail(FOV_ERR_USAGE,
-                    "%s: damaged, or newer than " FOV_RUN_LAST ", and no update is left to replace "
-                    "it; set more train.episodes",
+                    "%s: missing, damaged, or newer than " FOV_RUN_LAST ", and no update is left "
+                    "to replace it; set more train.episodes",
                     path);
   session->best = (FovBest){.loss = FOV_NO_LOSS, .update = fov_session_update(session)};
-  fov_session_note(session, "the best weights are damaged, or newer than the last checkpoint: they "
-                            "are chosen again, from the next evaluation on");
+  fov_session_note(session, "the best weights are missing, damaged, or newer than the last "
+                            "checkpoint: they are chosen again, from the next evaluation on");
   return FOV_OK;
 }
 
