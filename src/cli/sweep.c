@@ -229,6 +229,11 @@ static FovStatus check_request(const Request *request, const FovArguments *argum
         "%s: has no sweep to continue; to begin one, name an experiment or a sweep file "
         "before key=value",
         request->output);
+  if (!named && arguments->count > arguments->passed)
+    return fov_fail(FOV_ERR_USAGE,
+                    "%s: is continued with its own settings, found %s; to begin another sweep, "
+                    "name an experiment or a sweep file before it, and another -o",
+                    request->output, arguments->words[0]);
   for (int i = arguments->count - arguments->passed; i < arguments->count; i++)
     if (!request->slurm && *arguments->words[i] == '-')
       return fov_fail(FOV_ERR_USAGE, "%s: expected --slurm, too: it is an option of sbatch",

@@ -153,7 +153,7 @@ static FovStatus put_row(FovSettings *settings, const FovSweepPlan *plan, int co
 FovStatus fov_sweep_settings(FovSettings *settings, const FovSweepPlan *plan, int configuration,
                              int64_t seed) {
   const FovSweepExperiment *experiment = fov_sweep_experiment(plan, configuration);
-  FOV_TRY(fov_settings_parse(settings, experiment->text, experiment->name));
+  FOV_TRY(fov_settings_parse(settings, experiment->text, experiment->path));
   size_t count;
   const FovSetting *list = fov_settings_list(&count, plan->settings);
   for (size_t i = 0; i < count; i++) {

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "experiment/sweep/key.h"
 #include "experiment/sweep/row_tasks.h"
@@ -99,14 +98,14 @@ static FovStatus resolve_options(FovSweepPlan *plan, const FovSettings *all) {
 static FovStatus read_experiment(int *index, FovSweepPlan *plan, const char *name,
                                  const char *file) {
   char path[FOV_PATH_SIZE];
-  for (*index = 0; *index < plan->experiment_count; (*index)++)
-    if (strcmp(plan->experiments[*index].name, name) == 0) return FOV_OK;
-  FovSweepExperiment *experiment = &plan->experiments[plan->experiment_count++];
-  snprintf(experiment->name, sizeof experiment->name, "%s", name);
-  snprintf(experiment->file, sizeof experiment->file,
-           *index ? "experiment-%d.ini" : "experiment.ini", *index);
   bool beside = *name != '/' && strcmp(name, file) != 0;
   snprintf(path, sizeof path, "%.*s%s", beside ? (int)(fov_file_name(file) - file) : 0, file, name);
+  for (*index = 0; *index < plan->experiment_count; (*index)++)
+    if (strcmp(plan->experiments[*index].path, path) == 0) return FOV_OK;
+  FovSweepExperiment *experiment = &plan->experiments[plan->experiment_count++];
+  memcpy(experiment->path, path, sizeof path);
+  snprintf(experiment->file, sizeof experiment->file,
+           *index ? "experiment-%d.ini" : "experiment.ini", *index);
   size_t size;
   FOV_TRY(fov_file_read(&experiment->text, &size, path, MAX_EXPERIMENT));
   if (strlen(experiment->text) == size) return FOV_OK;
@@ -134,14 +133,27 @@ FovStatus fov_sweep_read_seeds(int64_t *first_seed, int *seeds, const char *text
   if (right && colon) last = strtol(colon + 1, &end, 10), right = end != colon + 1 && !*end;
   if (!right || first < 0 || last < first || last > MAX_SEED)
     return fov_fail(FOV_ERR_USAGE,
-                    "seeds %.80s: expected a seed, or the first and the last such as 0:4, from 0 "
-                    "to %d",
+                    "seeds %.80s: expected a seed, or the lowest and the highest such as 0:4, from "
+                    "0 to %d",
                     text, MAX_SEED);
   if (last - first >= FOV_SWEEP_RUNS)
     return fov_fail(FOV_ERR_USAGE, "seeds %.80s: expected at most %d seeds", text, FOV_SWEEP_RUNS);
   *first_seed = first;
   *seeds = (int)(last - first + 1);
   return FOV_OK;
+}
+
+/** Reads the plan's seeds; a message names where they are set. */
+static FovStatus read_seeds(FovSweepPlan *plan, const FovSettings *all) {
+  size_t count;
+  const char *where = NULL;
+  const FovSetting *list = fov_settings_list(&count, all);
+  FovStatus status = fov_sweep_read_seeds(&plan->first_seed, &plan->seeds, plan->options.seeds);
+  if (status == FOV_OK) return FOV_OK;
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(list[i].key, "sweep.seeds") == 0) where = list[i].where;
+  FOV_CHECK(where, "seeds %s by default", plan->options.seeds);
+  return fov_fail(status, "%s: %s", where, fov_error_message());
 }
 
 /** Makes the names of the rows the first list. */
@@ -306,7 +318,7 @@ static FovStatus read_plan(FovSweepPlan *plan, FovSettings **all, const char *fi
   FOV_TRY(read_experiments(plan, file));
   FOV_TRY(fov_settings_create(&plan->settings));
   FOV_TRY(copy_settings(plan->settings, *all, false));
-  FOV_TRY(fov_sweep_read_seeds(&plan->first_seed, &plan->seeds, plan->options.seeds));
+  FOV_TRY(read_seeds(plan, *all));
   FOV_TRY(read_keys(plan));
   FOV_TRY(check_rows(plan));
   FOV_TRY(count_configurations(plan));

@@ -18,6 +18,7 @@
 #ifndef FOV_EXPERIMENT_SWEEP_PLAN_H
 #define FOV_EXPERIMENT_SWEEP_PLAN_H
 
+#include "base/file.h"
 #include "experiment/experiment.h"
 #include "experiment/sweep/rows.h"
 
@@ -39,9 +40,9 @@ typedef struct FovSweepOptions {
 
 /** An experiment file of a sweep. */
 typedef struct FovSweepExperiment {
-  char name[FOV_STRING_SIZE]; /**< as the sweep file names it */
-  char file[32];              /**< in the folder of the sweep: "experiment.ini" */
-  char *text;                 /**< its contents */
+  char path[FOV_PATH_SIZE]; /**< where it was read */
+  char file[32];            /**< in the folder of the sweep: "experiment.ini" */
+  char *text;               /**< its contents */
 } FovSweepExperiment;
 
 /** A setting that varies. */
