@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -456,8 +457,51 @@ static void test_a_choice_by_what_a_look_changes_is_refused(void **state) {
   }
 }
 
+/** The logits of the first answers [lanes, A] after one glimpse, which the caller frees. shift: of
+ * the context's weights. */
+static real *first_logits(const Toy *toy, const real *values, real shift, int *count) {
+  const FovParam *context = toy_param(toy, "context.w");
+  real *shifted = toy_copy(toy, values);
+  ToyPlay play;
+  for (size_t i = 0; i < toy_count(context); i++) shifted[context->offset + i] += shift;
+  toy_play(&play, toy, shifted, 4);
+  const FovVar *logits = play.rollout.at[1].logits;
+  *count = logits->rows * logits->cols;
+  real *copy = malloc((size_t)*count * sizeof *copy);
+  assert_non_null(copy);
+  for (int b = 0; b < logits->rows; b++)
+    memcpy(copy + b * logits->cols, fov_value_row(logits, b), (size_t)logits->cols * sizeof *copy);
+  toy_play_finish(&play);
+  free(shifted);
+  return copy;
+}
+
+/** With two layers the second one asks: it starts from the context, which answers do not see. */
+static void test_the_context_decides_what_is_read_first(void **state) {
+  (void)state;
+  const char *const attentions[] = {"attention = gaze\npolicy = centre\n",
+                                    TOY_WINDOW "draw\npolicy = centre\n", TOY_SOFT};
+  for (int i = 0; i < 3; i++) {
+    Toy toy;
+    char settings[256];
+    int count;
+    snprintf(settings, sizeof settings, TOY_TWO_LAYERS "glimpses = 1\n%s", attentions[i]);
+    toy_create(&toy, settings);
+    real *values = toy_lively_values(&toy);
+    real *before = first_logits(&toy, values, 0, &count);
+    real *after = first_logits(&toy, values, (real)0.5, &count);
+    bool same = memcmp(before, after, (size_t)count * sizeof *before) == 0;
+    assert_true(same == (i == 0));
+    free(before);
+    free(after);
+    free(values);
+    toy_finish(&toy);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_the_context_decides_what_is_read_first),
       cmocka_unit_test(test_images_that_do_not_fit_the_encoder_are_refused),
       cmocka_unit_test(test_a_cue_that_is_too_large_is_refused),
       cmocka_unit_test(test_a_context_without_a_state_to_start_is_refused),

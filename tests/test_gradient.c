@@ -258,7 +258,7 @@ static void test_the_gradient_of_vectors_and_cues_is_the_surrogate_s(void **stat
 static void test_the_gradient_of_sampled_tiles_is_the_surrogate_s(void **state) {
   (void)state;
 #define SAMPLED TOY_PLAIN "baseline = none\nattention = sampled\npolicy.entropy = 0\n" TOY_SITES
-  check_numbers(SAMPLED "core = gru\n", surrogate);
+  check_numbers(SAMPLED "core = gru\nfirst = centre\n", surrogate);
   check_numbers(SAMPLED TOY_COARSE "core = gru\nfirst = learned\n", surrogate);
   check_numbers(SAMPLED TOY_COARSE "env = toy_turns\nstop = learned\ncore = lstm\n", surrogate);
   check_numbers(SAMPLED TOY_COARSE "env = toy_game\nstop = learned\nscore = additive\n", surrogate);
@@ -289,6 +289,37 @@ static void test_a_learned_control_variate_is_fitted_to_the_return(void **state)
 #define RELAX TOY_PLAIN "baseline = none\nattention = relax\npolicy.entropy = 0\n" TOY_SITES
   check_numbers_of("control.", RELAX "core = gru\n", fit_loss);
   check_numbers_of("control.", RELAX "env = toy_turns\nglimpses = 2\nfirst = learned\n", fit_loss);
+}
+
+/** Of c's weights of a label, only lanes with that label depend. */
+static void test_a_learned_control_variate_reads_the_label(void **state) {
+  (void)state;
+  enum { LABEL = 1 };
+  Toy toy;
+  toy_create(&toy, RELAX "core = gru\nglimpses = 2\n");
+  const FovParam *w = toy_param(&toy, FOV_CONTROL "w");
+  real *values = toy_lively_values(&toy), *other = toy_copy(&toy, values);
+  real *gradient = toy_copy(&toy, values); // choices are relaxed where there is a gradient
+  int column = w->cols - TOY_ACTIONS + LABEL, with_label = 0, others = 0;
+  for (int i = 0; i < w->rows; i++)
+    other[w->offset + (size_t)i * (size_t)w->cols + (size_t)column] += 1;
+  FovArena arenas[2] = {{0}, {0}};
+  const FovRollout r = play_first(&arenas[0], &toy, values, NULL, gradient);
+  const FovRollout s = play_first(&arenas[1], &toy, other, NULL, gradient);
+  assert_non_null(r.at[1].fitted);
+  for (int i = 0; i < r.at[1].count; i++) {
+    bool same = r.at[1].fitted->value[i] == s.at[1].fitted->value[i];
+    bool labelled = r.labels[r.at[1].lanes[i] * r.turns] == LABEL;
+    assert_true(same == !labelled);
+    with_label += labelled;
+    others += !labelled;
+  }
+  assert_true(with_label > 0 && others > 0);
+  for (int i = 0; i < 2; i++) fov_arena_finish(&arenas[i]);
+  free(values);
+  free(other);
+  free(gradient);
+  toy_finish(&toy);
 }
 
 /** It belongs to the choice of the glimpse: decisions to stop and moves are learned from the return
@@ -712,6 +743,7 @@ int main(void) {
       cmocka_unit_test(test_the_gradient_of_vectors_and_cues_is_the_surrogate_s),
       cmocka_unit_test(test_the_gradient_of_sampled_tiles_is_the_surrogate_s),
       cmocka_unit_test(test_a_learned_control_variate_is_fitted_to_the_return),
+      cmocka_unit_test(test_a_learned_control_variate_reads_the_label),
       cmocka_unit_test(test_a_control_variate_does_not_weigh_other_choices),
 #endif
       cmocka_unit_test(test_the_gradients_of_lanes_add_up),

@@ -150,7 +150,8 @@ static void check_alone(const char *attention, const char *with_gradient, const 
 
 static void test_a_tile_that_is_looked_at_alone_has_the_same_value(void **state) {
   (void)state;
-  const char *const worlds[] = {"", "first = learned\nglimpses = 6\nstop = learned\n",
+  const char *const worlds[] = {"first = centre\n",
+                                "first = learned\nglimpses = 6\nstop = learned\n",
                                 "first = random\nenv = toy_game\nstop = learned\n"};
   const char *const keys[] = {"score = location\n", "tiles.keys = coarse\n"};
   for (int i = 0; i < 3; i++)

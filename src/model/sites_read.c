@@ -89,10 +89,10 @@ static void pick_value(FovReadout *readout, const FovSitesState *state, FovTape 
   readout->rho = fov_gather(tape, state->rho, rows, lanes);
 }
 
-/** Whether all values are made, from the first read on: those that depend on other sites, symbols',
- * and those of an image of which as many copies choose as there are sites. */
+/** Whether all values are made, from the first read on: those that depend on other sites, and those
+ * of an image of which as many copies choose as there are sites. */
 static bool makes_all_values(const FovSites *sites, const FovView *view) {
-  bool together = sites->transformer.count > 0 || sites->birnn.core || sites->symbols.count > 0;
+  bool together = sites->transformer.count > 0 || sites->birnn.core;
   return together || (view->copies >= sites->count && !view->changed);
 }
 
