@@ -241,7 +241,7 @@ static void test_bad_argument(void **state) {
   Fixture *f = *state;
   assert_refused(fov_settings_add(f->settings, "glimpses"), FOV_ERR_USAGE,
                  "command line: 'glimpses': expected key=value");
-  assert_refused(fov_settings_add(f->settings, "name=a\nb"), FOV_ERR_FORMAT,
+  assert_refused(fov_settings_add(f->settings, "name=a\nb"), FOV_ERR_USAGE,
                  "command line: 'name': expected one line of text, found a control character");
   resolve(f); // neither was added
   assert_string_equal(f->task.name, "a b");

@@ -48,7 +48,10 @@ FovStatus fov_cli_check_name(const char *option, const char *output, const char 
 /** Fails if the output of an option ("-o") would replace a file that is needed. */
 FovStatus fov_cli_check_output(const char *option, const char *output, const char *source);
 
-/** The same for an agent's checkpoint, the other files of its run and those its settings name. */
+/** Fails if it has the name of a file from which a run or a sweep in its folder is continued. */
+FovStatus fov_cli_check_folder(const char *option, const char *output);
+
+/** Both, for an agent's checkpoint and the files that its settings name. */
 FovStatus fov_cli_check_trained(const char *option, const char *output, const FovTrained *trained);
 
 /** Catches SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE. Returns a flag that gets the number of

@@ -14,6 +14,7 @@
 #include "base/version.h"
 #include "cli/cli.h"
 #include "cli/print.h"
+#include "experiment/sweep/folder.h"
 #include "record/provenance.h"
 
 static const FovCommand *const commands[] = {
@@ -128,25 +129,31 @@ FovStatus fov_cli_check_output(const char *option, const char *output, const cha
                   source);
 }
 
-/** Fails if an output would replace a file beside a checkpoint that is its run's. */
-static FovStatus check_run_files(const char *option, const char *output, const char *checkpoint) {
-  static const char *const files[] = {FOV_RUN_CONFIG,   FOV_RUN_JSON, FOV_RUN_LOG,
-                                      FOV_RUN_PROGRESS, FOV_RUN_LAST, FOV_RUN_BEST};
-  char path[2 * FOV_PATH_SIZE];
-  int folder = (int)(fov_file_name(checkpoint) - checkpoint);
-  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-    snprintf(path, sizeof path, "%.*s%s", folder, checkpoint, files[i]);
-    FOV_TRY(fov_cli_check_output(option, output, path));
+FovStatus fov_cli_check_folder(const char *option, const char *output) {
+  static const char *const marks[] = {FOV_RUN_JSON, FOV_RUN_BEST, FOV_RUN_LAST, FOV_SWEEP_PLAN};
+  static const char *const files[] = {FOV_RUN_CONFIG,   FOV_RUN_JSON,     FOV_RUN_LOG,
+                                      FOV_RUN_PROGRESS, FOV_RUN_LAST,     FOV_RUN_BEST,
+                                      FOV_SWEEP_PLAN,   FOV_SWEEP_RESULTS};
+  char mark[2 * FOV_PATH_SIZE];
+  const char *name = fov_file_name(output);
+  bool kept = false, file = false;
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+    snprintf(mark, sizeof mark, "%.*s%s", (int)(name - output), output, marks[i]);
+    kept = kept || fov_file_exists(mark);
   }
-  return FOV_OK;
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    file = file || strcmp(name, files[i]) == 0;
+  if (!kept || !file) return FOV_OK;
+  return fov_fail(FOV_ERR_USAGE, "%s %s: would replace %s of a run or sweep; choose another name",
+                  option, output, name);
 }
 
 FovStatus fov_cli_check_trained(const char *option, const char *output, const FovTrained *trained) {
   size_t count;
   const FovSetting *list = fov_settings_list(&count, trained->experiment.settings);
   for (size_t i = 0; i < count; i++) FOV_TRY(fov_cli_check_output(option, output, list[i].value));
-  FOV_TRY(check_run_files(option, output, trained->path));
-  return fov_cli_check_output(option, output, trained->path);
+  FOV_TRY(fov_cli_check_output(option, output, trained->path));
+  return fov_cli_check_folder(option, output);
 }
 
 /* ---- help ---- */
@@ -267,7 +274,7 @@ static FovStatus check_stack(void) {
                   (uintmax_t)found / 1024, FOV_STACK_SIZE / 1024, FOV_STACK_SIZE / 1024);
 }
 
-/** Writes to every page, since Clang makes an array of which one byte is written smaller. */
+/** Writes to every page. If only one byte is written, Clang makes the array smaller. */
 __attribute__((noinline)) static void touch_stack(void) {
   volatile char stack[FOV_STACK_SIZE / 2];
   for (size_t i = 0; i < sizeof stack; i += 4096) stack[i] = 0;

@@ -109,7 +109,7 @@ static FovStatus print_tables(const FovScanpathStudy *study) {
     fov_print(stdout, "a selection: %s; for means of a split, record a trace without --wrong\n",
               study->subset);
   if (study->most > study->episodes)
-    fov_print(stdout, "only the first %d of each source: the longest has %d\n", study->episodes,
+    fov_print(stdout, "the first %d episodes of each source; the longest has %d\n", study->episodes,
               study->most);
   fov_print(stdout, "\n");
   print_statistics(study, scratch);
@@ -157,6 +157,7 @@ static FovStatus check_output(const Request *request, const FovArguments *argume
   if (!request->output) return FOV_OK;
   FOV_TRY(
       fov_cli_check_name("-o", request->output, "a CSV file; pictures: fovea view --export FILE"));
+  FOV_TRY(fov_cli_check_folder("-o", request->output));
   FOV_TRY(fov_replace_check(request->output));
   for (int i = 0; i < arguments->count; i++) {
     FOV_TRY(fov_run_find(trace, arguments->words[i], FOV_RUN_TRACE));

@@ -63,6 +63,9 @@ static FovStatus record(const Request *request, const char *path, FovTrained *tr
   fov_workspace_finish(&workspace);
   FOV_TRY(status);
   status = fov_trace_write(&trace, path);
+  if (status == FOV_ERR_FORMAT) // numbers out of range
+    status = fov_fail(FOV_ERR_NUMBER, "%s; not written: the agent's weights are too large",
+                      fov_error_message());
   if (status == FOV_OK) print_result(path, &trace, request, trained);
   fov_trace_finish(&trace);
   return status;

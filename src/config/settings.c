@@ -77,7 +77,7 @@ static FovStatus check_setting(const FovSettings *settings, const FovSetting *se
     return fov_fail(FOV_ERR_USAGE, "%s: expected at most %d settings", setting->where,
                     FOV_MAX_SETTINGS);
   if (!is_plain(setting->key) || !is_plain(setting->value))
-    return fov_fail(FOV_ERR_FORMAT,
+    return fov_fail(setting->origin == FOV_ORIGIN_COMMAND ? FOV_ERR_USAGE : FOV_ERR_FORMAT,
                     "%s: '%.80s': expected one line of text, found a control character",
                     setting->where, setting->key);
   return check_once(settings->list, settings->count, setting);

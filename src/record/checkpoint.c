@@ -6,6 +6,8 @@
 
 #include "base/digest.h"
 
+#define FORMAT "fovea checkpoint 1"
+
 static const char *const prefixes[] = {"", "average.", "first.", "second."};
 
 /** Sums of an objective's further losses, which older files lack. */
@@ -124,7 +126,7 @@ static FovStatus write_file(const char *path, const FovBlob *blobs, size_t count
   char data[FOV_DIGEST_SIZE + 1], digest[FOV_DIGEST_SIZE + 1], symbols[FOV_DIGEST_SIZE + 1];
   const FovText texts[] = {{"config", identity->config},
                            {"data", fov_digest_print(data, identity->data)},
-                           {"format", "fovea checkpoint 1"},
+                           {"format", FORMAT},
                            {"weights", fov_digest_print(digest, weights)},
                            {"symbols", fov_digest_print(symbols, identity->symbols)}};
   size_t texts_count = sizeof texts / sizeof *texts;
@@ -315,11 +317,12 @@ FovStatus fov_checkpoint_start_weights(real *values, int *kept, const FovParams 
 }
 
 FovStatus fov_checkpoint_config(const char **config, const FovSafetensors *file) {
-  *config = fov_safetensors_text(file, "config");
-  if (*config) return FOV_OK;
   const char *format = fov_safetensors_text(file, "format"), *path = fov_safetensors_path(file);
-  if (format)
-    return fov_fail(FOV_ERR_FORMAT, "%s: format '%.40s', expected a fovea checkpoint", path,
-                    format);
-  return fov_fail(FOV_ERR_FORMAT, "%s: no configuration: expected a fovea checkpoint", path);
+  if (format && strcmp(format, FORMAT) != 0)
+    return fov_fail(FOV_ERR_FORMAT, "%s: format '%.40s', expected a fovea checkpoint, '" FORMAT "'",
+                    path, format);
+  *config = fov_safetensors_text(file, "config");
+  return *config
+             ? FOV_OK
+             : fov_fail(FOV_ERR_FORMAT, "%s: no configuration: expected a fovea checkpoint", path);
 }

@@ -50,7 +50,7 @@ FovStatus fov_run_expect(char *path, const char *source, const char *name) {
   if (fov_file_exists(plan))
     return fov_fail(FOV_ERR_USAGE, "%s: a sweep; name one of its runs, which its results.csv lists",
                     source);
-  return fov_fail(FOV_ERR_IO, "%s: not a run: expected %s in it, found none", source, name);
+  return fov_fail(FOV_ERR_USAGE, "%s: not a run: expected %s in it, found none", source, name);
 }
 
 /** Whether a run writes it before its first checkpoint. */
