@@ -22,7 +22,7 @@ static inline void *fov_memory_calloc(size_t count, size_t size) {
 }
 
 /** Whether the system would give this process so many bytes in new pages (malloc may have old
- * ones): to be asked before something that ends the process without them. */
+ * ones). Call it before code that ends the process if it gets no memory. */
 bool fov_memory_has_room(size_t bytes);
 
 /** The least limit in bytes of the control groups of a process, of version 1 or 2; infinite if

@@ -73,7 +73,7 @@ typedef struct FovRename {
 
 /** A hint for a name that users may expect in a slot, but that no plug-in has. */
 typedef struct FovHint {
-  const char *key, *name; /**< of the slot; that no plug-in has */
+  const char *key, *name; /**< the slot's key; the unknown name */
   const char *text;       /**< what to set instead */
 } FovHint;
 

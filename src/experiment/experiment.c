@@ -213,8 +213,8 @@ static const FovAttention *attention_at(const FovSettings *settings, const FovSl
   return chosen_attention(attentions, choice_of(settings, attentions->key, setting->source));
 }
 
-/** Chooses a policy that fits an attention, unless the attention's source has chosen one. That of
- * an earlier attention without a policy, which allowed no other, counts as none. */
+/** Chooses a policy that fits an attention, unless the attention's source has chosen one. The
+ * policy of an earlier attention without one, which allowed no other, does not count. */
 static FovStatus bring_policy(FovSettings *settings, const FovSlot slots[FOV_SLOTS],
                               const FovSetting *attention) {
   const FovSlot *slot = &slots[FOV_SLOT_POLICY];
@@ -246,7 +246,7 @@ static FovStatus bring_policies(FovSettings *settings, const FovSlot slots[FOV_S
 }
 
 /** Lets an attention that chooses among sites choose the first one, too, unless `first` is set.
- * That of an earlier attention without a policy, which has no effect, counts as none. */
+ * A `first` that was set with an attention without a policy had no effect and does not count. */
 static FovStatus bring_first(FovSettings *settings, const FovSlot *attentions) {
   const FovSetting *attention = choice_of(settings, attentions->key, SIZE_MAX);
   const FovSetting *first = choice_of(settings, "first", SIZE_MAX);

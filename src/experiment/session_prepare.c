@@ -109,8 +109,8 @@ static FovStatus copy_weights(FovSession *session, const FovSafetensors *file) {
   if (status == FOV_ERR_FORMAT)
     return fov_fail(
         status,
-        "%s; train.init needs all layers of this agent but its heads: set attention, sensor, "
-        "glimpse, encoder and core as they were trained",
+        "%s; train.init needs weights for all layers but the heads: set the attention, sensor, "
+        "glimpse, encoder and core of that training",
         fov_error_message());
   FOV_TRY(status);
   memcpy(state->average, state->value, params->size * sizeof *state->value);

@@ -10,8 +10,8 @@
  * return is below the goal. */
 typedef struct FovEvalResult {
   int64_t cases, wrong;
-  int64_t played; /**< rollouts of a case, summed; of several that draw nothing only one is played,
-                       as all are equal */
+  int64_t played; /**< rollouts of a case, summed; if no choice is drawn, one per case is played,
+                       since all are equal */
   int64_t answers, wrong_answers; /**< each class by itself; 0 of moves and vectors */
   /** Answers for which the part of the source is known, and for which the one place is; how often
    * what was read most lies in the part, and how often it is the place. */

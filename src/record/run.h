@@ -74,7 +74,8 @@ FovStatus fov_run_check_own(const FovRun *run);
  * [FOV_PATH_SIZE]. */
 FovStatus fov_run_find(char *path, const char *source, const char *name);
 
-/** The same, but fails if a folder does not have the file: it is a sweep's, or no run's. */
+/** The same, but fails if a folder does not have the file: the message names a sweep, or a
+ * folder that is no run. */
 FovStatus fov_run_expect(char *path, const char *source, const char *name);
 
 /** Writes `dir`/`name` into path [FOV_PATH_SIZE] and returns path. */

@@ -134,8 +134,8 @@ int fov_trace_length(const FovTrace *trace, int episode);
  */
 FovStatus fov_trace_read(FovTrace *trace, const char *path);
 
-/** The number of its episodes that are the first cases of their split: after them may come wrong
- * ones from anywhere. */
+/** The number of its episodes that are the first cases of their split. Later episodes were selected
+ * because their answers are wrong. */
 int fov_trace_first(const FovTrace *trace);
 
 /** Fails unless two traces are of the same episodes, of which the shorter one may have fewer; the
