@@ -405,7 +405,7 @@ static void test_curves_refuse_what_they_cannot_draw(void **state) {
   assert_fails(plot("x.png", good, 0), FOV_ERR_USAGE, "no runs");
   assert_fails(plot("x.png", good, 2), FOV_ERR_USAGE, "twice");
   assert_fails(plot("x.png", apart, 2), FOV_ERR_FORMAT, "apart-s0");
-  assert_fails(plot("x.png", (const char *[]){"bare"}, 1), FOV_ERR_IO, "progress.csv");
+  assert_fails(plot("x.png", (const char *[]){"bare"}, 1), FOV_ERR_USAGE, "progress.csv");
   assert_fails(plot("x.png", (const char *[]){"none"}, 1), FOV_ERR_IO, "none");
   assert_int_not_equal(plot("none/x.png", good, 1), FOV_OK);
   assert_false(fov_file_exists("x.png"));
