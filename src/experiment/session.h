@@ -38,7 +38,8 @@ typedef struct FovSession {
   char *config; /**< resolved, as text */
   FovRunChange changes[FOV_MAX_RUN_CHANGES]; /**< of settings, by this resumption */
   int change_count;
-  bool outdated;          /**< the checkpoint has the configuration in other words */
+  bool moved;             /**< the data have other names than in the checkpoint */
+  bool outdated;          /**< the checkpoint is to be written again before the first update */
   int64_t first_update;   /**< where this part started */
   double started;         /**< this part, on the monotonic clock */
   double earlier;         /**< seconds of earlier parts, from progress.csv */

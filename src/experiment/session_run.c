@@ -91,10 +91,11 @@ static bool may_change(FovRunChange *change, const char *was, const char *is) {
   return false;
 }
 
-/** Whether the two lines name the files of the data, which may have moved: their digest is
- * compared, too. */
+/** Whether the two lines name the files of the data, which may have moved: the digest of those to
+ * train on is compared, too. */
 static bool name_data(const char *was, const char *is) {
-  static const char *const starts[] = {"env.data = ", "env.source = ", "env.target = "};
+  static const char *const starts[] = {
+      "env.data = ", "env.source = ", "env.target = ", "env.test_source = ", "env.test_target = "};
   for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
     size_t length = strlen(starts[i]);
     if (strncmp(was, starts[i], length) == 0) return strncmp(is, starts[i], length) == 0;
@@ -108,13 +109,17 @@ static FovStatus compare_lines(FovSession *session, char *was, char *is, const c
   while (was || is) {
     const char *old_line = was ? strsep(&was, "\n") : "", *line = is ? strsep(&is, "\n") : "";
     FovRunChange change = {.update = 0};
-    if (strcmp(old_line, line) == 0 || name_data(old_line, line)) continue;
+    if (strcmp(old_line, line) == 0) continue;
+    if (name_data(old_line, line)) {
+      session->moved = true;
+      continue;
+    }
     if (session->request->file || !may_change(&change, old_line, line) ||
         session->change_count == FOV_MAX_RUN_CHANGES)
       return fov_fail(FOV_ERR_USAGE,
                       "%s: was started with '%s', not with '%s'; choose another --run (only "
-                      "train.rate, .clip, .episodes and .patience can change: fovea train %s "
-                      "--resume train.rate=...)",
+                      "train.rate, .clip, .episodes and .patience can change, and names of files "
+                      "of the data: fovea train %s --resume train.rate=...)",
                       path, old_line, line, fov_text_word(quoted, sizeof quoted, session->run.dir));
     session->changes[session->change_count++] = change;
   }
@@ -166,34 +171,46 @@ static FovStatus load_state(FovSession *session, const FovSafetensors *file) {
   return FOV_OK;
 }
 
-/** Whether best.safetensors is of the updates until the checkpoint. */
-static bool best_is_of_checkpoint(const FovSession *session, const char *path) {
-  int64_t update;
-  FovSafetensors *file;
-  if (fov_safetensors_open(&file, path) != FOV_OK) return false;
-  FovStatus status = fov_checkpoint_update(&update, file);
-  fov_safetensors_close(file);
-  return status == FOV_OK && update <= fov_session_update(session);
-}
-
 /** Whether best.safetensors has the best weights of the updates until the checkpoint. A process
  * that was killed may have written better ones after it; with the same settings they are found
  * again. */
 static bool best_is_right(const FovSession *session, const char *path) {
+  int64_t update;
+  FovSafetensors *file;
   if (!fov_file_exists(path)) return session->best.loss == FOV_NO_LOSS;
-  return session->change_count == 0 || best_is_of_checkpoint(session, path);
+  if (fov_safetensors_open(&file, path) != FOV_OK) return false;
+  FovStatus status = fov_checkpoint_update(&update, file);
+  fov_safetensors_close(file);
+  return status == FOV_OK && (session->change_count == 0 || update <= fov_session_update(session));
 }
 
-/** Where the best weights are lost, those of the rest replace them. */
+/** Writes the best weights again, with the present configuration: their data have moved. */
+static FovStatus renew_best(const FovSession *session, const char *path) {
+  int64_t update;
+  FovSafetensors *file;
+  real *values = NULL;
+  FovIdentity is = identity(session);
+  const FovParams *params = &session->experiment.agent.params;
+  FOV_TRY(fov_safetensors_open(&file, path));
+  FovStatus status = fov_checkpoint_load_weights(&values, &update, params, false, file);
+  fov_safetensors_close(file);
+  if (status == FOV_OK) status = fov_checkpoint_save_weights(path, params, values, update, &is);
+  free(values);
+  return status;
+}
+
+/** If the best weights are lost, the best of the remaining evaluations replace them. */
 static FovStatus check_best(FovSession *session) {
   char path[FOV_PATH_SIZE];
-  if (best_is_right(session, fov_session_path(path, session, FOV_RUN_BEST))) return FOV_OK;
+  bool right = best_is_right(session, fov_session_path(path, session, FOV_RUN_BEST));
+  if (right) return session->moved && fov_file_exists(path) ? renew_best(session, path) : FOV_OK;
   if (fov_session_update(session) == fov_train_updates_planned(&session->training.options))
     return fov_fail(FOV_ERR_USAGE,
                     "%s: missing, damaged, or newer than " FOV_RUN_LAST ", and no update is left "
                     "to replace it; set more train.episodes",
                     path);
   session->best = (FovBest){.loss = FOV_NO_LOSS, .update = fov_session_update(session)};
+  session->outdated = true; // its best loss is that of lost weights
   fov_session_note(session, "the best weights are missing, damaged, or newer than the last "
                             "checkpoint: they are chosen again, from the next evaluation on");
   return FOV_OK;

@@ -185,8 +185,11 @@ FovStatus fov_checkpoint_check_data(const FovSafetensors *file, uint64_t data) {
   char expected[FOV_DIGEST_SIZE + 1];
   if (!kept) return fov_fail(FOV_ERR_FORMAT, "%s: not a fovea checkpoint", path);
   if (strcmp(kept, fov_digest_print(expected, data)) == 0) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE,
-                  "%s: was started on other training data; see env.data and $FOVEA_DATA", path);
+  return fov_fail(
+      FOV_ERR_USAGE,
+      "%s: was started on other training data; see env.data and $FOVEA_DATA, or env.source "
+      "and env.target",
+      path);
 }
 
 FovStatus fov_checkpoint_check_symbols(const FovSafetensors *file, uint64_t symbols) {
