@@ -51,7 +51,7 @@ FovStatus fov_cli_check_output(const char *option, const char *output, const cha
 /** Fails if it has the name of a file from which a run or a sweep in its folder is continued. */
 FovStatus fov_cli_check_folder(const char *option, const char *output);
 
-/** Both, for an agent's checkpoint and the files that its settings name. */
+/** Makes both checks, for an agent's checkpoint and the files that its settings name. */
 FovStatus fov_cli_check_trained(const char *option, const char *output, const FovTrained *trained);
 
 /** Catches SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE. Returns a flag that gets the number of

@@ -129,23 +129,38 @@ FovStatus fov_cli_check_output(const char *option, const char *output, const cha
                   source);
 }
 
-FovStatus fov_cli_check_folder(const char *option, const char *output) {
-  static const char *const marks[] = {FOV_RUN_JSON, FOV_RUN_BEST, FOV_RUN_LAST, FOV_SWEEP_PLAN};
-  static const char *const files[] = {FOV_RUN_CONFIG,   FOV_RUN_JSON,     FOV_RUN_LOG,
-                                      FOV_RUN_PROGRESS, FOV_RUN_LAST,     FOV_RUN_BEST,
-                                      FOV_SWEEP_PLAN,   FOV_SWEEP_RESULTS};
-  char mark[2 * FOV_PATH_SIZE];
-  const char *name = fov_file_name(output);
-  bool kept = false, file = false;
-  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-    snprintf(mark, sizeof mark, "%.*s%s", (int)(name - output), output, marks[i]);
-    kept = kept || fov_file_exists(mark);
-  }
+/** Whether the folder of an output has a file of that name. */
+static bool is_beside(const char *output, const char *name) {
+  char path[2 * FOV_PATH_SIZE];
+  snprintf(path, sizeof path, "%.*s%s", (int)(fov_file_name(output) - output), output, name);
+  return fov_file_exists(path);
+}
+
+static bool is_of_run(const char *name) {
+  static const char *const files[] = {FOV_RUN_CONFIG,   FOV_RUN_JSON, FOV_RUN_LOG,
+                                      FOV_RUN_PROGRESS, FOV_RUN_LAST, FOV_RUN_BEST};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-    file = file || strcmp(name, files[i]) == 0;
-  if (!kept || !file) return FOV_OK;
-  return fov_fail(FOV_ERR_USAGE, "%s %s: would replace %s of a run or sweep; choose another name",
-                  option, output, name);
+    if (strcmp(name, files[i]) == 0) return true;
+  return false;
+}
+
+/** All INI files there are the plan or its experiments. */
+static bool is_of_sweep(const char *name) {
+  return strcmp(name, FOV_SWEEP_RESULTS) == 0 || strcmp(name, FOV_RUN_LOG) == 0 ||
+         strcmp(name, FOV_HALVING_JOURNAL) == 0 || fov_has_ending(name, ".ini");
+}
+
+FovStatus fov_cli_check_folder(const char *option, const char *output) {
+  const char *name = fov_file_name(output);
+  bool run = is_beside(output, FOV_RUN_JSON) || is_beside(output, FOV_RUN_LAST) ||
+             is_beside(output, FOV_RUN_BEST);
+  if (run && is_of_run(name))
+    return fov_fail(FOV_ERR_USAGE, "%s %s: would replace %s of a run; choose another name", option,
+                    output, name);
+  if (is_beside(output, FOV_SWEEP_PLAN) && is_of_sweep(name))
+    return fov_fail(FOV_ERR_USAGE, "%s %s: would replace %s of a sweep; choose another name",
+                    option, output, name);
+  return FOV_OK;
 }
 
 FovStatus fov_cli_check_trained(const char *option, const char *output, const FovTrained *trained) {
