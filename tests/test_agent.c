@@ -457,8 +457,8 @@ static void test_a_choice_by_what_a_look_changes_is_refused(void **state) {
   }
 }
 
-/** The logits of the first answers [lanes, A] after one glimpse, which the caller frees. shift: of
- * the context's weights. */
+/** The logits of the first answers [lanes, A] after one glimpse, which the caller frees. shift:
+ * added to the context's weights. */
 static real *first_logits(const Toy *toy, const real *values, real shift, int *count) {
   const FovParam *context = toy_param(toy, "context.w");
   real *shifted = toy_copy(toy, values);
@@ -476,7 +476,8 @@ static real *first_logits(const Toy *toy, const real *values, real shift, int *c
   return copy;
 }
 
-/** With two layers the second one asks: it starts from the context, which answers do not see. */
+/** With two layers the second layer makes the query. It starts from the context, which answers do
+ * not see. */
 static void test_the_context_decides_what_is_read_first(void **state) {
   (void)state;
   const char *const attentions[] = {"attention = gaze\npolicy = centre\n",

@@ -291,7 +291,7 @@ static void test_a_learned_control_variate_is_fitted_to_the_return(void **state)
   check_numbers_of("control.", RELAX "env = toy_turns\nglimpses = 2\nfirst = learned\n", fit_loss);
 }
 
-/** Of c's weights of a label, only lanes with that label depend. */
+/** Only lanes with a label depend on c's weights for it. */
 static void test_a_learned_control_variate_reads_the_label(void **state) {
   (void)state;
   enum { LABEL = 1 };

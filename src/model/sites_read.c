@@ -90,7 +90,7 @@ static void pick_value(FovReadout *readout, const FovSitesState *state, FovTape 
 }
 
 /** Whether all values are made, from the first read on: those that depend on other sites, and those
- * of an image of which as many copies choose as there are sites. */
+ * of an image that has at least as many copies as sites. */
 static bool makes_all_values(const FovSites *sites, const FovView *view) {
   bool together = sites->transformer.count > 0 || sites->birnn.core;
   return together || (view->copies >= sites->count && !view->changed);
