@@ -116,8 +116,10 @@ static FovStatus run(const void *values, const FovArguments *arguments) {
                     request->output, request->json ? "" : "format ", format_names[asked]);
   for (int i = 0; i < arguments->count && request->output; i++)
     FOV_TRY(fov_cli_check_output("-o", request->output, arguments->words[i]));
-  if (request->output) FOV_TRY(fov_cli_check_folder("-o", request->output));
-  if (request->output) FOV_TRY(fov_replace_check(request->output));
+  if (request->output) {
+    FOV_TRY(fov_cli_check_folder("-o", request->output));
+    FOV_TRY(fov_replace_check(request->output));
+  }
   FovCompareRequest what = {.sources = arguments->words,
                             .source_count = arguments->count,
                             .rows = request->rows,

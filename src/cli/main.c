@@ -146,8 +146,8 @@ static bool is_of_run(const char *name) {
 
 /** All INI files there are the plan or its experiments. */
 static bool is_of_sweep(const char *name) {
-  return strcmp(name, FOV_SWEEP_RESULTS) == 0 || strcmp(name, FOV_RUN_LOG) == 0 ||
-         strcmp(name, FOV_HALVING_JOURNAL) == 0 || fov_has_ending(name, ".ini");
+  return strcmp(name, FOV_SWEEP_RESULTS) == 0 || strcmp(name, FOV_SWEEP_LOG) == 0 ||
+         strcmp(name, FOV_SWEEP_JOURNAL) == 0 || fov_has_ending(name, ".ini");
 }
 
 FovStatus fov_cli_check_folder(const char *option, const char *output) {

@@ -59,6 +59,9 @@ FovStatus fov_settings_insert(FovSettings *settings, const FovSetting *behind, c
 /** The settings in the order given, valid until one is added. */
 const FovSetting *fov_settings_list(size_t *count, const FovSettings *settings);
 
+/** The last setting of a key up to a source, SIZE_MAX for all; NULL: none. */
+const FovSetting *fov_settings_choice(const FovSettings *settings, const char *key, size_t source);
+
 /** Calls `note` with one line for each setting that a person has written under an old name, and for
  * each of the command line that nothing reads. A setting of a file that nothing reads gets no note,
  * since the command line may have chosen another plug-in. */

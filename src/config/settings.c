@@ -218,6 +218,15 @@ const FovSetting *fov_settings_list(size_t *count, const FovSettings *settings) 
   return settings->list;
 }
 
+const FovSetting *fov_settings_choice(const FovSettings *settings, const char *key, size_t source) {
+  const FovSetting *choice = NULL;
+  size_t count;
+  const FovSetting *list = fov_settings_list(&count, settings);
+  for (size_t i = 0; i < count && list[i].source <= source; i++)
+    if (strcmp(list[i].key, key) == 0) choice = &list[i];
+  return choice;
+}
+
 /* ---- renamed keys ---- */
 
 /** The key's new name, malloc'd; NULL if memory is short. */

@@ -191,16 +191,6 @@ FovStatus fov_experiment_read(FovExperiment *experiment, const FovSafetensors *f
   return fov_settings_parse(experiment->settings, config, fov_safetensors_path(file));
 }
 
-/** The last setting of a key up to a source; NULL: none. */
-static const FovSetting *choice_of(const FovSettings *settings, const char *key, size_t source) {
-  const FovSetting *choice = NULL;
-  size_t count;
-  const FovSetting *list = fov_settings_list(&count, settings);
-  for (size_t i = 0; i < count && list[i].source <= source; i++)
-    if (strcmp(list[i].key, key) == 0) choice = &list[i];
-  return choice;
-}
-
 /** The attention that a setting chooses; NULL: there is none, or its name is unknown. */
 static const FovAttention *chosen_attention(const FovSlot *attentions, const FovSetting *choice) {
   return choice ? (const void *)fov_plugin_find(attentions->table, choice->value) : NULL;
@@ -210,7 +200,8 @@ static const FovAttention *chosen_attention(const FovSlot *attentions, const Fov
 static const FovAttention *attention_at(const FovSettings *settings, const FovSlot *attentions,
                                         const FovSetting *setting) {
   if (!setting) return NULL;
-  return chosen_attention(attentions, choice_of(settings, attentions->key, setting->source));
+  return chosen_attention(attentions,
+                          fov_settings_choice(settings, attentions->key, setting->source));
 }
 
 /** Chooses a policy that fits an attention, unless the attention's source has chosen one. The
@@ -218,7 +209,7 @@ static const FovAttention *attention_at(const FovSettings *settings, const FovSl
 static FovStatus bring_policy(FovSettings *settings, const FovSlot slots[FOV_SLOTS],
                               const FovSetting *attention) {
   const FovSlot *slot = &slots[FOV_SLOT_POLICY];
-  const FovSetting *policy = choice_of(settings, slot->key, attention->source);
+  const FovSetting *policy = fov_settings_choice(settings, slot->key, attention->source);
   if (policy && policy->source == attention->source) return FOV_OK;
   const FovSlot *attentions = &slots[FOV_SLOT_ATTENTION];
   const FovAttention *a = chosen_attention(attentions, attention),
@@ -238,7 +229,8 @@ static FovStatus bring_policies(FovSettings *settings, const FovSlot slots[FOV_S
   size_t count;
   const FovSetting *list = fov_settings_list(&count, settings);
   for (size_t i = 0; i < count; i++) {
-    if (choice_of(settings, slots[FOV_SLOT_ATTENTION].key, list[i].source) != &list[i]) continue;
+    if (fov_settings_choice(settings, slots[FOV_SLOT_ATTENTION].key, list[i].source) != &list[i])
+      continue;
     FOV_TRY(bring_policy(settings, slots, &list[i]));
     list = fov_settings_list(&count, settings);
   }
@@ -248,8 +240,8 @@ static FovStatus bring_policies(FovSettings *settings, const FovSlot slots[FOV_S
 /** Lets an attention that chooses among sites choose the first one, too, unless `first` is set.
  * A `first` that was set with an attention without a policy had no effect and does not count. */
 static FovStatus bring_first(FovSettings *settings, const FovSlot *attentions) {
-  const FovSetting *attention = choice_of(settings, attentions->key, SIZE_MAX);
-  const FovSetting *first = choice_of(settings, "first", SIZE_MAX);
+  const FovSetting *attention = fov_settings_choice(settings, attentions->key, SIZE_MAX);
+  const FovSetting *first = fov_settings_choice(settings, "first", SIZE_MAX);
   const FovAttention *a = chosen_attention(attentions, attention),
                      *b = attention_at(settings, attentions, first);
   if (!a || !a->scores || (first && !(b && b->without_policy))) return FOV_OK;

@@ -98,7 +98,7 @@ static bool name_data(const char *was, const char *is) {
       "env.data = ", "env.source = ", "env.target = ", "env.test_source = ", "env.test_target = "};
   for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
     size_t length = strlen(starts[i]);
-    if (strncmp(was, starts[i], length) == 0) return strncmp(is, starts[i], length) == 0;
+    if (strncmp(was, starts[i], length) == 0 && strncmp(is, starts[i], length) == 0) return true;
   }
   return false;
 }

@@ -325,7 +325,6 @@ FovStatus fov_checkpoint_config(const char **config, const FovSafetensors *file)
     return fov_fail(FOV_ERR_FORMAT, "%s: format '%.40s', expected a fovea checkpoint, '" FORMAT "'",
                     path, format);
   *config = fov_safetensors_text(file, "config");
-  return *config
-             ? FOV_OK
-             : fov_fail(FOV_ERR_FORMAT, "%s: no configuration: expected a fovea checkpoint", path);
+  if (*config) return FOV_OK;
+  return fov_fail(FOV_ERR_FORMAT, "%s: no configuration: expected a fovea checkpoint", path);
 }

@@ -5,7 +5,7 @@
 #include "experiment/sweep/sweep.h"
 
 #define FOV_SWEEP_RESULTS "results.csv"
-#define FOV_HALVING_JOURNAL "halving.csv"
+#define FOV_SWEEP_JOURNAL "halving.csv"
 #define FOV_SWEEP_CLAIMS "claims"
 #define FOV_SWEEP_LOG "log.txt"
 

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "experiment/sweep/folder.h"
 
-enum { FACTOR = 3, LEVELS = FOV_HALVING_RUNGS + 1, FOV_HALVING_JOURNAL_LIMIT = 64 << 20 };
+enum { FACTOR = 3, LEVELS = FOV_HALVING_RUNGS + 1, JOURNAL_LIMIT = 64 << 20 };
 
 /** What the journal has of a run. */
 typedef struct Standing {
@@ -83,7 +83,7 @@ static bool take_line(FovHalving *h, const char *line) {
 static FovStatus read_journal(FovHalving *h, const char *path) {
   char *text;
   size_t size;
-  FOV_TRY(fov_file_read(&text, &size, path, FOV_HALVING_JOURNAL_LIMIT));
+  FOV_TRY(fov_file_read(&text, &size, path, JOURNAL_LIMIT));
   size_t used = strlen(text); // a power cut may leave zeros after the last line
   if (memchr(text + used, '\n', size - used)) {
     free(text);
@@ -107,7 +107,7 @@ static FovStatus read_journal(FovHalving *h, const char *path) {
 /** Locks the journal, waiting for other processes, and reads it. */
 static FovStatus lock(FovHalving *h) {
   char path[FOV_PATH_SIZE];
-  fov_sweep_path(path, h->dir, FOV_HALVING_JOURNAL, NULL);
+  fov_sweep_path(path, h->dir, FOV_SWEEP_JOURNAL, NULL);
   FOV_TRY(fov_file_open_append(&h->journal, path));
   while (flock(h->journal, LOCK_EX) != 0)
     if (errno != EINTR) return fov_fail(FOV_ERR_IO, "%s: cannot lock: %s", path, strerror(errno));
@@ -127,12 +127,12 @@ static FovStatus append(FovHalving *h, const char *event, int run, int rung, dou
   line[length++] = '\n';
   line[length] = '\0';
   if (!fov_write_all(h->journal, line, (size_t)length) || fsync(h->journal) != 0)
-    return fov_fail(FOV_ERR_IO, "%s/%s: cannot write: %s", h->dir, FOV_HALVING_JOURNAL,
+    return fov_fail(FOV_ERR_IO, "%s/%s: cannot write: %s", h->dir, FOV_SWEEP_JOURNAL,
                     strerror(errno));
   line[length - 1] = '\0';
   return take_line(h, line) ? FOV_OK
                             : fov_fail(FOV_ERR_FORMAT, "%s/%s: '%.80s' is no line of this sweep",
-                                       h->dir, FOV_HALVING_JOURNAL, line);
+                                       h->dir, FOV_SWEEP_JOURNAL, line);
 }
 
 /* ---- decisions ---- */
@@ -283,8 +283,7 @@ FovStatus fov_halving_is_over(bool *over, FovHalving *halving) {
   char path[FOV_PATH_SIZE];
   int under_way = 0;
   *over = false;
-  if (!fov_file_exists(fov_sweep_path(path, halving->dir, FOV_HALVING_JOURNAL, NULL)))
-    return FOV_OK;
+  if (!fov_file_exists(fov_sweep_path(path, halving->dir, FOV_SWEEP_JOURNAL, NULL))) return FOV_OK;
   FovStatus status = lock(halving);
   for (int i = 0; i < halving->count; i++)
     under_way += is_under_way(&halving->standings[i]) || (!halving->begun && may_try(halving, i));

@@ -46,11 +46,7 @@ static FovStatus copy_settings(FovSettings *copy, const FovSettings *all, bool o
 }
 
 static bool names_experiment(const FovSettings *settings) {
-  size_t count;
-  const FovSetting *list = fov_settings_list(&count, settings);
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(list[i].key, "sweep.experiment") == 0) return true;
-  return false;
+  return fov_settings_choice(settings, "sweep.experiment", SIZE_MAX);
 }
 
 /** Whether a file has a section [sweep] or rows. */
@@ -145,15 +141,11 @@ FovStatus fov_sweep_read_seeds(int64_t *first_seed, int *seeds, const char *text
 
 /** Reads the plan's seeds; a message names where they are set. */
 static FovStatus read_seeds(FovSweepPlan *plan, const FovSettings *all) {
-  size_t count;
-  const char *where = NULL;
-  const FovSetting *list = fov_settings_list(&count, all);
   FovStatus status = fov_sweep_read_seeds(&plan->first_seed, &plan->seeds, plan->options.seeds);
   if (status == FOV_OK) return FOV_OK;
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(list[i].key, "sweep.seeds") == 0) where = list[i].where;
-  FOV_CHECK(where, "seeds %s by default", plan->options.seeds);
-  return fov_fail(status, "%s: %s", where, fov_error_message());
+  const FovSetting *seeds = fov_settings_choice(all, "sweep.seeds", SIZE_MAX);
+  FOV_CHECK(seeds, "seeds %s by default", plan->options.seeds);
+  return fov_fail(status, "%s: %s", seeds->where, fov_error_message());
 }
 
 /** Makes the names of the rows the first list. */
